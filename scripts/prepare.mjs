@@ -1,0 +1,84 @@
+// Makes a clone ready to run: installs when node_modules is missing or older than the lock file, builds when a source
+// is newer than the build. Says one line per step it really does, and nothing otherwise.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const at = (...parts) => join(root, ...parts);
+const mtime = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+
+export async function prepare({ build = false, force = false } = {}) {
+  refuseWhatCannotWork();
+  const installed = at("node_modules", ".package-lock.json");
+  if (mtime(installed) < mtime(at("package-lock.json"))) {
+    await alone("install", () => {
+      if (mtime(installed) >= mtime(at("package-lock.json"))) return;
+      step("Installing dependencies", "npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+      const now = new Date();
+      utimesSync(installed, now, now);
+    });
+  }
+  if (!build) return;
+  const built = at("dist", ".built");
+  if (!force && mtime(built) >= newestSource()) return;
+  await alone("build", () => {
+    if (!force && mtime(built) >= newestSource()) return;
+    const started = new Date();
+    step("Building", process.execPath, [at("node_modules", "tsdown", "dist", "run.mjs"), "--logLevel", "error"]);
+    step("Collecting licences", process.execPath, [at("scripts", "licences.mjs")], { quiet: true });
+    writeFileSync(built, "");
+    utimesSync(built, started, started);
+  });
+}
+
+function refuseWhatCannotWork() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (process.platform === "win32") fail("Rookery runs on Linux and macOS; on Windows, use WSL.");
+  if (major < 20 || (major === 20 && minor < 19)) fail(`Rookery needs Node 20.19 or newer; this is ${process.version}.`);
+}
+
+function newestSource() {
+  const files = readdirSync(at("src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+    .map((entry) => join(entry.parentPath, entry.name));
+  files.push(at("package.json"), at("tsdown.config.ts"), at("tsconfig.json"), at("scripts", "licences.mjs"));
+  return Math.max(...files.map(mtime));
+}
+
+/** Two commands started at once on a fresh clone must not install into the same folder: the second waits. */
+async function alone(name, work) {
+  const lock = at("node_modules", `.rookery-${name}.lock`);
+  mkdirSync(at("node_modules"), { recursive: true });
+  for (const deadline = Date.now() + 600_000; ; ) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: "wx" });
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      if (Date.now() - mtime(lock) > 300_000 || Date.now() > deadline) rmSync(lock, { force: true });
+      else await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+  try {
+    work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function step(what, command, args, { quiet = false } = {}) {
+  if (!quiet) process.stderr.write(`${what}…\n`);
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, encoding: "utf8" });
+  if (status !== 0) fail(`${what} failed.\n${stdout ?? ""}${stderr ?? ""}${error ?? ""}`);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await prepare({ build: process.argv.includes("--build"), force: process.argv.includes("--force") });
+}
