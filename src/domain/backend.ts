@@ -1,0 +1,74 @@
+/** The port of backends: a way to drive an agent, one turn at a time. */
+import type { EffectHost } from "./effects.ts";
+import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
+
+export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp"] as const;
+export type BackendKind = (typeof BACKEND_KINDS)[number];
+
+/** A named configuration of an agent, after defaults. */
+export interface AgentSpec {
+  readonly name: string;
+  readonly backend: BackendKind;
+  readonly model: string | undefined;
+  readonly permissions: PermissionPolicy | undefined;
+  /** Texts of the prompt files, in order. */
+  readonly prompts: readonly string[];
+  readonly command: readonly string[] | undefined;
+}
+
+export interface Backend {
+  readonly kind: BackendKind;
+  /** Rejects in words where something the agent needs is missing (a key, a program). */
+  open(context: BackendContext): Promise<AgentConnection>;
+}
+
+export interface BackendContext {
+  readonly sessionId: string;
+  readonly agent: AgentSpec;
+  readonly cwd: string;
+  /** Put in the environment of every child. */
+  readonly marker: string;
+}
+
+export interface AgentConnection extends AsyncDisposable {
+  /** Resolves with the turn's outcome. An agent's failure is an outcome; a rejection is a defect or a lost lease. */
+  runTurn(turn: TurnContext): Promise<TurnOutcome>;
+  /** Can it go on with a turn whose process died? If not, such a turn is ended when the session is opened. */
+  readonly resumesTurns: boolean;
+}
+
+export interface TurnContext {
+  readonly turnId: string;
+  readonly input: readonly InputPart[];
+  /** Fires when the turn is cancelled. */
+  readonly signal: AbortSignal;
+  readonly log: TurnLog;
+  readonly effects: EffectHost;
+  /** The session before and within this turn, oldest first, as far as it is committed. */
+  history(): AsyncIterable<SessionEvent>;
+  /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when the signal fires. */
+  permit(request: PermissionRequest): Promise<PermissionDecision>;
+}
+
+/** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */
+export interface TurnLog {
+  /** Never waits. Throws what broke the log, if it is broken. */
+  record(...bodies: EventBody[]): void;
+  /** Resolves at once while the buffer has room, and otherwise when it has again: call it between records. */
+  ready(): Promise<void>;
+  /** Resolves when all that was recorded so far is durable. */
+  commit(): Promise<void>;
+}
+
+export interface PermissionRequest {
+  readonly toolId: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly readOnly: boolean;
+  readonly input: unknown;
+}
+
+export type PermissionDecision =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly outcome: "denied" | "cancelled"; readonly message: string };

@@ -1,0 +1,61 @@
+/** The errors a caller can act on: a code to branch on, a message that says what happened, to what, and what to do next. */
+
+export const ERROR_CODES = [
+  "session_not_found",
+  "session_closed",
+  "session_in_use",
+  "turn_in_progress",
+  "request_not_found",
+  "request_resolved",
+  "append_conflict",
+  "lease_lost",
+  "store_locked",
+  "store_readonly",
+  "store_full",
+  "store_corrupt",
+  "store_newer",
+  "store_unavailable",
+  "store_closed",
+  "log_corrupt",
+  "config_invalid",
+  "not_trusted",
+  "agent_unknown",
+  "backend_unsupported",
+  "model_invalid",
+  "provider_unconfigured",
+  "provider_auth",
+  "provider_unreachable",
+  "provider_refused",
+  "provider_rate_limited",
+  "provider_overloaded",
+  "provider_failed",
+  "model_not_found",
+  "cwd_missing",
+  "input_invalid",
+  "input_too_large",
+  "usage",
+  "platform_unsupported",
+  "interrupted",
+  "internal",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export class RookeryError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "RookeryError";
+    this.code = code;
+  }
+}
+
+export function isRookeryError(error: unknown, code?: ErrorCode): error is RookeryError {
+  return error instanceof RookeryError && (code === undefined || error.code === code);
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,201 @@
+/** Everything that can happen in a session: the closed union of events, as schemas that the types are inferred from. */
+import { z } from "zod";
+
+export const ToolKind = z.enum([
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "fetch",
+  "think",
+  "ask",
+  "other",
+]);
+export type ToolKind = z.infer<typeof ToolKind>;
+
+export const ToolOutcome = z.enum(["ok", "failed", "denied", "cancelled", "timed_out", "unknown"]);
+export type ToolOutcome = z.infer<typeof ToolOutcome>;
+
+export const Location = z.strictObject({ path: z.string(), line: z.int().positive().optional() });
+export type Location = z.infer<typeof Location>;
+
+/** A change to one file; `before` is null where the file is new. Long texts are left out and said so. */
+export const FileDiff = z.strictObject({
+  path: z.string(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  truncated: z.boolean().optional(),
+});
+export type FileDiff = z.infer<typeof FileDiff>;
+
+export const InputPart = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text"), text: z.string() }),
+  z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() }),
+]);
+export type InputPart = z.infer<typeof InputPart>;
+
+export const PermissionPolicy = z.enum(["ask", "read", "all", "none"]);
+export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
+
+export const TurnOutcome = z.discriminatedUnion("status", [
+  z.strictObject({ status: z.literal("done"), stopReason: z.string().optional() }),
+  z.strictObject({ status: z.literal("cancelled") }),
+  z.strictObject({ status: z.literal("failed"), code: z.string(), message: z.string() }),
+  z.strictObject({ status: z.literal("stalled"), clock: z.string(), message: z.string() }),
+]);
+export type TurnOutcome = z.infer<typeof TurnOutcome>;
+
+const ToolCall = z.strictObject({ toolId: z.string(), name: z.string(), input: z.unknown() });
+const PlanEntry = z.strictObject({
+  content: z.string(),
+  status: z.enum(["pending", "in_progress", "completed"]),
+  priority: z.enum(["high", "medium", "low"]).optional(),
+});
+const tokens = z.int().nonnegative();
+
+/** What each type carries beside the envelope. */
+export const EVENT_BODIES = {
+  "session.opened": z.strictObject({
+    cwd: z.string(),
+    backend: z.string(),
+    model: z.string().optional(),
+    permissions: PermissionPolicy,
+    title: z.string().optional(),
+    parent: z.string().optional(),
+    reopened: z.boolean().optional(),
+  }),
+  "session.closed": z.strictObject({ reason: z.string().optional() }),
+  "agent.switched": z.strictObject({ from: z.string(), to: z.string() }),
+  "turn.started": z.strictObject({ input: z.array(InputPart), inputId: z.string().optional() }),
+  "turn.ended": z.strictObject({ outcome: TurnOutcome }),
+  "input.queued": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
+  "message.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
+  /** What the agent said, whole. A message with deltas and no completion was abandoned and counts for nothing. */
+  "message.completed": z.strictObject({
+    messageId: z.string(),
+    text: z.string(),
+    toolCalls: z.array(ToolCall).optional(),
+    /** The backend's own form of the message, for giving it back to the same provider unchanged. */
+    native: z.unknown().optional(),
+  }),
+  "thought.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
+  "tool.started": z.strictObject({
+    toolId: z.string(),
+    name: z.string(),
+    title: z.string(),
+    kind: ToolKind,
+    input: z.unknown(),
+    locations: z.array(Location).optional(),
+  }),
+  "tool.updated": z.strictObject({
+    toolId: z.string(),
+    text: z.string().optional(),
+    title: z.string().optional(),
+    locations: z.array(Location).optional(),
+  }),
+  "tool.ended": z.strictObject({
+    toolId: z.string(),
+    outcome: ToolOutcome,
+    text: z.string(),
+    locations: z.array(Location).optional(),
+    diffs: z.array(FileDiff).optional(),
+  }),
+  "permission.requested": z.strictObject({
+    requestId: z.string(),
+    toolId: z.string(),
+    tool: z.string(),
+    title: z.string(),
+    kind: ToolKind,
+    input: z.unknown(),
+  }),
+  "permission.resolved": z.strictObject({
+    requestId: z.string(),
+    decision: z.enum(["allow", "deny", "cancelled"]),
+    scope: z.enum(["once", "session"]),
+    by: z.enum(["person", "policy"]),
+    message: z.string().optional(),
+  }),
+  "question.asked": z.strictObject({
+    requestId: z.string(),
+    message: z.string(),
+    from: z.string().optional(),
+    schema: z.unknown().optional(),
+    url: z.string().optional(),
+  }),
+  "question.answered": z.strictObject({
+    requestId: z.string(),
+    action: z.enum(["accept", "decline", "cancel"]),
+    content: z.unknown().optional(),
+    by: z.enum(["person", "policy"]),
+  }),
+  "plan.updated": z.strictObject({ entries: z.array(PlanEntry) }),
+  "usage.reported": z.strictObject({
+    model: z.string().optional(),
+    inputTokens: tokens,
+    outputTokens: tokens,
+    cacheReadTokens: tokens.optional(),
+    cacheWriteTokens: tokens.optional(),
+    reasoningTokens: tokens.optional(),
+    costUsd: z.number().nonnegative().optional(),
+    contextUsed: tokens.optional(),
+    contextSize: tokens.optional(),
+  }),
+  "mcp.status": z.strictObject({ server: z.string(), status: z.string(), reason: z.string().optional() }),
+  "process.started": z.strictObject({
+    pid: z.int().positive(),
+    startTime: z.string(),
+    marker: z.string(),
+    command: z.string(),
+  }),
+  "process.exited": z.strictObject({
+    pid: z.int().positive(),
+    exitCode: z.int().nullable(),
+    signal: z.string().nullable(),
+  }),
+  "output.text": z.strictObject({ text: z.string() }),
+  "agent.raw": z.strictObject({ data: z.unknown() }),
+  "context.compacted": z.strictObject({ summary: z.string(), throughSeq: z.int().nonnegative() }),
+  "subagent.started": z.strictObject({ childSessionId: z.string(), title: z.string() }),
+  "subagent.ended": z.strictObject({ childSessionId: z.string(), outcome: TurnOutcome }),
+  notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
+} as const;
+
+export type EventType = keyof typeof EVENT_BODIES;
+
+const ENVELOPE = {
+  seq: z.int().positive(),
+  at: z.iso.datetime(),
+  sessionId: z.string(),
+  turnId: z.string().optional(),
+  agent: z.string(),
+};
+
+/** The envelope as an appender gives it; only the store adds `seq` and `sessionId`. */
+interface Stamp {
+  at: string;
+  turnId?: string | undefined;
+  agent: string;
+}
+
+/** What happened, before anyone said when and to whom. */
+export type EventBody = { [Type in EventType]: { type: Type } & z.infer<(typeof EVENT_BODIES)[Type]> }[EventType];
+/** What is appended. */
+export type EventDraft = EventBody & Stamp;
+/** What is in the log. */
+export type SessionEvent = EventDraft & { seq: number; sessionId: string };
+export type EventOf<Type extends EventType> = Extract<SessionEvent, { type: Type }>;
+
+/** The schema of a log entry; exported so that others can check what they read. */
+export const SessionEvent: z.ZodType<SessionEvent> = z.discriminatedUnion(
+  "type",
+  Object.entries(EVENT_BODIES).map(([type, body]) =>
+    z.strictObject({ ...ENVELOPE, type: z.literal(type), ...body.shape }),
+  ) as unknown as [z.core.$ZodTypeDiscriminable],
+) as unknown as z.ZodType<SessionEvent>;
+
+/** The text of an input, for people and for backends that take only text. */
+export function textOf(input: readonly InputPart[]): string {
+  return input.map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`)).join("\n");
+}

@@ -1,0 +1,10 @@
+/** The vocabulary of Rookery, without any I/O. */
+export * from "./backend.ts";
+export * from "./effects.ts";
+export * from "./errors.ts";
+export * from "./events.ts";
+export * from "./ids.ts";
+export * from "./state.ts";
+export * from "./store.ts";
+export * from "./summary.ts";
+export * from "./tools.ts";

@@ -1,0 +1,217 @@
+/** What a session is now: a fold over its events, and nothing else may change it. */
+import type { EventOf, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
+
+export type SessionStatus = "idle" | "running" | "waiting" | "closed";
+
+export interface SessionState {
+  readonly id: string;
+  readonly head: number;
+  readonly agent: string;
+  readonly backend: string;
+  readonly model: string | undefined;
+  readonly cwd: string;
+  readonly title: string | undefined;
+  readonly parent: string | undefined;
+  readonly permissions: PermissionPolicy;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly closed: boolean;
+  readonly turns: number;
+  readonly turn: RunningTurn | undefined;
+  readonly lastOutcome: TurnOutcome | undefined;
+  readonly queue: readonly QueuedInput[];
+  /** Requests of the running turn, answered or not; cleared when it ends. */
+  readonly requests: readonly Request[];
+  readonly requestCount: number;
+  /** Tools that a person allowed for the rest of the session. */
+  readonly grants: readonly string[];
+  readonly tools: readonly RunningTool[];
+  readonly processes: readonly { pid: number; startTime: string }[];
+  readonly usage: Usage;
+}
+
+export interface RunningTurn {
+  readonly id: string;
+  readonly startedSeq: number;
+  readonly startedAt: string;
+  readonly input: readonly InputPart[];
+}
+
+export interface QueuedInput {
+  readonly inputId: string;
+  readonly input: readonly InputPart[];
+}
+
+export interface Request {
+  readonly requestId: string;
+  readonly turnId: string | undefined;
+  readonly toolId: string | undefined;
+  readonly tool: string | undefined;
+  readonly title: string;
+  readonly answer: EventOf<"permission.resolved"> | EventOf<"question.answered"> | undefined;
+}
+
+export interface RunningTool {
+  readonly toolId: string;
+  readonly name: string;
+  readonly kind: ToolKind;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** Undefined as soon as one report had no price: a partial sum would look like the whole. */
+  readonly costUsd: number | undefined;
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  costUsd: 0,
+};
+
+export function emptyState(id: string): SessionState {
+  return {
+    id,
+    head: 0,
+    agent: "",
+    backend: "",
+    model: undefined,
+    cwd: "",
+    title: undefined,
+    parent: undefined,
+    permissions: "ask",
+    createdAt: "",
+    updatedAt: "",
+    closed: false,
+    turns: 0,
+    turn: undefined,
+    lastOutcome: undefined,
+    queue: [],
+    requests: [],
+    requestCount: 0,
+    grants: [],
+    tools: [],
+    processes: [],
+    usage: NO_USAGE,
+  };
+}
+
+export function statusOf(state: SessionState): SessionStatus {
+  if (state.closed) return "closed";
+  if (state.turn === undefined) return "idle";
+  return state.requests.some((request) => request.answer === undefined) ? "waiting" : "running";
+}
+
+export function applyAll(state: SessionState, events: readonly SessionEvent[]): SessionState {
+  return events.reduce(apply, state);
+}
+
+export function apply(before: SessionState, event: SessionEvent): SessionState {
+  const state = { ...before, head: event.seq, updatedAt: event.at };
+  switch (event.type) {
+    case "session.opened":
+      return {
+        ...state,
+        agent: event.agent,
+        backend: event.backend,
+        model: event.model,
+        cwd: event.cwd,
+        title: event.title ?? state.title,
+        parent: event.parent ?? state.parent,
+        permissions: event.permissions,
+        createdAt: state.createdAt || event.at,
+        closed: false,
+      };
+    case "session.closed":
+      return { ...state, closed: true, queue: [] };
+    case "agent.switched":
+      return { ...state, agent: event.to };
+    case "turn.started":
+      return {
+        ...state,
+        turns: state.turns + 1,
+        turn: { id: event.turnId ?? "", startedSeq: event.seq, startedAt: event.at, input: event.input },
+        queue: state.queue.filter((queued) => queued.inputId !== event.inputId),
+      };
+    case "turn.ended":
+      return { ...state, turn: undefined, lastOutcome: event.outcome, requests: [], tools: [] };
+    case "input.queued":
+      return { ...state, queue: [...state.queue, { inputId: event.inputId, input: event.input }] };
+    case "tool.started":
+      return { ...state, tools: [...state.tools, { toolId: event.toolId, name: event.name, kind: event.kind }] };
+    case "tool.ended":
+      return { ...state, tools: state.tools.filter((tool) => tool.toolId !== event.toolId) };
+    case "permission.requested":
+      return asked(state, event, { toolId: event.toolId, tool: event.tool, title: event.title });
+    case "question.asked":
+      return asked(state, event, { toolId: undefined, tool: undefined, title: event.message });
+    case "permission.resolved":
+      return answered({ ...state, grants: grantsAfter(state, event) }, event);
+    case "question.answered":
+      return answered(state, event);
+    case "usage.reported":
+      return { ...state, usage: addUsage(state.usage, event) };
+    case "process.started":
+      return { ...state, processes: [...state.processes, { pid: event.pid, startTime: event.startTime }] };
+    case "process.exited":
+      return { ...state, processes: state.processes.filter(({ pid }) => pid !== event.pid) };
+    case "message.delta":
+    case "message.completed":
+    case "thought.delta":
+    case "tool.updated":
+    case "plan.updated":
+    case "mcp.status":
+    case "output.text":
+    case "agent.raw":
+    case "context.compacted":
+    case "subagent.started":
+    case "subagent.ended":
+    case "notice":
+      return state;
+  }
+}
+
+export function addUsage(sum: Usage, more: { [Key in keyof Usage]?: Usage[Key] | undefined }): Usage {
+  return {
+    inputTokens: sum.inputTokens + (more.inputTokens ?? 0),
+    outputTokens: sum.outputTokens + (more.outputTokens ?? 0),
+    cacheReadTokens: sum.cacheReadTokens + (more.cacheReadTokens ?? 0),
+    cacheWriteTokens: sum.cacheWriteTokens + (more.cacheWriteTokens ?? 0),
+    reasoningTokens: sum.reasoningTokens + (more.reasoningTokens ?? 0),
+    costUsd: sum.costUsd === undefined || more.costUsd === undefined ? undefined : sum.costUsd + more.costUsd,
+  };
+}
+
+function asked(
+  state: SessionState,
+  event: EventOf<"permission.requested"> | EventOf<"question.asked">,
+  about: Pick<Request, "toolId" | "tool" | "title">,
+): SessionState {
+  const request = { requestId: event.requestId, turnId: event.turnId, answer: undefined, ...about };
+  return { ...state, requests: [...state.requests, request], requestCount: state.requestCount + 1 };
+}
+
+/** The first answer counts; a later one to the same request changes nothing. */
+function answered(
+  state: SessionState,
+  event: EventOf<"permission.resolved"> | EventOf<"question.answered">,
+): SessionState {
+  const requests = state.requests.map((request) =>
+    request.requestId === event.requestId && request.answer === undefined ? { ...request, answer: event } : request,
+  );
+  return { ...state, requests };
+}
+
+function grantsAfter(state: SessionState, event: EventOf<"permission.resolved">): readonly string[] {
+  if (event.decision !== "allow" || event.scope !== "session") return state.grants;
+  const request = state.requests.find(({ requestId, answer }) => requestId === event.requestId && answer === undefined);
+  if (request?.tool === undefined || state.grants.includes(request.tool)) return state.grants;
+  return [...state.grants, request.tool];
+}

@@ -1,0 +1,87 @@
+/** The line a session has in a listing, kept by the store as events arrive so that listing reads no log. */
+import type { SessionEvent, TurnOutcome } from "./events.ts";
+import type { SessionStatus } from "./state.ts";
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly head: number;
+  readonly agent: string;
+  readonly backend: string;
+  readonly model?: string | undefined;
+  readonly cwd: string;
+  readonly title?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly status: SessionStatus;
+  readonly turns: number;
+  /** Requests that nobody answered yet. */
+  readonly waitingFor: readonly string[];
+  readonly lastOutcome?: TurnOutcome["status"] | undefined;
+}
+
+export function emptySummary(id: string): SessionSummary {
+  return {
+    id,
+    head: 0,
+    agent: "",
+    backend: "",
+    cwd: "",
+    createdAt: "",
+    updatedAt: "",
+    status: "idle",
+    turns: 0,
+    waitingFor: [],
+  };
+}
+
+const TITLE_LENGTH = 80;
+
+/** Only the few types that a listing shows change more than the head, so a flood of deltas costs one copy. */
+export function summarize(before: SessionSummary, events: readonly SessionEvent[]): SessionSummary {
+  const last = events.at(-1);
+  if (last === undefined) return before;
+  const summary = { ...before, head: last.seq, updatedAt: last.at };
+  for (const event of events) Object.assign(summary, changeOf(summary, event));
+  return summary;
+}
+
+function changeOf(summary: SessionSummary, event: SessionEvent): Partial<SessionSummary> | undefined {
+  switch (event.type) {
+    case "session.opened":
+      return {
+        agent: event.agent,
+        backend: event.backend,
+        model: event.model,
+        cwd: event.cwd,
+        title: event.title ?? summary.title,
+        parent: event.parent ?? summary.parent,
+        createdAt: summary.createdAt || event.at,
+        status: "idle",
+      };
+    case "session.closed":
+      return { status: "closed" };
+    case "agent.switched":
+      return { agent: event.to };
+    case "turn.started": {
+      const text = event.input
+        .find((part) => part.type === "text")
+        ?.text.trim()
+        .split("\n")[0];
+      return { status: "running", turns: summary.turns + 1, title: summary.title ?? text?.slice(0, TITLE_LENGTH) };
+    }
+    case "turn.ended":
+      return { status: "idle", lastOutcome: event.outcome.status, waitingFor: [] };
+    case "permission.requested":
+    case "question.asked":
+      return { status: "waiting", waitingFor: [...summary.waitingFor, event.requestId] };
+    case "permission.resolved":
+    case "question.answered": {
+      const waitingFor = summary.waitingFor.filter((requestId) => requestId !== event.requestId);
+      const resumes = summary.status === "waiting" && waitingFor.length === 0;
+      return { waitingFor, status: resumes ? "running" : summary.status };
+    }
+    default: // a listing shows nothing of the rest
+      return undefined;
+  }
+}

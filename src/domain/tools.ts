@@ -1,0 +1,53 @@
+/** The port of tools: a source lists what it offers and runs a call. */
+import type { EventBody, FileDiff, Location, ToolKind, ToolOutcome } from "./events.ts";
+
+export interface ToolSource {
+  readonly id: string;
+  list(): readonly ToolSpec[];
+  /** What a call is about, for people, before it runs. Must not throw. */
+  describe(call: ToolCall): ToolDescription;
+  /** Must not reject for what the call itself did wrong: that is an outcome. */
+  call(call: ToolCall, context: ToolContext): Promise<ToolResult>;
+  /** Tells when the list changed; returns how to stop being told. */
+  onChange?(listener: () => void): () => void;
+}
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of an object. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly kind: ToolKind;
+  /** Changes nothing: needs no permission inside the working folder, and may run again after a crash. */
+  readonly readOnly: boolean;
+}
+
+export interface ToolCall {
+  readonly toolId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface ToolDescription {
+  readonly title: string;
+  readonly locations?: readonly Location[];
+}
+
+export interface ToolContext {
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  /** Records an event now and resolves when it is durable. */
+  record(body: EventBody): Promise<void>;
+  /** Shows progress; may be merged with what follows. */
+  progress(text: string): void;
+  /** Put in the environment of every child, so that it is found after its owner's death. */
+  readonly marker: string;
+}
+
+export interface ToolResult {
+  readonly outcome: ToolOutcome;
+  /** For the model and for people; bounded by the tool. */
+  readonly text: string;
+  readonly locations?: Location[];
+  readonly diffs?: FileDiff[];
+}
