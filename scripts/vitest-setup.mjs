@@ -1,6 +1,6 @@
 import { prepare } from "./prepare.mjs";
 
-/** The CLI tests start the built program, so a bare `npx vitest` builds it as `npm test` does. */
+/** The CLI tests start the built program, so a bare `npx vitest` builds it as `npm test` does; SKIP_BUILD=1 does not. */
 export default async function setup() {
-  await prepare({ build: true });
+  if (process.env.SKIP_BUILD === undefined) await prepare({ build: true });
 }

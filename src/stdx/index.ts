@@ -1,0 +1,8 @@
+/** What Node lacks. */
+export * from "./clock.ts";
+export * from "./deferred.ts";
+export * from "./dispose-stack.ts";
+export * from "./process/group.ts";
+export * from "./process/identity.ts";
+export * from "./process/marker.ts";
+export * from "./process/owner.ts";

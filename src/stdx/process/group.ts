@@ -1,0 +1,76 @@
+/** A child in a process group of its own, so that ending it ends what it started. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { deferred } from "../deferred.ts";
+import { startTimeOf, type ProcessIdentity } from "./identity.ts";
+import { MARKER_VARIABLE } from "./marker.ts";
+
+export interface Exit {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ProcessGroup extends AsyncDisposable {
+  readonly identity: ProcessIdentity;
+  readonly child: ChildProcess;
+  /** Resolves when the leader ended and its output was read to the end. */
+  readonly exited: Promise<Exit>;
+  /** TERM to the group, KILL after the grace; resolves when the leader is gone. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+export interface GroupOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly marker: string;
+}
+
+const GRACE_MS = 2_000;
+
+/** Rejects where the program cannot be started. */
+export async function startGroup(
+  command: string,
+  args: readonly string[],
+  options: GroupOptions,
+): Promise<ProcessGroup> {
+  const child = spawn(command, args, {
+    cwd: options.cwd,
+    env: { ...options.env, [MARKER_VARIABLE]: options.marker },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const started = deferred();
+  const ended = deferred();
+  const closed = deferred<Exit>();
+  child.once("spawn", () => started.resolve());
+  child.once("error", (error) => started.reject(error));
+  child.once("exit", () => ended.resolve());
+  child.once("close", (exitCode, signal) => closed.resolve({ exitCode, signal }));
+  await started.promise;
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${command} has no process id`);
+  const stop = async (graceMs = GRACE_MS): Promise<void> => {
+    signalGroup(pid, "SIGTERM");
+    await Promise.race([ended.promise, sleep(graceMs, undefined, { ref: false })]);
+    signalGroup(pid, "SIGKILL"); // also what outlives its leader
+    // A descendant that left the group may hold the pipes open for ever; the leader's end is what counts.
+    child.stdout.destroy();
+    child.stderr.destroy();
+    await closed.promise;
+  };
+  return {
+    identity: { pid, startTime: startTimeOf(pid) ?? "ended" },
+    child,
+    exited: closed.promise,
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+  };
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // no such group any more
+  }
+}

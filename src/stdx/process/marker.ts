@@ -1,0 +1,63 @@
+/** Finds processes by a marker in their environment, which descendants inherit even when they leave their group. */
+import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isAlive, startTimeOf, type ProcessIdentity } from "./identity.ts";
+
+export const MARKER_VARIABLE = "ROOKERY_OWNER";
+
+export function processesMarked(marker: string): ProcessIdentity[] {
+  const pids = process.platform === "linux" ? linuxPids(marker) : psPids(marker);
+  return pids.flatMap((pid) => {
+    const startTime = pid === process.pid ? undefined : startTimeOf(pid);
+    return startTime === undefined ? [] : [{ pid, startTime }];
+  });
+}
+
+const ROUNDS = 20;
+const ROUND_MS = 25;
+
+/** Kills every process that carries the marker, again and again while new ones appear; returns how many. */
+export async function killMarked(marker: string): Promise<number> {
+  const killed = new Set<string>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const found = processesMarked(marker);
+    if (found.length === 0) break;
+    for (const identity of found) {
+      killed.add(`${identity.pid}/${identity.startTime}`);
+      killOne(identity);
+    }
+    await sleep(ROUND_MS);
+  }
+  return killed.size;
+}
+
+function killOne(identity: ProcessIdentity): void {
+  try {
+    if (isAlive(identity)) process.kill(identity.pid, "SIGKILL");
+  } catch {
+    // it ended by itself, which is what was wanted
+  }
+}
+
+function linuxPids(marker: string): number[] {
+  const wanted = `${MARKER_VARIABLE}=${marker}`;
+  return readdirSync("/proc").flatMap((entry) => {
+    if (!/^\d+$/.test(entry)) return [];
+    try {
+      return readFileSync(`/proc/${entry}/environ`, "latin1").split("\0").includes(wanted) ? [Number(entry)] : [];
+    } catch {
+      return []; // gone, or another user's
+    }
+  });
+}
+
+/** Written for macOS and not tried there: `-E` shows the environment of one's own processes. */
+function psPids(marker: string): number[] {
+  const text = execFileSync("ps", ["-axEww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+  return text
+    .split("\n")
+    .filter((line) => line.split(" ").includes(`${MARKER_VARIABLE}=${marker}`))
+    .map((line) => Number.parseInt(line, 10))
+    .filter((pid) => Number.isInteger(pid));
+}

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { isAlive, killMarked, openOwner, ownIdentity, processesMarked, startGroup, sweepDeadOwners } from "../index.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "rookery-stdx-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = { PATH: process.env["PATH"] };
+/** A marker of an owner that cannot be alive: its start time is of no boot. */
+const deadMarker = (name: string) => `${process.pid}.never-${name}.1`;
+
+async function startedWith(marker: string, script: string) {
+  const group = await startGroup("sh", ["-c", script], { cwd: folder, env, marker });
+  await once(group.child.stdout!, "data");
+  return group;
+}
+
+it("tells a living process from one that ended and from a stranger with its pid", async () => {
+  expect(isAlive(ownIdentity())).toBe(true);
+  expect(isAlive({ pid: process.pid, startTime: "another" })).toBe(false);
+  const child = spawn("true");
+  const identity = { pid: child.pid!, startTime: "x" };
+  await once(child, "exit");
+  expect(isAlive(identity)).toBe(false);
+});
+
+it("stops a group whose leader and grandchild ignore TERM", async () => {
+  const group = await startedWith(
+    "stop-1",
+    `trap '' TERM; (trap '' TERM; sleep 60) & echo up; while :; do sleep 1; done`,
+  );
+  await group.stop(100);
+  expect((await group.exited).signal).toBe("SIGKILL");
+  expect(processesMarked("stop-1")).toEqual([]);
+});
+
+it("finds a descendant that left the group by its marker", async () => {
+  await using group = await startedWith("left-1", 'setsid sh -c "echo up; exec sleep 60" & sleep 60');
+  await group.stop(100);
+  expect(processesMarked("left-1")).toHaveLength(1);
+  expect(await killMarked("left-1")).toBe(1);
+  expect(processesMarked("left-1")).toEqual([]);
+});
+
+it("sweeps what a dead owner left and forgets the owner", async () => {
+  const marker = deadMarker("a");
+  writeFileSync(join(folder, marker), "");
+  await using _group = await startedWith(marker, "echo up; sleep 60");
+  expect(await sweepDeadOwners(folder)).toBeGreaterThan(0);
+  expect(processesMarked(marker)).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it("leaves alone what a living owner has, until that owner is closed", async () => {
+  const owner = openOwner(folder);
+  const marker = owner.claim();
+  await using _group = await startedWith(marker, "echo up; sleep 60");
+  expect(await sweepDeadOwners(folder)).toBe(0);
+  expect(processesMarked(marker).length).toBeGreaterThan(0);
+  await owner[Symbol.asyncDispose]();
+  expect(processesMarked(marker)).toEqual([]);
+  expect(readdirSync(folder)).toEqual([]);
+});
