@@ -1,0 +1,7 @@
+/** What people who embed Rookery test with. */
+
+export { builtEnvironment } from "./environment.ts";
+export type { BuiltEnvironmentOptions } from "./environment.ts";
+export * from "./model-server/index.ts";
+export { temporaryFolder, temporaryRepository } from "./repository.ts";
+export type { TemporaryFolder, TemporaryRepository, TemporaryRepositoryOptions } from "./repository.ts";

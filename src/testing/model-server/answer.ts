@@ -1,0 +1,45 @@
+/** A reply with everything that a script may leave out filled in. */
+
+import type { Reply, StopReason, Usage } from "./script.ts";
+
+export interface Answer {
+  readonly thinking: readonly string[];
+  readonly text: readonly string[];
+  readonly toolCalls: readonly AnsweredCall[];
+  readonly usage: Required<Usage>;
+  readonly stopReason: StopReason;
+}
+
+export interface AnsweredCall {
+  /** Undefined: the wire makes one in its own style. */
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly input: unknown;
+  /** The input's JSON in a few pieces, cut without regard to its tokens as the real APIs do. */
+  readonly pieces: readonly string[];
+}
+
+const DEFAULT_USAGE: Usage = { input: 100, output: 20 };
+const PIECES = 3;
+
+export function completeReply(reply: Reply): Answer {
+  const toolCalls = (reply.toolCalls ?? []).map(({ id, name, input }) => ({ id, name, input, pieces: pieces(input) }));
+  return {
+    thinking: chunks(reply.thinking),
+    text: chunks(reply.text),
+    toolCalls,
+    usage: { cacheRead: 0, cacheWrite: 0, reasoning: 0, ...(reply.usage ?? DEFAULT_USAGE) },
+    stopReason: reply.stopReason ?? (toolCalls.length > 0 ? "tool_calls" : "end"),
+  };
+}
+
+function chunks(text: string | readonly string[] | undefined): readonly string[] {
+  if (text === undefined || text === "") return [];
+  return typeof text === "string" ? [text] : text;
+}
+
+function pieces(input: unknown): string[] {
+  const json = JSON.stringify(input ?? {});
+  const size = Math.max(1, Math.ceil(json.length / PIECES));
+  return Array.from({ length: Math.ceil(json.length / size) }, (_, at) => json.slice(at * size, (at + 1) * size));
+}

@@ -1,0 +1,124 @@
+/** Puts one reply on the wire, with its delays and its fault. */
+
+import type { ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { completeReply } from "./answer.ts";
+import { GARBAGE, retryAfterHeader, type StreamFault } from "./faults.ts";
+import type { Reply } from "./script.ts";
+import type { Exchange, Failure, Wire } from "./wires/wire.ts";
+
+/** How an exchange ended: in full, by a scripted break, or because the client or the server went away first. */
+export type Ending = "answered" | "broken" | "aborted";
+
+export interface Delivery {
+  readonly response: ServerResponse;
+  readonly wire: Wire;
+  readonly exchange: Exchange;
+  /** The client has gone or the server is closing; nothing is waited for after it. */
+  readonly signal: AbortSignal;
+}
+
+export async function deliver(delivery: Delivery, reply: Reply): Promise<Ending> {
+  const over = abortOf(delivery.signal);
+  try {
+    return await Promise.race([perform(delivery, reply), over.promise]);
+  } catch (error) {
+    if (delivery.signal.aborted) return "aborted";
+    throw error;
+  } finally {
+    over.forget();
+  }
+}
+
+/** Answers with the wire's own error. */
+export function refuse(
+  response: ServerResponse,
+  wire: Wire,
+  exchange: Pick<Exchange, "number">,
+  failure: Failure,
+): Ending {
+  const { status, body } = wire.failure(failure, exchange);
+  const retry = failure.retryAfter === undefined ? {} : { "retry-after": retryAfterHeader(failure.retryAfter) };
+  response.writeHead(status, { ...wire.headers("json", exchange), ...retry });
+  response.end(body);
+  return "answered";
+}
+
+async function perform(delivery: Delivery, reply: Reply): Promise<Ending> {
+  const { response, wire, exchange, signal } = delivery;
+  const { fault, firstByteDelayMs = 0, chunkDelayMs = 0 } = reply;
+  const { model, stream } = exchange.request;
+  if (firstByteDelayMs > 0) await pause(firstByteDelayMs, undefined, { signal });
+  if (fault?.kind === "status") return refuse(response, wire, exchange, { ...fault, model });
+  if (fault?.kind === "reset") return breakOff(response);
+  if (fault?.kind === "error" && !stream)
+    return refuse(response, wire, exchange, { status: wire.overloadStatus, model });
+
+  const answer = completeReply(reply);
+  const events = stream ? wire.stream(answer, exchange) : halves(JSON.stringify(wire.whole(answer, exchange)));
+  response.writeHead(200, wire.headers(stream && exchange.route.array !== true ? "stream" : "json", exchange));
+  response.flushHeaders();
+  const faultAt = Math.min(fault?.afterEvents ?? Math.floor(events.length / 2), events.length);
+  for (let sent = 0; sent <= events.length; sent++) {
+    if (fault !== undefined && sent === faultAt) {
+      const ending = await misbehave(delivery, fault, sent);
+      if (ending !== undefined) return ending;
+    }
+    const event = events[sent];
+    if (event === undefined) break;
+    if (sent > 0 && chunkDelayMs > 0) await pause(chunkDelayMs, undefined, { signal });
+    await write(response, event);
+  }
+  response.end();
+  return "answered";
+}
+
+/** Undefined when the answer goes on after the fault. */
+async function misbehave(delivery: Delivery, fault: StreamFault, sent: number): Promise<Ending | undefined> {
+  const { response, wire } = delivery;
+  switch (fault.kind) {
+    case "garbage":
+      await write(response, Buffer.concat([GARBAGE, Buffer.from("\n\n")]));
+      return undefined;
+    case "error":
+      await write(response, wire.errorEvent(sent));
+      response.end();
+      return "answered";
+    case "stall":
+      return new Promise<never>(() => undefined);
+    case "cut":
+    case "reset":
+      return breakOff(response);
+  }
+}
+
+function breakOff(response: ServerResponse): Ending {
+  response.destroy();
+  return "broken";
+}
+
+function halves(body: string): string[] {
+  const middle = Math.floor(body.length / 2);
+  return [body.slice(0, middle), body.slice(middle)];
+}
+
+/** Settles when the bytes were handed to the system, so that a cut right after it loses none of them. */
+function write(response: ServerResponse, bytes: string | Buffer): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    response.write(bytes, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+/** Node does not call a write's callback on a connection that is gone, and a stall never ends: this ends both. */
+function abortOf(signal: AbortSignal): { promise: Promise<Ending>; forget: () => void } {
+  let onAbort = () => {};
+  const promise = new Promise<Ending>((resolve) => {
+    onAbort = () => resolve("aborted");
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  return { promise, forget: () => signal.removeEventListener("abort", onAbort) };
+}

@@ -1,0 +1,75 @@
+/** What a scripted model answers: replies, and the small words that make a list of them readable. */
+
+import type { Fault, StatusFault, StreamFault, StreamFaultKind } from "./faults.ts";
+import type { ModelRequest } from "./request.ts";
+
+/** Replies in order, or a function that sees each request and its number (from 0). */
+export type Script = readonly Reply[] | ((request: ModelRequest, index: number) => Reply | Promise<Reply>);
+
+/** One answer of the model. Its parts are sent in this order: thinking, text, tool calls. */
+export interface Reply {
+  /** Sent whether or not the request asked for thinking; a list is sent in these pieces. */
+  readonly thinking?: string | readonly string[];
+  /** A list is sent in these pieces. */
+  readonly text?: string | readonly string[];
+  readonly toolCalls?: readonly ScriptedCall[];
+  readonly usage?: Usage;
+  /** Left out: `tool_calls` when there are any, otherwise `end`. */
+  readonly stopReason?: StopReason;
+  readonly firstByteDelayMs?: number;
+  /** Waited before each event but the first. */
+  readonly chunkDelayMs?: number;
+  readonly fault?: Fault;
+}
+
+export interface ScriptedCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** Left out: made from the number of the reply and of the call. */
+  readonly id?: string;
+}
+
+/** Tokens. `input` includes what was read from and written to the cache, `output` includes reasoning. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  readonly reasoning?: number;
+}
+
+export type StopReason = "end" | "tool_calls" | "max_tokens" | "refusal";
+
+/** The model says something and ends its turn. */
+export function say(text: string | readonly string[], more: Omit<Reply, "text"> = {}): Reply {
+  return { ...more, text };
+}
+
+/** The model calls one tool. */
+export function call(name: string, input: unknown = {}, more: Omit<Reply, "toolCalls"> = {}): Reply {
+  return { ...more, toolCalls: [{ name, input }] };
+}
+
+/** The model calls several tools at once. */
+export function calls(toolCalls: readonly ScriptedCall[], more: Omit<Reply, "toolCalls"> = {}): Reply {
+  return { ...more, toolCalls };
+}
+
+type Scripted = Omit<Reply, "fault">;
+
+/** The model fails: with an HTTP status, or while it answers (what it answers meanwhile is given beside the fault). */
+export function fault(status: number, details?: Omit<StatusFault, "kind" | "status">): Reply;
+export function fault(kind: StreamFaultKind, details?: Omit<StreamFault, "kind"> & Scripted): Reply;
+export function fault(
+  what: number | StreamFaultKind,
+  details: Omit<StatusFault, "kind" | "status"> & Omit<StreamFault, "kind"> & Scripted = {},
+): Reply {
+  if (typeof what === "number") return { fault: { ...details, kind: "status", status: what } };
+  const { afterEvents, ...reply } = details;
+  return { ...reply, fault: { kind: what, ...(afterEvents === undefined ? {} : { afterEvents }) } };
+}
+
+/** The reply to request number `index`; undefined when a list has none left. */
+export async function replyAt(script: Script, request: ModelRequest, index: number): Promise<Reply | undefined> {
+  return typeof script === "function" ? script(request, index) : script[index];
+}

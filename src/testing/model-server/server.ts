@@ -1,0 +1,201 @@
+/** A scripted model on a loopback port, which real clients take for Anthropic, OpenAI or Gemini. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { z } from "zod";
+import { bodyOf, BodyTooLarge } from "./body.ts";
+import { deliver, refuse, type Ending } from "./delivery.ts";
+import { modelList } from "./models.ts";
+import { modelRequest, withoutSecrets, type ModelRequest } from "./request.ts";
+import { replyAt, type Reply, type Script } from "./script.ts";
+import { Waiters } from "./waiters.ts";
+import { WIRES } from "./wires/index.ts";
+import type { Exchange, Failure, Route, Wire } from "./wires/wire.ts";
+
+export interface ModelServerOptions {
+  /** Another key, or none, is refused as the real API refuses it. */
+  readonly requireKey?: string;
+  /** Other models are refused as the real API refuses them. Left out: every model is known. */
+  readonly models?: readonly string[];
+  /** Requests beyond this many are refused with 400 and are not kept. */
+  readonly maxRequests?: number;
+  readonly maxBodyBytes?: number;
+  /** Milliseconds since 1970; dates in answers come from it. */
+  readonly now?: () => number;
+}
+
+export async function startModelServer(script: Script, options: ModelServerOptions = {}): Promise<ModelServer> {
+  const server = createServer({ keepAlive: true });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return new ModelServer(server, script, options);
+}
+
+const MAX_REQUESTS = 1_000;
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const MAX_PROBLEMS = 100;
+const CHARACTERS_PER_TOKEN = 4;
+
+export class ModelServer implements AsyncDisposable {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #script: Script;
+  readonly #options: ModelServerOptions;
+  readonly #requests: ModelRequest[] = [];
+  readonly #problems: string[] = [];
+  readonly #arrivals = new Waiters<ModelRequest>();
+  readonly #endings = new Waiters<Ending>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+  #exchanges = 0;
+  #replies = 0;
+
+  /** Use `startModelServer`. */
+  constructor(server: Server, script: Script, options: ModelServerOptions) {
+    this.#server = server;
+    this.#script = script;
+    this.#options = options;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on("request", (request, response) => {
+      this.#handle(request, response).catch((error: unknown) => {
+        this.#report(`a request could not be answered: ${String(error)}`);
+        response.destroy();
+      });
+    });
+  }
+
+  /** Every request for an answer in order of arrival, also those that were refused. */
+  get requests(): readonly ModelRequest[] {
+    return this.#requests;
+  }
+
+  /** What is wrong with the test rather than with the client: a script that ran out or threw, a request no API takes. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Waits until the request with this index (from 0) has arrived. */
+  received(index: number): Promise<ModelRequest> {
+    return this.#arrivals.at(index);
+  }
+
+  /** Waits until the exchange with this index (from 0) is over, and says how it ended. */
+  ended(index: number): Promise<Ending> {
+    return this.#endings.at(index);
+  }
+
+  /** Ends every exchange at once. Closing twice is fine. */
+  close(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      this.#closing.abort();
+      this.#arrivals.close();
+      this.#endings.close();
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? "/", this.url);
+    const path = url.pathname.replace(/^(?:\/v\d[a-z\d]*)+(?=\/)/, "");
+    if (request.method === "GET" && path === "/models") {
+      return sendJson(response, 200, modelList(this.#options.models ?? [], url.pathname, request.headers));
+    }
+    for (const wire of request.method === "POST" ? WIRES : []) {
+      const route = wire.route(path, url.searchParams);
+      if (route !== undefined) return this.#answer(wire, route, url, request, response);
+    }
+    sendJson(response, 404, { error: { message: `nothing is served at ${request.method ?? ""} ${url.pathname}` } });
+  }
+
+  async #answer(
+    wire: Wire,
+    route: Route,
+    url: URL,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const number = ++this.#exchanges;
+    const { maxBodyBytes = MAX_BODY_BYTES, maxRequests = MAX_REQUESTS } = this.#options;
+    const refused = (failure: Failure) => refuse(response, wire, { number }, failure);
+    const at = (this.#options.now ?? Date.now)();
+
+    let request: ModelRequest;
+    try {
+      const body: unknown = JSON.parse(await bodyOf(incoming, maxBodyBytes));
+      const received = { wire: wire.name, path: url.pathname, body, at, headers: withoutSecrets(incoming.headers) };
+      request = modelRequest(wire.read(body, route), received);
+    } catch (error) {
+      if (incoming.destroyed && !incoming.complete) return;
+      this.#report(`${wire.name} request ${number}: ${wordsOf(error)}`);
+      refused({ status: error instanceof BodyTooLarge ? 413 : 400, message: wordsOf(error) });
+      return;
+    }
+
+    if (route.action === "count") {
+      const tokens = Math.ceil(JSON.stringify(request.body).length / CHARACTERS_PER_TOKEN);
+      return sendJson(response, 200, wire.tokenCount(tokens), wire.headers("json", { number }));
+    }
+    if (this.#requests.length >= maxRequests) {
+      const message = `the model server takes at most ${maxRequests} requests (option maxRequests)`;
+      this.#report(message);
+      refused({ status: 400, message });
+      return;
+    }
+    const index = this.#requests.push(request) - 1;
+    this.#arrivals.resolve(index, request);
+    const exchange = { request, route, number, created: Math.floor(at / 1000) };
+    const key = wire.key(incoming.headers, url.searchParams);
+    this.#endings.resolve(index, await this.#converse(wire, exchange, key, response));
+  }
+
+  async #converse(wire: Wire, exchange: Exchange, key: string | undefined, response: ServerResponse): Promise<Ending> {
+    const { requireKey, models } = this.#options;
+    const { request } = exchange;
+    const refused = (failure: Failure) => refuse(response, wire, exchange, { ...failure, model: request.model });
+    if (requireKey !== undefined && key !== requireKey) return refused({ status: 401, why: "wrong_key" });
+    if (models !== undefined && !models.includes(request.model)) return refused({ status: 404, why: "unknown_model" });
+
+    const index = this.#replies++;
+    const clientGone = new AbortController();
+    response.once("close", () => clientGone.abort());
+    let reply: Reply | undefined;
+    try {
+      reply = await replyAt(this.#script, request, index);
+    } catch (error) {
+      return this.#testIsWrong(`the script failed on request ${index + 1}: ${wordsOf(error)}`, refused);
+    }
+    if (reply === undefined) return this.#testIsWrong(`the script has no reply number ${index + 1}`, refused);
+    const signal = AbortSignal.any([clientGone.signal, this.#closing.signal]);
+    return deliver({ response, wire, exchange, signal }, reply);
+  }
+
+  /** 400, which no client tries again: a mistake in a test has to be loud. */
+  #testIsWrong(message: string, refused: (failure: Failure) => Ending): Ending {
+    this.#report(message);
+    return refused({ status: 400, message });
+  }
+
+  #report(problem: string): void {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem);
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof z.ZodError) {
+    return error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,6 @@
+/** Every wire that the server speaks. */
+
+import { anthropic } from "./anthropic.ts";
+import type { Wire } from "./wire.ts";
+
+export const WIRES: readonly Wire[] = [anthropic];
