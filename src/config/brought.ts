@@ -1,0 +1,37 @@
+/** What a repository brings that would run or steer something, read once so that what was trusted is what is used. */
+import { join, relative } from "node:path";
+import { readPrompt, readText, type TextFile } from "./files.ts";
+import { parseConfig } from "./parse.ts";
+import type { ConfigTable } from "./schema.ts";
+
+export interface Brought {
+  readonly root: string;
+  readonly config: { readonly file: string; readonly table: ConfigTable } | undefined;
+  /** By the name that the configuration gives them. */
+  readonly prompts: ReadonlyMap<string, string>;
+  /** All of it, by path relative to the root: what trust is about. */
+  readonly hashes: Readonly<Record<string, string>>;
+}
+
+/** Reading runs nothing. Rejects with `config_invalid`. */
+export async function readBrought(root: string): Promise<Brought> {
+  const file = join(root, "rookery.toml");
+  const toml = await readText(file);
+  const servers = await readText(join(root, ".mcp.json"));
+  const table = toml === undefined ? undefined : parseConfig(toml.text, file);
+  const prompts = new Map<string, TextFile>();
+  for (const named of namedPrompts(table)) prompts.set(named, await readPrompt(named, file, root));
+
+  const files = [toml, servers, ...prompts.values()].filter((read) => read !== undefined);
+  return {
+    root,
+    config: table === undefined ? undefined : { file, table },
+    prompts: new Map(Array.from(prompts, ([named, { text }]) => [named, text])),
+    hashes: Object.fromEntries(files.map(({ path, hash }) => [relative(root, path), hash])),
+  };
+}
+
+/** Each name once, in the order of the file. */
+export function namedPrompts(table: ConfigTable | undefined): Iterable<string> {
+  return new Set(Object.values(table?.agents ?? {}).flatMap(({ prompts }) => prompts ?? []));
+}

@@ -1,0 +1,63 @@
+/** Reads the few small text files that configuration consists of, with a bound and in words where that fails. */
+import { createHash } from "node:crypto";
+import { open, realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve, dirname, sep } from "node:path";
+import { messageOf, RookeryError } from "../domain/errors.ts";
+
+/** Configuration and prompts are written by people; what is longer than this was named by mistake. */
+export const MAX_FILE_BYTES = 1_048_576;
+
+export interface TextFile {
+  readonly path: string;
+  readonly text: string;
+  readonly hash: string;
+}
+
+/** Undefined where there is no such file. */
+export async function readText(path: string): Promise<TextFile | undefined> {
+  let bytes: Buffer;
+  try {
+    bytes = await readBounded(path);
+  } catch (error) {
+    if (error instanceof RookeryError) throw error;
+    if (["ENOENT", "ENOTDIR"].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+    throw new RookeryError("config_invalid", `cannot read ${path}: ${messageOf(error)}`, { cause: error });
+  }
+  return { path, text: decode(bytes, path), hash: `sha256:${createHash("sha256").update(bytes).digest("hex")}` };
+}
+
+/** A prompt that a configuration file names; with `within`, one that may not lie outside of that folder. */
+export async function readPrompt(named: string, configFile: string, within?: string): Promise<TextFile> {
+  const path = resolve(dirname(configFile), named);
+  const file = await readText(path);
+  if (file === undefined) {
+    throw new RookeryError("config_invalid", `${configFile}: the prompt file ${named} does not exist`);
+  }
+  if (within !== undefined && isOutside(await realpath(path), within)) {
+    throw new RookeryError("config_invalid", `${configFile}: the prompt file ${named} is outside of the repository`);
+  }
+  return file;
+}
+
+async function readBounded(path: string): Promise<Buffer> {
+  await using file = await open(path, "r");
+  const info = await file.stat();
+  if (!info.isFile()) throw new RookeryError("config_invalid", `${path} is not a file`);
+  if (info.size > MAX_FILE_BYTES) {
+    throw new RookeryError("config_invalid", `${path} has ${info.size} bytes; at most ${MAX_FILE_BYTES} are read`);
+  }
+  return await file.readFile();
+}
+
+function decode(bytes: Buffer, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new RookeryError("config_invalid", `${path} is not UTF-8 text`, { cause });
+  }
+}
+
+function isOutside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+}

@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { userInfo } from "node:os";
+import { expect, it } from "vitest";
+import { homeFolder, userConfigFile } from "./home.ts";
+
+const own = userInfo().homedir;
+
+it.each([
+  ["the chosen folder", { ROOKERY_HOME: "/r", XDG_STATE_HOME: "/s", HOME: "/h" }, "/r"],
+  ["a chosen folder relative to where it was typed", { ROOKERY_HOME: "r" }, join(process.cwd(), "r")],
+  ["the XDG state folder", { ROOKERY_HOME: "", XDG_STATE_HOME: "/s", HOME: "/h" }, "/s/rookery"],
+  ["not a relative XDG folder", { XDG_STATE_HOME: "s", HOME: "/h" }, "/h/.local/state/rookery"],
+  ["the usual folder", { HOME: "/h" }, "/h/.local/state/rookery"],
+  ["the account's folder where nothing is said", {}, join(own, ".local/state/rookery")],
+])("state lives in %s", (_, env, expected) => {
+  expect(homeFolder(env)).toBe(expected);
+});
+
+it.each([
+  ["the XDG folder", { XDG_CONFIG_HOME: "/c", HOME: "/h" }, "/c/rookery/rookery.toml"],
+  ["the usual folder", { HOME: "/h" }, "/h/.config/rookery/rookery.toml"],
+])("the user's configuration is in %s", (_, env, expected) => {
+  expect(userConfigFile(env)).toBe(expected);
+});

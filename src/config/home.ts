@@ -1,0 +1,28 @@
+/** Where Rookery keeps what it remembers, and where the user's own configuration is. */
+import { userInfo } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+
+/** The environment is always handed in, so that an embedder and a test decide what it says. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** The log, trust and everything else that outlives a process. */
+export function homeFolder(env: Env): string {
+  const chosen = env["ROOKERY_HOME"];
+  if (chosen !== undefined && chosen !== "") return resolve(chosen);
+  return join(xdg(env, "XDG_STATE_HOME", ".local", "state"), "rookery");
+}
+
+export function userConfigFile(env: Env): string {
+  return join(xdg(env, "XDG_CONFIG_HOME", ".config"), "rookery", "rookery.toml");
+}
+
+/** The XDG specification says that a relative path in one of its variables is to be ignored. */
+function xdg(env: Env, variable: string, ...fallback: string[]): string {
+  const folder = env[variable];
+  return folder !== undefined && isAbsolute(folder) ? folder : join(userFolder(env), ...fallback);
+}
+
+function userFolder(env: Env): string {
+  const home = env["HOME"];
+  return home !== undefined && isAbsolute(home) ? home : userInfo().homedir;
+}

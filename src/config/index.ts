@@ -1,0 +1,6 @@
+/** Configuration and trust: what the rest may know of both. */
+export { type Env, homeFolder, userConfigFile } from "./home.ts";
+export { type AgentConfig, type Config, loadConfig, type LoadOptions, type Price, resolveAgent } from "./load.ts";
+export { didYouMean, nearest } from "./nearest.ts";
+export { repositoryRoot } from "./root.ts";
+export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";

@@ -1,0 +1,171 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MAX_FILE_BYTES } from "./files.ts";
+import type { Env } from "./home.ts";
+import { type Config, loadConfig, resolveAgent } from "./load.ts";
+import { trust } from "./trust.ts";
+
+let folder: string;
+let repo: string;
+let env: Env;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "rookery-config-")));
+  repo = join(folder, "repo");
+  env = { HOME: folder, ROOKERY_HOME: join(folder, "state") };
+  await write("repo/.git/HEAD", "");
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function write(path: string, text: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+}
+
+async function load(cwd = repo): Promise<Config> {
+  return loadConfig({ cwd, env, trust: "assume" });
+}
+
+it("with no configuration at all there is an agent", async () => {
+  const config = await load();
+  expect(resolveAgent(config)).toMatchObject({
+    name: "anthropic",
+    backend: "api",
+    model: "anthropic/claude-sonnet-5",
+    prompts: [],
+    builtIn: true,
+  });
+  expect(config).toMatchObject({ root: repo, files: [], trust: { status: "nothing_to_trust" } });
+});
+
+describe("the default agent", () => {
+  const user = `[defaults]\nagent = "mine"\n[agents.mine]`;
+  it.each([
+    ["is the one that the repository names", `[defaults]\nagent = "b"\n[agents.a]\n[agents.b]`, user, "b"],
+    ["is else the one that the user names", `[agents.a]`, user, "mine"],
+    ["is else the repository's first", `[agents.z]\n[agents.a]`, `[agents.mine]`, "z"],
+    ["is else the user's first", `[worktree]`, `[agents.mine]\n[agents.a]`, "mine"],
+    ["is else the built-in one", `[worktree]`, `[worktree]`, "anthropic"],
+  ])("%s", async (_, ofRepository, ofUser, expected) => {
+    await write("repo/rookery.toml", ofRepository);
+    await write(".config/rookery/rookery.toml", ofUser);
+    expect(resolveAgent(await load()).name).toBe(expected);
+  });
+});
+
+it("the repository's keys win over the user's, agent by agent and key by key", async () => {
+  await write(".config/rookery/ask.md", "be kind");
+  await write(
+    ".config/rookery/rookery.toml",
+    `[agents.x]\nmodel = "anthropic/a"\npermissions = "ask"\nprompts = ["ask.md"]\n[agents.own]\n` +
+      `[prices."a/b"]\ninput = 1\noutput = 2\n[prices."c/d"]\ninput = 3\noutput = 4\n[worktree]\ncopy = [".env"]`,
+  );
+  await write(
+    "repo/rookery.toml",
+    `[agents.x]\nmodel = "anthropic/b"\nbase_url = "http://127.0.0.1:1"\ntools = { deny = ["bash"] }\n` +
+      `[prices."a/b"]\ninput = 5\noutput = 6\ncache_read = 0.5\n[worktree]\nsetup = "npm ci"`,
+  );
+  const config = await load();
+  expect(resolveAgent(config, "x")).toEqual({
+    name: "x",
+    backend: "api",
+    model: "anthropic/b",
+    permissions: "ask",
+    prompts: ["be kind"],
+    command: undefined,
+    tools: { allow: undefined, deny: ["bash"] },
+    baseUrl: "http://127.0.0.1:1",
+    builtIn: false,
+  });
+  expect([...config.agents.keys()]).toEqual(["x", "own", "anthropic"]);
+  expect(config.prices.get("a/b")).toEqual({ input: 5, output: 6, cacheRead: 0.5, cacheWrite: undefined });
+  expect(config.prices.get("c/d")?.input).toBe(3);
+  expect(config.worktree).toEqual({ setup: "npm ci", copy: [".env"] });
+  expect(config.files).toEqual([join(repo, "rookery.toml"), join(folder, ".config/rookery/rookery.toml")]);
+});
+
+it("a configured agent may refine the built-in one", async () => {
+  await write("repo/rookery.toml", `[agents.anthropic]\npermissions = "read"`);
+  expect(resolveAgent(await load())).toMatchObject({
+    model: "anthropic/claude-sonnet-5",
+    permissions: "read",
+    builtIn: false,
+  });
+});
+
+it("prompts are the texts of the files, in order, beside the file that names them", async () => {
+  await write("repo/rookery.toml", `[agents.x]\nprompts = ["b.md", "docs/a.md"]`);
+  await write("repo/b.md", "first");
+  await write("repo/docs/a.md", "second");
+  await mkdir(join(repo, "deep/down"), { recursive: true });
+  expect(resolveAgent(await load(join(repo, "deep/down")), "x").prompts).toEqual(["first", "second"]);
+});
+
+it.each([
+  ["is missing", `prompts = ["gone.md"]`, "the prompt file gone.md does not exist"],
+  ["is a folder", `prompts = [".git"]`, "is not a file"],
+  ["is too large", `prompts = ["large.md"]`, `at most ${MAX_FILE_BYTES}`],
+  ["is not text", `prompts = ["binary"]`, "is not UTF-8 text"],
+  ["lies outside", `prompts = ["../secret"]`, "the prompt file ../secret is outside of the repository"],
+  ["leads outside", `prompts = ["link"]`, "the prompt file link is outside of the repository"],
+])("a prompt of a repository that %s is named", async (_, line, expected) => {
+  await write("repo/rookery.toml", `[agents.x]\n${line}`);
+  await write("repo/large.md", Buffer.alloc(MAX_FILE_BYTES + 1));
+  await write("repo/binary", Buffer.from([0xff, 0xfe]));
+  await write("secret", "s");
+  await symlink(join(folder, "secret"), join(repo, "link"));
+  await expect(load()).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining(expected) });
+});
+
+it.each([
+  ["a name that is nearly right", "revewer", `there is no agent "revewer" (did you mean reviewer?)`],
+  ["a name like no other", "qqqqqqqqq", `there is no agent "qqqqqqqqq";`],
+])("an unknown agent is answered with what there is: %s", async (_, name, expected) => {
+  await write("repo/rookery.toml", `[agents.reviewer]`);
+  const config = await load();
+  expect(() => resolveAgent(config, name)).toThrow(expect.objectContaining({ code: "agent_unknown" }));
+  expect(() => resolveAgent(config, name)).toThrow(expected);
+  expect(() => resolveAgent(config, name)).toThrow("rookery agents");
+});
+
+it("an ACP agent needs a command", async () => {
+  await write("repo/rookery.toml", `[agents.x]\nbackend = "acp"`);
+  await expect(load()).rejects.toThrow(/rookery\.toml: agents\.x drives an ACP agent and needs a command = /);
+});
+
+it.each([
+  ["the folder with .git above", "repo/src/deep", "repo"],
+  ["the folder of a worktree, whose .git is a file", "tree/src", "tree"],
+  ["the folder itself where there is no repository", "plain/src", "plain/src"],
+])("the root is %s", async (_, cwd, root) => {
+  await write("tree/.git", "gitdir: elsewhere");
+  await mkdir(join(folder, cwd), { recursive: true });
+  expect((await load(join(folder, cwd))).root).toBe(join(folder, root));
+});
+
+it.each([
+  ["is gone", "nowhere"],
+  ["is a file", "file"],
+])("a working folder that %s is said to be so", async (_, cwd) => {
+  await write("file", "");
+  await expect(load(join(folder, cwd))).rejects.toMatchObject({ code: "cwd_missing" });
+});
+
+it("a repository that nobody trusted is refused, left out or only checked", async () => {
+  await write("repo/rookery.toml", `[agents.theirs]`);
+  await write(".config/rookery/rookery.toml", `[agents.mine]`);
+  await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "not_trusted" });
+  expect([...(await loadConfig({ cwd: repo, env, trust: "leave_out" })).agents.keys()]).toEqual(["mine", "anthropic"]);
+  expect((await load()).agents.has("theirs")).toBe(true);
+
+  await trust(repo, env);
+  expect((await loadConfig({ cwd: repo, env })).agents.has("theirs")).toBe(true);
+  expect((await loadConfig({ cwd: repo, env, trust: "leave_out" })).agents.has("theirs")).toBe(true);
+});
+
+it("a mistake in a file is told before its repository is to be trusted", async () => {
+  await write("repo/rookery.toml", `[agnts]`);
+  await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "config_invalid" });
+});

@@ -1,0 +1,150 @@
+/** The configuration of a folder: the repository's `rookery.toml` over the user's, over what is built in. */
+import type { AgentSpec } from "../domain/backend.ts";
+import { RookeryError } from "../domain/errors.ts";
+import { type Brought, namedPrompts, readBrought } from "./brought.ts";
+import { readPrompt, readText } from "./files.ts";
+import { type Env, userConfigFile } from "./home.ts";
+import { didYouMean } from "./nearest.ts";
+import { parseConfig } from "./parse.ts";
+import { repositoryRoot } from "./root.ts";
+import type { AgentTable, ConfigTable, PriceTable } from "./schema.ts";
+import { requireTrust, trustOf, type TrustState } from "./trust.ts";
+
+export interface Config {
+  readonly root: string;
+  readonly defaults: { readonly agent: string; readonly maxRunning: number | undefined };
+  /** The repository's first, then the user's, then the built-in one. */
+  readonly agents: ReadonlyMap<string, AgentConfig>;
+  /** By `provider/model`. */
+  readonly prices: ReadonlyMap<string, Price>;
+  readonly worktree: { readonly setup: string | undefined; readonly copy: readonly string[] };
+  /** The files it was read from. */
+  readonly files: readonly string[];
+  readonly trust: TrustState;
+}
+
+export interface AgentConfig extends AgentSpec {
+  readonly tools: { readonly allow: readonly string[] | undefined; readonly deny: readonly string[] };
+  readonly baseUrl: string | undefined;
+  readonly builtIn: boolean;
+}
+
+/** USD per million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number | undefined;
+  readonly cacheWrite: number | undefined;
+}
+
+export interface LoadOptions {
+  readonly cwd: string;
+  readonly env: Env;
+  /** What becomes of a repository that is not trusted: an error (if not said), left out, or read all the same to check it. */
+  readonly trust?: "require" | "leave_out" | "assume" | undefined;
+}
+
+const BUILT_IN: Record<string, AgentTable> = {
+  anthropic: { backend: "api", model: "anthropic/claude-sonnet-5" },
+};
+
+/** Rejects with `config_invalid`, `not_trusted` or `cwd_missing`. */
+export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): Promise<Config> {
+  const brought = await readBrought(await repositoryRoot(cwd));
+  const state = await trustOf(brought, env);
+  if (trust === "require") requireTrust(state);
+  const leftOut = trust === "leave_out" && state.status === "untrusted";
+  const layers = [...(leftOut ? [] : repositoryLayer(brought)), ...(await userLayer(userConfigFile(env)))];
+  return { root: brought.root, ...merged(layers), trust: state };
+}
+
+/** The agent of that name, or the default one. Throws `agent_unknown`. */
+export function resolveAgent(config: Config, name: string = config.defaults.agent): AgentConfig {
+  const agent = config.agents.get(name);
+  if (agent !== undefined) return agent;
+  const guess = didYouMean(name, config.agents.keys());
+  throw new RookeryError("agent_unknown", `there is no agent "${name}"${guess}; see what there is: rookery agents`);
+}
+
+/** One file of configuration, with the texts of the prompts that it names. */
+interface Layer {
+  readonly file: string;
+  readonly table: ConfigTable;
+  readonly prompts: ReadonlyMap<string, string>;
+}
+
+function repositoryLayer({ config, prompts }: Brought): Layer[] {
+  return config === undefined ? [] : [{ ...config, prompts }];
+}
+
+async function userLayer(file: string): Promise<Layer[]> {
+  const read = await readText(file);
+  if (read === undefined) return [];
+  const table = parseConfig(read.text, file);
+  const prompts = new Map<string, string>();
+  for (const named of namedPrompts(table)) prompts.set(named, (await readPrompt(named, file)).text);
+  return [{ file, table, prompts }];
+}
+
+/** Earlier layers win, key by key. */
+function merged(layers: readonly Layer[]): Omit<Config, "root" | "trust"> {
+  const tables = layers.map(({ table }) => table);
+  const configured = layers.flatMap(({ table }) => Object.keys(table.agents ?? {}));
+  const names = new Set([...configured, ...Object.keys(BUILT_IN)]);
+  const agents = new Map(Array.from(names, (name) => [name, agentOf(name, layers)]));
+  return {
+    defaults: {
+      agent: first(tables, ({ defaults }) => defaults?.agent) ?? configured[0] ?? "anthropic",
+      maxRunning: first(tables, ({ defaults }) => defaults?.max_running),
+    },
+    agents,
+    prices: new Map(tables.toReversed().flatMap(({ prices }) => Object.entries(prices ?? {}).map(priceOf))),
+    worktree: {
+      setup: first(tables, ({ worktree }) => worktree?.setup),
+      copy: first(tables, ({ worktree }) => worktree?.copy) ?? [],
+    },
+    files: layers.map(({ file }) => file),
+  };
+}
+
+function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
+  const own = layers.flatMap((layer) => layer.table.agents?.[name] ?? []);
+  const tables = [...own, BUILT_IN[name] ?? {}];
+  const agent: AgentConfig = {
+    name,
+    backend: first(tables, ({ backend }) => backend) ?? "api",
+    model: first(tables, ({ model }) => model),
+    permissions: first(tables, ({ permissions }) => permissions),
+    prompts: first(layers, (layer) => promptTexts(layer, name)) ?? [],
+    command: first(tables, ({ command }) => command),
+    tools: {
+      allow: first(tables, ({ tools }) => tools?.allow),
+      deny: first(tables, ({ tools }) => tools?.deny) ?? [],
+    },
+    baseUrl: first(tables, ({ base_url }) => base_url),
+    builtIn: own.length === 0,
+  };
+  if (agent.backend === "acp" && agent.command === undefined) {
+    const file = layers.find(({ table }) => table.agents?.[name] !== undefined)?.file ?? "";
+    const example = 'command = ["npx", "-y", "some-acp-agent"]';
+    throw new RookeryError("config_invalid", `${file}: agents.${name} drives an ACP agent and needs a ${example}`);
+  }
+  return agent;
+}
+
+function promptTexts({ table, prompts }: Layer, name: string): string[] | undefined {
+  return table.agents?.[name]?.prompts?.map((named) => prompts.get(named) ?? "");
+}
+
+function priceOf([model, price]: [string, PriceTable]): [string, Price] {
+  const { input, output, cache_read, cache_write } = price;
+  return [model, { input, output, cacheRead: cache_read, cacheWrite: cache_write }];
+}
+
+function first<From, Value>(list: readonly From[], pick: (from: From) => Value | undefined): Value | undefined {
+  for (const from of list) {
+    const value = pick(from);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { didYouMean, editDistance, nearest } from "./nearest.ts";
+
+it.each([
+  ["", "", 0],
+  ["model", "model", 0],
+  ["modle", "model", 1],
+  ["mdel", "model", 1],
+  ["models", "model", 1],
+  ["kitten", "sitting", 3],
+  ["", "abc", 3],
+])("from %j to %j it is %i edits", (a, b, expected) => {
+  expect(editDistance(a, b)).toBe(expected);
+  expect(editDistance(b, a)).toBe(expected);
+});
+
+it.each([
+  ["permisions", ["prompts", "permissions", "model"], "permissions"],
+  ["--jsno", ["--agent", "--json"], "--json"],
+  ["AGENT", ["agent"], "agent"],
+  ["zzzzz", ["agent", "model"], undefined],
+  ["x".repeat(1_000_000), ["agent"], undefined],
+  ["agent", [], undefined],
+])("%.20s means one of %j: %s", (typed, known, expected) => {
+  expect(nearest(typed, known)).toBe(expected);
+});
+
+it("a guess is put in words only where there is one", () => {
+  expect(didYouMean("modle", ["model"], (name) => `"${name}"`)).toBe(' (did you mean "model"?)');
+  expect(didYouMean("qqq", ["model"])).toBe("");
+});

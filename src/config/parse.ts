@@ -1,0 +1,76 @@
+/** Reads the text of a `rookery.toml`, and says in one line what is wrong with it and where. */
+import { parse, TomlError } from "smol-toml";
+import { z } from "zod";
+import { messageOf, RookeryError } from "../domain/errors.ts";
+import { didYouMean } from "./nearest.ts";
+import { ConfigTable } from "./schema.ts";
+
+/** Throws `config_invalid`, naming the file and the place in it. */
+export function parseConfig(text: string, file: string): ConfigTable {
+  const result = ConfigTable.safeParse(parseToml(text, file), { reportInput: true });
+  if (result.success) return result.data;
+  const [first, ...rest] = result.error.issues.flatMap(complaintsOf);
+  const more = rest.length === 0 ? "" : ` (and ${rest.length} more)`;
+  throw invalid(`${file}: ${first ?? "not a configuration"}${more}`, result.error);
+}
+
+function parseToml(text: string, file: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw invalid(`${file}: ${messageOf(error)}`, error);
+    const what = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
+    throw invalid(`${file}:${error.line}:${error.column}: not TOML: ${what}`, error);
+  }
+}
+
+function complaintsOf(issue: z.core.$ZodIssue): string[] {
+  const at = dotted(issue.path);
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(issue.path, key));
+  if (issue.code === "invalid_value") {
+    const known = issue.values.map(String);
+    const guess = typeof issue.input === "string" ? didYouMean(issue.input, known, (value) => `"${value}"`) : "";
+    return [`${at}: expected one of ${known.join(", ")}${guess}`];
+  }
+  if (issue.code === "invalid_type") return [`${at}: expected ${expectedOf(issue)}`];
+  if (issue.code === "invalid_key") return [`${at}: a name has letters, digits, "-", "_" and "." only`];
+  if (issue.code === "invalid_format") return [`${at}: expected an http or https URL`];
+  return [`${at}: ${issue.message.replace(/^\w/, (letter) => letter.toLowerCase())}`];
+}
+
+function unknownKey(path: readonly PropertyKey[], key: string): string {
+  const known = keysAt(ConfigTable, path);
+  const guess = didYouMean(key, known);
+  return `unknown key ${dotted([...path, key])}${guess || `; known here: ${known.join(", ")}`}`;
+}
+
+function expectedOf(issue: z.core.$ZodIssueInvalidType): string {
+  const words: Record<string, string> = {
+    object: "a table",
+    record: "a table",
+    array: "a list",
+    int: "a whole number",
+  };
+  return `${words[issue.expected] ?? `a ${issue.expected}`}${issue.input === undefined ? ", but it is missing" : ""}`;
+}
+
+/** The keys that the schema knows at a path. */
+function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional) return keysAt(schema.unwrap(), path);
+  const [key, ...rest] = path;
+  if (schema instanceof z.ZodRecord) return key === undefined ? [] : keysAt(schema.valueType, rest);
+  if (!(schema instanceof z.ZodObject)) return [];
+  const shape = schema.shape as Record<string, z.core.$ZodType>;
+  if (key === undefined) return Object.keys(shape);
+  const inner = shape[String(key)];
+  return inner === undefined ? [] : keysAt(inner, rest);
+}
+
+function dotted(path: readonly PropertyKey[]): string {
+  const text = path.map((key) => (/^[\w-]+$/.test(String(key)) ? String(key) : JSON.stringify(String(key)))).join(".");
+  return text === "" ? "the file" : text;
+}
+
+function invalid(message: string, cause: unknown): RookeryError {
+  return new RookeryError("config_invalid", message, { cause });
+}

@@ -1,0 +1,118 @@
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Env } from "./home.ts";
+import { requireTrust, trust, trustState } from "./trust.ts";
+
+let folder: string;
+let repo: string;
+let env: Env;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "rookery-trust-")));
+  repo = join(folder, "repo");
+  env = { HOME: folder, ROOKERY_HOME: join(folder, "state") };
+  await mkdir(join(repo, ".git"), { recursive: true });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function write(files: Record<string, string | null>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(repo, path)), { recursive: true });
+    if (text === null) await rm(join(repo, path));
+    else await writeFile(join(repo, path), text);
+  }
+}
+
+it("a repository that brings nothing needs no trust", async () => {
+  await write({ "AGENTS.md": "hi", "package.json": "{}" });
+  expect(await trustState(repo, env)).toEqual({ status: "nothing_to_trust", root: repo });
+  expect(await trust(repo, env)).toEqual({ status: "nothing_to_trust", root: repo });
+});
+
+const WITH_PROMPT = { "rookery.toml": `[agents.x]\nprompts = ["docs/x.md"]`, "docs/x.md": "be kind" };
+
+it.each([
+  ["a configuration", { "rookery.toml": "" }, ["rookery.toml"]],
+  ["MCP servers", { ".mcp.json": "{}" }, [".mcp.json"]],
+  ["a prompt that is named", WITH_PROMPT, ["rookery.toml", "docs/x.md"]],
+])("%s is used only after trust", async (_, files, named) => {
+  await write(files);
+  expect(await trustState(repo, env)).toEqual({ status: "untrusted", root: repo, files: named, changed: [] });
+  expect(await trust(join(repo, ".git"), env)).toEqual({ status: "trusted", root: repo, files: named });
+  expect(await trustState(repo, env)).toEqual({ status: "trusted", root: repo, files: named });
+});
+
+it.each([
+  ["a configuration", { "rookery.toml": `${WITH_PROMPT["rookery.toml"]}\n` }, ["rookery.toml"]],
+  ["a prompt", { "docs/x.md": "be cruel" }, ["docs/x.md"]],
+  ["servers that were not there", { ".mcp.json": "{}" }, [".mcp.json"]],
+])("trust ends with a change of %s", async (_, change, changed) => {
+  await write(WITH_PROMPT);
+  await trust(repo, env);
+  await write(change);
+  expect(await trustState(repo, env)).toMatchObject({ status: "untrusted", changed });
+  await trust(repo, env);
+  expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
+});
+
+it.each([
+  ["a file that nothing names changes", { "README.md": "x" }],
+  ["a file goes away", { ".mcp.json": null }],
+])("trust stays when %s", async (_, change) => {
+  await write({ ...WITH_PROMPT, ".mcp.json": "{}" });
+  await trust(repo, env);
+  await write(change);
+  expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
+});
+
+it("trust is for a real path: a link to it counts, a moved repository does not", async () => {
+  await write(WITH_PROMPT);
+  await symlink(repo, join(folder, "link"));
+  await trust(join(folder, "link"), env);
+  expect(await trustState(repo, env)).toMatchObject({ status: "trusted", root: repo });
+  await rename(repo, join(folder, "moved"));
+  expect(await trustState(join(folder, "moved"), env)).toMatchObject({ status: "untrusted", changed: [] });
+});
+
+it("trust is kept in a file that only its owner reads, with nothing left beside it", async () => {
+  await write(WITH_PROMPT);
+  await trust(repo, env);
+  const other = join(folder, "other");
+  await mkdir(join(other, ".git"), { recursive: true });
+  await writeFile(join(other, ".mcp.json"), "{}");
+  await trust(other, env);
+  expect(await readdir(join(folder, "state"))).toEqual(["trust.json"]);
+  expect((await stat(join(folder, "state/trust.json"))).mode & 0o777).toBe(0o600);
+  expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
+});
+
+it.each(["{", "[]", `{"version":2,"repositories":{}}`, `{"version":1,"repositories":{"/x":true}}`])(
+  "a memory of trust that reads %s trusts nobody, and says what to do",
+  async (text) => {
+    await write(WITH_PROMPT);
+    await mkdir(join(folder, "state"));
+    await writeFile(join(folder, "state/trust.json"), text);
+    const refusal = { code: "config_invalid", message: expect.stringContaining("delete it") };
+    await expect(trustState(repo, env)).rejects.toMatchObject(refusal);
+    await expect(trust(repo, env)).rejects.toMatchObject(refusal);
+  },
+);
+
+it.each([
+  [
+    "never trusted",
+    "/a/b",
+    [],
+    "/a/b is not trusted: rookery.toml, x.md there was not trusted yet",
+    "rookery trust /a/b",
+  ],
+  ["changed", "/a/b", ["x.md"], "/a/b was trusted, but x.md changed since", "rookery trust /a/b"],
+  ["in a folder with a space", "/a b", [], "is not trusted", "rookery trust '/a b'"],
+])("a repository %s is refused with the command to type", (_, root, changed, what, command) => {
+  const attempt = () => requireTrust({ status: "untrusted", root, files: ["rookery.toml", "x.md"], changed });
+  expect(attempt).toThrow(expect.objectContaining({ code: "not_trusted" }));
+  expect(attempt).toThrow(what);
+  expect(attempt).toThrow(command);
+});

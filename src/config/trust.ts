@@ -1,0 +1,95 @@
+/** Which repositories the user trusted, by real path and by the content of what they bring. */
+import { randomBytes } from "node:crypto";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { RookeryError } from "../domain/errors.ts";
+import { type Brought, readBrought } from "./brought.ts";
+import { readText } from "./files.ts";
+import { type Env, homeFolder } from "./home.ts";
+import { repositoryRoot } from "./root.ts";
+
+export type TrustState =
+  | { readonly status: "nothing_to_trust"; readonly root: string }
+  | { readonly status: "trusted"; readonly root: string; readonly files: readonly string[] }
+  | {
+      readonly status: "untrusted";
+      readonly root: string;
+      readonly files: readonly string[];
+      /** Those of them that were trusted with other content, or not at all while others were. */
+      readonly changed: readonly string[];
+    };
+
+const Ledger = z.strictObject({
+  version: z.literal(1),
+  repositories: z.record(z.string(), z.strictObject({ at: z.iso.datetime(), files: z.record(z.string(), z.string()) })),
+});
+type Ledger = z.infer<typeof Ledger>;
+
+/** `dir` is any folder of the repository. */
+export async function trustState(dir: string, env: Env): Promise<TrustState> {
+  return trustOf(await readBrought(await repositoryRoot(dir)), env);
+}
+
+/** Trusts what is there now, and answers what that is. */
+export async function trust(dir: string, env: Env): Promise<TrustState> {
+  const brought = await readBrought(await repositoryRoot(dir));
+  const files = Object.keys(brought.hashes);
+  if (files.length === 0) return { status: "nothing_to_trust", root: brought.root };
+  const ledger = await readLedger(env);
+  const entry = { at: new Date().toISOString(), files: { ...brought.hashes } };
+  await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [brought.root]: entry } });
+  return { status: "trusted", root: brought.root, files };
+}
+
+export async function trustOf({ root, hashes }: Brought, env: Env): Promise<TrustState> {
+  const files = Object.keys(hashes);
+  if (files.length === 0) return { status: "nothing_to_trust", root };
+  const trusted = (await readLedger(env)).repositories[root]?.files;
+  if (trusted === undefined) return { status: "untrusted", root, files, changed: [] };
+  const changed = files.filter((file) => trusted[file] !== hashes[file]);
+  return changed.length === 0 ? { status: "trusted", root, files } : { status: "untrusted", root, files, changed };
+}
+
+/** Throws `not_trusted`, with the command to type. */
+export function requireTrust(state: TrustState): void {
+  if (state.status !== "untrusted") return;
+  const { root, files, changed } = state;
+  const what = changed.length > 0 ? `${changed.join(", ")} changed since` : `${files.join(", ")} there was not trusted`;
+  const said = changed.length > 0 ? `${root} was trusted, but ${what}` : `${root} is not trusted: ${what} yet`;
+  throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoted(root)}`);
+}
+
+async function readLedger(env: Env): Promise<Ledger> {
+  const file = ledgerFile(env);
+  const read = await readText(file);
+  if (read === undefined) return { version: 1, repositories: {} };
+  try {
+    return Ledger.parse(JSON.parse(read.text));
+  } catch (cause) {
+    const message = `${file} is damaged; delete it, then trust your repositories again with rookery trust`;
+    throw new RookeryError("config_invalid", message, { cause });
+  }
+}
+
+/** Of two processes that trust at the same moment one may be forgotten: its user is asked again, nothing worse. */
+async function writeLedger(env: Env, ledger: Ledger): Promise<void> {
+  const file = ledgerFile(env);
+  const draft = `${file}.${randomBytes(6).toString("hex")}`;
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(draft, `${JSON.stringify(ledger, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+function ledgerFile(env: Env): string {
+  return join(homeFolder(env), "trust.json");
+}
+
+function quoted(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
