@@ -3,8 +3,8 @@ import type { EventBody } from "./events.ts";
 
 export interface EffectHost {
   /**
-   * Performs the effect, or gives back what it came to before a crash. Rejects with what `perform` rejected with,
-   * journalling nothing, so that the effect may be tried again.
+   * Performs the effect, or gives back what it came to before a crash. Rejects with what `perform` rejected with and
+   * journals no outcome then.
    */
   run<T>(effect: Effect<T>): Promise<Settled<T>>;
 }
@@ -16,6 +16,8 @@ export interface Effect<T> {
   /** Recorded with the start, once. */
   readonly started?: readonly EventBody[];
   perform(): Promise<Performed<T>>;
+  /** What it counts as where it was begun by a process that died, and may or may not have happened. */
+  lost(): Performed<T>;
   /** Reads a journalled value back; throws where it is not one. */
   parse(value: unknown): T;
 }
@@ -27,10 +29,10 @@ export interface Performed<T> {
   readonly events?: readonly EventBody[];
 }
 
-export type Settled<T> =
-  | { readonly how: "performed" | "replayed"; readonly value: T }
-  /** It was begun by a process that died, and may or may not have happened. */
-  | { readonly how: "lost" };
+export interface Settled<T> {
+  readonly how: "performed" | "replayed" | "lost";
+  readonly value: T;
+}
 
 export interface EffectKey {
   readonly sessionId: string;

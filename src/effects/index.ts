@@ -1,0 +1,2 @@
+/** Durable effects. */
+export * from "./journal.ts";

@@ -1,0 +1,34 @@
+/** The default effect host: outcomes are journalled in the store, in the same commit as the events they caused. */
+import {
+  keyText,
+  type Effect,
+  type EffectHost,
+  type EventBody,
+  type JournalEntry,
+  type JournalWrite,
+  type Settled,
+} from "../domain/index.ts";
+
+/** Commits events and journal entries together; resolves when they are durable. */
+export type CommitTogether = (events: readonly EventBody[], journal: readonly JournalWrite[]) => Promise<void>;
+
+/** `before` is what an earlier process journalled of the same turn. */
+export function journalHost(before: readonly JournalEntry[], commit: CommitTogether): EffectHost {
+  const known = new Map(before.map((entry) => [keyText(entry.key), entry]));
+  return {
+    async run<T>(effect: Effect<T>): Promise<Settled<T>> {
+      const { key } = effect;
+      const entry = known.get(keyText(key));
+      if (entry?.finished === true) return { how: "replayed", value: effect.parse(entry.value) };
+      if (entry !== undefined && !effect.repeatable) {
+        const { value, events = [] } = effect.lost();
+        await commit(events, [{ op: "finish", key, value }]);
+        return { how: "lost", value };
+      }
+      if (entry === undefined) await commit(effect.started ?? [], [{ op: "start", key }]);
+      const { value, events = [] } = await effect.perform();
+      await commit(events, [{ op: "finish", key, value }]);
+      return { how: "performed", value };
+    },
+  };
+}

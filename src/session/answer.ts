@@ -1,0 +1,105 @@
+/** Answers to what an agent asked, given from any process: they are appended to the log, and whoever waits finds them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  RookeryError,
+  isRookeryError,
+  newId,
+  type EventBody,
+  type EventOf,
+  type SessionEvent,
+  type SessionStore,
+  type SessionSummary,
+} from "../domain/index.ts";
+import type { Clock } from "../stdx/index.ts";
+
+export type Answer =
+  | { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session"; readonly message?: string }
+  | { readonly action: "accept" | "decline" | "cancel"; readonly content?: unknown };
+
+export interface AnswerOptions {
+  readonly sessionId: string;
+  readonly requestId: string;
+  readonly answer: Answer;
+  readonly clock: Clock;
+}
+
+type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
+
+/** Rejects with `session_not_found`, `request_not_found`, `request_resolved`, or `usage` where the answer does not fit. */
+export async function answerRequest(store: SessionStore, options: AnswerOptions): Promise<void> {
+  const { sessionId, requestId, answer, clock } = options;
+  await appendFromOutside(store, sessionId, clock, async (summary) => {
+    const asked = await findRequest(store, sessionId, requestId);
+    if (asked === undefined) {
+      throw new RookeryError(
+        "request_not_found",
+        `session ${sessionId} has no request ${requestId}${waiting(summary)}`,
+      );
+    }
+    if (!summary.waitingFor.includes(requestId)) {
+      throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${waiting(summary)}`);
+    }
+    return { body: bodyOf(asked, answer), turnId: asked.turnId };
+  });
+}
+
+const TRIES = 200;
+const PAUSE_MS = 5;
+
+/** Appends one event without a lease; a live writer may get in between, so it is tried until it fits. */
+export async function appendFromOutside(
+  store: SessionStore,
+  sessionId: string,
+  clock: Clock,
+  make: (summary: SessionSummary) => Promise<{ body: EventBody; turnId: string | undefined }>,
+): Promise<void> {
+  const id = newId("app", clock.now());
+  for (let tries = 1; ; tries += 1) {
+    const summary = await store.summary(sessionId);
+    if (summary === undefined) throw sessionNotFound(sessionId);
+    const { body, turnId } = await make(summary);
+    const at = new Date(clock.now()).toISOString();
+    const events = [{ ...body, at, agent: summary.agent, ...(turnId !== undefined && { turnId }) }];
+    try {
+      await store.append({ sessionId, id, expectedHead: summary.head, events });
+      return;
+    } catch (error) {
+      if (!isRookeryError(error, "append_conflict") || tries >= TRIES) throw error;
+      await sleep(Math.random() * PAUSE_MS);
+    }
+  }
+}
+
+export function sessionNotFound(sessionId: string): RookeryError {
+  return new RookeryError("session_not_found", `there is no session ${sessionId}: \`rookery sessions\` lists them`);
+}
+
+function bodyOf(asked: Asked, answer: Answer): EventBody {
+  const { requestId } = asked;
+  if (asked.type === "permission.requested" && "decision" in answer) {
+    const { decision, scope = "once", message } = answer;
+    return { type: "permission.resolved", requestId, decision, scope, by: "person", ...(message && { message }) };
+  }
+  if (asked.type === "question.asked" && "action" in answer) {
+    const { action, content } = answer;
+    return { type: "question.answered", requestId, action, by: "person", ...(content !== undefined && { content }) };
+  }
+  const wanted = asked.type === "permission.requested" ? "allow, always or deny" : "accept, decline or cancel";
+  throw new RookeryError("usage", `request ${requestId} is answered with ${wanted}`);
+}
+
+function waiting({ waitingFor }: SessionSummary): string {
+  return waitingFor.length === 0 ? "; nothing is waiting" : `; waiting: ${waitingFor.join(", ")}`;
+}
+
+/** From the newest page back, since what is asked was asked lately. */
+async function findRequest(store: SessionStore, sessionId: string, requestId: string): Promise<Asked | undefined> {
+  const asks = (event: SessionEvent): event is Asked =>
+    (event.type === "permission.requested" || event.type === "question.asked") && event.requestId === requestId;
+  for (let before: number | undefined; ;) {
+    const { events } = await store.read({ sessionId, before, order: "newest_first" });
+    const found = events.find(asks);
+    before = events.at(-1)?.seq;
+    if (found !== undefined || before === undefined) return found;
+  }
+}

@@ -1,0 +1,82 @@
+/** The permission gate: decides by policy where it can, and asks a person, durably, where it cannot. */
+import type { EventOf, PermissionDecision, PermissionRequest, SessionState, SessionStore } from "../domain/index.ts";
+import type { Recorder } from "./recorder.ts";
+
+export interface GateOptions {
+  readonly recorder: Recorder;
+  readonly store: SessionStore;
+  readonly turnId: string;
+  /** Is there anyone who can be asked? */
+  readonly attended: boolean;
+  readonly signal: AbortSignal;
+}
+
+const ALLOWED: PermissionDecision = { allowed: true };
+
+/** Rejects with the signal's reason when the turn is cancelled while it waits. */
+export async function permit(gate: GateOptions, request: PermissionRequest): Promise<PermissionDecision> {
+  const { recorder, turnId } = gate;
+  const decided = byPolicy(recorder.state, request);
+  if (decided !== undefined) return decided;
+
+  let asked = askedFor(recorder.state, turnId, request.toolId);
+  if (asked === undefined) {
+    const requestId = `r${recorder.state.requestCount + 1}`;
+    const { toolId, tool, title, kind, input } = request;
+    recorder.record([{ type: "permission.requested", requestId, toolId, tool, title, kind, input }], turnId);
+    if (!gate.attended) {
+      const message = `nobody can be asked here; to allow it, use --permissions all, or --permissions ask and \`rookery answer\``;
+      recorder.record(
+        [{ type: "permission.resolved", requestId, decision: "deny", scope: "once", by: "policy", message }],
+        turnId,
+      );
+    }
+    await recorder.commit();
+    asked = askedFor(recorder.state, turnId, request.toolId);
+  }
+  const answer = asked?.answer ?? (await answerTo(gate, asked?.requestId ?? ""));
+  return answer.type === "permission.resolved" ? decisionOf(answer) : ALLOWED;
+}
+
+function byPolicy(state: SessionState, request: PermissionRequest): PermissionDecision | undefined {
+  switch (state.permissions) {
+    case "all":
+      return ALLOWED;
+    case "none":
+      return refused(`${request.tool} was refused: this session's permissions are "none"`);
+    case "read":
+      return request.readOnly
+        ? ALLOWED
+        : refused(
+            `${request.tool} was refused: this session may only read ("read"); --permissions ask or all allows more`,
+          );
+    case "ask":
+      return request.readOnly || state.grants.includes(request.tool) ? ALLOWED : undefined;
+  }
+}
+
+function decisionOf(answer: EventOf<"permission.resolved">): PermissionDecision {
+  if (answer.decision === "allow") return ALLOWED;
+  const outcome = answer.decision === "cancelled" ? "cancelled" : "denied";
+  return { allowed: false, outcome, message: answer.message ?? "the user refused it" };
+}
+
+function refused(message: string): PermissionDecision {
+  return { allowed: false, outcome: "denied", message };
+}
+
+function askedFor(state: SessionState, turnId: string, toolId: string) {
+  return state.requests.find((request) => request.turnId === turnId && request.toolId === toolId);
+}
+
+/** The answer may come from any process; the log is where it appears. */
+async function answerTo({ recorder, store, signal }: GateOptions, requestId: string) {
+  const { id: sessionId, head: after } = recorder.state;
+  for await (const event of store.follow({ sessionId, after, signal })) {
+    recorder.advance([event]);
+    const answer = recorder.state.requests.find((request) => request.requestId === requestId)?.answer;
+    if (answer !== undefined) return answer;
+  }
+  signal.throwIfAborted();
+  throw new Error("the log ended while a permission was awaited"); // only a closed store does that
+}

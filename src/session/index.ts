@@ -1,0 +1,5 @@
+/** Live conversations. */
+export * from "./answer.ts";
+export { MAX_INPUT_BYTES } from "./input.ts";
+export * from "./open.ts";
+export { Session, type Turn } from "./session.ts";

@@ -1,0 +1,59 @@
+/** The right to write a session: one owner at a time, taken over at once from an owner that is dead. */
+import { RookeryError, isRookeryError, type Lease, type SessionStore } from "../domain/index.ts";
+import { isDeadOwner, type Clock } from "../stdx/index.ts";
+
+const LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
+
+export interface LeaseOptions {
+  readonly store: SessionStore;
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly clock: Clock;
+}
+
+/** Rejects with `session_in_use` while a living process holds it. */
+export async function takeLease({ store, sessionId, owner, clock }: LeaseOptions): Promise<Lease> {
+  const request = () => ({ sessionId, owner, now: clock.now(), until: clock.now() + LEASE_MS });
+  try {
+    return await store.acquireLease(request());
+  } catch (error) {
+    if (!isRookeryError(error, "session_in_use")) throw error;
+    const held = await store.currentLease(sessionId);
+    if (held === undefined) return store.acquireLease(request());
+    if (isDeadOwner(held.owner)) return store.acquireLease({ ...request(), supersede: held.generation });
+    const pid = held.owner.split(".")[0] ?? "unknown";
+    throw new RookeryError(
+      "session_in_use",
+      `session ${sessionId} is being driven by process ${pid}: wait for it, or follow it with \`rookery sessions events ${sessionId} --follow\``,
+      { cause: error },
+    );
+  }
+}
+
+/** Renews until it is disposed, which gives the lease back; `onLost` is called once, when someone else has it. */
+export function keepLease(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void): AsyncDisposable {
+  const { store, clock } = options;
+  let lease = taken;
+  let renewing = Promise.resolve();
+  const timer = setInterval(() => {
+    renewing = store.renewLease(lease, clock.now() + LEASE_MS).then(
+      (renewed) => {
+        lease = renewed;
+      },
+      (error: unknown) => {
+        if (!isRookeryError(error, "lease_lost")) return; // a full disk now may have room at the next renewal
+        clearInterval(timer);
+        onLost(error);
+      },
+    );
+  }, RENEW_MS);
+  timer.unref();
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await renewing;
+      await store.releaseLease(lease);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/** Opens a session for driving: a new one, or one that is in the log already, whoever left it there. */
+import {
+  RookeryError,
+  applyAll,
+  emptyState,
+  isRookeryError,
+  newId,
+  type AgentConnection,
+  type PermissionPolicy,
+  type SessionState,
+  type SessionStore,
+} from "../domain/index.ts";
+import { DisposeStack, type Clock } from "../stdx/index.ts";
+import { appendFromOutside, sessionNotFound } from "./answer.ts";
+import { keepLease, takeLease } from "./lease.ts";
+import { Recorder } from "./recorder.ts";
+import { Session } from "./session.ts";
+import { endTurn } from "./turn.ts";
+
+export interface OpenOptions {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  /** Who holds the lease: the process, as its children know it. */
+  readonly owner: string;
+  /** Can anyone be asked for a permission? */
+  readonly attended: boolean;
+}
+
+export interface NewSession {
+  readonly agent: string;
+  readonly backend: string;
+  readonly model: string | undefined;
+  readonly cwd: string;
+  readonly permissions: PermissionPolicy;
+  readonly title: string | undefined;
+}
+
+export type Connect = (state: SessionState) => Promise<AgentConnection>;
+
+export async function createSession(options: OpenOptions, made: NewSession, connect: Connect): Promise<Session> {
+  const { store, clock } = options;
+  const sessionId = newId("ses", clock.now());
+  await using opening = new DisposeStack();
+  const connection = opening.use(await connect({ ...emptyState(sessionId), ...made }));
+  const { agent, backend, model, cwd, permissions, title } = made;
+  const body = { type: "session.opened" as const, backend, model, cwd, permissions, title };
+  const at = new Date(clock.now()).toISOString();
+  await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at, agent }] });
+  return await live(options, opening, sessionId, () => Promise.resolve(connection), 0);
+}
+
+/** Ends or goes on with a turn that a dead process left. Rejects with `session_not_found`, `session_in_use` or `session_closed`. */
+export async function reopenSession(options: OpenOptions, sessionId: string, connect: Connect): Promise<Session> {
+  await using opening = new DisposeStack();
+  return await live(options, opening, sessionId, async (state) => opening.use(await connect(state)));
+}
+
+/** Ends the conversation, also one that another process drives, and the turn that a dead process left in it. */
+export async function closeStored(options: OpenOptions, sessionId: string, reason?: string): Promise<void> {
+  const closing = { type: "session.closed" as const, ...(reason !== undefined && { reason }) };
+  await using opening = new DisposeStack();
+  const recorder = await takePen(options, opening, sessionId).catch(async (error: unknown) => {
+    if (!isRookeryError(error, "session_in_use")) throw error;
+    const make = () => Promise.resolve({ body: closing, turnId: undefined });
+    await appendFromOutside(options.store, sessionId, options.clock, make); // its driver finds it and stops
+  });
+  if (recorder === undefined) return;
+  const { turn, closed } = recorder.state;
+  if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" });
+  if (closed) return;
+  recorder.record([closing]);
+  await recorder.commit();
+}
+
+async function live(
+  options: OpenOptions,
+  opening: DisposeStack,
+  sessionId: string,
+  connect: Connect,
+  shownFrom?: number,
+): Promise<Session> {
+  const { store, clock, attended } = options;
+  const recorder = await takePen(options, opening, sessionId);
+  if (recorder.state.closed) {
+    throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
+  }
+  const shownThrough = shownFrom ?? recorder.state.head;
+  const connection = await connect(recorder.state);
+  const left = recorder.state.turn;
+  if (left !== undefined && !connection.resumesTurns) {
+    const message = "the process that ran this turn ended before the turn did";
+    await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message });
+  }
+  return new Session({ store, recorder, connection, attended, clock, shownThrough, owned: opening.move() });
+}
+
+/** The lease first, the state after it: what is read then is what the last holder left. */
+async function takePen(
+  { store, clock, owner }: OpenOptions,
+  opening: DisposeStack,
+  sessionId: string,
+): Promise<Recorder> {
+  if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
+  const lease = await takeLease({ store, sessionId, owner, clock });
+  const state = await load(store, sessionId);
+  const recorder = new Recorder({ store, state, fence: lease.generation, clock });
+  opening.use(keepLease({ store, sessionId, owner, clock }, lease, (error) => recorder.break(error)));
+  return recorder;
+}
+
+async function load(store: SessionStore, sessionId: string): Promise<SessionState> {
+  for (let state = emptyState(sessionId); ;) {
+    const { events, head } = await store.read({ sessionId, after: state.head, limit: 10_000 });
+    state = applyAll(state, events);
+    if (state.head >= head || events.length === 0) return state;
+  }
+}

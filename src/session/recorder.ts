@@ -1,0 +1,148 @@
+/** The one pen of a live session: orders what is recorded, merges deltas, appends in groups, and folds the state. */
+import {
+  applyAll,
+  isRookeryError,
+  newId,
+  type EventBody,
+  type EventDraft,
+  type JournalWrite,
+  type SessionEvent,
+  type SessionState,
+  type SessionStore,
+} from "../domain/index.ts";
+import { deferred, type Clock, type Deferred } from "../stdx/index.ts";
+import { mergeInto } from "./merge.ts";
+
+/** Past this many drafts that wait to be committed, `ready` waits. */
+const BUFFER_LIMIT = 1_000;
+/** How often an append may be overtaken by outsiders before it is called broken. */
+const CONFLICT_LIMIT = 100;
+
+export interface RecorderOptions {
+  readonly store: SessionStore;
+  readonly state: SessionState;
+  readonly fence: number | undefined;
+  readonly clock: Clock;
+}
+
+export class Recorder {
+  #state: SessionState;
+  #drafts: EventDraft[] = [];
+  #journal: JournalWrite[] = [];
+  #waiting: Deferred<void>[] = [];
+  #flushing: Promise<void> | undefined;
+  #failure: unknown;
+  readonly #store: SessionStore;
+  readonly #fence: number | undefined;
+  readonly #clock: Clock;
+  /** Told of events that another process appended. */
+  onForeign: (events: readonly SessionEvent[]) => void = () => undefined;
+
+  constructor({ store, state, fence, clock }: RecorderOptions) {
+    this.#store = store;
+    this.#state = state;
+    this.#fence = fence;
+    this.#clock = clock;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Never waits; throws what broke the log, if it is broken. */
+  record(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+    const stamp = { at: new Date(this.#clock.now()).toISOString(), agent: this.#state.agent, turnId };
+    for (const body of bodies) {
+      const draft = { ...body, ...stamp };
+      if (!mergeInto(this.#drafts.at(-1), draft)) this.#drafts.push(draft);
+    }
+    this.#journal.push(...journal);
+    this.#flushing ??= this.#flush();
+  }
+
+  async ready(): Promise<void> {
+    if (this.#drafts.length >= BUFFER_LIMIT) await this.commit();
+  }
+
+  /** Resolves when all that was recorded so far is durable. */
+  async commit(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure as Error;
+    if (this.#flushing === undefined) return;
+    const durable = deferred();
+    this.#waiting.push(durable);
+    await durable.promise;
+  }
+
+  /** Makes every later record fail, and whoever waits: the session has lost its right to write. */
+  break(failure: unknown): void {
+    this.#failure ??= failure;
+  }
+
+  /** Takes what was read from the log; what is known already is passed over. */
+  advance(events: readonly SessionEvent[]): void {
+    const fresh = this.#take(events);
+    if (fresh.length > 0) this.onForeign(fresh);
+  }
+
+  /** Reads what others appended since. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const { events, head } = await this.#store.read({ sessionId: this.#state.id, after: this.#state.head });
+      this.advance(events);
+      if (this.#state.head >= head || events.length === 0) return;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    await Promise.resolve(); // what is recorded in this tick goes together
+    while (this.#drafts.length > 0 || this.#journal.length > 0 || this.#waiting.length > 0) {
+      const group = { drafts: this.#drafts, journal: this.#journal, waiting: this.#waiting };
+      this.#drafts = [];
+      this.#journal = [];
+      this.#waiting = [];
+      try {
+        if (this.#failure !== undefined) throw this.#failure as Error;
+        if (group.drafts.length > 0 || group.journal.length > 0) await this.#append(group.drafts, group.journal);
+        for (const waiter of group.waiting) waiter.resolve();
+      } catch (failure) {
+        this.break(failure);
+        for (const waiter of [...group.waiting, ...this.#waiting]) waiter.reject(failure);
+        this.#waiting = [];
+        this.#drafts = [];
+        this.#journal = [];
+      }
+    }
+    this.#flushing = undefined;
+  }
+
+  async #append(events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
+    const append = {
+      sessionId: this.#state.id,
+      id: newId("app", this.#clock.now()),
+      fence: this.#fence,
+      events,
+      journal,
+    };
+    for (let tries = 1; ; tries += 1) {
+      const expectedHead = this.#state.head;
+      try {
+        await this.#store.append({ ...append, expectedHead });
+        this.#take(
+          events.map((draft, index) => ({ ...draft, seq: expectedHead + 1 + index, sessionId: this.#state.id })),
+        );
+        return;
+      } catch (error) {
+        // An outsider's answer or input came in between: take it, and write behind it.
+        if (!isRookeryError(error, "append_conflict") || tries >= CONFLICT_LIMIT) throw error;
+        await this.catchUp();
+      }
+    }
+  }
+
+  #take(events: readonly SessionEvent[]): readonly SessionEvent[] {
+    const fresh = events.filter((event) => event.seq > this.#state.head);
+    this.#state = applyAll(this.#state, fresh);
+    return fresh;
+  }
+}

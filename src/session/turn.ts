@@ -1,0 +1,118 @@
+/** One turn of a live session: from its start, through the agent, to exactly one end. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  RookeryError,
+  isRookeryError,
+  messageOf,
+  type AgentConnection,
+  type EventBody,
+  type SessionEvent,
+  type SessionState,
+  type SessionStore,
+  type TurnContext,
+  type TurnOutcome,
+} from "../domain/index.ts";
+import { journalHost } from "../effects/index.ts";
+import { permit } from "./gate.ts";
+import type { Recorder } from "./recorder.ts";
+
+export interface TurnOptions {
+  readonly turnId: string;
+  readonly recorder: Recorder;
+  readonly store: SessionStore;
+  readonly connection: AgentConnection;
+  readonly attended: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** How long an agent may take to notice that it was cancelled. */
+const CANCEL_GRACE_MS = 10_000;
+
+/** Drives a turn that has been started in the log, and ends it there. Rejects only where the log cannot be written. */
+export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
+  const { recorder, store, connection, turnId, signal } = options;
+  const journal = await store.journal(recorder.state.id, turnId);
+  const context = contextOf(options, journal);
+  const outcome = await Promise.race([
+    connection.runTurn(context).catch((error: unknown) => failureOf(error)),
+    cancelledAfterGrace(signal),
+  ]);
+  context.end();
+  await endTurn(recorder, turnId, outcome);
+  return outcome;
+}
+
+/** Writes the end, and before it the end of whatever the turn left open. */
+export async function endTurn(recorder: Recorder, turnId: string, outcome: TurnOutcome): Promise<void> {
+  await recorder.commit();
+  recorder.record([...looseEnds(recorder.state, outcome), { type: "turn.ended", outcome }], turnId, [
+    { op: "forget", turnId },
+  ]);
+  await recorder.commit();
+}
+
+function contextOf(
+  { recorder, store, turnId, attended, signal }: TurnOptions,
+  journal: Awaited<ReturnType<SessionStore["journal"]>>,
+): TurnContext & { end(): void } {
+  let over = false;
+  const record = (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
+    if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
+    recorder.record(bodies, turnId, writes);
+  };
+  const turn = recorder.state.turn;
+  return {
+    turnId,
+    input: turn?.input ?? [],
+    signal,
+    log: { record: (...bodies) => record(bodies), ready: () => recorder.ready(), commit: () => recorder.commit() },
+    effects: journalHost(journal, async (bodies, writes) => {
+      record(bodies, writes);
+      await recorder.commit();
+    }),
+    history: () => historyOf(recorder, store),
+    permit: (request) => permit({ recorder, store, turnId, attended, signal }, request),
+    end: () => {
+      over = true;
+    },
+  };
+}
+
+async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {
+  await recorder.commit();
+  const { id: sessionId, head } = recorder.state;
+  for (let after = 0; after < head;) {
+    const { events } = await store.read({ sessionId, after, before: head + 1 });
+    yield* events;
+    after = events.at(-1)?.seq ?? head;
+  }
+}
+
+/** The agent's own failures are outcomes; what reaches here is a broken log, which is thrown on, or a defect. */
+function failureOf(error: unknown): TurnOutcome {
+  const logIsBroken = isRookeryError(error) && (error.code.startsWith("store_") || error.code === "lease_lost");
+  if (logIsBroken) throw error;
+  return { status: "failed", code: isRookeryError(error) ? error.code : "internal", message: messageOf(error) };
+}
+
+async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  await sleep(CANCEL_GRACE_MS, undefined, { ref: false });
+  return { status: "cancelled" };
+}
+
+function looseEnds(state: SessionState, outcome: TurnOutcome): EventBody[] {
+  const requests = state.requests
+    .filter((request) => request.answer === undefined)
+    .map(({ requestId, toolId }): EventBody =>
+      toolId === undefined
+        ? { type: "question.answered", requestId, action: "cancel", by: "policy" }
+        : { type: "permission.resolved", requestId, decision: "cancelled", scope: "once", by: "policy" },
+    );
+  const tools = state.tools.map(({ toolId }): EventBody =>
+    outcome.status === "cancelled"
+      ? { type: "tool.ended", toolId, outcome: "cancelled", text: "cancelled with its turn" }
+      : { type: "tool.ended", toolId, outcome: "unknown", text: "its turn ended before its outcome was known" },
+  );
+  return [...requests, ...tools];
+}
