@@ -1,0 +1,87 @@
+/** One connection to a SQLite file: statements prepared when first used, transactions, and errors in words. */
+import type Libsql from "libsql";
+import { RookeryError } from "../../domain/index.ts";
+import { storeError } from "./errors.ts";
+
+export type Value = string | number | null | Uint8Array;
+export type Row = readonly unknown[];
+
+export class Database {
+  readonly path: string;
+  readonly #connection: Libsql.Database;
+  readonly #statements = new Map<string, Libsql.Statement>();
+  #open = true;
+
+  constructor(connection: Libsql.Database, path: string) {
+    this.#connection = connection;
+    this.path = path;
+  }
+
+  get(sql: string, ...values: Value[]): Row | undefined {
+    return this.#say(() => this.#statement(sql).get(values) as Row | undefined);
+  }
+
+  all(sql: string, ...values: Value[]): Row[] {
+    return this.#say(() => this.#statement(sql).all(values) as Row[]);
+  }
+
+  run(sql: string, ...values: Value[]): void {
+    this.#say(() => this.#statement(sql).run(values));
+  }
+
+  /** For what is run once: nothing is kept of it. */
+  exec(sql: string): void {
+    this.#say(() => this.#connection.exec(sql));
+  }
+
+  /**
+   * Takes the write lock, works, and commits; or undoes all of it. Writes outside a transaction are not safe: with
+   * libsql 0.5.29 a statement that failed keeps its implicit transaction, and with it the lock, until it is collected.
+   */
+  transaction<T>(work: () => T): T {
+    this.#begin();
+    try {
+      const result = work();
+      this.run("commit");
+      return result;
+    } catch (error) {
+      this.#rollback();
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#statements.clear();
+    this.#connection.close();
+  }
+
+  #begin(): void {
+    this.run("begin immediate");
+  }
+
+  /** SQLite has rolled back by itself after some errors (a full disk, a failed read). */
+  #rollback(): void {
+    if (this.#connection.inTransaction) this.#connection.exec("rollback");
+  }
+
+  #statement(sql: string): Libsql.Statement {
+    if (!this.#open) throw new RookeryError("store_closed", `${this.path} is closed: open it again`);
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#connection.prepare(sql);
+      if (statement.reader) statement.raw(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #say<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/** Opening the SQLite store: the folder, the file, its settings and its tables. */
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { SessionStore } from "../../domain/index.ts";
+import { Database } from "./database.ts";
+import { storeError } from "./errors.ts";
+import { whenUnlocked } from "./lock.ts";
+import { migrate } from "./schema.ts";
+import { SqliteStore } from "./store.ts";
+
+export interface SqliteStoreOptions {
+  /** The file; it and its folder are made where they are missing, for their owner only. */
+  readonly path: string;
+  /** How long to wait, in milliseconds, while another process holds the write lock. */
+  readonly lockTimeout?: number | undefined;
+  /** Statements run on the connection after all others. For tests. */
+  readonly pragmas?: string | undefined;
+}
+
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** A commit is on the disk when it is reported (docs/adr/a-shown-event-is-on-the-disk.md). */
+const SETTINGS = `
+  pragma synchronous = full;
+  pragma busy_timeout = 0;
+  pragma wal_autocheckpoint = 2000;
+  pragma journal_size_limit = 67108864;`;
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SessionStore> {
+  const path = resolve(options.path);
+  const lockTimeout = options.lockTimeout ?? LOCK_TIMEOUT_MS;
+  const db = await connect(path);
+  try {
+    const prepare = () => {
+      db.exec(SETTINGS);
+      migrate(db);
+      if (options.pragmas !== undefined) db.exec(options.pragmas);
+    };
+    await whenUnlocked(prepare, performance.now() + lockTimeout);
+    return new SqliteStore(db, { lockTimeout });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** libsql is loaded here and not above: reading its binary takes longer than all the rest. */
+async function connect(path: string): Promise<Database> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, "a", 0o600)); // SQLite gives its other files the same mode
+    const { default: Libsql } = await import("libsql");
+    return new Database(new Libsql(path), path);
+  } catch (error) {
+    throw storeError(error, path);
+  }
+}

@@ -1,0 +1,86 @@
+/** The tables, as a list of steps that each bring a file one version further. */
+import { RookeryError } from "../../domain/index.ts";
+import type { Database } from "./database.ts";
+
+/** Step n leads from version n-1 to n. A step that was released is never changed: add another. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  create table session (
+    no integer primary key,
+    id text not null unique,
+    head integer not null,
+    agent text not null,
+    cwd text not null,
+    parent text,
+    status text not null,
+    summary text not null
+  );
+  create table event (
+    session integer not null,
+    seq integer not null,
+    body text not null,
+    primary key (session, seq)
+  ) without rowid;
+  create table append (
+    session integer not null,
+    id text not null,
+    head integer not null,
+    primary key (session, id)
+  ) without rowid;
+  create table lease (
+    session_id text primary key,
+    owner text not null,
+    generation integer not null,
+    until integer not null,
+    released integer not null
+  ) without rowid;
+  create table journal (
+    no integer primary key,
+    session integer not null,
+    turn text not null,
+    step integer not null,
+    kind text not null,
+    id text not null,
+    finished integer not null,
+    value text,
+    unique (session, turn, step, kind, id)
+  );
+  create table blob (
+    hash text primary key,
+    bytes blob not null
+  );
+  `,
+];
+
+/** Brings the file to the newest version, a transaction per step; several processes may try at once. */
+export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
+  if (versionOf(db) < migrations.length) db.exec("pragma journal_mode = wal");
+  while (refuseNewer(db, migrations.length) < migrations.length) {
+    db.transaction(() => {
+      const version = versionOf(db); // again, now that nobody else can change it
+      const step = migrations[version];
+      if (step === undefined) return;
+      if (version === 0) refuseForeign(db);
+      db.exec(step);
+      db.exec(`pragma user_version = ${version + 1}`);
+    });
+  }
+}
+
+function versionOf(db: Database): number {
+  return Number(db.get("pragma user_version")?.[0]);
+}
+
+function refuseNewer(db: Database, known: number): number {
+  const version = versionOf(db);
+  if (version <= known) return version;
+  throw new RookeryError(
+    "store_newer",
+    `${db.path} has version ${version} and this program knows ${known}: update rookery`,
+  );
+}
+
+function refuseForeign(db: Database): void {
+  if (db.get("select 1 from sqlite_schema limit 1") === undefined) return;
+  throw new RookeryError("store_corrupt", `${db.path} is a database of another program: choose another path`);
+}

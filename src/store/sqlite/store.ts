@@ -1,0 +1,169 @@
+/** The store in one SQLite file, shared by every process of the machine that opens it. */
+import { setMaxListeners } from "node:events";
+import {
+  RookeryError,
+  type Append,
+  type Appended,
+  type BlobRef,
+  type EventPage,
+  type FollowQuery,
+  type JournalEntry,
+  type Lease,
+  type LeaseRequest,
+  type ListQuery,
+  type ReadQuery,
+  type SessionEvent,
+  type SessionStore,
+  type SessionSummary,
+} from "../../domain/index.ts";
+import { prepareAppend } from "../admission.ts";
+import { nameBlob } from "../blob.ts";
+import { follow } from "../follow.ts";
+import { endLease, extendLease, grantLease, leaseOf, type KeptLease } from "../lease.ts";
+import { Waiters } from "../waiters.ts";
+import { Commits } from "./commits.ts";
+import type { Database } from "./database.ts";
+import { Doorbell } from "./doorbell.ts";
+import { whenUnlocked } from "./lock.ts";
+import { headOf, headsOf, readPage } from "./pages.ts";
+import { keepLease, listSummaries, readBlob, readJournal, readLease, readSummary, writeBlob } from "./tables.ts";
+
+export class SqliteStore implements SessionStore {
+  readonly #db: Database;
+  readonly #lockTimeout: number;
+  readonly #commits: Commits;
+  readonly #bell: Doorbell;
+  readonly #waiters = new Waiters();
+  readonly #closed = new AbortController();
+  #closing: Promise<void> | undefined;
+  #seenVersion: unknown;
+
+  constructor(db: Database, { lockTimeout }: { lockTimeout: number }) {
+    this.#db = db;
+    this.#lockTimeout = lockTimeout;
+    this.#bell = new Doorbell(`${db.path}-bell`);
+    this.#commits = new Commits(db, { lockTimeout, onCommit: (heads) => this.#committed(heads) });
+    setMaxListeners(0, this.#closed.signal); // one per follower
+  }
+
+  async append(append: Append): Promise<Appended> {
+    this.#refuseIfClosed();
+    return this.#commits.add(prepareAppend(append));
+  }
+
+  async read(query: ReadQuery): Promise<EventPage> {
+    return this.#reading(() => readPage(this.#db, query));
+  }
+
+  follow(query: FollowQuery): AsyncIterable<SessionEvent> {
+    const log = {
+      read: (page: ReadQuery) => this.read(page),
+      grown: (sessionId: string, after: number, signal: AbortSignal) => this.#grown(sessionId, after, signal),
+      closed: this.#closed.signal,
+    };
+    return follow(log, query);
+  }
+
+  async summary(sessionId: string): Promise<SessionSummary | undefined> {
+    return this.#reading(() => readSummary(this.#db, sessionId));
+  }
+
+  async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
+    return this.#reading(() => listSummaries(this.#db, query));
+  }
+
+  async acquireLease(request: LeaseRequest): Promise<Lease> {
+    return this.#leasing(request.sessionId, (current) => grantLease(current, request));
+  }
+
+  async renewLease(lease: Lease, until: number): Promise<Lease> {
+    return this.#leasing(lease.sessionId, (current) => extendLease(current, lease, until));
+  }
+
+  async releaseLease(lease: Lease): Promise<void> {
+    await this.#writing(() => {
+      const ended = endLease(readLease(this.#db, lease.sessionId), lease);
+      if (ended !== undefined) keepLease(this.#db, ended);
+    });
+  }
+
+  async currentLease(sessionId: string): Promise<Lease | undefined> {
+    return this.#reading(() => leaseOf(readLease(this.#db, sessionId)));
+  }
+
+  async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {
+    return this.#reading(() => readJournal(this.#db, sessionId, turnId));
+  }
+
+  async putBlob(bytes: Uint8Array): Promise<BlobRef> {
+    const ref = nameBlob(bytes);
+    await this.#writing(() => writeBlob(this.#db, ref.hash, bytes));
+    return ref;
+  }
+
+  async getBlob(hash: string): Promise<Uint8Array | undefined> {
+    return this.#reading(() => readBlob(this.#db, hash));
+  }
+
+  /** Writes what is queued, ends every follower, and closes the file. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.drained();
+    this.#closed.abort();
+    this.#bell.close();
+    this.#db.close();
+  }
+
+  async #reading<T>(work: () => T): Promise<T> {
+    this.#refuseIfClosed();
+    return whenUnlocked(work, performance.now() + this.#lockTimeout);
+  }
+
+  async #writing<T>(work: () => T): Promise<T> {
+    this.#refuseIfClosed();
+    return whenUnlocked(() => this.#db.transaction(work), performance.now() + this.#lockTimeout);
+  }
+
+  #leasing(sessionId: string, decide: (current: KeptLease | undefined) => KeptLease): Promise<Lease> {
+    return this.#writing(() => {
+      const kept = decide(readLease(this.#db, sessionId));
+      keepLease(this.#db, kept);
+      const { owner, generation, until } = kept;
+      return { sessionId, owner, generation, until };
+    });
+  }
+
+  #committed(heads: ReadonlyMap<string, number>): void {
+    this.#bell.ring();
+    for (const [sessionId, head] of heads) this.#waiters.moved(sessionId, head);
+  }
+
+  /** Waits first and looks then: what is committed in between is either seen or rung for. */
+  async #grown(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
+    const grown = this.#waiters.wait(sessionId, after, signal);
+    this.#bell.listen(() => this.#look());
+    this.#waiters.moved(sessionId, headOf(this.#db, sessionId));
+    await grown;
+    if (this.#waiters.empty) this.#bell.rest();
+  }
+
+  #look(): void {
+    if (this.#waiters.empty) return;
+    try {
+      const [version] = this.#db.get("pragma data_version") ?? [];
+      if (version === this.#seenVersion) return;
+      for (const [sessionId, head] of headsOf(this.#db, this.#waiters.sessions)) this.#waiters.moved(sessionId, head);
+      this.#seenVersion = version;
+    } catch {
+      this.#waiters.wakeAll(); // their own read says what is wrong
+    }
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closing === undefined) return;
+    throw new RookeryError("store_closed", `${this.#db.path} is closed: open it again`);
+  }
+}
