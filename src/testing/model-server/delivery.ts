@@ -102,17 +102,19 @@ function halves(body: string): string[] {
   return [body.slice(0, middle), body.slice(middle)];
 }
 
-/** Settles when the bytes were handed to the system, so that a cut right after it loses none of them. */
+/**
+ * Settles when the bytes were handed to the system, so that a cut right after it loses none of them.
+ * A write that fails stays pending: the client is gone, and the signal is about to say so.
+ */
 function write(response: ServerResponse, bytes: string | Buffer): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
+  return new Promise<void>((resolve) => {
     response.write(bytes, (error) => {
-      if (error) reject(error);
-      else resolve();
+      if (!error) resolve();
     });
   });
 }
 
-/** Node does not call a write's callback on a connection that is gone, and a stall never ends: this ends both. */
+/** What ends a stall, and a write to a client that is gone. */
 function abortOf(signal: AbortSignal): { promise: Promise<Ending>; forget: () => void } {
   let onAbort = () => {};
   const promise = new Promise<Ending>((resolve) => {

@@ -60,7 +60,7 @@ export class ModelServer implements AsyncDisposable {
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on("request", (request, response) => {
       this.#handle(request, response).catch((error: unknown) => {
-        this.#report(`a request could not be answered: ${String(error)}`);
+        this.#report(`a request could not be answered: ${wordsOf(error)}`);
         response.destroy();
       });
     });
@@ -153,7 +153,12 @@ export class ModelServer implements AsyncDisposable {
     this.#arrivals.resolve(index, request);
     const exchange = { request, route, number, created: Math.floor(at / 1000) };
     const key = wire.key(incoming.headers, url.searchParams);
-    this.#endings.resolve(index, await this.#converse(wire, exchange, key, response));
+    try {
+      this.#endings.resolve(index, await this.#converse(wire, exchange, key, response));
+    } catch (error) {
+      this.#endings.resolve(index, "broken");
+      throw error;
+    }
   }
 
   async #converse(wire: Wire, exchange: Exchange, key: string | undefined, response: ServerResponse): Promise<Ending> {

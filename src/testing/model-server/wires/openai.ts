@@ -1,0 +1,60 @@
+/** What the two OpenAI wires share: the key, the headers, the errors and arguments as text. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import { id, type Exchange, type Failure, type WireFailure } from "./wire.ts";
+
+export function openaiKey(headers: IncomingHttpHeaders): string | undefined {
+  return headers.authorization?.replace(/^Bearer /i, "");
+}
+
+/** Arguments are whatever the model once wrote; what is not JSON stays text. */
+export function argumentsOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}
+
+export function openaiHeaders(kind: "json" | "stream", { number }: Pick<Exchange, "number">): Record<string, string> {
+  return {
+    "content-type": kind === "stream" ? "text/event-stream; charset=utf-8" : "application/json",
+    "openai-organization": "rookery-test",
+    "openai-processing-ms": "1",
+    "openai-version": "2020-10-01",
+    "x-request-id": id("req", number),
+  };
+}
+
+export function openaiFailure(failure: Failure): WireFailure {
+  const error = { message: failure.message ?? "", type: "invalid_request_error", param: null, code: null };
+  const known = ERRORS[failure.status]?.(failure.model ?? "") ?? (failure.status >= 500 ? SERVER_ERROR : {});
+  const message = failure.message === undefined ? {} : { message: failure.message };
+  return { status: failure.status, body: JSON.stringify({ error: { ...error, ...known, ...message } }, null, 2) };
+}
+
+/** What a stream says when it fails after it began. */
+export const SERVER_ERROR = {
+  message: "The server had an error while processing your request. Sorry about that!",
+  type: "server_error",
+} as const;
+
+/** The real 401 repeats a part of the key; this one repeats none. */
+const ERRORS: Record<number, (model: string) => object> = {
+  401: () => ({
+    message:
+      "Incorrect API key provided: ****. You can find your API key at https://platform.openai.com/account/api-keys.",
+    code: "invalid_api_key",
+  }),
+  404: (model) => ({
+    message: `The model \`${model}\` does not exist or you do not have access to it.`,
+    code: "model_not_found",
+  }),
+  413: () => ({ message: "Request body too large" }),
+  429: (model) => ({
+    message: `Rate limit reached for ${model} in organization rookery-test on requests per min (RPM): Limit 3, Used 3, Requested 1. Please try again in 20s.`,
+    type: "requests",
+    code: "rate_limit_exceeded",
+  }),
+  503: () => ({ message: "The engine is currently overloaded, please try again later", type: "server_error" }),
+};
