@@ -13,6 +13,8 @@ export interface Exit {
 export interface ProcessGroup extends AsyncDisposable {
   readonly identity: ProcessIdentity;
   readonly child: ChildProcess;
+  /** Resolves when the leader ended; others may hold its output open. */
+  readonly ended: Promise<void>;
   /** Resolves when the leader ended and its output was read to the end. */
   readonly exited: Promise<Exit>;
   /** TERM to the group, KILL after the grace; resolves when the leader is gone. */
@@ -49,7 +51,7 @@ export async function startGroup(
   await started.promise;
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command} has no process id`);
-  const stop = async (graceMs = GRACE_MS): Promise<void> => {
+  const end = async (graceMs: number): Promise<void> => {
     signalGroup(pid, "SIGTERM");
     await Promise.race([ended.promise, sleep(graceMs, undefined, { ref: false })]);
     signalGroup(pid, "SIGKILL"); // also what outlives its leader
@@ -58,9 +60,12 @@ export async function startGroup(
     child.stderr.destroy();
     await closed.promise;
   };
+  let stopping: Promise<void> | undefined; // once: a group's number may be a stranger's after its end
+  const stop = (graceMs = GRACE_MS): Promise<void> => (stopping ??= end(graceMs));
   return {
     identity: { pid, startTime: startTimeOf(pid) ?? "ended" },
     child,
+    ended: ended.promise,
     exited: closed.promise,
     stop,
     [Symbol.asyncDispose]: () => stop(),

@@ -1,0 +1,51 @@
+/** The conversation so far, as a model wants it, read from the session's log. */
+import type { EventOf, SessionEvent } from "../domain/index.ts";
+import type { Message, ModelCall, ToolAnswer } from "../providers/index.ts";
+
+/** Everything before the turn, and its input; what the turn itself did is replayed from the journal instead. */
+export async function conversationBefore(turnId: string, history: AsyncIterable<SessionEvent>): Promise<Message[]> {
+  const messages: Message[] = [];
+  let asked: ModelCall[] = [];
+  let answers: ToolAnswer[] = [];
+
+  const settle = (): void => {
+    if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, answers)) });
+    asked = [];
+    answers = [];
+  };
+
+  for await (const event of history) {
+    switch (event.type) {
+      case "turn.started":
+        settle();
+        messages.push({ role: "user", parts: event.input });
+        if (event.turnId === turnId) return messages;
+        break;
+      case "message.completed": {
+        settle();
+        asked = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
+        if (event.text === "" && asked.length === 0) break; // no provider takes an empty message back
+        messages.push({ role: "assistant", text: event.text, calls: asked, native: event.native });
+        break;
+      }
+      case "tool.ended":
+        answers.push(answerOf(event));
+        break;
+      default: // of the rest the model needs to know nothing
+        break;
+    }
+  }
+  return messages;
+}
+
+function answerOf({ toolId, outcome, text }: EventOf<"tool.ended">): ToolAnswer {
+  return { toolId, name: "", text, failed: outcome !== "ok" };
+}
+
+/** Providers refuse a call without its answer, so a call that was never run is answered with just that. */
+function answerTo({ toolId, name }: ModelCall, answers: readonly ToolAnswer[]): ToolAnswer {
+  const answer = answers.find((candidate) => candidate.toolId === toolId);
+  return answer === undefined
+    ? { toolId, name, text: "not run: the turn ended before", failed: true }
+    : { ...answer, name };
+}

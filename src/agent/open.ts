@@ -1,0 +1,34 @@
+/** The built-in agent of one session: a model, its tools and its instructions. */
+import type { AgentConnection, ToolSource } from "../domain/index.ts";
+import type { Model } from "../providers/index.ts";
+import { interpretTurn } from "./interpreter.ts";
+import type { Price } from "./price.ts";
+
+export interface BuiltIn {
+  readonly sessionId: string;
+  readonly cwd: string;
+  readonly model: Model;
+  readonly system: string;
+  readonly tools: ToolSource;
+  readonly price: Price | undefined;
+  /** Put in the environment of every child. */
+  readonly marker: string;
+}
+
+export function openBuiltIn(agent: BuiltIn): AgentConnection {
+  return {
+    resumesTurns: true,
+    runTurn: (turn) => interpretTurn(agent, turn),
+    [Symbol.asyncDispose]: () => Promise.resolve(), // whatever a turn opens, the turn closes
+  };
+}
+
+export function systemPrompt(cwd: string, prompts: readonly string[]): string {
+  const own = [
+    "You are a coding agent. You work in one folder and change it with the tools you are given.",
+    `The working folder is ${cwd}. Paths are relative to it; nothing outside it can be read or written with the file tools.`,
+    "Read a file before you change it. After a change, run what proves it. Say briefly what you did and what you saw.",
+    "If a tool is refused, do not try to get the same effect in another way: say what you need and why.",
+  ].join("\n");
+  return [own, ...prompts].join("\n\n");
+}

@@ -1,0 +1,43 @@
+/** The built-in agent's own tools as a tool source. */
+import { z } from "zod";
+import { messageOf, type ToolSource, type ToolSpec } from "../../domain/index.ts";
+import { bashTool } from "./bash.ts";
+import { ToolRefusal } from "./confine.ts";
+import { edit } from "./edit.ts";
+import { read } from "./read.ts";
+import type { CodingTool } from "./tool.ts";
+import { write } from "./write.ts";
+
+export interface CodingToolsOptions {
+  /** The environment of commands: without the keys of model providers. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function codingTools({ env }: CodingToolsOptions): ToolSource {
+  const tools = new Map<string, CodingTool>([read, write, edit, bashTool(env)].map((tool) => [tool.name, tool]));
+  const specs = Array.from(tools.values(), specOf);
+  return {
+    id: "coding",
+    list: () => specs,
+    describe: ({ name, input }) => tools.get(name)?.describe(input) ?? { title: name },
+    async call({ name, input }, context) {
+      const tool = tools.get(name);
+      if (tool === undefined) return { outcome: "failed", text: `there is no tool "${name}"` };
+      try {
+        return await tool.run(input, context);
+      } catch (error) {
+        if (error instanceof ToolRefusal || isSystemError(error)) return { outcome: "failed", text: messageOf(error) };
+        throw error; // a broken log, or a defect: not the tool's outcome
+      }
+    },
+  };
+}
+
+function specOf({ name, description, kind, readOnly, input }: CodingTool): ToolSpec {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(input) as Record<string, unknown>;
+  return { name, description, kind, readOnly, inputSchema };
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
+}

@@ -1,0 +1,45 @@
+/** One tool of the built-in agent: what a model is told, and what it does. */
+import { z } from "zod";
+import type { ToolContext, ToolDescription, ToolKind, ToolResult } from "../../domain/index.ts";
+
+export interface CodingTool {
+  readonly name: string;
+  readonly description: string;
+  readonly kind: ToolKind;
+  readonly readOnly: boolean;
+  readonly input: z.ZodType;
+  describe(input: unknown): ToolDescription;
+  run(input: unknown, context: ToolContext): Promise<ToolResult>;
+}
+
+interface Definition<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly kind: ToolKind;
+  readonly readOnly: boolean;
+  readonly input: z.ZodType<Input>;
+  describe(input: Input): ToolDescription;
+  /** May throw a ToolRefusal or a system error: both become a failed outcome in words. */
+  run(input: Input, context: ToolContext): Promise<ToolResult>;
+}
+
+/** Checks the arguments before either function sees them. */
+export function defineTool<Input>(definition: Definition<Input>): CodingTool {
+  const { name, input: schema } = definition;
+  return {
+    ...definition,
+    describe(input) {
+      const parsed = schema.safeParse(input);
+      return parsed.success ? definition.describe(parsed.data) : { title: name };
+    },
+    async run(input, context) {
+      const parsed = schema.safeParse(input);
+      if (parsed.success) return definition.run(parsed.data, context);
+      return { outcome: "failed", text: `the arguments do not fit: ${z.prettifyError(parsed.error)}` };
+    },
+  };
+}
+
+export function ok(text: string, more: Partial<ToolResult> = {}): ToolResult {
+  return { ...more, outcome: "ok", text };
+}

@@ -1,0 +1,2 @@
+/** Ways to drive an agent. */
+export { apiBackend, type ApiBackendOptions } from "./api.ts";

@@ -1,0 +1,3 @@
+/** Model APIs. */
+export * from "./model.ts";
+export { openModel, type ProviderOptions } from "./open.ts";

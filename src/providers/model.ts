@@ -1,0 +1,66 @@
+/** A model as the agent sees it: messages and tools in, a stream and then one whole reply out. No SDK type passes here. */
+import { z } from "zod";
+import type { InputPart, ToolSpec } from "../domain/index.ts";
+
+export interface Model {
+  /** `provider/model`. */
+  readonly name: string;
+  /** Yields text as it comes and the whole reply last. Throws a RookeryError that says what to do, or the abort reason. */
+  stream(request: ModelRequest): AsyncIterable<ModelPart>;
+}
+
+export interface ModelRequest {
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly signal: AbortSignal;
+}
+
+export type ModelPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thought"; readonly text: string }
+  | { readonly type: "reply"; readonly reply: ModelReply };
+
+export type Message =
+  | { readonly role: "user"; readonly parts: readonly InputPart[] }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly calls: readonly ModelCall[];
+      /** What the provider gave, to be given back unchanged to the same provider. */
+      readonly native?: unknown;
+    }
+  | { readonly role: "tool"; readonly results: readonly ToolAnswer[] };
+
+export interface ToolAnswer {
+  readonly toolId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly failed: boolean;
+}
+
+export const ModelCall = z.object({
+  /** Unique in the conversation, although some servers repeat theirs. */
+  toolId: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+  /** Why the call cannot be run as it is: arguments that are not JSON, or do not fit. */
+  invalid: z.string().optional(),
+});
+export type ModelCall = z.infer<typeof ModelCall>;
+
+export const ModelReply = z.object({
+  text: z.string(),
+  calls: z.array(ModelCall),
+  stopReason: z.string(),
+  usage: z.object({
+    /** All of it, cached or not. */
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cacheReadTokens: z.number(),
+    cacheWriteTokens: z.number(),
+    reasoningTokens: z.number(),
+  }),
+  native: z.unknown(),
+});
+export type ModelReply = z.infer<typeof ModelReply>;

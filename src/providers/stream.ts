@@ -1,0 +1,139 @@
+/** Any model of the AI SDK as a Model of ours: one step, streamed; the loop over steps is the agent's. */
+import { jsonSchema, streamText, tool, type LanguageModel, type LanguageModelUsage, type ToolSet } from "ai";
+import { RookeryError, type ToolSpec } from "../domain/index.ts";
+import { providerError, type Endpoint } from "./errors.ts";
+import { toModelMessages, type Native } from "./messages.ts";
+import type { Message, Model, ModelCall, ModelPart, ModelReply, ModelRequest } from "./model.ts";
+
+/** Before the first byte only; what broke later is told to the agent. */
+const RETRIES = 2;
+
+export function streamedModel(model: Exclude<LanguageModel, string>, endpoint: Endpoint): Model {
+  const { provider } = endpoint;
+  return {
+    name: `${provider}/${endpoint.model}`,
+    async *stream(request) {
+      try {
+        yield* streamStep(model, provider, request);
+      } catch (error) {
+        request.signal.throwIfAborted();
+        throw providerError(error, endpoint);
+      }
+    },
+  };
+}
+
+async function* streamStep(
+  model: Exclude<LanguageModel, string>,
+  provider: string,
+  { system, messages, tools, signal }: ModelRequest,
+): AsyncIterable<ModelPart> {
+  (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false; // stdout is ours
+  const result = streamText({
+    model,
+    system,
+    messages: toModelMessages(messages, provider),
+    tools: toToolSet(tools),
+    maxRetries: RETRIES,
+    abortSignal: signal,
+    onError: () => undefined, // it would print; the error is thrown below
+  });
+  const calls: ModelCall[] = [];
+  const ids = new CallIds(messages);
+  let text = "";
+  let finish: { stopReason: string; usage: ModelReply["usage"] } | undefined;
+  for await (const part of result.fullStream) {
+    switch (part.type) {
+      case "text-delta":
+        text += part.text;
+        yield { type: "text", text: part.text };
+        break;
+      case "reasoning-delta":
+        yield { type: "thought", text: part.text };
+        break;
+      case "tool-call": {
+        const invalid = part.invalid === true ? invalidReason(part.error) : undefined;
+        const toolId = ids.unique(part.toolCallId);
+        const input: unknown = part.input;
+        calls.push({ toolId, name: part.toolName, input: asObject(input), ...(invalid !== undefined && { invalid }) });
+        break;
+      }
+      case "finish-step":
+        finish = { stopReason: part.finishReason, usage: usageOf(part.usage) };
+        break;
+      case "error":
+        throw part.error;
+      default: // starts, ends and the pieces of what arrives whole later
+        break;
+    }
+  }
+  signal.throwIfAborted();
+  if (finish === undefined)
+    throw new RookeryError("provider_failed", `${provider} ended its answer in the middle; try again`);
+  const native = { provider, content: await nativeContent(result, ids) };
+  yield { type: "reply", reply: { text, calls, ...finish, native } };
+}
+
+/** Some servers count their tool calls anew in each reply; a conversation needs ids that differ. */
+class CallIds {
+  readonly #used: Set<string>;
+  readonly #renamed = new Map<string, string>();
+
+  constructor(messages: readonly Message[]) {
+    this.#used = new Set(messages.flatMap((m) => (m.role === "assistant" ? m.calls.map((call) => call.toolId) : [])));
+  }
+
+  unique(id: string): string {
+    let free = id;
+    for (let count = 2; this.#used.has(free); count += 1) free = `${id}_${count}`;
+    this.#used.add(free);
+    this.#renamed.set(id, free);
+    return free;
+  }
+
+  renamed(id: string): string {
+    return this.#renamed.get(id) ?? id;
+  }
+}
+
+async function nativeContent(
+  result: { readonly response: PromiseLike<{ messages: { role: string; content: unknown }[] }> },
+  ids: CallIds,
+): Promise<Native["content"]> {
+  const { messages } = await result.response;
+  const content = messages.find((message) => message.role === "assistant")?.content;
+  if (!Array.isArray(content)) return [];
+  return (content as Native["content"]).map((part) =>
+    part.type === "tool-call"
+      ? { ...part, toolCallId: ids.renamed(part.toolCallId), input: asObject(part.input) }
+      : part,
+  );
+}
+
+/** Providers take only an object back as a call's arguments, whatever their model wrote. */
+function asObject(input: unknown): unknown {
+  return typeof input === "object" && input !== null && !Array.isArray(input) ? input : { invalid_input: input };
+}
+
+function invalidReason(error: unknown): string {
+  return error instanceof Error ? (error.message.split("\n")[0] ?? "").slice(0, 500) : "the arguments cannot be read";
+}
+
+function toToolSet(tools: readonly ToolSpec[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(inputSchema as Parameters<typeof jsonSchema>[0]) }),
+    ]),
+  );
+}
+
+function usageOf({ inputTokens, inputTokenDetails, outputTokens, outputTokenDetails }: LanguageModelUsage) {
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    cacheReadTokens: inputTokenDetails.cacheReadTokens ?? 0,
+    cacheWriteTokens: inputTokenDetails.cacheWriteTokens ?? 0,
+    reasoningTokens: outputTokenDetails.reasoningTokens ?? 0,
+  };
+}

@@ -1,0 +1,169 @@
+/** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { apiBackend } from "./backends/index.ts";
+import { homeFolder, loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
+import {
+  RookeryError,
+  type AgentConnection,
+  type ListQuery,
+  type PermissionPolicy,
+  type SessionEvent,
+  type SessionState,
+  type SessionStore,
+  type SessionSummary,
+} from "./domain/index.ts";
+import {
+  answerRequest,
+  closeStored,
+  createSession,
+  reopenSession,
+  type Answer,
+  type Session,
+} from "./session/index.ts";
+import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
+import { openSqliteStore } from "./store/index.ts";
+
+export interface RookeryOptions {
+  /** Where keys, URLs and folders are looked up; the process's environment if not said. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where the log is kept; `$ROOKERY_HOME` or the XDG state folder if not said. */
+  readonly home?: string;
+  /** The working folder of sessions that name none. */
+  readonly cwd?: string;
+  /** Another log than the one in `home`; the caller closes it. */
+  readonly store?: SessionStore;
+  readonly clock?: Clock;
+}
+
+export interface OpenSessionOptions {
+  /** A session in the log; a new one if not said. */
+  readonly id?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+  readonly permissions?: PermissionPolicy;
+  /** Can anyone be asked for a permission? If not, what needs one is refused. True if not said. */
+  readonly attended?: boolean;
+  readonly title?: string;
+  /** Over what the environment and the configuration say. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+}
+
+export class Rookery implements AsyncDisposable {
+  readonly home: string;
+  readonly store: SessionStore;
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly #cwd: string;
+  readonly #clock: Clock;
+  readonly #owner: Owner;
+  readonly #owned: DisposeStack;
+
+  private constructor(parts: Required<RookeryOptions>, owner: Owner, owned: DisposeStack) {
+    this.home = parts.home;
+    this.store = parts.store;
+    this.#env = parts.env;
+    this.#cwd = parts.cwd;
+    this.#clock = parts.clock;
+    this.#owner = owner;
+    this.#owned = owned;
+  }
+
+  /** Opens the log and ends what killed processes left running. Rejects with a `store_*` error. */
+  static async open(options: RookeryOptions = {}): Promise<Rookery> {
+    const { env = process.env, cwd = process.cwd(), clock = systemClock } = options;
+    const home = options.home ?? homeFolder(env);
+    const owners = join(home, "owners");
+    await using opening = new DisposeStack();
+    const store = options.store ?? opening.use(await openSqliteStore({ path: join(home, "rookery.db") }));
+    await sweepDeadOwners(owners);
+    const owner = opening.use(openOwner(owners));
+    return new Rookery({ env, home, cwd, clock, store }, owner, opening.move());
+  }
+
+  /**
+   * A session to drive: a new one, or one of the log, whose interrupted turn goes on then.
+   * Rejects in words where the folder, the trust, the agent, its key or the session is not there, or is in use.
+   */
+  async openSession(options: OpenSessionOptions = {}): Promise<Session> {
+    const opening = {
+      store: this.store,
+      clock: this.#clock,
+      owner: this.#owner.claim(),
+      attended: options.attended ?? true,
+    };
+    const { id } = options;
+    if (id !== undefined) return reopenSession(opening, id, (state) => this.#connect(state, options));
+
+    const cwd = resolve(this.#cwd, options.cwd ?? ".");
+    await mustBeFolder(cwd);
+    const agent = await this.#agent(cwd, options.agent);
+    const made = {
+      agent: agent.name,
+      backend: agent.backend,
+      model: options.model ?? agent.model,
+      cwd,
+      permissions: options.permissions ?? agent.permissions ?? "ask",
+      title: options.title,
+    };
+    return createSession(opening, made, (state) => this.#connect(state, options));
+  }
+
+  /** Every event of a session after the cursor, then what comes, until the signal ends it. */
+  follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<SessionEvent> {
+    return this.store.follow({ sessionId: query.session, after: query.after ?? 0, signal: query.signal });
+  }
+
+  sessions(query?: ListQuery): Promise<readonly SessionSummary[]> {
+    return this.store.list(query);
+  }
+
+  /** Answers a permission or a question, whichever process asked it. */
+  answer(sessionId: string, requestId: string, answer: Answer): Promise<void> {
+    return answerRequest(this.store, { sessionId, requestId, answer, clock: this.#clock });
+  }
+
+  /** Ends a conversation; one that another process drives is stopped there. */
+  closeSession(sessionId: string, reason?: string): Promise<void> {
+    const opening = { store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false };
+    return closeStored(opening, sessionId, reason);
+  }
+
+  /** Closes the log and ends every process that was started from here. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned[Symbol.asyncDispose]();
+  }
+
+  async #agent(cwd: string, name: string | undefined): Promise<AgentConfig & { config: Config }> {
+    const config = await loadConfig({ cwd, env: this.#env });
+    return { ...resolveAgent(config, name), config };
+  }
+
+  async #connect(state: SessionState, { model, baseUrl, apiKey }: OpenSessionOptions): Promise<AgentConnection> {
+    await mustBeFolder(state.cwd);
+    const { config, ...agent } = await this.#agent(state.cwd, state.agent);
+    if (agent.backend !== "api") {
+      throw new RookeryError(
+        "backend_unsupported",
+        `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,
+      );
+    }
+    const backend = apiBackend({
+      env: this.#env,
+      baseUrl: baseUrl ?? agent.baseUrl,
+      apiKey,
+      tools: agent.tools,
+      priceOf: (name) => config.prices.get(name),
+    });
+    const spec = { ...agent, model: model ?? state.model ?? agent.model };
+    return backend.open({ sessionId: state.id, agent: spec, cwd: state.cwd, marker: this.#owner.claim() });
+  }
+}
+
+async function mustBeFolder(cwd: string): Promise<void> {
+  const found = await stat(cwd).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const what = found === undefined ? "does not exist" : "is not a folder";
+  throw new RookeryError("cwd_missing", `the working folder ${cwd} ${what}: give another with --cwd`);
+}

@@ -1,0 +1,2 @@
+/** What an agent can do. */
+export { filtered, passes, type ToolFilter } from "./filter.ts";
