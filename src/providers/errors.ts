@@ -14,7 +14,7 @@ export function providerError(error: unknown, endpoint: Endpoint): RookeryError 
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   if (cause instanceof RookeryError) return cause;
   const status = APICallError.isInstance(cause) ? cause.statusCode : undefined;
-  if (status !== undefined) return refusal(cause as APICallError, status, endpoint);
+  if (status !== undefined && status >= 400) return refusal(cause as APICallError, status, endpoint);
   const network = networkCode(cause);
   if (network !== undefined) {
     const { baseUrl, urlVariable } = endpoint;

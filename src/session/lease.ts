@@ -12,8 +12,12 @@ export interface LeaseOptions {
   readonly clock: Clock;
 }
 
+let taken = 0;
+
 /** Rejects with `session_in_use` while a living process holds it. */
-export async function takeLease({ store, sessionId, owner, clock }: LeaseOptions): Promise<Lease> {
+export async function takeLease({ store, sessionId, owner: process, clock }: LeaseOptions): Promise<Lease> {
+  taken += 1;
+  const owner = `${process}/${taken}`; // one process may not open a session twice either
   const request = () => ({ sessionId, owner, now: clock.now(), until: clock.now() + LEASE_MS });
   try {
     return await store.acquireLease(request());
@@ -21,8 +25,9 @@ export async function takeLease({ store, sessionId, owner, clock }: LeaseOptions
     if (!isRookeryError(error, "session_in_use")) throw error;
     const held = await store.currentLease(sessionId);
     if (held === undefined) return store.acquireLease(request());
-    if (isDeadOwner(held.owner)) return store.acquireLease({ ...request(), supersede: held.generation });
-    const pid = held.owner.split(".")[0] ?? "unknown";
+    const holder = held.owner.split("/")[0] ?? "";
+    if (isDeadOwner(holder)) return store.acquireLease({ ...request(), supersede: held.generation });
+    const pid = holder.split(".")[0] ?? "unknown";
     throw new RookeryError(
       "session_in_use",
       `session ${sessionId} is being driven by process ${pid}: wait for it, or follow it with \`rookery sessions events ${sessionId} --follow\``,

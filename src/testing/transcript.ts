@@ -1,0 +1,67 @@
+/** A session as a short text, one line an event, so that a test reads like what happened. */
+import { textOf, type SessionEvent } from "../domain/index.ts";
+
+/** Leaves out what differs between two runs of the same script: ids, times, process numbers, token counts. */
+export function transcript(events: readonly SessionEvent[]): string[] {
+  return events.map(line).filter((text) => text !== undefined);
+}
+
+/** Collects a stream of events to its end. */
+export async function collect(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
+  const collected: SessionEvent[] = [];
+  for await (const event of events) collected.push(event);
+  return collected;
+}
+
+function line(event: SessionEvent): string | undefined {
+  switch (event.type) {
+    case "session.opened":
+      return `opened ${event.agent}`;
+    case "session.closed":
+      return "closed";
+    case "agent.switched":
+      return `switched to ${event.to}`;
+    case "turn.started":
+      return `started ${textOf(event.input)}`;
+    case "turn.ended":
+      return event.outcome.status === "failed" ? `ended failed ${event.outcome.code}` : `ended ${event.outcome.status}`;
+    case "input.queued":
+      return `queued ${textOf(event.input)}`;
+    case "message.completed":
+      return event.text === "" ? undefined : `says ${event.text}`;
+    case "tool.started":
+      return `tool ${event.title}`;
+    case "tool.ended":
+      return `tool ${event.outcome}`;
+    case "permission.requested":
+      return `asks ${event.requestId} ${event.title}`;
+    case "permission.resolved":
+      return `answered ${event.requestId} ${event.decision} ${event.scope} by ${event.by}`;
+    case "question.asked":
+      return `asks ${event.requestId} ${event.message}`;
+    case "question.answered":
+      return `answered ${event.requestId} ${event.action}`;
+    case "plan.updated":
+      return `plan ${event.entries.length}`;
+    case "mcp.status":
+      return `mcp ${event.server} ${event.status}`;
+    case "output.text":
+      return `prints ${event.text}`;
+    case "context.compacted":
+      return "compacted";
+    case "subagent.started":
+      return `subagent ${event.title}`;
+    case "subagent.ended":
+      return `subagent ${event.outcome.status}`;
+    case "notice":
+      return `notice ${event.code}`;
+    case "message.delta":
+    case "thought.delta":
+    case "tool.updated":
+    case "usage.reported":
+    case "process.started":
+    case "process.exited":
+    case "agent.raw":
+      return undefined;
+  }
+}
