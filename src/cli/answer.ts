@@ -1,0 +1,48 @@
+/** `rookery answer`: a decision for a session that waits, whichever process drives it, or none does. */
+import type { Answer } from "../session/answer.ts";
+import type { Call, Options } from "./command.ts";
+import { EXIT, type ExitCode, usage } from "./exit.ts";
+import { print, printJson } from "./io.ts";
+import { openLog } from "./log.ts";
+import { isSet, textOption } from "./options.ts";
+import { findSession } from "./sessions/find.ts";
+
+export async function answer({ io, args: [named = "", request = "", word = ""], options }: Call): Promise<ExitCode> {
+  const given = answerOf(word, options);
+  await using rookery = await openLog(io);
+  const { id } = await findSession(rookery.store, named);
+  await rookery.answer(id, request, given);
+  if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
+  else await print(io, `answered ${request} of ${id}: ${word}\n`);
+  return EXIT.done;
+}
+
+export function answerOf(word: string, options: Options): Answer {
+  const message = textOption(options, "message");
+  const content = textOption(options, "content");
+  if (message !== undefined && word !== "deny") throw usage("--message goes with deny");
+  if (content !== undefined && word !== "accept") throw usage("--content goes with accept");
+  switch (word) {
+    case "allow":
+      return { decision: "allow", scope: "once" };
+    case "always":
+      return { decision: "allow", scope: "session" };
+    case "deny":
+      return { decision: "deny", ...(message !== undefined && { message }) };
+    case "accept":
+      return { action: "accept", ...(content !== undefined && { content: parseContent(content) }) };
+    case "decline":
+    case "cancel":
+      return { action: word };
+    default:
+      throw usage(`"${word}" is no answer: allow, always, deny, accept, decline or cancel`);
+  }
+}
+
+function parseContent(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw usage('--content takes JSON, e.g. --content \'{"name":"main"}\'');
+  }
+}

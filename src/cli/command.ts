@@ -1,0 +1,43 @@
+/** The shape of a command: a row of the table that parsing, help and shell completion are made from. */
+import type { ExitCode } from "./exit.ts";
+import type { Io } from "./io.ts";
+
+export interface CommandSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly arguments?: readonly ArgumentSpec[];
+  readonly options?: readonly OptionSpec[];
+  /** Lines for the help; each starts with what to type. */
+  readonly examples?: readonly string[];
+  readonly notes?: string;
+  readonly commands?: readonly CommandSpec[];
+  /** The one of `commands` that is meant where none is named. */
+  readonly otherwise?: string;
+  /** Loads the command's code, and nothing before it is needed. */
+  readonly load?: () => Promise<Action>;
+}
+
+export interface ArgumentSpec {
+  readonly name: string;
+  readonly summary: string;
+  readonly optional?: boolean;
+  readonly choices?: readonly string[];
+}
+
+export interface OptionSpec {
+  /** `--name` or `--name <value>`. */
+  readonly flags: string;
+  readonly summary: string;
+  readonly choices?: readonly string[];
+}
+
+export type Action = (call: Call) => Promise<ExitCode>;
+
+export interface Call {
+  readonly io: Io;
+  readonly args: readonly (string | undefined)[];
+  readonly options: Options;
+}
+
+/** By the option's name in camel case. */
+export type Options = Readonly<Record<string, string | boolean | undefined>>;

@@ -1,0 +1,151 @@
+/** The table of commands. */
+import type { CommandSpec, OptionSpec } from "./command.ts";
+
+const JSON_OPTION: OptionSpec = { flags: "--json", summary: "print JSON, one value per line" };
+const SESSION = { name: "session", summary: "a session's id, its beginning, or `last`" };
+
+const sessionCommands: readonly CommandSpec[] = [
+  {
+    name: "list",
+    summary: "list sessions, newest first",
+    options: [
+      { flags: "--agent <name>", summary: "only of this agent" },
+      { flags: "--cwd <dir>", summary: "only in this folder" },
+      { flags: "--status <status>", summary: "only in this state", choices: ["idle", "running", "waiting", "closed"] },
+      { flags: "--limit <count>", summary: "at most this many (default: 20)" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery sessions", "rookery sessions list --status waiting --json"],
+    load: async () => (await import("./sessions/list.ts")).listSessions,
+  },
+  {
+    name: "show",
+    summary: "show a session's state, and what it waits for",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions show last"],
+    load: async () => (await import("./sessions/show.ts")).showSession,
+  },
+  {
+    name: "events",
+    summary: "print a session's log",
+    arguments: [SESSION],
+    options: [
+      { flags: "--after <seq>", summary: "only events after this one" },
+      { flags: "--limit <count>", summary: "at most this many" },
+      { flags: "--follow", summary: "wait for more, until Ctrl-C" },
+      { flags: "--all", summary: "also the agent's own raw events" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery sessions events last", "rookery sessions events last --follow --json"],
+    load: async () => (await import("./sessions/events.ts")).printEvents,
+  },
+  {
+    name: "close",
+    summary: "end a session; its log stays",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions close last"],
+    load: async () => (await import("./sessions/close.ts")).closeSession,
+  },
+];
+
+export const COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "run",
+    summary: "give an agent a prompt and watch it work",
+    arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from a pipe", optional: true }],
+    options: [
+      { flags: "--agent <name>", summary: "an agent of `rookery agents`" },
+      { flags: "--model <model>", summary: "another model, as provider/model" },
+      { flags: "--cwd <dir>", summary: "the folder to work in" },
+      { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
+      {
+        flags: "--permissions <policy>",
+        summary: "ask for each change, allow reading, all, or nothing",
+        choices: ["ask", "read", "all", "none"],
+      },
+      { flags: "--json", summary: "print each event of the log as one line of JSON, and nothing else" },
+    ],
+    examples: [
+      'rookery run "Fix the failing test"',
+      "git diff | rookery run -",
+      'rookery run "And now the docs" --session last',
+      "rookery run --session last                      go on with a turn that a killed process left",
+      'rookery run "Update the changelog" --permissions all --json',
+    ],
+    notes:
+      "On a terminal you are asked for each permission. Elsewhere nobody can be asked: without --permissions what needs " +
+      "a decision is refused and the exit code is 3; with --permissions ask it waits for `rookery answer`.\n" +
+      "Ctrl-C cancels the turn, twice quits at once; SIGTERM, SIGHUP and a closed pipe cancel it too (130).\n" +
+      "With --session, a prompt is read from a pipe only where it is `-`.",
+    load: async () => (await import("./run/run.ts")).run,
+  },
+  {
+    name: "sessions",
+    summary: "list, show and close sessions, and print their logs",
+    commands: sessionCommands,
+    otherwise: "list",
+    examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
+  },
+  {
+    name: "answer",
+    summary: "answer what a session waits for, from any terminal",
+    arguments: [
+      SESSION,
+      { name: "request", summary: "the request's id, as `rookery sessions show` prints it" },
+      {
+        name: "answer",
+        summary: "for a permission: allow, always (in this session) or deny; for a question: accept, decline or cancel",
+        choices: ["allow", "always", "deny", "accept", "decline", "cancel"],
+      },
+    ],
+    options: [
+      { flags: "--message <text>", summary: "a reason that the agent is told, with deny" },
+      { flags: "--content <json>", summary: "the answer to a question, with accept" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery answer last REQUEST allow", 'rookery answer last REQUEST deny --message "not on main"'],
+    load: async () => (await import("./answer.ts")).answer,
+  },
+  {
+    name: "agents",
+    summary: "what can be driven here, and what is missing for the rest",
+    options: [JSON_OPTION],
+    examples: ["rookery agents"],
+    load: async () => (await import("./agents.ts")).agents,
+  },
+  {
+    name: "trust",
+    summary: "trust what a repository brings (rookery.toml, .mcp.json, prompts), as it is now",
+    arguments: [{ name: "dir", summary: "any folder of the repository (default: this one)", optional: true }],
+    options: [JSON_OPTION],
+    examples: ["rookery trust", "rookery trust ~/src/project"],
+    load: async () => (await import("./trust.ts")).trustRepository,
+  },
+  {
+    name: "doctor",
+    summary: "check that everything Rookery needs is there",
+    options: [JSON_OPTION],
+    examples: ["rookery doctor"],
+    load: async () => (await import("./doctor/doctor.ts")).doctor,
+  },
+  {
+    name: "demo",
+    summary: "see a whole turn without a key: the model is scripted, everything else is real",
+    options: [{ flags: "--keep", summary: "keep the throw-away repository" }, JSON_OPTION],
+    examples: ["rookery demo"],
+    load: async () => (await import("./demo/demo.ts")).demo,
+  },
+  {
+    name: "completion",
+    summary: "print a script that completes commands in your shell",
+    arguments: [{ name: "shell", summary: "the shell", choices: ["bash", "zsh", "fish"] }],
+    examples: [
+      "rookery completion bash > ~/.local/share/bash-completion/completions/rookery",
+      'rookery completion zsh > "${fpath[1]}/_rookery"',
+      "rookery completion fish > ~/.config/fish/completions/rookery.fish",
+    ],
+    load: async () => (await import("./completion/completion.ts")).completion,
+  },
+];

@@ -1,0 +1,15 @@
+/** `rookery completion`: a script for the shell, made from the table of commands. */
+import type { Call } from "../command.ts";
+import { COMMANDS } from "../commands.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { print } from "../io.ts";
+import { bashScript } from "./bash.ts";
+import { fishScript } from "./fish.ts";
+import { zshScript } from "./zsh.ts";
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+
+export async function completion({ io, args: [shell] }: Call): Promise<ExitCode> {
+  await print(io, SCRIPTS[shell as keyof typeof SCRIPTS](COMMANDS));
+  return EXIT.done;
+}

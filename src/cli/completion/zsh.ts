@@ -1,0 +1,59 @@
+/** The script for zsh. Written after its manual; zsh was not at hand to try it. */
+import type { CommandSpec } from "../command.ts";
+import { type Place, placesOf, type Word } from "./words.ts";
+
+export function zshScript(commands: readonly CommandSpec[]): string {
+  const places = placesOf(commands);
+  return `#compdef rookery
+# zsh completion for rookery, made by: rookery completion zsh
+_rookery() {
+  local place="" next="" typed=0 index word
+  local -a found
+  for ((index = 2; index < CURRENT; index++)); do
+    word=\${words[index]}
+    [[ $word == -* ]] && continue
+    next="\${place:+$place }$word"
+    case "$next" in
+      ${places
+        .filter(({ path }) => path !== "")
+        .map(({ path }) => `"${path}"`)
+        .join("|")}) place=$next typed=0 ;;
+      *) typed=$((typed + 1)) ;;
+    esac
+  done
+  case "$place:\${words[CURRENT-1]}" in
+${places.flatMap(valueCases).join("\n")}
+  esac
+  if [[ \${words[CURRENT]} == -* ]]; then
+    case "$place" in
+${places.map((place) => `      "${place.path}") found=(${place.options.map(described).join(" ")}) ;;`).join("\n")}
+    esac
+    _describe option found
+    return
+  fi
+  case "$place:$typed" in
+${places.flatMap(wordCases).join("\n")}
+    *) _files; return ;;
+  esac
+  _describe word found
+}
+if [[ $funcstack[1] == _rookery ]]; then _rookery "$@"; else compdef _rookery rookery; fi
+`;
+}
+
+function valueCases({ path, options }: Place): string[] {
+  return options
+    .filter(({ values }) => values !== undefined && values.length > 0)
+    .map(({ word, values }) => `    "${path}:${word}") compadd -- ${(values ?? []).join(" ")}; return ;;`);
+}
+
+function wordCases({ path, commands, arguments: expected }: Place): string[] {
+  if (commands.length > 0) return [`    "${path}:0") found=(${commands.map(described).join(" ")}) ;;`];
+  return expected.flatMap((choices, index) =>
+    choices.length === 0 ? [] : [`    "${path}:${index}") found=(${choices.join(" ")}) ;;`],
+  );
+}
+
+function described({ word, summary }: Word): string {
+  return `'${word}:${summary.replaceAll("'", "’").replaceAll(":", "\\:")}'`;
+}

@@ -1,0 +1,68 @@
+/** `rookery demo`: one whole turn without a key. The model is scripted; the agent, its tools and the log are real. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Rookery } from "../../rookery.ts";
+import { DisposeStack } from "../../stdx/dispose-stack.ts";
+import { startModelServer } from "../../testing/model-server/server.ts";
+import { temporaryRepository } from "../../testing/repository.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { type Io, print, say } from "../io.ts";
+import { isSet } from "../options.ts";
+import { isOnPath } from "../readiness.ts";
+import { drive } from "../run/drive.ts";
+import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
+
+export async function demo({ io, options }: Call): Promise<ExitCode> {
+  const json = isSet(options, "json");
+  const tell = (text: string) => (json ? Promise.resolve() : print(io, `${text}\n`));
+  await using owned = new DisposeStack();
+  const repository = await temporaryRepository(DEMO_FILES);
+  if (!isSet(options, "keep")) owned.use(repository);
+  const server = owned.use(await startModelServer(demoReplies(nodeCommand(io))));
+  await tell(`This is a demonstration: the model is scripted. The agent, its tools and the log are real.`);
+  await tell(`A throw-away repository with a failing test: ${repository.path}\n\n> ${DEMO_PROMPT}\n`);
+
+  // The user's own configuration may say otherwise of every agent, and is left out.
+  const env = { ...io.env, XDG_CONFIG_HOME: join(repository.path, ".git", "no-configuration") };
+  const rookery = owned.use(await Rookery.open({ env, cwd: repository.path }));
+  const session = await rookery.openSession({
+    agent: "anthropic",
+    model: "anthropic/scripted",
+    permissions: "all",
+    title: "rookery demo (scripted model)",
+    baseUrl: server.url,
+    apiKey: "scripted",
+  });
+  const { store } = rookery;
+  const code = await drive({
+    io,
+    store,
+    session,
+    prompt: DEMO_PROMPT,
+    json,
+    here: false,
+    attended: true,
+    after: 0,
+  });
+  if (code !== EXIT.done) return code;
+
+  const passes = await testPasses(repository.path, io);
+  await tell(`\nThe test ${passes ? "passes" : "still fails"}, seen from outside with: node --test`);
+  if (isSet(options, "keep")) await tell(`The repository is kept: ${repository.path}`);
+  await tell(`Everything that happened is in the log: rookery sessions events ${session.id}`);
+  if (!passes) say(io, "the demonstration did not mend its test; please report this, with the session's events");
+  return passes ? EXIT.done : EXIT.failed;
+}
+
+async function testPasses(cwd: string, { env }: Io): Promise<boolean> {
+  return promisify(execFile)(process.execPath, ["--test"], { cwd, env: { PATH: env["PATH"] }, timeout: 60_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+function nodeCommand({ env }: Io): string {
+  return isOnPath("node", env) ? "node" : `'${process.execPath.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,140 @@
+/** The things that are looked at, each by one function that never rejects. */
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { homeFolder } from "../../config/home.ts";
+import { loadConfig, resolveAgent } from "../../config/load.ts";
+import { trustState } from "../../config/trust.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { isDeadOwner } from "../../stdx/process/owner.ts";
+import { openSqliteStore } from "../../store/sqlite/open.ts";
+import { MIGRATIONS } from "../../store/sqlite/schema.ts";
+import { bytes } from "../format.ts";
+import type { Io } from "../io.ts";
+import { hasKey, PROVIDER_KEYS } from "../readiness.ts";
+
+export interface Finding {
+  readonly subject: string;
+  readonly status: "ok" | "warning" | "problem";
+  readonly detail: string;
+  /** What to do. */
+  readonly advice?: string;
+}
+
+/** Leftovers come before the log is opened, whose first step is to end them. */
+export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
+  node,
+  git,
+  home,
+  leftovers,
+  log,
+  configuration,
+  repository,
+  keys,
+];
+
+async function node({ version }: Io): Promise<Finding[]> {
+  const untried = process.platform === "linux" ? "" : " (written for, but untested there)";
+  const detail = `rookery ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}${untried}`;
+  return [{ subject: "program", status: "ok", detail }]; // what cannot work was refused at the start
+}
+
+async function git({ env }: Io): Promise<Finding[]> {
+  try {
+    const { stdout } = await promisify(execFile)("git", ["--version"], { env, timeout: 10_000 });
+    return [{ subject: "git", status: "ok", detail: stdout.trim() }];
+  } catch {
+    const advice = "install git: agents work in repositories";
+    return [{ subject: "git", status: "warning", detail: "git was not found", advice }];
+  }
+}
+
+async function home({ env }: Io): Promise<Finding[]> {
+  const folder = homeFolder(env);
+  const there = await nearestExisting(folder);
+  const writable = await access(there, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  const detail = there === folder ? folder : `${folder} (made when it is needed)`;
+  if (writable) return [{ subject: "home", status: "ok", detail }];
+  const advice = `give yourself write access to ${there}, or choose another folder with ROOKERY_HOME`;
+  return [{ subject: "home", status: "problem", detail: `${there} cannot be written`, advice }];
+}
+
+async function leftovers({ env }: Io): Promise<Finding[]> {
+  const owners = await readdir(join(homeFolder(env), "owners")).catch(() => []);
+  const dead = owners.filter(isDeadOwner).length;
+  if (dead === 0) return [{ subject: "leftovers", status: "ok", detail: "no process died with children running" }];
+  const detail = `${dead} killed ${dead === 1 ? "process" : "processes"} may have left children running`;
+  const advice = "the next command that opens the log ends them, e.g. rookery sessions";
+  return [{ subject: "leftovers", status: "warning", detail, advice }];
+}
+
+async function log({ env }: Io): Promise<Finding[]> {
+  const path = join(homeFolder(env), "rookery.db");
+  const size = await sizeOf(path, `${path}-wal`);
+  if (size === undefined) return [{ subject: "log", status: "ok", detail: "not begun yet" }];
+  try {
+    await using store = await openSqliteStore({ path });
+    const sessions = await store.list({ limit: 1_000 });
+    const many = sessions.length === 1_000 ? "1,000 sessions or more" : `${sessions.length} sessions`;
+    return [{ subject: "log", status: "ok", detail: `version ${MIGRATIONS.length}, ${bytes(size)}, ${many}` }];
+  } catch (error) {
+    return [{ subject: "log", status: "problem", detail: messageOf(error) }];
+  }
+}
+
+async function configuration(io: Io): Promise<Finding[]> {
+  try {
+    const config = await loadConfig({ cwd: io.cwd(), env: io.env, trust: "assume" });
+    const from = config.files.length === 0 ? "built in" : config.files.join(", ");
+    const { name } = resolveAgent(config);
+    return [{ subject: "config", status: "ok", detail: `${from}; default agent ${name}` }];
+  } catch (error) {
+    return [{ subject: "config", status: "problem", detail: messageOf(error) }];
+  }
+}
+
+async function repository(io: Io): Promise<Finding[]> {
+  try {
+    const state = await trustState(io.cwd(), io.env);
+    if (state.status === "nothing_to_trust") {
+      return [{ subject: "trust", status: "ok", detail: `${state.root} brings nothing that needs trust` }];
+    }
+    if (state.status === "trusted") return [{ subject: "trust", status: "ok", detail: `${state.root} is trusted` }];
+    const what = state.changed.length > 0 ? `changed: ${state.changed.join(", ")}` : state.files.join(", ");
+    const advice = "look at what it brings, then: rookery trust";
+    return [{ subject: "trust", status: "warning", detail: `${state.root} is not trusted (${what})`, advice }];
+  } catch {
+    return []; // the configuration's finding says why
+  }
+}
+
+/** Only whether there is one: a key or a part of it is never shown. */
+async function keys({ env }: Io): Promise<Finding[]> {
+  return Object.entries(PROVIDER_KEYS).map(([provider, [variable = ""]]): Finding => {
+    const subject = "keys";
+    if (hasKey(provider, env)) return { subject, status: "ok", detail: `${provider}: a key is set` };
+    const advice = `export ${variable}=…, or see it work without: rookery demo`;
+    return { subject, status: "warning", detail: `${provider}: no key is set`, advice };
+  });
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const found = await stat(folder).catch(() => undefined);
+    if (found !== undefined || folder === dirname(folder)) return folder;
+  }
+}
+
+/** Of all files together; undefined where the first is not there. */
+async function sizeOf(first: string, ...others: string[]): Promise<number | undefined> {
+  const size = async (path: string) => (await stat(path).catch(() => undefined))?.size;
+  const main = await size(first);
+  if (main === undefined) return undefined;
+  const rest = await Promise.all(others.map(size));
+  return rest.reduce<number>((sum, more) => sum + (more ?? 0), main);
+}

@@ -1,0 +1,82 @@
+/** What a command's exit code says, and how an error becomes one line on stderr. */
+import { type ErrorCode, isRookeryError, messageOf, RookeryError } from "../domain/errors.ts";
+import { type Io, say } from "./io.ts";
+import { oneLine } from "./printable.ts";
+
+export const EXIT = { done: 0, failed: 1, usage: 2, undecided: 3, cancelled: 130 } as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A new code does not compile until it is decided here: 2 is for what was typed or written wrongly. */
+const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
+  usage: EXIT.usage,
+  config_invalid: EXIT.usage,
+  agent_unknown: EXIT.usage,
+  model_invalid: EXIT.usage,
+  input_invalid: EXIT.usage,
+  input_too_large: EXIT.usage,
+  not_trusted: EXIT.undecided,
+  session_not_found: EXIT.failed,
+  session_closed: EXIT.failed,
+  session_in_use: EXIT.failed,
+  turn_in_progress: EXIT.failed,
+  request_not_found: EXIT.failed,
+  request_resolved: EXIT.failed,
+  append_conflict: EXIT.failed,
+  lease_lost: EXIT.failed,
+  store_locked: EXIT.failed,
+  store_readonly: EXIT.failed,
+  store_full: EXIT.failed,
+  store_corrupt: EXIT.failed,
+  store_newer: EXIT.failed,
+  store_unavailable: EXIT.failed,
+  store_closed: EXIT.failed,
+  log_corrupt: EXIT.failed,
+  backend_unsupported: EXIT.failed,
+  provider_unconfigured: EXIT.failed,
+  provider_auth: EXIT.failed,
+  provider_unreachable: EXIT.failed,
+  provider_refused: EXIT.failed,
+  provider_rate_limited: EXIT.failed,
+  provider_overloaded: EXIT.failed,
+  provider_failed: EXIT.failed,
+  model_not_found: EXIT.failed,
+  cwd_missing: EXIT.failed,
+  platform_unsupported: EXIT.failed,
+  interrupted: EXIT.failed,
+  internal: EXIT.failed,
+};
+
+/** For what was typed wrongly; says what to type instead. */
+export function usage(message: string): RookeryError {
+  return new RookeryError("usage", message);
+}
+
+/** Says one line, and with ROOKERY_DEBUG=1 also where it came from. */
+export function report(io: Io, error: unknown): ExitCode {
+  say(io, oneLine(wordsOf(error)));
+  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${stackOf(error)}\n`);
+  return isRookeryError(error) ? EXIT_BY_CODE[error.code] : EXIT.failed;
+}
+
+const ERRNO: Record<string, string> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk quota is used up",
+  EMFILE: "too many open files",
+};
+
+function wordsOf(error: unknown): string {
+  if (isRookeryError(error)) return error.message;
+  const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
+  const words = ERRNO[String(code)];
+  if (words !== undefined && typeof path === "string") return `cannot use ${path}: ${words}; see rookery doctor`;
+  return `something unexpected went wrong: ${messageOf(error)} (ROOKERY_DEBUG=1 shows where)`;
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}

@@ -1,0 +1,43 @@
+/** Numbers, times and columns, as people read them. */
+
+export function count(value: number): string {
+  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}
+
+export function usd(value: number): string {
+  return `$${value.toFixed(value >= 1 ? 2 : 4)}`;
+}
+
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)}s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = `${Math.floor(seconds % 60)}s`;
+  return minutes < 60 ? `${minutes}m ${rest}` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}
+
+export function age(at: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(at)) / 1000);
+  const units = [
+    [86_400, "d"],
+    [3_600, "h"],
+    [60, "m"],
+  ] as const;
+  for (const [size, unit] of units) if (seconds >= size) return `${Math.floor(seconds / size)}${unit} ago`;
+  return "just now";
+}
+
+export function bytes(size: number): string {
+  if (size < 1_000) return `${size} B`;
+  const units = ["kB", "MB", "GB", "TB"];
+  const power = Math.min(Math.floor(Math.log10(size) / 3), units.length);
+  return `${(size / 1000 ** power).toFixed(1)} ${units[power - 1] ?? ""}`;
+}
+
+/** Rows under each other; the last column keeps its length. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
+  const lineOf = (row: readonly string[]) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ");
+  return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join("");
+}

@@ -1,0 +1,12 @@
+/** Makes foreign text safe to show: a model or a file name must not be able to move the cursor or recolour the screen. */
+
+/** Keeps line breaks and tabs; drops every other control character, so an escape sequence shows as harmless text. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
+/** On one line, at most `length` characters long. */
+export function oneLine(text: string, length = Infinity): string {
+  const line = printable(text).replaceAll(/\s+/g, " ").trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
+}

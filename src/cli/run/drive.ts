@@ -1,0 +1,103 @@
+/** Drives an open session through its turns while a person or a program watches, and says how it went. */
+import type { SessionEvent, TurnOutcome } from "../../domain/events.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import type { Session, Turn } from "../../session/session.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { type Io, say } from "../io.ts";
+import { oneLine } from "../printable.ts";
+import { Asker } from "./asker.ts";
+import { watchInterrupts } from "./interrupts.ts";
+import { openScreen, type Screen } from "./screen.ts";
+import { watchLog } from "./watch.ts";
+
+export interface Drive {
+  readonly io: Io;
+  readonly store: SessionStore;
+  /** Let go of at the end. */
+  readonly session: Session;
+  readonly prompt: string | undefined;
+  readonly json: boolean;
+  /** Can the person at this terminal be asked? */
+  readonly here: boolean;
+  /** Are refusals somebody's choice, or was nobody there to ask? */
+  readonly attended: boolean;
+  /** The last event of the log that is not to be shown. */
+  readonly after: number;
+}
+
+export async function drive(options: Drive): Promise<ExitCode> {
+  const { io, session, store, after } = options;
+  using interrupts = watchInterrupts(io);
+  using screen = openScreen(io, options.json);
+  const cancel = (): void => void session.cancel().catch(() => undefined); // told by the turn's outcome
+  interrupts.signal.addEventListener("abort", cancel, { once: true });
+
+  let outcome: TurnOutcome | undefined;
+  {
+    await using asker = askerFor(options, screen);
+    await using watch = watchLog(store, { sessionId: session.id, after }, async (event) => {
+      await screen.show(event);
+      bringUp(asker, event, options.attended);
+    });
+    await using _letGo = session; // before the watch ends, so that it shows all that is left in the log
+    for (const { requestId, tool, title, answer } of session.state.requests) {
+      if (answer === undefined) asker.ask({ requestId, tool, title });
+    }
+    for (const start of turnsOf(options)) {
+      if (interrupts.signal.aborted) break;
+      const turn = start();
+      outcome = await turn.outcome;
+      await watch.shownEnd(turn.id);
+      if (outcome.status === "cancelled") break;
+    }
+  }
+  return conclude(options, outcome ?? { status: "cancelled" }, screen.refused);
+}
+
+/** What a killed process left goes first. */
+function turnsOf({ session, prompt }: Drive): (() => Turn)[] {
+  const { resumed } = session;
+  return [
+    ...(resumed === undefined ? [] : [() => resumed]),
+    ...(prompt === undefined ? [] : [() => session.prompt(prompt)]),
+  ];
+}
+
+function askerFor({ io, session, here }: Drive, screen: Screen): Asker {
+  return new Asker({
+    io,
+    sessionId: session.id,
+    here,
+    answer: (requestId, answer) => session.answer(requestId, answer),
+    onBusy: (busy) => screen.hold(busy),
+  });
+}
+
+/** Where nobody is attending, the gate has answered by itself. */
+function bringUp(asker: Asker, event: SessionEvent, attended: boolean): void {
+  if (event.type === "permission.resolved" || event.type === "question.answered") asker.resolved(event.requestId);
+  if (!attended) return;
+  if (event.type === "permission.requested") asker.ask(event);
+  if (event.type === "question.asked") {
+    asker.ask({ requestId: event.requestId, tool: undefined, title: event.message });
+  }
+}
+
+function conclude({ io, session, attended }: Drive, outcome: TurnOutcome, refused: readonly string[]): ExitCode {
+  switch (outcome.status) {
+    case "cancelled":
+      return EXIT.cancelled;
+    case "failed":
+    case "stalled":
+      say(io, oneLine(outcome.message));
+      return EXIT.failed;
+    case "done":
+      if (attended || refused.length === 0 || session.state.permissions !== "ask") return EXIT.done;
+      say(
+        io,
+        `refused, since nobody could be asked: ${oneLine(refused.join(", "), 300)}; ` +
+          "allow with --permissions all, or wait for answers with --permissions ask and rookery answer",
+      );
+      return EXIT.undecided;
+  }
+}

@@ -1,0 +1,31 @@
+/** Signals that end a turn: the first cancels it, Ctrl-C a second time quits at once. */
+import { EXIT } from "../exit.ts";
+import { type Io, say } from "../io.ts";
+
+export interface Interrupts extends Disposable {
+  /** Fires with the first signal. */
+  readonly signal: AbortSignal;
+}
+
+/** SIGPIPE stands for a reader of our output that went away. */
+const CANCELLING = ["SIGTERM", "SIGHUP", "SIGPIPE"] as const;
+
+export function watchInterrupts(io: Io): Interrupts {
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.cancelled); // children are swept at the next start
+    io.stderr.write("\n");
+    say(io, "cancelling; Ctrl-C again quits at once");
+    cancel();
+  };
+  process.on("SIGINT", interrupt);
+  for (const name of CANCELLING) process.on(name, cancel);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      process.off("SIGINT", interrupt);
+      for (const name of CANCELLING) process.off(name, cancel);
+    },
+  };
+}

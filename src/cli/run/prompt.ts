@@ -1,0 +1,49 @@
+/** The prompt: as typed, or read from a pipe, within the bounds of what an agent is given. */
+import { RookeryError } from "../../domain/errors.ts";
+import { MAX_INPUT_BYTES } from "../../session/input.ts";
+import { usage } from "../exit.ts";
+import type { Io } from "../io.ts";
+
+/** Undefined where nothing was typed and a session is to go on; a pipe is then read only for `-`. */
+export async function readPrompt(io: Io, typed: string | undefined, goesOn: boolean): Promise<string | undefined> {
+  if (typed !== undefined && typed !== "-") return notEmpty(typed);
+  if (typed === undefined && goesOn) return undefined;
+  if (typed === undefined && io.stdin.isTTY === true) {
+    throw usage('say what to do: rookery run "PROMPT"; see rookery run --help');
+  }
+  return notEmpty(decode(await readBounded(io.stdin)));
+}
+
+function notEmpty(text: string): string {
+  if (text.trim() === "") throw usage('the prompt is empty; say what to do: rookery run "PROMPT"');
+  return text;
+}
+
+async function readBounded(stdin: Io["stdin"]): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_INPUT_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): RookeryError {
+  const most = `${MAX_INPUT_BYTES / 1024 / 1024} MB`;
+  return new RookeryError(
+    "input_too_large",
+    `the prompt is larger than ${most}: put the text in a file of the working folder and name the file`,
+  );
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new RookeryError("input_invalid", "the prompt on stdin is not UTF-8 text: convert it, e.g. with iconv", {
+      cause,
+    });
+  }
+}

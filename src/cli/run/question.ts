@@ -1,0 +1,45 @@
+/** Asks the person at the terminal for one line. */
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Io } from "../io.ts";
+
+/** What was typed before the question was there is no answer to it. */
+const STALE_INPUT_MS = 50;
+
+/** Undefined where the person closed the input. Rejects with the signal's reason. */
+export async function question(io: Io, text: string, signal: AbortSignal): Promise<string | undefined> {
+  await dropStaleInput(io);
+  signal.throwIfAborted();
+  // The terminal stays in its own line mode, so that Ctrl-C is a signal as everywhere else.
+  const lines = createInterface({ input: io.stdin, terminal: false });
+  const stop = (): void => lines.close();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    io.stderr.write(text);
+    const line = await new Promise<string | undefined>((resolve) => {
+      lines.once("line", resolve);
+      lines.once("close", () => resolve(undefined));
+    });
+    if (line === undefined) io.stderr.write("\n");
+    signal.throwIfAborted();
+    return line;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    lines.close();
+    io.stdin.pause();
+  }
+}
+
+/** `y` and what begins like it. */
+export async function confirm(io: Io, text: string, signal: AbortSignal): Promise<boolean> {
+  return /^y/i.test((await question(io, `${text} [y/N] `, signal))?.trim() ?? "");
+}
+
+async function dropStaleInput({ stdin }: Io): Promise<void> {
+  const drop = (): void => undefined;
+  stdin.on("data", drop);
+  stdin.resume();
+  await sleep(STALE_INPUT_MS);
+  stdin.off("data", drop);
+  stdin.pause();
+}

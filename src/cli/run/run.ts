@@ -1,0 +1,81 @@
+/** `rookery run`: gives an agent a prompt, or goes on with a turn that was left, and shows what happens. */
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { trust, trustState } from "../../config/trust.ts";
+import { isRookeryError } from "../../domain/errors.ts";
+import { PermissionPolicy } from "../../domain/events.ts";
+import { Rookery } from "../../rookery.ts";
+import type { Session } from "../../session/session.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode, usage } from "../exit.ts";
+import { type Io, isAttended, print, say } from "../io.ts";
+import { openLog } from "../log.ts";
+import { choiceOption, isSet, textOption } from "../options.ts";
+import { findSession } from "../sessions/find.ts";
+import { drive } from "./drive.ts";
+import { readPrompt } from "./prompt.ts";
+import { confirm } from "./question.ts";
+
+export async function run({ io, args, options }: Call): Promise<ExitCode> {
+  const named = textOption(options, "session");
+  const permissions = choiceOption(options, "permissions", PermissionPolicy.options);
+  const json = isSet(options, "json");
+  const prompt = await readPrompt(io, args[0], named !== undefined);
+  const folder = textOption(options, "cwd");
+  const cwd = folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder));
+  const here = isAttended(io);
+  const attended = here || permissions === "ask";
+
+  await using rookery = named === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
+  const known = named === undefined ? undefined : await findSession(rookery.store, named);
+  const session = await trusting(io, cwd ?? known?.cwd ?? io.cwd(), () =>
+    rookery.openSession({
+      ...(known !== undefined && { id: known.id }),
+      ...given("agent", textOption(options, "agent")),
+      ...given("model", textOption(options, "model")),
+      ...given("cwd", cwd ?? (known === undefined ? io.cwd() : undefined)),
+      ...given("permissions", permissions),
+      attended,
+    }),
+  );
+  if (prompt === undefined && session.resumed === undefined) {
+    await session[Symbol.asyncDispose]();
+    throw usage(`session ${session.id} has no turn to go on with; give it a prompt: rookery run "PROMPT" --session …`);
+  }
+  const after = known?.head ?? 0;
+  const code = await drive({ io, store: rookery.store, session, prompt, json, here, attended, after });
+  await tellHowToGoOn(io, session, { json, code });
+  return code;
+}
+
+/** On a terminal the question of trust is asked once, here. */
+async function trusting(io: Io, cwd: string, open: () => Promise<Session>): Promise<Session> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!isRookeryError(error, "not_trusted") || !isAttended(io)) throw error;
+    const state = await trustState(cwd, io.env);
+    if (state.status !== "untrusted") throw error;
+    const what = state.changed.length > 0 ? `changed: ${state.changed.join(", ")}` : state.files.join(", ");
+    say(io, `${state.root} brings what can run commands and steer agents (${what})`);
+    if (!(await confirm(io, "Trust it?", new AbortController().signal))) throw error;
+    await trust(cwd, io.env);
+    return await open();
+  }
+}
+
+async function tellHowToGoOn(io: Io, session: Session, { json, code }: { json: boolean; code: ExitCode }) {
+  if (json) return;
+  const more =
+    code === EXIT.done ? `go on with: rookery run "…" --session ${session.id}` : `rookery sessions show ${session.id}`;
+  await print(io, `session ${session.id} · ${more}\n`);
+}
+
+/** The same folder has one name in the log; one that is gone is told by whoever opens the session. */
+async function realFolder(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+function given<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
+  return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: Value };
+}

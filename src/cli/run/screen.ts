@@ -1,0 +1,46 @@
+/** Where a turn is shown: as text for a person, or as the log's own lines for a program. */
+import type { SessionEvent } from "../../domain/events.ts";
+import { hasColour, type Io, isLively, print, printJson } from "../io.ts";
+import { coloured, plain } from "../paint.ts";
+import { noSpinner, startSpinner } from "./spinner.ts";
+import { EMPTY_VIEW, show, waitingFor } from "./view.ts";
+
+export interface Screen extends Disposable {
+  show(event: SessionEvent): Promise<void>;
+  /** While a question is asked nothing else is drawn. */
+  hold(held: boolean): void;
+  /** What was refused in the turn that was shown last. */
+  readonly refused: readonly string[];
+}
+
+export function openScreen(io: Io, json: boolean): Screen {
+  const paint = hasColour(io) ? coloured : plain;
+  const spinner = !json && isLively(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
+  let view = EMPTY_VIEW;
+  let held = false;
+  let running = false;
+  const spin = (): void => {
+    if (running && !held && view.atStart) spinner.wait(waitingFor(view));
+    else spinner.clear();
+  };
+  return {
+    async show(event) {
+      const [next, text] = show(view, event, paint);
+      view = next;
+      if (event.type === "turn.started") running = true;
+      if (event.type === "turn.ended") running = false;
+      if (json) return printJson(io, event);
+      if (text !== "") spinner.clear();
+      await print(io, text);
+      spin();
+    },
+    hold(now) {
+      held = now;
+      spin();
+    },
+    get refused() {
+      return view.refused;
+    },
+    [Symbol.dispose]: () => spinner[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,44 @@
+/** Shows on a terminal that something goes on while nothing comes. */
+import type { Output } from "../io.ts";
+import { oneLine } from "../printable.ts";
+
+export interface Spinner extends Disposable {
+  /** Shows what is waited for, after a moment of silence. */
+  wait(label: string): void;
+  /** Takes the line away, so that something else can be written. */
+  clear(): void;
+}
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 100;
+/** Text that streams must not flicker. */
+const SILENCE_MS = 400;
+const ERASE = "\r\u001b[2K";
+
+/** For pipes and simple terminals. */
+export const noSpinner: Spinner = { wait: () => undefined, clear: () => undefined, [Symbol.dispose]: () => undefined };
+
+export function startSpinner(stream: Output & { readonly columns?: number }): Spinner {
+  let timer: NodeJS.Timeout | undefined;
+  let drawn = false;
+  const clear = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (drawn) stream.write(ERASE);
+    drawn = false;
+  };
+  const draw = (label: string, frame: number): void => {
+    const text = oneLine(label, Math.max(10, (stream.columns ?? 80) - 3));
+    stream.write(`${ERASE}${FRAMES[frame % FRAMES.length] ?? ""} ${text}`);
+    drawn = true;
+    timer = setTimeout(draw, FRAME_MS, label, frame + 1).unref();
+  };
+  return {
+    wait(label) {
+      clear();
+      timer = setTimeout(draw, SILENCE_MS, label, 0).unref();
+    },
+    clear,
+    [Symbol.dispose]: clear,
+  };
+}

@@ -1,0 +1,154 @@
+/** What a person sees of a turn: a fold over its events that gives the text to print for each. */
+import type { EventOf, SessionEvent, ToolOutcome, TurnOutcome } from "../../domain/events.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
+import { count, duration, usd } from "../format.ts";
+import type { Colour, Paint } from "../paint.ts";
+import { oneLine, printable } from "../printable.ts";
+
+export interface View {
+  /** Is the cursor at the start of a line? */
+  readonly atStart: boolean;
+  /** The message whose text is being shown as it comes. */
+  readonly message: string | undefined;
+  /** Titles of the tools that run, by id. */
+  readonly tools: Readonly<Record<string, string>>;
+  /** Titles of the tools that were refused in this turn. */
+  readonly refused: readonly string[];
+  /** Of this turn; undefined until something is reported. */
+  readonly usage: Usage | undefined;
+  readonly startedAt: string;
+}
+
+export const EMPTY_VIEW: View = {
+  atStart: true,
+  message: undefined,
+  tools: {},
+  refused: [],
+  usage: undefined,
+  startedAt: "",
+};
+
+export function show(view: View, event: SessionEvent, paint: Paint): readonly [View, string] {
+  switch (event.type) {
+    case "turn.started":
+      return [{ ...EMPTY_VIEW, atStart: view.atStart, startedAt: event.at }, ""];
+    case "turn.ended":
+      return line(view, summary(view, event, paint), { message: undefined });
+    case "message.delta":
+      return streamed(view, event);
+    case "message.completed": {
+      const whole = view.message === event.messageId ? "" : printable(event.text).trimEnd();
+      return line(view, whole === "" ? undefined : whole, { message: undefined });
+    }
+    case "tool.started":
+      return [{ ...view, tools: { ...view.tools, [event.toolId]: titleOf(event) } }, ""];
+    case "tool.updated":
+      if (event.title === undefined) return [view, ""];
+      return [{ ...view, tools: { ...view.tools, [event.toolId]: oneLine(event.title) } }, ""];
+    case "tool.ended":
+      return ended(view, event, paint);
+    case "output.text":
+      return line(view, printable(event.text).trimEnd());
+    case "notice":
+      if (event.level === "info") return line(view, paint("dim", oneLine(event.message)));
+      return line(view, `${paint(event.level === "error" ? "red" : "yellow", "!")} ${oneLine(event.message)}`);
+    case "agent.switched":
+      return line(view, paint("dim", `agent: ${event.to}`));
+    case "plan.updated": {
+      const done = event.entries.filter((entry) => entry.status === "completed").length;
+      return line(view, paint("dim", `plan: ${done} of ${event.entries.length} done`));
+    }
+    case "mcp.status":
+      return line(view, paint("dim", oneLine(`${event.server}: ${event.status} ${event.reason ?? ""}`)));
+    case "context.compacted":
+      return line(view, paint("dim", "the conversation so far was summarized"));
+    case "subagent.started":
+      return line(view, paint("dim", `started ${oneLine(event.title)} (${event.childSessionId})`));
+    case "subagent.ended":
+      return line(view, paint("dim", `${event.childSessionId}: ${event.outcome.status}`));
+    case "usage.reported":
+      return [{ ...view, usage: addUsage(view.usage ?? NO_USAGE, event) }, ""];
+    case "session.opened":
+    case "session.closed":
+    case "input.queued":
+    case "thought.delta":
+    case "permission.requested":
+    case "permission.resolved":
+    case "question.asked":
+    case "question.answered":
+    case "process.started":
+    case "process.exited":
+    case "agent.raw":
+      return [view, ""];
+  }
+}
+
+/** What is being waited for, to be shown while nothing comes. */
+export function waitingFor(view: View): string {
+  const titles = Object.values(view.tools);
+  return titles.length === 0 ? "thinking" : titles.join(", ");
+}
+
+const WORDS: Record<ToolOutcome, { mark: string; colour: Colour; word: string }> = {
+  ok: { mark: "✓", colour: "green", word: "" },
+  failed: { mark: "✗", colour: "red", word: "failed" },
+  denied: { mark: "⊘", colour: "yellow", word: "refused" },
+  cancelled: { mark: "⊘", colour: "yellow", word: "cancelled" },
+  timed_out: { mark: "✗", colour: "red", word: "timed out" },
+  unknown: { mark: "?", colour: "yellow", word: "may or may not have happened" },
+};
+const DETAIL_LENGTH = 120;
+
+/** Deltas of another message mean that the one before was abandoned. */
+function streamed(view: View, event: EventOf<"message.delta">): readonly [View, string] {
+  const text = printable(event.text);
+  const before = view.message === undefined || view.message === event.messageId || view.atStart ? "" : "…\n";
+  if (text === "") return [view, ""];
+  return [{ ...view, message: event.messageId, atStart: text.endsWith("\n") }, before + text];
+}
+
+function ended(view: View, event: EventOf<"tool.ended">, paint: Paint): readonly [View, string] {
+  const { [event.toolId]: title = event.toolId, ...tools } = view.tools;
+  const { mark, colour, word } = WORDS[event.outcome];
+  const detail = event.outcome === "failed" ? oneLine(lastLine(event.text), DETAIL_LENGTH) : "";
+  const how = [word, detail].filter((part) => part !== "").join(": ");
+  const refused = event.outcome === "denied" ? [...view.refused, title] : view.refused;
+  const text = `${paint(colour, mark)} ${title}${how === "" ? "" : paint("dim", ` — ${how}`)}`;
+  return line(view, text, { tools, refused });
+}
+
+function summary(view: View, event: EventOf<"turn.ended">, paint: Paint): string {
+  const colour = event.outcome.status === "done" ? "green" : "red";
+  const time = duration(Date.parse(event.at) - Date.parse(view.startedAt || event.at));
+  const facts = [...usageWords(view.usage), time].join(" · ");
+  return `${paint(colour, OUTCOMES[event.outcome.status])} ${paint("dim", `· ${facts}`)}`;
+}
+
+const OUTCOMES: Record<TurnOutcome["status"], string> = {
+  done: "done",
+  cancelled: "cancelled",
+  failed: "failed",
+  stalled: "stalled",
+};
+
+export function usageWords(usage: Usage | undefined): string[] {
+  if (usage === undefined) return [];
+  const { inputTokens, outputTokens, cacheReadTokens, costUsd } = usage;
+  const cached = cacheReadTokens === 0 ? "" : ` (${count(cacheReadTokens)} from cache)`;
+  const cost = costUsd === undefined ? "cost unknown" : usd(costUsd);
+  return [`${count(inputTokens)} tokens in${cached}`, `${count(outputTokens)} out`, cost];
+}
+
+/** A whole line of its own, after whatever is on the line now. */
+function line(view: View, text: string | undefined, change: Partial<View> = {}): readonly [View, string] {
+  const before = view.atStart ? "" : "\n";
+  return [{ ...view, ...change, atStart: true }, text === undefined ? before : `${before}${text}\n`];
+}
+
+function titleOf({ name, title }: EventOf<"tool.started">): string {
+  return oneLine(title === "" ? name : title);
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1) ?? "";
+}

@@ -1,0 +1,35 @@
+/** Finds the session that someone means: by id, by the beginning of one, or the last. */
+import { RookeryError } from "../../domain/errors.ts";
+import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
+import type { SessionSummary } from "../../domain/summary.ts";
+import { usage } from "../exit.ts";
+import { oneLine } from "../printable.ts";
+
+/** Rejects with `session_not_found`, or with `usage` where several begin like that. */
+export async function findSession(store: SessionStore, named: string): Promise<SessionSummary> {
+  if (named === "last") {
+    const [newest] = await store.list({ limit: 1 });
+    if (newest !== undefined) return newest;
+    throw new RookeryError("session_not_found", 'there is no session yet; start one: rookery run "PROMPT"');
+  }
+  const exact = await store.summary(named);
+  if (exact !== undefined) return exact;
+  const [found, ...others] = await beginningWith(store, named.startsWith("ses_") ? named : `ses_${named}`);
+  if (found === undefined || named === "" || named === "ses_") {
+    const name = oneLine(named, 60);
+    throw new RookeryError("session_not_found", `there is no session ${name}; see what there is: rookery sessions`);
+  }
+  if (others.length === 0) return found;
+  const some = [found, ...others].slice(0, 3).map(({ id }) => id);
+  throw usage(`${others.length + 1} sessions begin with ${named}: ${some.join(", ")}; type more of the id`);
+}
+
+async function beginningWith(store: SessionStore, prefix: string): Promise<SessionSummary[]> {
+  const found: SessionSummary[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await store.list({ before, limit: MAX_PAGE });
+    found.push(...page.filter(({ id }) => id.startsWith(prefix)));
+    before = page.at(-1)?.id;
+    if (before === undefined || before < prefix) return found; // newest first: all others are smaller
+  }
+}

@@ -1,0 +1,70 @@
+/** One event as one line, for people who read a log. */
+import { type EventBody, type SessionEvent, textOf, type TurnOutcome } from "../../domain/events.ts";
+import { usd } from "../format.ts";
+import { oneLine } from "../printable.ts";
+
+const LENGTH = 160;
+
+export function lineOf(event: SessionEvent): string {
+  const head = `${String(event.seq).padStart(5)}  ${event.at.slice(11, 19)}  ${event.type.padEnd(20)}`;
+  return `${head} ${oneLine(detailOf(event), LENGTH)}`.trimEnd();
+}
+
+function detailOf(event: EventBody): string {
+  switch (event.type) {
+    case "session.opened":
+      return `${event.cwd} · ${event.model ?? event.backend} · permissions ${event.permissions}`;
+    case "session.closed":
+      return event.reason ?? "";
+    case "agent.switched":
+      return `${event.from} → ${event.to}`;
+    case "turn.started":
+    case "input.queued":
+      return textOf(event.input);
+    case "turn.ended":
+      return outcomeText(event.outcome);
+    case "message.delta":
+    case "message.completed":
+    case "thought.delta":
+    case "output.text":
+      return event.text;
+    case "tool.started":
+      return `${event.toolId} ${event.title}`;
+    case "tool.updated":
+      return `${event.toolId} ${event.title ?? event.text ?? ""}`;
+    case "tool.ended":
+      return `${event.toolId} ${event.outcome}: ${event.text}`;
+    case "permission.requested":
+      return `${event.requestId} ${event.tool}: ${event.title}`;
+    case "permission.resolved":
+      return `${event.requestId} ${event.decision} (${event.scope}, by ${event.by}) ${event.message ?? ""}`;
+    case "question.asked":
+      return `${event.requestId} ${event.message}`;
+    case "question.answered":
+      return `${event.requestId} ${event.action} (by ${event.by})`;
+    case "plan.updated":
+      return event.entries.map((entry) => `${entry.content} (${entry.status})`).join("; ");
+    case "usage.reported":
+      return `${event.inputTokens} in, ${event.outputTokens} out${event.costUsd === undefined ? "" : `, ${usd(event.costUsd)}`}`;
+    case "mcp.status":
+      return `${event.server}: ${event.status} ${event.reason ?? ""}`;
+    case "process.started":
+      return `${event.pid} ${event.command}`;
+    case "process.exited":
+      return `${event.pid} ${event.signal ?? `exit ${event.exitCode ?? "unknown"}`}`;
+    case "agent.raw":
+      return JSON.stringify(event.data) ?? "";
+    case "context.compacted":
+      return `up to ${event.throughSeq}: ${event.summary}`;
+    case "subagent.started":
+      return `${event.childSessionId} ${event.title}`;
+    case "subagent.ended":
+      return `${event.childSessionId} ${outcomeText(event.outcome)}`;
+    case "notice":
+      return `${event.level}: ${event.message}`;
+  }
+}
+
+function outcomeText(outcome: TurnOutcome): string {
+  return "message" in outcome ? `${outcome.status}: ${outcome.message}` : outcome.status;
+}

@@ -1,0 +1,61 @@
+/** What a bare `rookery` says: where one is, and what to type next. */
+import { homeFolder } from "../config/home.ts";
+import { type Config, loadConfig, resolveAgent } from "../config/load.ts";
+import type { Call } from "./command.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import { type Io, print, say } from "./io.ts";
+import { messageOf } from "../domain/errors.ts";
+import { oneLine } from "./printable.ts";
+import { readinessOf } from "./readiness.ts";
+
+export async function welcome({ io }: Call): Promise<ExitCode> {
+  const config = await readableConfig(io);
+  const names = config === undefined ? [] : readyAgents(config, io);
+  const lines = [
+    `Rookery ${io.version}: one durable runtime for every coding agent.`,
+    "",
+    `  log      ${homeFolder(io.env)}`,
+    `  agents   ${names.length === 0 ? "none is ready" : `${names.join(", ")} (rookery agents)`}`,
+    "",
+    ...(names.length === 0 ? WITHOUT_AGENT : WITH_AGENT),
+    "",
+  ];
+  await print(io, lines.join("\n"));
+  return EXIT.done;
+}
+
+const WITHOUT_AGENT = [
+  "See it work, without any key:",
+  "  rookery demo",
+  "",
+  "Add a real agent:",
+  "  export ANTHROPIC_API_KEY=…",
+  '  rookery run "Explain this repository"',
+  "",
+  "More: rookery agents, rookery doctor, rookery --help",
+];
+
+const WITH_AGENT = [
+  "Give it something to do:",
+  '  rookery run "Explain this repository"',
+  "",
+  "More: rookery sessions, rookery demo, rookery doctor, rookery --help",
+];
+
+/** A mistake in a file is told, and does not hide the rest. */
+async function readableConfig(io: Io): Promise<Config | undefined> {
+  try {
+    return await loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" });
+  } catch (error) {
+    say(io, oneLine(messageOf(error)));
+    return undefined;
+  }
+}
+
+function readyAgents(config: Config, { env }: Io): string[] {
+  const first = config.agents.has(config.defaults.agent) ? [resolveAgent(config)] : [];
+  const all = new Set([...first, ...config.agents.values()]);
+  return Array.from(all)
+    .filter((agent) => readinessOf(agent, env).ready)
+    .map(({ name }) => name);
+}
