@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { bodyOf, BodyTooLarge } from "./body.ts";
 import { deliver, refuse, type Ending } from "./delivery.ts";
+import { unpaired } from "./history.ts";
 import { modelList } from "./models.ts";
 import { modelRequest, withoutSecrets, type ModelRequest } from "./request.ts";
 import { replyAt, type Reply, type Script } from "./script.ts";
@@ -167,6 +168,8 @@ export class ModelServer implements AsyncDisposable {
     const refused = (failure: Failure) => refuse(response, wire, exchange, { ...failure, model: request.model });
     if (requireKey !== undefined && key !== requireKey) return refused({ status: 401, why: "wrong_key" });
     if (models !== undefined && !models.includes(request.model)) return refused({ status: 404, why: "unknown_model" });
+    const refusal = wire.refusal(unpaired(request.messages));
+    if (refusal !== undefined) return this.#testIsWrong(refusal, refused);
 
     const index = this.#replies++;
     const clientGone = new AbortController();

@@ -25,6 +25,14 @@ export const anthropic: Wire = {
     };
   },
 
+  refusal({ unanswered, unasked }) {
+    if (unanswered.length > 0) {
+      return `messages: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${unanswered.join(", ")}`;
+    }
+    if (unasked.length === 0) return undefined;
+    return `messages: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unasked.join(", ")}`;
+  },
+
   key: (headers) => {
     const key = headers["x-api-key"];
     return typeof key === "string" ? key : headers.authorization?.replace(/^Bearer /i, "");

@@ -38,6 +38,11 @@ export const gemini: Wire = {
     };
   },
 
+  refusal({ unanswered, unasked }) {
+    if (unanswered.length + unasked.length === 0) return undefined;
+    return "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.";
+  },
+
   key(headers, query) {
     const key = headers["x-goog-api-key"] ?? query.get("key");
     return typeof key === "string" ? key : undefined;

@@ -29,6 +29,14 @@ export const openaiChat: Wire = {
     };
   },
 
+  refusal({ unanswered, unasked }) {
+    if (unanswered.length > 0) {
+      return `The following tool_call_ids did not have response messages: ${unanswered.join(", ")}`;
+    }
+    if (unasked.length === 0) return undefined;
+    return "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+  },
+
   key: openaiKey,
 
   stream(answer, exchange) {

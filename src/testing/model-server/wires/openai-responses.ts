@@ -33,6 +33,10 @@ export const openaiResponses: Wire = {
     };
   },
 
+  // Results may answer calls that only the server remembers (`previous_response_id`), so none is refused.
+  refusal: ({ unanswered: [call] }) =>
+    call === undefined ? undefined : `No tool output found for function call ${call}.`,
+
   key: openaiKey,
 
   stream: (answer, exchange) =>

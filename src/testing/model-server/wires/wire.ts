@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Answer } from "../answer.ts";
+import type { Unpaired } from "../history.ts";
 import type { Conversation, ModelRequest } from "../request.ts";
 
 export type WireName = "anthropic" | "openai-responses" | "openai-chat" | "gemini";
@@ -12,6 +13,8 @@ export interface Wire {
   route(path: string, query: URLSearchParams): Route | undefined;
   /** Throws a ZodError for a body that the real API refuses. */
   read(body: unknown, route: Route): Conversation;
+  /** The words with which a conversation is refused whose tool calls and results do not pair; undefined: it is taken. */
+  refusal(unpaired: Unpaired): string | undefined;
   key(headers: IncomingHttpHeaders, query: URLSearchParams): string | undefined;
   /** The events of a streamed answer, each as the bytes of one write. */
   stream(answer: Answer, exchange: Exchange): string[];
