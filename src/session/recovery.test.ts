@@ -1,0 +1,150 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { RookeryError, type SessionEvent, type SessionStore } from "../domain/index.ts";
+import { Rookery } from "../rookery.ts";
+import { openMemoryStore } from "../store/index.ts";
+import {
+  builtEnvironment,
+  call,
+  calls,
+  say,
+  startModelServer,
+  temporaryFolder,
+  type Script,
+} from "../testing/index.ts";
+import { collect, transcript } from "../testing/transcript.ts";
+
+const LATER = { now: () => Date.now() + 60_000 }; // past every lease of a process that is only played dead
+
+/** Lets `commits` appends through and then behaves like a process that was killed: nothing more is ever written. */
+function dyingAfter(store: SessionStore, commits: number): SessionStore {
+  let left = commits;
+  const dead = () => new RookeryError("store_closed", "killed");
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "append") {
+        return (append: Parameters<SessionStore["append"]>[0]) => {
+          left -= 1;
+          return left >= 0 ? target.append(append) : Promise.reject(dead());
+        };
+      }
+      if (name === "releaseLease" || name === Symbol.asyncDispose) return () => Promise.resolve();
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+async function world(script: Script) {
+  const home = await temporaryFolder();
+  const cwd = await temporaryFolder();
+  const model = await startModelServer(script);
+  const store = openMemoryStore();
+  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  return {
+    model,
+    store,
+    file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
+    open: (through: SessionStore, clock = { now: () => Date.now() }) =>
+      Rookery.open({ env, cwd: cwd.path, store: through, clock }),
+    all: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+      await model[Symbol.asyncDispose]();
+      await home[Symbol.asyncDispose]();
+      await cwd[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const count = (events: readonly SessionEvent[], type: SessionEvent["type"]) =>
+  events.filter((event) => event.type === type).length;
+
+describe("a turn whose process dies after any commit", () => {
+  /** What comes next depends on what the model was told, as with a real one, so that a repeated call is harmless. */
+  const script: Script = (request) => {
+    const told = request.toolResults.length;
+    if (told === 0) return call("bash", { command: "echo ran >> count" }, { text: "Counting." });
+    const { messages } = request.body as { messages: unknown[] };
+    if (messages.length === 3) {
+      return calls([
+        { name: "read", input: { path: "count" } },
+        { name: "bash", input: { command: "echo again >> count" } },
+      ]);
+    }
+    return say("Finished.");
+  };
+
+  /** Plays one life that ends after so many commits and one that goes on; tells whether the first one died. */
+  async function dieAfter(commits: number): Promise<boolean> {
+    await using w = await world(script);
+    const dying = await w.open(dyingAfter(w.store, commits));
+    const first = await dying.openSession({ permissions: "all" });
+    const died = await first.prompt("count").outcome.then(
+      () => false,
+      () => true,
+    );
+    const rookery = await w.open(w.store, LATER);
+    const session = await rookery.openSession({ id: first.id, permissions: "all" });
+    if (session.resumed !== undefined) expect(await session.resumed.outcome).toMatchObject({ status: "done" });
+    else if (session.state.turns === 0) await session.prompt("count").outcome;
+
+    const events = await w.all(first.id);
+    expect(count(events, "turn.started")).toBe(1);
+    expect(count(events, "turn.ended")).toBe(1);
+    expect(count(events, "tool.started")).toBe(3);
+    expect(count(events, "tool.ended")).toBe(3);
+    expect(transcript(events).slice(-2)).toEqual(["says Finished.", "ended done"]);
+    const ran = (await w.file("count")).split("\n").filter((line) => line !== "");
+    expect(ran.length).toBe(new Set(ran).size); // no command ran twice
+    const unknown = events.filter((event) => event.type === "tool.ended" && event.outcome === "unknown").length;
+    expect(ran.length).toBeGreaterThanOrEqual(2 - unknown); // and none is missing but where the log says so
+    await session[Symbol.asyncDispose]();
+    return died;
+  }
+
+  it("goes on from there, ends once, and repeats nothing that may have happened", async () => {
+    let commits = 1;
+    while (await dieAfter(commits)) commits += 1;
+    expect(commits).toBeGreaterThan(20); // every boundary of the turn was tried
+  });
+});
+
+it("a permission asked by a process that died is answered from elsewhere, and the tool runs when the session is reopened", async () => {
+  await using w = await world([call("bash", { command: "touch made" }), say("ok")]);
+  const dying = await w.open(w.store);
+  const first = await dying.openSession();
+  for await (const event of first.prompt("go")) if (event.type === "permission.requested") break;
+  // The process is gone from here on: nobody listens to it, and its lease runs out.
+  const elsewhere = await w.open(w.store, LATER);
+  const reopened = await elsewhere.openSession({ id: first.id });
+  await elsewhere.answer(first.id, "r1", { decision: "allow" });
+  const lines = transcript(await collect(reopened.resumed!));
+  expect(lines).toEqual([
+    "notice turn_resumed",
+    "answered r1 allow once by person",
+    "tool bash: touch made",
+    "tool ok",
+    "says ok",
+    "ended done",
+  ]);
+  expect(count(await w.all(first.id), "permission.requested")).toBe(1);
+  await reopened[Symbol.asyncDispose]();
+});
+
+it("a writer that lost its lease is refused, and the new holder's log has no trace of it", async () => {
+  await using w = await world([call("bash", { command: "true" }), say("ok")]);
+  const slow = await w.open(w.store);
+  const first = await slow.openSession();
+  const turn = first.prompt("go");
+  for await (const event of turn) if (event.type === "permission.requested") break;
+  const elsewhere = await w.open(w.store, LATER);
+  const reopened = await elsewhere.openSession({ id: first.id });
+  const outcome = turn.outcome.catch((error: unknown) => error);
+  await reopened.answer("r1", { decision: "allow" });
+  await reopened.resumed!.outcome;
+  expect(await outcome).toMatchObject({ code: "lease_lost" });
+  expect(count(await w.all(first.id), "turn.ended")).toBe(1);
+  await reopened[Symbol.asyncDispose]();
+});
