@@ -5,3 +5,5 @@ export type { BuiltEnvironmentOptions } from "./environment.ts";
 export * from "./model-server/index.ts";
 export { temporaryFolder, temporaryRepository } from "./repository.ts";
 export type { TemporaryFolder, TemporaryRepository, TemporaryRepositoryOptions } from "./repository.ts";
+export { collect, transcript } from "./transcript.ts";
+export { storeContract } from "../store/contract.ts";

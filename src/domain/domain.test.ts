@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import {
+  EVENT_BODIES,
+  SessionEvent,
+  applyAll,
+  emptyState,
+  emptySummary,
+  newId,
+  statusOf,
+  summarize,
+  timeOfId,
+  type EventBody,
+} from "./index.ts";
+
+const AT = "2026-01-02T03:04:05.678Z";
+const text = (value: string) => [{ type: "text" as const, text: value }];
+
+function log(...bodies: EventBody[]): SessionEvent[] {
+  return bodies.map((body, index) => ({
+    ...body,
+    seq: index + 1,
+    at: AT,
+    sessionId: "ses_1",
+    agent: "a",
+    turnId: "trn_1",
+  }));
+}
+
+const OPENED: EventBody = { type: "session.opened", cwd: "/w", backend: "api", permissions: "ask" };
+const STARTED: EventBody = { type: "turn.started", input: text("go") };
+const ENDED: EventBody = { type: "turn.ended", outcome: { status: "done" } };
+const ASKED: EventBody = {
+  type: "permission.requested",
+  requestId: "r1",
+  toolId: "t1",
+  tool: "bash",
+  title: "bash: ls",
+  kind: "execute",
+  input: {},
+};
+const allowed = (scope: "once" | "session"): EventBody => ({
+  type: "permission.resolved",
+  requestId: "r1",
+  decision: "allow",
+  scope,
+  by: "person",
+});
+
+describe("ids", () => {
+  it("sort in the order they were made, also within a millisecond and when the clock goes back", () => {
+    const now = Date.now() + 1_000_000;
+    const ids = [now, now, now, now - 5, now + 1].map((time) => newId("ses", time));
+    expect([...ids].sort()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("tell when they were made", () => {
+    const now = Date.now() + 2_000_000;
+    expect(timeOfId(newId("trn", now))).toBe(now);
+    expect(timeOfId("ses_nonsense")).toBeUndefined();
+  });
+});
+
+describe("the schema", () => {
+  it("is a closed union: an unknown type or an unknown field is refused", () => {
+    const [event] = log(STARTED);
+    expect(SessionEvent.safeParse(event).success).toBe(true);
+    expect(SessionEvent.safeParse({ ...event, type: "turn.paused" }).success).toBe(false);
+    expect(SessionEvent.safeParse({ ...event, extra: 1 }).success).toBe(false);
+    expect(SessionEvent.safeParse({ ...event, seq: 0 }).success).toBe(false);
+  });
+
+  it("has every event of the plan", () => {
+    expect(Object.keys(EVENT_BODIES)).toHaveLength(27);
+  });
+});
+
+describe("the state", () => {
+  it.each<[string, EventBody[], object]>([
+    ["opened", [OPENED], { status: "idle", cwd: "/w", head: 1 }],
+    ["running", [OPENED, STARTED], { status: "running", turns: 1 }],
+    ["waiting", [OPENED, STARTED, ASKED], { status: "waiting" }],
+    ["answered", [OPENED, STARTED, ASKED, allowed("once")], { status: "running", grants: [] }],
+    ["granted", [OPENED, STARTED, ASKED, allowed("session")], { status: "running", grants: ["bash"] }],
+    ["ended", [OPENED, STARTED, ASKED, ENDED], { status: "idle", requests: [], lastOutcome: { status: "done" } }],
+    ["closed", [OPENED, { type: "session.closed" }], { status: "closed" }],
+    [
+      "queued and taken",
+      [OPENED, { type: "input.queued", inputId: "i1", input: text("x") }, { ...STARTED, inputId: "i1" }],
+      { queue: [] },
+    ],
+    [
+      "a first answer counts, a second does not",
+      [OPENED, STARTED, ASKED, { ...allowed("once"), decision: "deny" } as EventBody, allowed("session")],
+      { grants: [] },
+    ],
+  ])("is %s", (_, bodies, expected) => {
+    const state = applyAll(emptyState("ses_1"), log(...bodies));
+    expect({ ...state, status: statusOf(state) }).toMatchObject(expected);
+  });
+
+  it("adds usage up, and knows no cost as soon as one part of it has none", () => {
+    const used = { type: "usage.reported", inputTokens: 10, outputTokens: 2, costUsd: 0.5 } as const;
+    expect(applyAll(emptyState("s"), log(used, used)).usage).toMatchObject({ inputTokens: 20, costUsd: 1 });
+    const { costUsd: _, ...free } = used;
+    expect(applyAll(emptyState("s"), log(used, free)).usage.costUsd).toBeUndefined();
+  });
+});
+
+it("the summary agrees with the state", () => {
+  const bodies = [OPENED, STARTED, ASKED, allowed("once"), ENDED, STARTED, { type: "session.closed" } as const];
+  for (let length = 1; length <= bodies.length; length += 1) {
+    const events = log(...bodies.slice(0, length));
+    const state = applyAll(emptyState("ses_1"), events);
+    const summary = summarize(emptySummary("ses_1"), events);
+    expect(summary).toMatchObject({ head: state.head, status: statusOf(state), turns: state.turns, cwd: state.cwd });
+    expect(summary.waitingFor).toEqual(state.requests.filter((r) => r.answer === undefined).map((r) => r.requestId));
+  }
+});

@@ -1,0 +1,91 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+
+const SRC = fileURLToPath(new URL(".", import.meta.url));
+
+/** The arrows of ARCHITECTURE.md: what each folder of src/ may import beside itself. Everything may import domain and stdx. */
+const ARROWS: Record<string, readonly string[]> = {
+  stdx: [],
+  domain: [],
+  store: [],
+  tools: [],
+  effects: [],
+  config: [],
+  providers: [],
+  agent: ["providers", "effects", "tools"],
+  backends: ["agent", "providers", "tools"],
+  session: ["effects"],
+  testing: ["store"],
+  "rookery.ts": ["config", "backends", "session", "store"],
+  "index.ts": ["rookery.ts", "session", "store"],
+  cli: ["rookery.ts", "config", "session", "store", "testing"],
+};
+const FOR_ALL = ["domain", "stdx"];
+
+/** Only these folders know these packages. */
+const PACKAGES: Record<string, readonly string[]> = {
+  ai: ["providers"],
+  "@ai-sdk/anthropic": ["providers"],
+  libsql: ["store"],
+  "smol-toml": ["config"],
+  commander: ["cli"],
+};
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
+  (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !basename(file).startsWith("test-"),
+);
+
+it("no file imports against the arrows of the map", () => {
+  expect(files.flatMap(arrows).filter(({ from, to }) => !allowed(from, to))).toEqual([]);
+});
+
+it("only the folder that owns a package imports it", () => {
+  const foreign = files.flatMap((file) =>
+    specifiers(file)
+      .filter((name) => PACKAGES[name]?.includes(layerOf(file)) === false)
+      .map((name) => `${file} imports ${name}`),
+  );
+  expect(foreign).toEqual([]);
+});
+
+it("every folder of src/ is on the map", () => {
+  const unknown = files.map(layerOf).filter((layer) => !(layer in ARROWS));
+  expect(unknown).toEqual([]);
+});
+
+it("an arrow that the map does not have is noticed", () => {
+  expect(allowed("domain", "store")).toBe(false);
+  expect(allowed("store", "domain")).toBe(true);
+  expect(arrows("session/turn.ts")).toContainEqual({ from: "session", to: "effects" });
+});
+
+function allowed(from: string, to: string): boolean {
+  if (from === to) return true;
+  if (from === "stdx") return false;
+  if (from === "domain") return to === "stdx";
+  return FOR_ALL.includes(to) || (ARROWS[from]?.includes(to) ?? false);
+}
+
+function arrows(file: string): Import[] {
+  return specifiers(file)
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => relative(SRC, resolve(SRC, dirname(file), specifier)))
+    .filter((target) => !target.startsWith(".."))
+    .map((target) => ({ from: layerOf(file), to: layerOf(target) }));
+}
+
+function specifiers(file: string): string[] {
+  const text = readFileSync(join(SRC, file), "utf8");
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].flatMap(([, specifier]) => specifier ?? []);
+}
+
+function layerOf(file: string): string {
+  return file.split("/")[0] ?? file;
+}
