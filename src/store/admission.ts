@@ -1,5 +1,12 @@
 /** Which appends a store takes: the same answer for every store, from a few facts about the session. */
-import { RookeryError, type Append, type EffectKey, type JournalWrite, type SessionEvent } from "../domain/index.ts";
+import {
+  RookeryError,
+  type Append,
+  type EffectKey,
+  type EventDraft,
+  type JournalWrite,
+  type SessionEvent,
+} from "../domain/index.ts";
 
 /** The most one append may hold; more belongs in blobs. */
 export const MAX_APPEND_BYTES = 64 * 1024 * 1024;
@@ -37,8 +44,11 @@ export function prepareAppend(append: Append): Admissible {
   const journal = (append.journal ?? []).map(journalText);
   let bytes = journal.reduce((sum, write) => sum + (write.op === "finish" ? (write.value?.length ?? 0) : 0), 0);
   for (const draft of append.events) {
-    const event = { ...draft, seq: expectedHead + events.length + 1, sessionId };
-    const body = jsonOf({ ...event, sessionId: undefined }, () => `event ${event.seq} (${event.type}) of ${sessionId}`);
+    const seq = expectedHead + events.length + 1;
+    const body = bodyOf(draft, seq);
+    // In this order: V8 of Node 20 takes fifteen times as long to add them behind the draft's.
+    const event: SessionEvent = { seq, sessionId, ...draft };
+    event.seq = seq; // a draft that was an event before brings another
     events.push(event);
     bodies.push(body);
     bytes += body.length;
@@ -78,16 +88,21 @@ export function admit({ append, events }: Admissible, session: SessionFacts | un
   }
 }
 
-function journalText(write: JournalWrite): JournalText {
-  if (write.op !== "finish") return write;
-  return { ...write, value: jsonOf(write.value, () => `the outcome of effect ${write.key.id}`) };
+/** Where the draft names a seq of its own, the last one in the text counts, as JSON.parse has it. */
+function bodyOf(draft: EventDraft, seq: number): string {
+  return `${jsonOf(draft, draft.type).slice(0, -1)},"seq":${seq}}`;
 }
 
-function jsonOf<T>(value: T, what: () => string): T extends object ? string : string | undefined;
-function jsonOf(value: unknown, what: () => string): string | undefined {
+function journalText(write: JournalWrite): JournalText {
+  if (write.op !== "finish") return write;
+  return { ...write, value: jsonOf(write.value, `the outcome of effect ${write.key.id}`) };
+}
+
+function jsonOf<T>(value: T, what: string): T extends object ? string : string | undefined;
+function jsonOf(value: unknown, what: string): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (cause) {
-    throw new RookeryError("input_invalid", `${what()} cannot be written as JSON`, { cause });
+    throw new RookeryError("input_invalid", `${what} cannot be written as JSON`, { cause });
   }
 }

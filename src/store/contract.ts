@@ -1,11 +1,25 @@
 /** What every store must do, said as cases that any test runner can run. */
-import type { SessionStore } from "../domain/index.ts";
+import { appendCases } from "./contract/appends.ts";
+import { blobCases } from "./contract/blobs.ts";
+import { closingCases } from "./contract/closing.ts";
+import { followCases } from "./contract/following.ts";
+import { journalCases } from "./contract/journal.ts";
+import { leaseCases } from "./contract/leases.ts";
+import { listCases } from "./contract/listing.ts";
+import { readCases } from "./contract/reading.ts";
+import type { StoreContractCase } from "./contract/scene.ts";
+import { textCases } from "./contract/texts.ts";
 
-export interface StoreContractCase {
-  /** A sentence. */
-  readonly name: string;
-  /** Opens what it needs and closes it; throws where the store breaks its promise. */
-  run(open: () => Promise<SessionStore>): Promise<void>;
-}
+export type { StoreContractCase } from "./contract/scene.ts";
 
-export const storeContract: readonly StoreContractCase[] = [];
+export const storeContract: readonly StoreContractCase[] = [
+  ...appendCases,
+  ...textCases,
+  ...readCases,
+  ...followCases,
+  ...listCases,
+  ...leaseCases,
+  ...journalCases,
+  ...blobCases,
+  ...closingCases,
+];

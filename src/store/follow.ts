@@ -9,6 +9,8 @@ export interface Followed {
   read(query: { sessionId: string; after: number; limit: number }): Promise<EventPage>;
   /** Resolves when there may be more, or when the signal fires. */
   grown(sessionId: string, after: number, signal: AbortSignal): Promise<void>;
+  /** Someone began to follow; what it returns is called when they end. */
+  joined(): () => void;
   /** Fires when the store is closed: every follower then ends quietly. */
   readonly closed: AbortSignal;
 }
@@ -40,6 +42,7 @@ async function* walk(
   const causes = [log.closed, ...(signal === undefined ? [] : [signal])];
   if (causes.some(({ aborted }) => aborted)) return undefined;
   for (const cause of causes) cause.addEventListener("abort", end);
+  const leave = log.joined();
   try {
     for (let cursor = after; !over.signal.aborted;) {
       const { events } = await log.read({ sessionId, after: cursor, limit: FOLLOW_PAGE });
@@ -50,7 +53,10 @@ async function* walk(
       }
       if (events.length === 0) await log.grown(sessionId, cursor, over.signal);
     }
+  } catch (error) {
+    if (!over.signal.aborted) throw error; // a read that was under way when the store was closed
   } finally {
+    leave();
     for (const cause of causes) cause.removeEventListener("abort", end);
   }
   return undefined;

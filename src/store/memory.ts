@@ -82,7 +82,7 @@ class MemoryStore implements SessionStore {
     const { first, last } = fitRange(rangeOf(query, head), order, (range) => bytesOf(session, range.first, range.last));
     const events = session.bodies
       .slice(Math.max(first - 1, 0), Math.max(last, 0))
-      .map((body): SessionEvent => ({ ...(JSON.parse(body) as SessionEvent), sessionId }));
+      .map((body) => Object.assign(JSON.parse(body) as SessionEvent, { sessionId }));
     return { events: order === "newest_first" ? events.reverse() : events, head };
   }
 
@@ -91,7 +91,8 @@ class MemoryStore implements SessionStore {
       if ((this.#sessions.get(sessionId)?.bodies.length ?? 0) > after) return;
       await this.#waiters.wait(sessionId, after, signal);
     };
-    return follow({ read: (page) => this.read(page), grown, closed: this.#closed.signal }, query);
+    const joined = () => () => undefined;
+    return follow({ read: (page) => this.read(page), grown, joined, closed: this.#closed.signal }, query);
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {

@@ -73,13 +73,16 @@ function judge(session: Session, admissible: Admissible): Verdict {
 function writeSession(db: Database, session: Session): void {
   const { accepted } = session;
   const before = session.summary.head;
-  for (const { events } of accepted) session.summary = summarize(session.summary, events);
+  session.summary = summarize(
+    session.summary,
+    accepted.flatMap(({ events }) => events),
+  );
   const no = keepSummary(db, session);
   writeBodies(
     db,
     no,
     before + 1,
-    accepted.length === 1 ? (accepted[0]?.bodies ?? []) : accepted.flatMap(({ bodies }) => bodies),
+    accepted.flatMap(({ bodies }) => bodies),
   );
   const ids = JSON.stringify(accepted.map(({ append, head }) => [append.id, head]));
   db.run("insert into append select ?, value ->> 0, value ->> 1 from json_each(?)", no, ids);

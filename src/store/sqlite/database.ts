@@ -39,7 +39,7 @@ export class Database {
    * libsql 0.5.29 a statement that failed keeps its implicit transaction, and with it the lock, until it is collected.
    */
   transaction<T>(work: () => T): T {
-    this.#begin();
+    this.run("begin immediate");
     try {
       const result = work();
       this.run("commit");
@@ -57,13 +57,13 @@ export class Database {
     this.#connection.close();
   }
 
-  #begin(): void {
-    this.run("begin immediate");
-  }
-
   /** SQLite has rolled back by itself after some errors (a full disk, a failed read). */
   #rollback(): void {
-    if (this.#connection.inTransaction) this.#connection.exec("rollback");
+    try {
+      if (this.#connection.inTransaction) this.#connection.exec("rollback");
+    } catch {
+      // what made it necessary is thrown, and says more
+    }
   }
 
   #statement(sql: string): Libsql.Statement {

@@ -31,28 +31,44 @@ export class Doorbell {
     this.#timer ??= setInterval(onRing, this.#watcher === undefined ? POLL_UNWATCHED_MS : POLL_WATCHED_MS);
   }
 
-  /** Nobody waits: no timer runs. The watch stays, because whoever followed is likely to wait again. */
+  /** Nobody waits now: no timer runs. The watch stays, for whoever follows is likely to wait again. */
   rest(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  close(): void {
+  /** Nobody follows any more. */
+  ignore(): void {
     this.rest();
     this.#watcher?.close();
     this.#watcher = undefined;
+  }
+
+  close(): void {
+    this.ignore();
     this.#forgetFile();
   }
 
   #watch(onRing: () => void): FSWatcher | undefined {
     try {
       this.#file();
-      const watcher = watch(this.#path, { persistent: false }, onRing);
-      watcher.on("error", () => watcher.close());
+      const watcher = watch(this.#path, { persistent: false });
+      watcher.on("change", (what) => {
+        if (what === "rename") this.#lost(watcher); // someone removed the file
+        onRing();
+      });
+      watcher.on("error", () => this.#lost(watcher));
       return watcher;
     } catch {
       return undefined;
     }
+  }
+
+  /** Those who wait already have the slow poll; the next to wait watches anew. */
+  #lost(watcher: FSWatcher): void {
+    watcher.close();
+    if (this.#watcher === watcher) this.#watcher = undefined;
+    this.#forgetFile();
   }
 
   #file(): number {

@@ -13,7 +13,12 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** How long to wait, in milliseconds, while another process holds the write lock. */
   readonly lockTimeout?: number | undefined;
-  /** Statements run on the connection after all others. For tests. */
+}
+
+/** What only tests change. */
+export interface Internals {
+  readonly migrations?: readonly string[] | undefined;
+  /** Run on the connection after everything else. */
   readonly pragmas?: string | undefined;
 }
 
@@ -26,15 +31,15 @@ const SETTINGS = `
   pragma wal_autocheckpoint = 2000;
   pragma journal_size_limit = 67108864;`;
 
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SessionStore> {
+export async function openSqliteStore(options: SqliteStoreOptions, internals: Internals = {}): Promise<SessionStore> {
   const path = resolve(options.path);
   const lockTimeout = options.lockTimeout ?? LOCK_TIMEOUT_MS;
   const db = await connect(path);
   try {
     const prepare = () => {
       db.exec(SETTINGS);
-      migrate(db);
-      if (options.pragmas !== undefined) db.exec(options.pragmas);
+      migrate(db, internals.migrations);
+      if (internals.pragmas !== undefined) db.exec(internals.pragmas);
     };
     await whenUnlocked(prepare, performance.now() + lockTimeout);
     return new SqliteStore(db, { lockTimeout });

@@ -37,6 +37,7 @@ export class SqliteStore implements SessionStore {
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
   #seenVersion: unknown;
+  #followers = 0;
 
   constructor(db: Database, { lockTimeout }: { lockTimeout: number }) {
     this.#db = db;
@@ -59,6 +60,7 @@ export class SqliteStore implements SessionStore {
     const log = {
       read: (page: ReadQuery) => this.read(page),
       grown: (sessionId: string, after: number, signal: AbortSignal) => this.#grown(sessionId, after, signal),
+      joined: () => this.#joined(),
       closed: this.#closed.signal,
     };
     return follow(log, query);
@@ -97,7 +99,8 @@ export class SqliteStore implements SessionStore {
 
   async putBlob(bytes: Uint8Array): Promise<BlobRef> {
     const ref = nameBlob(bytes);
-    await this.#writing(() => writeBlob(this.#db, ref.hash, bytes));
+    const kept = Uint8Array.from(bytes); // the caller may change its own while this waits for the lock
+    await this.#writing(() => writeBlob(this.#db, ref.hash, kept));
     return ref;
   }
 
@@ -105,14 +108,14 @@ export class SqliteStore implements SessionStore {
     return this.#reading(() => readBlob(this.#db, hash));
   }
 
-  /** Writes what is queued, ends every follower, and closes the file. */
+  /** Ends every follower, writes what is queued, and closes the file. */
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closing ??= this.#close());
   }
 
   async #close(): Promise<void> {
-    await this.#commits.drained();
     this.#closed.abort();
+    await this.#commits.drained();
     this.#bell.close();
     this.#db.close();
   }
@@ -145,20 +148,35 @@ export class SqliteStore implements SessionStore {
   async #grown(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
     const grown = this.#waiters.wait(sessionId, after, signal);
     this.#bell.listen(() => this.#look());
-    this.#waiters.moved(sessionId, headOf(this.#db, sessionId));
+    this.#orWakeAll(() => this.#waiters.moved(sessionId, headOf(this.#db, sessionId)));
     await grown;
     if (this.#waiters.empty) this.#bell.rest();
   }
 
+  #joined(): () => void {
+    this.#followers += 1;
+    return () => {
+      this.#followers -= 1;
+      if (this.#followers === 0) this.#bell.ignore();
+    };
+  }
+
   #look(): void {
     if (this.#waiters.empty) return;
-    try {
+    this.#orWakeAll(() => {
       const [version] = this.#db.get("pragma data_version") ?? [];
       if (version === this.#seenVersion) return;
       for (const [sessionId, head] of headsOf(this.#db, this.#waiters.sessions)) this.#waiters.moved(sessionId, head);
       this.#seenVersion = version;
+    });
+  }
+
+  /** Whoever waits while the file cannot be read is woken: their own read says what is wrong, or tries again. */
+  #orWakeAll(look: () => void): void {
+    try {
+      look();
     } catch {
-      this.#waiters.wakeAll(); // their own read says what is wrong
+      this.#waiters.wakeAll();
     }
   }
 

@@ -1,0 +1,50 @@
+// A process of its own that writes or follows, started by ../store.mjs: says "ready", waits for a line, then works.
+import { once } from "node:events";
+import { event, opened, write } from "./events.mjs";
+
+const [role, library, path, argument] = process.argv.slice(2);
+const { openSqliteStore } = await import(library);
+const store = await openSqliteStore({ path });
+const options = JSON.parse(argument);
+
+const roles = {
+  async writer({ sessionId, count, batch, inFlight }) {
+    await store.append(opened(sessionId));
+    await told();
+    await write(store, { sessionId, count, batch, inFlight });
+    say({ ended: Date.now() });
+  },
+  async follower({ sessionId, count }) {
+    const delays = [];
+    await told();
+    for await (const { at, type } of store.follow({ sessionId, after: 0 })) {
+      if (type === "session.opened") continue;
+      delays.push(Number(process.hrtime.bigint() - BigInt(at)) / 1e6);
+      if (delays.length === count) break;
+    }
+    say({ delays });
+  },
+  /** Single events with pauses, each stamped (in `at`) with the machine's monotonic clock just before its append. */
+  async ticker({ sessionId, count }) {
+    await told();
+    for (let head = 1; head <= count; head += 1) {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
+      const events = [{ ...event(head + 1), at: String(process.hrtime.bigint()) }];
+      await store.append({ sessionId, id: `t${head}`, expectedHead: head, events });
+    }
+    say({});
+  },
+};
+
+async function told() {
+  say("ready");
+  await once(process.stdin, "data");
+}
+
+function say(message) {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+await roles[role](options);
+await store[Symbol.asyncDispose]();
+process.stdin.destroy();

@@ -1,0 +1,77 @@
+/** The contract of summaries: kept with each append, listed newest first. */
+import assert from "node:assert/strict";
+import type { ListQuery, SessionStore } from "../../domain/index.ts";
+import { appendOf, AT, draft, inStore, numbers, opening, openSession, SESSION } from "./scene.ts";
+
+async function ids(store: SessionStore, query?: ListQuery): Promise<string[]> {
+  return (await store.list(query)).map(({ id }) => id);
+}
+
+async function open(
+  store: SessionStore,
+  sessionId: string,
+  more: { cwd?: string; parent?: string; agent?: string } = {},
+) {
+  const { agent, ...body } = more;
+  await store.append(appendOf(0, [{ ...opening(body), ...(agent === undefined ? {} : { agent }) }], { sessionId }));
+}
+
+export const listCases = [
+  inStore("a summary follows the log", async (store) => {
+    await openSession(store);
+    assert.deepEqual(await store.summary(SESSION), {
+      id: SESSION,
+      head: 1,
+      agent: "coder",
+      backend: "api",
+      cwd: "/repo",
+      createdAt: AT,
+      updatedAt: AT,
+      status: "idle",
+      turns: 0,
+      waitingFor: [],
+    });
+    const later = "2026-01-03T00:00:00.000Z";
+    const start = draft({ type: "turn.started", input: [{ type: "text", text: "Fix it\nplease" }] });
+    const ask = draft({ type: "question.asked", requestId: "req_1", message: "Which?" });
+    await store.append(appendOf(1, [start, { ...ask, at: later }]));
+    const waiting = await store.summary(SESSION);
+    assert.deepEqual(
+      [waiting?.status, waiting?.title, waiting?.turns, waiting?.waitingFor, waiting?.updatedAt, waiting?.createdAt],
+      ["waiting", "Fix it", 1, ["req_1"], later, AT],
+    );
+    await store.append(appendOf(3, [draft({ type: "turn.ended", outcome: { status: "done" } })]));
+    await store.append(appendOf(4, [draft({ type: "session.closed" })]));
+    const closed = await store.summary(SESSION);
+    assert.deepEqual([closed?.status, closed?.lastOutcome, closed?.head], ["closed", "done", 5]);
+    assert.deepEqual(await store.list(), [closed]);
+  }),
+
+  inStore("sessions are listed newest first and by pages", async (store) => {
+    const all = numbers(1, 7).map((number) => `ses_${number}`);
+    for (const id of ["ses_3", "ses_1", "ses_7", "ses_2", "ses_6", "ses_5", "ses_4"]) await open(store, id);
+    assert.deepEqual(await ids(store), all.toReversed());
+    assert.deepEqual(await ids(store, { limit: 3 }), ["ses_7", "ses_6", "ses_5"]);
+    assert.deepEqual(await ids(store, { limit: 3, before: "ses_5" }), ["ses_4", "ses_3", "ses_2"]);
+    assert.deepEqual(await ids(store, { limit: 3, before: "ses_2" }), ["ses_1"]);
+    assert.deepEqual(await ids(store, { before: "ses_1" }), []);
+  }),
+
+  inStore("sessions are listed by agent, folder, parent and status, alone and together", async (store) => {
+    await open(store, "ses_1", { cwd: "/a", agent: "claude" });
+    await open(store, "ses_2", { cwd: "/b", agent: "codex", parent: "ses_1" });
+    await open(store, "ses_3", { cwd: "/a", agent: "codex", parent: "ses_1" });
+    await store.append(appendOf(1, [draft({ type: "turn.started", input: [] })], { sessionId: "ses_3" }));
+    await store.append(
+      appendOf(1, [draft({ type: "agent.switched", from: "claude", to: "codex" })], { sessionId: "ses_1" }),
+    );
+    assert.deepEqual(await ids(store, { agent: "codex" }), ["ses_3", "ses_2", "ses_1"]);
+    assert.deepEqual(await ids(store, { agent: "claude" }), []);
+    assert.deepEqual(await ids(store, { cwd: "/a" }), ["ses_3", "ses_1"]);
+    assert.deepEqual(await ids(store, { parent: "ses_1" }), ["ses_3", "ses_2"]);
+    assert.deepEqual(await ids(store, { status: "running" }), ["ses_3"]);
+    assert.deepEqual(await ids(store, { status: "idle", cwd: "/a" }), ["ses_1"]);
+    assert.deepEqual(await ids(store, { parent: "ses_1", before: "ses_3" }), ["ses_2"]);
+    assert.deepEqual(await ids(store, { agent: "nobody" }), []);
+  }),
+];
