@@ -59,6 +59,7 @@ export class Rookery implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #owner: Owner;
   readonly #owned: DisposeStack;
+  readonly #sessions = new Set<Session>();
 
   private constructor(parts: Required<RookeryOptions>, owner: Owner, owned: DisposeStack) {
     this.home = parts.home;
@@ -87,27 +88,9 @@ export class Rookery implements AsyncDisposable {
    * Rejects in words where the folder, the trust, the agent, its key or the session is not there, or is in use.
    */
   async openSession(options: OpenSessionOptions = {}): Promise<Session> {
-    const opening = {
-      store: this.store,
-      clock: this.#clock,
-      owner: this.#owner.claim(),
-      attended: options.attended ?? true,
-    };
-    const { id } = options;
-    if (id !== undefined) return reopenSession(opening, id, (state) => this.#connect(state, options));
-
-    const cwd = resolve(this.#cwd, options.cwd ?? ".");
-    await mustBeFolder(cwd);
-    const agent = await this.#agent(cwd, options.agent);
-    const made = {
-      agent: agent.name,
-      backend: agent.backend,
-      model: options.model ?? agent.model,
-      cwd,
-      permissions: options.permissions ?? agent.permissions ?? "ask",
-      title: options.title,
-    };
-    return createSession(opening, made, (state) => this.#connect(state, options));
+    const session = await this.#openSession(options);
+    this.#sessions.add(session);
+    return session;
   }
 
   /** Every event of a session after the cursor, then what comes, until the signal ends it. */
@@ -130,9 +113,39 @@ export class Rookery implements AsyncDisposable {
     return closeStored(opening, sessionId, reason);
   }
 
-  /** Closes the log and ends every process that was started from here. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Lets go of every session, ends every process that was started from here, and closes the log. */
+  async close(): Promise<void> {
+    for (const session of this.#sessions) await session[Symbol.asyncDispose]();
+    this.#sessions.clear();
     await this.#owned[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #openSession(options: OpenSessionOptions): Promise<Session> {
+    const opening = {
+      store: this.store,
+      clock: this.#clock,
+      owner: this.#owner.claim(),
+      attended: options.attended ?? true,
+    };
+    const { id } = options;
+    if (id !== undefined) return reopenSession(opening, id, (state) => this.#connect(state, options));
+
+    const cwd = resolve(this.#cwd, options.cwd ?? ".");
+    await mustBeFolder(cwd);
+    const agent = await this.#agent(cwd, options.agent);
+    const made = {
+      agent: agent.name,
+      backend: agent.backend,
+      model: options.model ?? agent.model,
+      cwd,
+      permissions: options.permissions ?? agent.permissions ?? "ask",
+      title: options.title,
+    };
+    return createSession(opening, made, (state) => this.#connect(state, options));
   }
 
   async #agent(cwd: string, name: string | undefined): Promise<AgentConfig & { config: Config }> {

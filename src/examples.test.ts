@@ -1,0 +1,74 @@
+import { execFile } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  builtEnvironment,
+  call,
+  say,
+  startModelServer,
+  temporaryFolder,
+  type ModelServer,
+  type TemporaryFolder,
+} from "./testing/index.ts";
+
+const EXAMPLES = fileURLToPath(new URL("../examples/", import.meta.url));
+
+let folder: TemporaryFolder;
+let model: ModelServer;
+let session: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  model = await startModelServer([
+    call("write", { path: "hi.txt", content: "hello" }),
+    say("Said hello."),
+    say("More."),
+  ]);
+  session = (await run("prompt.mjs", "Say hello")).trim().split("\n").at(-1)!;
+});
+afterAll(async () => {
+  await model.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+async function run(name: string, ...args: string[]): Promise<string> {
+  const extra = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  const env = builtEnvironment({ home: join(folder.path, "home"), extra });
+  const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, name), ...args], {
+    cwd: folder.path,
+    env,
+    timeout: 20_000,
+  });
+  return stdout;
+}
+
+it("every example is run here", () => {
+  const tested = readFileSync(fileURLToPath(import.meta.url), "utf8");
+  for (const name of readdirSync(EXAMPLES)) expect(tested).toContain(`run("${name}"`);
+});
+
+it("prompt.mjs drives a turn and answers its permission", () => {
+  expect(readFileSync(join(folder.path, "hi.txt"), "utf8")).toBe("hello");
+  expect(session).toMatch(/^ses_/);
+});
+
+it("follow.mjs shows the log from the start and from the middle", async () => {
+  const all = (await run("follow.mjs", session)).trim().split("\n");
+  expect(all[0]).toBe("1 session.opened");
+  expect(all.at(-1)).toMatch(/turn\.ended$/);
+  expect((await run("follow.mjs", session, "3")).trim().split("\n")).toEqual(all.slice(3));
+});
+
+it("sessions.mjs lists the session", async () => {
+  expect(await run("sessions.mjs")).toContain(`${session}  anthropic  idle  1 turns`);
+});
+
+it("resume.mjs goes on with it", async () => {
+  expect(await run("resume.mjs", session, "more")).toBe("then: done\n");
+});
+
+it("testing.mjs tests with a scripted model", async () => {
+  expect(await run("testing.mjs")).toBe("as scripted\n");
+});
