@@ -3,7 +3,6 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts"],
-    exclude: process.env["ROOKERY_SOAK"] === undefined ? ["src/**/*.soak.test.ts"] : [],
     globalSetup: ["scripts/vitest-setup.mjs"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
