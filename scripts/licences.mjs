@@ -23,4 +23,7 @@ const texts = [...wanted].sort().flatMap((name) => {
   const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8");
   return [`${name} ${version} (${license ?? "see its repository"})\n\n${text.trim()}\n`];
 });
-writeFileSync(join(root, "dist", "cli", "THIRD-PARTY-LICENSES.txt"), texts.join("\n----------------------------------------\n\n"));
+writeFileSync(
+  join(root, "dist", "cli", "THIRD-PARTY-LICENSES.txt"),
+  texts.join("\n----------------------------------------\n\n"),
+);

@@ -21,10 +21,11 @@ export async function prepare({ build = false, force = false } = {}) {
     });
   }
   if (!build) return;
-  const built = at("dist", ".built");
-  if (!force && mtime(built) >= newestSource()) return;
+  const built = at("node_modules", ".rookery-built");
+  const isFresh = () => !force && existsSync(at("dist", "cli", "main.js")) && mtime(built) >= newestSource();
+  if (isFresh()) return;
   await alone("build", () => {
-    if (!force && mtime(built) >= newestSource()) return;
+    if (isFresh()) return;
     const started = new Date();
     step("Building", process.execPath, [at("node_modules", "tsdown", "dist", "run.mjs"), "--logLevel", "error"]);
     step("Collecting licences", process.execPath, [at("scripts", "licences.mjs")], { quiet: true });
@@ -36,7 +37,8 @@ export async function prepare({ build = false, force = false } = {}) {
 function refuseWhatCannotWork() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (process.platform === "win32") fail("Rookery runs on Linux and macOS; on Windows, use WSL.");
-  if (major < 20 || (major === 20 && minor < 19)) fail(`Rookery needs Node 20.19 or newer; this is ${process.version}.`);
+  if (major < 20 || (major === 20 && minor < 19))
+    fail(`Rookery needs Node 20.19 or newer; this is ${process.version}.`);
 }
 
 function newestSource() {
@@ -51,7 +53,7 @@ function newestSource() {
 async function alone(name, work) {
   const lock = at("node_modules", `.rookery-${name}.lock`);
   mkdirSync(at("node_modules"), { recursive: true });
-  for (const deadline = Date.now() + 600_000; ; ) {
+  for (const deadline = Date.now() + 600_000; ;) {
     try {
       writeFileSync(lock, String(process.pid), { flag: "wx" });
       break;

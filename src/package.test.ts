@@ -1,0 +1,87 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { builtEnvironment, temporaryFolder, type TemporaryFolder } from "./testing/index.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+/** Whoever writes for Node has these. */
+const NODE_TYPES = { typeRoots: [join(ROOT, "node_modules", "@types")], types: ["node"] };
+const SECONDS = 1_000;
+
+const IMPORTER = `
+import { Rookery, SessionEvent, type EventOf, type Session } from "rookery";
+import { say, startModelServer, storeContract } from "rookery/testing";
+export async function main(): Promise<string> {
+  const model = await startModelServer([say("hi")]);
+  const rookery: Rookery = await Rookery.open({ home: "x" });
+  const session: Session = await rookery.openSession({ permissions: "all", baseUrl: model.url, apiKey: "fake" });
+  for await (const event of session.prompt("go")) {
+    const parsed: SessionEvent = SessionEvent.parse(event);
+    if (parsed.type === "turn.ended") return parsed.outcome.status;
+    // @ts-expect-error the union is closed
+    if (parsed.type === "turn.paused") return "";
+  }
+  const ended: EventOf<"turn.ended">["outcome"]["status"] = "done";
+  return ended + String(storeContract.length);
+}
+`;
+
+let folder: TemporaryFolder;
+let files: string[];
+const run = promisify(execFile);
+const inside = () => ({
+  cwd: join(folder.path, "importer"),
+  env: { ...builtEnvironment({ home: folder.path }), npm_config_yes: "true" },
+  timeout: 240 * SECONDS,
+});
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path];
+  const { stdout } = await run("npm", args, { cwd: ROOT, maxBuffer: 16 * 1024 * 1024 });
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  files = packed.files.map(({ path }) => path);
+  await mkdir(inside().cwd);
+  await writeFile(join(inside().cwd, "package.json"), JSON.stringify({ type: "module", private: true }));
+  const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", join(folder.path, packed.filename)];
+  await run("npm", install, inside());
+}, 300 * SECONDS);
+afterAll(() => folder[Symbol.asyncDispose]());
+
+it("carries the build and the papers, and nothing of sources, tests or benches", () => {
+  const other = files.filter(
+    (path) => !/^(dist\/.+\.(js|d\.ts|txt)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
+  );
+  expect(other).toEqual([]);
+  expect(files.filter((path) => /\.test\.|^(src|bench|examples|scripts|test)\//.test(path))).toEqual([]);
+  expect(files).toContain("dist/cli/main.js");
+});
+
+it("works from an empty folder: npx rookery demo", { timeout: 120 * SECONDS }, async () => {
+  const { stdout } = await run("npx", ["rookery", "demo"], inside());
+  expect(stdout).toContain("scripted");
+  expect(stdout).toContain("The test passes");
+});
+
+it.each([
+  ["node16", "node16"],
+  ["esnext", "bundler"],
+])(
+  "gives its types to an importer with module %s and moduleResolution %s",
+  { timeout: 120 * SECONDS },
+  async (module, moduleResolution) => {
+    const { cwd } = inside();
+    await writeFile(join(cwd, "importer.ts"), IMPORTER);
+    const options = { module, moduleResolution, target: "es2022", lib: ["es2023", "esnext.disposable"], strict: true };
+    const compilerOptions = { ...options, noEmit: true, skipLibCheck: false, ...NODE_TYPES };
+    await writeFile(join(cwd, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["importer.ts"] }));
+    const { stdout } = await run(process.execPath, [TSC, "-p", "tsconfig.json"], inside()).catch(
+      (error: unknown) => error as { stdout: string },
+    );
+    expect(stdout).toBe("");
+  },
+);
