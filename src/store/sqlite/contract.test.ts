@@ -1,17 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { storeContract } from "../contract.ts";
+import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "rookery-store-"));
-let stores = 0;
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const newPath = databasePaths();
 
 describe("the SQLite store", () => {
-  it.each(storeContract)("$name", async ({ run }) => {
-    await run(() => openSqliteStore({ path: join(folder, `${(stores += 1)}`, "rookery.db") }));
-  });
+  it.each(storeContract)("$name", async ({ run }) => run(() => openSqliteStore({ path: newPath() })));
 });

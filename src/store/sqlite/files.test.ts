@@ -1,0 +1,174 @@
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import Libsql from "libsql";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { appendOf, openSession, opening, says, SESSION, textsIn } from "../contract/scene.ts";
+import { openNursery, type Nursery } from "./fixtures/children.ts";
+import { databasePaths } from "./fixtures/folder.ts";
+import { openSqliteStore } from "./open.ts";
+
+const newPath = databasePaths();
+const NOBODY = 65534;
+let nursery: Nursery;
+
+beforeAll(async () => {
+  nursery = await openNursery();
+});
+afterAll(() => nursery[Symbol.dispose]());
+
+describe("the file of a SQLite store", () => {
+  it("is kept for its owner only, and so is its folder", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store);
+    expect(modeOf(dirname(path))).toBe(0o700);
+    for (const suffix of ["", "-wal", "-shm", "-bell"]) expect(modeOf(path + suffix)).toBe(0o600);
+  });
+
+  it("keeps everything when it is opened again", async () => {
+    const path = newPath();
+    const first = await openSqliteStore({ path });
+    await openSession(first, ["a"]);
+    const lease = await first.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 10 });
+    const { hash } = await first.putBlob(Uint8Array.of(1, 2, 3));
+    const repeated = appendOf(2, [says("b")]);
+    await first.append(repeated);
+    await first[Symbol.asyncDispose]();
+    await using second = await openSqliteStore({ path });
+    expect(await textsIn(second)).toEqual(["session.opened", "a", "b"]);
+    expect(await second.append(repeated)).toEqual({ head: 3, repeated: true });
+    expect(await second.currentLease(SESSION)).toEqual(lease);
+    expect(Uint8Array.from((await second.getBlob(hash)) ?? [])).toEqual(Uint8Array.of(1, 2, 3));
+  });
+
+  it("that cannot be written is refused as read-only, with what to do", async () => {
+    const path = newPath();
+    const store = await openSqliteStore({ path });
+    await openSession(store, ["a"]);
+    await store[Symbol.asyncDispose]();
+    checkpoint(path);
+    chmodSync(path, 0o400);
+    chmodSync(dirname(path), 0o500);
+    // Root may write anything, so as root someone else tries.
+    const asRoot = process.getuid?.() === 0;
+    if (asRoot) for (const part of [path, dirname(path), dirname(dirname(path))]) chownSync(part, NOBODY, NOBODY);
+    const opener = nursery.start("open", { path, sessionId: "ses_1" }, asRoot ? { uid: NOBODY } : undefined);
+    expect(await opener.said()).toMatchObject({ code: "store_readonly", message: expect.stringContaining(path) });
+    expect(await opener.ended).toBe(0);
+    chmodSync(dirname(path), 0o700);
+  });
+
+  it("that turns read-only refuses writes and can still be read", async () => {
+    const path = newPath();
+    await openSession(await openSqliteStore({ path }), ["a"]);
+    await using store = await openSqliteStore({ path }, { pragmas: "pragma query_only = 1" });
+    await expect(store.append(appendOf(2, [says("b")]))).rejects.toMatchObject({ code: "store_readonly" });
+    await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject({ code: "store_readonly" });
+    expect(await textsIn(store)).toEqual(["session.opened", "a"]);
+  });
+
+  it("whose folder cannot be made is unavailable", async () => {
+    const path = newPath();
+    mkdirSync(dirname(path));
+    writeFileSync(path, "");
+    const below = `${path}/rookery.db`;
+    await expect(openSqliteStore({ path: below })).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining(below),
+    });
+    await expect(openSqliteStore({ path: dirname(path) })).rejects.toMatchObject({ code: "store_unavailable" });
+  });
+
+  it("on a full disk refuses what does not fit, keeps what it has, and goes on when there is space", async () => {
+    const path = newPath();
+    await openSession(await openSqliteStore({ path }), ["a"]);
+    await using store = await openSqliteStore({ path }, { pragmas: "pragma max_page_count = 40" });
+    const big = says("x".repeat(400_000));
+    const full = { code: "store_full", message: expect.stringContaining(path) };
+    const group = await Promise.allSettled([store.append(appendOf(2, [says("b")])), store.append(appendOf(3, [big]))]);
+    expect(group).toMatchObject([{ reason: full }, { reason: full }]);
+    await expect(store.putBlob(new Uint8Array(400_000))).rejects.toMatchObject({ code: "store_full" });
+    expect(await textsIn(store)).toEqual(["session.opened", "a"]);
+    expect(await store.append(appendOf(2, [says("small")]))).toEqual({ head: 3, repeated: false });
+    expect(await textsIn(store)).toEqual(["session.opened", "a", "small"]);
+  });
+
+  it("that is no database is called damaged, and is left as it is", async () => {
+    const path = newPath();
+    mkdirSync(dirname(path));
+    const content = "Dear diary, ".repeat(1_000);
+    writeFileSync(path, content);
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining(path),
+    });
+    expect(readFileSync(path, "utf8")).toBe(content);
+  });
+
+  it("of another program is left alone", async () => {
+    const path = newPath();
+    mkdirSync(dirname(path));
+    new Libsql(path).exec("create table recipe (name text)");
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining("another program"),
+    });
+  });
+
+  it("with noise in it is called damaged where the noise is met", async () => {
+    const path = newPath();
+    const store = await openSqliteStore({ path });
+    await openSession(
+      store,
+      Array.from({ length: 2_000 }, (_, index) => `text ${index}`),
+    );
+    await store[Symbol.asyncDispose]();
+    checkpoint(path);
+    const bytes = readFileSync(path);
+    for (let at = 4096 * 8; at < bytes.length; at += 1) bytes[at] = (at * 31) % 251;
+    writeFileSync(path, bytes);
+    await using damaged = await openSqliteStore({ path });
+    await expect(damaged.read({ sessionId: SESSION })).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining(path),
+    });
+  });
+
+  it.each([
+    ["text that is not JSON", "update event set body = '{oops' where seq = 3"],
+    ["JSON that is not an event", "update event set body = '[1]' where seq = 3"],
+    ["two events in the place of one", `update event set body = '{"seq":3},{"seq":4}' where seq = 3`],
+    ["an event from elsewhere", `update event set body = '{"seq":9}' where seq = 3`],
+    ["a hole", "delete from event where seq = 3"],
+  ])("with %s in the log names the session and the event", async (_, sql) => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store, ["2", "3", "4", "5"]);
+    const other = new Libsql(path);
+    other.exec(sql);
+    other.close();
+    await expect(store.read({ sessionId: SESSION })).rejects.toMatchObject({
+      code: "log_corrupt",
+      message: expect.stringContaining(`event 3 of session ${SESSION}`),
+    });
+    expect((await store.read({ sessionId: SESSION, after: 3 })).events).toHaveLength(2);
+  });
+
+  it("may have any name that a path may have", async () => {
+    const path = `${dirname(newPath())}/a ?mode=ro&x=%41 # 'b' 😀.db`;
+    await using store = await openSqliteStore({ path });
+    await store.append(appendOf(0, [opening()]));
+    expect(statSync(path).size).toBeGreaterThan(0);
+  });
+});
+
+function modeOf(path: string): number {
+  return statSync(path).mode & 0o777;
+}
+
+/** Moves everything from the log beside the file into the file. */
+function checkpoint(path: string): void {
+  const db = new Libsql(path);
+  db.exec("pragma wal_checkpoint(truncate)");
+  db.close();
+}
