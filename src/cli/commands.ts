@@ -11,7 +11,7 @@ const sessionCommands: readonly CommandSpec[] = [
     options: [
       { flags: "--agent <name>", summary: "only of this agent" },
       { flags: "--cwd <dir>", summary: "only in this folder" },
-      { flags: "--status <status>", summary: "only in this state", choices: ["idle", "running", "waiting", "closed"] },
+      { flags: "--status <status>", summary: "only in one state", choices: ["idle", "running", "waiting", "closed"] },
       { flags: "--limit <count>", summary: "at most this many (default: 20)" },
       JSON_OPTION,
     ],
@@ -62,7 +62,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
       {
         flags: "--permissions <policy>",
-        summary: "ask for each change, allow reading, all, or nothing",
+        summary: "for each change ask, or allow only reading, all, or nothing",
         choices: ["ask", "read", "all", "none"],
       },
       { flags: "--json", summary: "print each event of the log as one line of JSON, and nothing else" },
@@ -75,8 +75,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       'rookery run "Update the changelog" --permissions all --json',
     ],
     notes:
-      "On a terminal you are asked for each permission. Elsewhere nobody can be asked: without --permissions what needs " +
-      "a decision is refused and the exit code is 3; with --permissions ask it waits for `rookery answer`.\n" +
+      "On a terminal you are asked for each permission. Elsewhere nobody can be asked: without --permissions, what\n" +
+      "needs a decision is refused and the exit code is 3; with --permissions ask it waits for `rookery answer`.\n" +
       "Ctrl-C cancels the turn, twice quits at once; SIGTERM, SIGHUP and a closed pipe cancel it too (130).\n" +
       "With --session, a prompt is read from a pipe only where it is `-`.",
     load: async () => (await import("./run/run.ts")).run,
@@ -96,7 +96,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { name: "request", summary: "the request's id, as `rookery sessions show` prints it" },
       {
         name: "answer",
-        summary: "for a permission: allow, always (in this session) or deny; for a question: accept, decline or cancel",
+        summary: "the first three to a permission (always: in this session), the others to a question",
         choices: ["allow", "always", "deny", "accept", "decline", "cancel"],
       },
     ],
@@ -140,7 +140,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "completion",
     summary: "print a script that completes commands in your shell",
-    arguments: [{ name: "shell", summary: "the shell", choices: ["bash", "zsh", "fish"] }],
+    arguments: [{ name: "shell", summary: "one of", choices: ["bash", "zsh", "fish"] }],
     examples: [
       "rookery completion bash > ~/.local/share/bash-completion/completions/rookery",
       'rookery completion zsh > "${fpath[1]}/_rookery"',
@@ -149,3 +149,14 @@ export const COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("./completion/completion.ts")).completion,
   },
 ];
+
+/** The program itself, as the command that the others are in. */
+export const PROGRAM: CommandSpec = {
+  name: "rookery",
+  summary: "one durable runtime for every coding agent",
+  commands: COMMANDS,
+  notes:
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, input or configuration, 3 needs a decision nobody could take,\n" +
+    "130 cancelled. ROOKERY_DEBUG=1 shows where an error came from.",
+  examples: ["rookery demo", 'rookery run "Fix the failing test"', "rookery sessions show last"],
+};

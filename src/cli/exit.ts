@@ -52,10 +52,18 @@ export function usage(message: string): RookeryError {
 }
 
 /** Says one line, and with ROOKERY_DEBUG=1 also where it came from. */
-export function report(io: Io, error: unknown): ExitCode {
+export function report(io: Io, thrown: unknown): ExitCode {
+  const error = firstOf(thrown);
   say(io, oneLine(wordsOf(error)));
-  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${stackOf(error)}\n`);
+  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${stackOf(thrown)}\n`);
   return isRookeryError(error) ? EXIT_BY_CODE[error.code] : EXIT.failed;
+}
+
+/** Closing what is open after a failure often fails too; what failed first says why. */
+function firstOf(error: unknown): unknown {
+  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
+  const suppressed = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
+  return suppressed ? firstOf(error.suppressed) : error;
 }
 
 const ERRNO: Record<string, string> = {
@@ -77,6 +85,7 @@ function wordsOf(error: unknown): string {
 
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const cause = error.cause === undefined ? "" : `\ncaused by ${stackOf(error.cause)}`;
+  const inner = error.cause ?? ("suppressed" in error ? error.suppressed : undefined);
+  const cause = inner === undefined ? "" : `\ncaused by ${stackOf(inner)}`;
   return `${error.stack ?? error.message}${cause}`;
 }

@@ -11,12 +11,15 @@ export interface Io {
   readonly stderr: Output;
   /** Throws `cwd_missing` where the folder was removed. */
   cwd(): string;
+  /** Told when the reader of stdout went away; while nobody wants to be told, the process ends then. */
+  readonly readerGone: Set<() => void>;
 }
 
 export type Output = Writable & { readonly isTTY?: boolean };
 
 export function processIo(version: string): Io {
   return {
+    readerGone: endWithReader(),
     env: process.env,
     version,
     stdin: process.stdin,
@@ -31,6 +34,18 @@ export function processIo(version: string): Io {
       }
     },
   };
+}
+
+/** `rookery sessions events | head`: the reader has had enough, which is no mistake of anyone. */
+function endWithReader(): Set<() => void> {
+  const listeners = new Set<() => void>();
+  process.stderr.on("error", () => undefined);
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    if (listeners.size === 0) process.exit(0);
+    for (const listener of listeners) listener();
+  });
+  return listeners;
 }
 
 /** Waits while the reader is slower than we are. */

@@ -1,4 +1,4 @@
-/** Signals that end a turn: the first cancels it, Ctrl-C a second time quits at once. */
+/** What ends a turn from outside: a signal or a reader that left cancels it, Ctrl-C a second time quits at once. */
 import { EXIT } from "../exit.ts";
 import { type Io, say } from "../io.ts";
 
@@ -7,8 +7,7 @@ export interface Interrupts extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** SIGPIPE stands for a reader of our output that went away. */
-const CANCELLING = ["SIGTERM", "SIGHUP", "SIGPIPE"] as const;
+const CANCELLING = ["SIGTERM", "SIGHUP"] as const;
 
 export function watchInterrupts(io: Io): Interrupts {
   const controller = new AbortController();
@@ -21,11 +20,13 @@ export function watchInterrupts(io: Io): Interrupts {
   };
   process.on("SIGINT", interrupt);
   for (const name of CANCELLING) process.on(name, cancel);
+  io.readerGone.add(cancel);
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       process.off("SIGINT", interrupt);
       for (const name of CANCELLING) process.off(name, cancel);
+      io.readerGone.delete(cancel);
     },
   };
 }

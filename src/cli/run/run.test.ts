@@ -1,0 +1,226 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { SessionEvent } from "../../domain/events.ts";
+import { call, fault, say, type Script } from "../../testing/index.ts";
+import { eventsIn, openPlace, type Place } from "../spawned.ts";
+
+let place: Place;
+const SCRIPT: Script = [
+  call("write", { path: "hello.txt", content: "hello" }, { text: "I will write it." }),
+  say(["All ", "done."], { usage: { input: 1200, output: 34, cacheRead: 1000 } }),
+];
+
+async function opened(script: Script = SCRIPT, options?: Parameters<typeof openPlace>[1]): Promise<Place> {
+  place = await openPlace(script, options);
+  return place;
+}
+
+afterEach(() => place[Symbol.asyncDispose]());
+
+describe("on a pipe", () => {
+  it("a turn is shown as text, a line for each tool, and what it cost, without colours", async () => {
+    await opened();
+    const { code, stdout, stderr } = await place.rookery(["run", "write hello", "--permissions", "all"]);
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    expect(stdout.split("\n")).toEqual([
+      "I will write it.",
+      "✓ write hello.txt",
+      "All done.",
+      expect.stringMatching(/^done · 1,\d{3} tokens in \(1,000 from cache\) · \d+ out · cost unknown · \d\.\ds$/),
+      expect.stringMatching(/^session (ses_\w+) · go on with: rookery run "…" --session \1$/),
+      "",
+    ]);
+    expect(await place.repository.read("hello.txt")).toBe("hello");
+  });
+
+  it("what a model says cannot move the cursor of whoever reads it", async () => {
+    await opened([say("red: \u001b[31m, title: \u001b]0;x\u0007, back\r.")]);
+    const { stdout } = await place.rookery(["run", "x"]);
+    expect(stdout).toContain("red: [31m, title: ]0;x, back.\n");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  it("a price in the configuration gives a cost", async () => {
+    await opened(SCRIPT, {
+      files: { "rookery.toml": `[prices."anthropic/claude-sonnet-5"]\ninput = 1000000\noutput = 0\n` },
+    });
+    await place.rookery(["trust"]);
+    expect((await place.rookery(["run", "x", "--permissions", "all"])).stdout).toMatch(/ · \$[1-9]\d+\.\d\d · /);
+  });
+
+  it.each([
+    ["-", ["run", "-"]],
+    ["nothing", ["run"]],
+  ])("the prompt %s is read from the pipe", async (_, args) => {
+    await opened([say("ok")]);
+    expect(await place.rookery(args, { input: "from the pipe é" })).toMatchObject({ code: 0 });
+    expect(JSON.stringify(place.server.requests[0]?.body)).toContain("from the pipe é");
+  });
+});
+
+describe("--json", () => {
+  it("prints the log as it is, and nothing else", async () => {
+    await opened();
+    const { code, stdout, stderr } = await place.rookery(["run", "x", "--permissions", "all", "--json"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const events = eventsIn(stdout).map((event) => SessionEvent.parse(event));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(0)?.type).toBe("session.opened");
+    expect(events.at(-1)?.type).toBe("turn.ended");
+
+    const log = await place.rookery(["sessions", "events", "last", "--all", "--json"]);
+    expect(log.stdout).toBe(stdout);
+  });
+
+  it("prints only what is new where a session goes on", async () => {
+    await opened([say("one"), say("two")]);
+    const first = eventsIn((await place.rookery(["run", "a", "--json"])).stdout);
+    const second = eventsIn((await place.rookery(["run", "b", "--json", "--session", "last"])).stdout);
+    expect(second[0]?.seq).toBe((first.at(-1)?.seq ?? 0) + 1);
+    expect(second.at(-1)).toMatchObject({ type: "turn.ended", sessionId: first[0]?.sessionId });
+    expect(place.server.requests[1]?.messages).toHaveLength(3);
+  });
+});
+
+describe("permissions where nobody is at a terminal", () => {
+  it("are refused in words, with exit code 3 and how to allow", async () => {
+    await opened();
+    const { code, stdout, stderr } = await place.rookery(["run", "x"]);
+    expect(code).toBe(3);
+    expect(stdout).toContain("⊘ write hello.txt — refused\nAll done.\n");
+    expect(stderr).toBe(
+      "rookery: refused, since nobody could be asked: write hello.txt; allow with --permissions all, " +
+        "or wait for answers with --permissions ask and rookery answer\n",
+    );
+  });
+
+  it.each([
+    ["read", 0],
+    ["none", 0],
+  ])("are decided by --permissions %s, which is a decision: exit code %i", async (policy, expected) => {
+    await opened();
+    const { code, stdout, stderr } = await place.rookery(["run", "x", "--permissions", policy]);
+    expect([code, stderr]).toEqual([expected, ""]);
+    expect(stdout).toContain("⊘ write hello.txt");
+  });
+
+  it.each([
+    ["allow", "✓ write hello.txt"],
+    ["deny", "⊘ write hello.txt — refused"],
+  ])("wait with --permissions ask until another process says %s", async (word, shown) => {
+    await opened();
+    const running = place.start(["run", "x", "--permissions", "ask"]);
+    const [, session = "", request = ""] = await running.said(/answer with: rookery answer (\S+) (\S+) allow/);
+    const state = await place.rookery(["sessions", "show", session]);
+    expect(state.stdout).toContain(`waiting for write hello.txt\n  rookery answer ${session} ${request} allow\n`);
+
+    expect(await place.rookery(["answer", session, request, word])).toMatchObject({ code: 0, stderr: "" });
+    expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(shown) });
+    expect(await place.rookery(["answer", session, request, word])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`request ${request} needs no answer any more`),
+    });
+  });
+});
+
+describe("a turn that a killed process left", () => {
+  it("goes on, and its question is answered from another process", async () => {
+    await opened();
+    const first = place.start(["run", "x", "--permissions", "ask"]);
+    const [, session = "", request = ""] = await first.said(/rookery answer (\S+) (\S+) allow/);
+    first.child.kill("SIGKILL");
+    await first.ended;
+
+    const second = place.start(["run", "--session", session, "--permissions", "ask"]);
+    await second.said(new RegExp(`rookery answer ${session} ${request} allow`));
+    expect(await place.rookery(["answer", session, request, "allow"])).toMatchObject({ code: 0 });
+    expect(await second.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
+    expect(await place.repository.read("hello.txt")).toBe("hello");
+
+    const log = eventsIn((await place.rookery(["sessions", "events", session, "--json"])).stdout);
+    expect(log.filter(({ type }) => type === "turn.started" || type === "turn.ended")).toHaveLength(2);
+  });
+
+  it("goes on before the next prompt", async () => {
+    await opened([fault("stall", { text: "never" }), say("went on"), say("and further")]);
+    const first = place.start(["run", "x", "--json"]);
+    await place.server.received(0);
+    const [, session = ""] = await first.said(/"sessionId":"(\w+)"/);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const { code, stdout } = await place.rookery(["run", "more", "--session", session]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/went on\ndone[^\n]*\nand further\ndone/);
+  });
+
+  it("that is none is said so", async () => {
+    await opened([say("one")]);
+    await place.rookery(["run", "x"]);
+    const { code, stderr } = await place.rookery(["run", "--session", "last"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^rookery: session ses_\w+ has no turn to go on with; give it a prompt: .*\n$/);
+  });
+});
+
+describe("signals", () => {
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s cancels the turn, and the log says so", async (signal) => {
+    await opened([fault("stall", { text: "never" })]);
+    const running = place.start(["run", "x"]);
+    await place.server.received(0);
+    running.child.kill(signal);
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/^cancelled · \d/m);
+    const log = eventsIn((await place.rookery(["sessions", "events", "last", "--json"])).stdout);
+    expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "cancelled" } });
+  });
+
+  it("Ctrl-C twice quits at once, though a command would not stop", async () => {
+    await opened([call("bash", { command: "trap '' TERM INT; echo started; sleep 60 & wait; sleep 60" })]);
+    const running = place.start(["run", "x", "--permissions", "all", "--json"]);
+    await running.said(/"type":"tool.updated"/);
+    running.child.kill("SIGINT");
+    await running.said(/Ctrl-C again quits at once/);
+    running.child.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+  });
+
+  it("a reader that goes away cancels the turn quietly", async () => {
+    await opened([say(Array<string>(500).fill("more "), { chunkDelayMs: 10 })]);
+    const running = place.start(["run", "x"]);
+    await running.said(/more/);
+    running.child.stdout.destroy();
+    expect(await running.ended).toMatchObject({ code: 130, stderr: "" });
+  });
+});
+
+describe("trust", () => {
+  const files = {
+    "rookery.toml": `[agents.mine]\nmodel = "anthropic/m"\nprompts = ["AGENTS.md"]\n`,
+    "AGENTS.md": "be kind",
+  };
+
+  it("is needed before a repository's configuration is used: exit code 3, and the command to type", async () => {
+    await opened([say("ok")], { files });
+    const { code, stderr, stdout } = await place.rookery(["run", "x"]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toMatch(
+      /^rookery: .* is not trusted: rookery\.toml, AGENTS\.md .*; .* type: rookery trust \/\S+\n$/,
+    );
+    expect(place.server.requests).toHaveLength(0);
+
+    const command = /type: rookery trust (\S+)/.exec(stderr)?.[1] ?? "";
+    expect(await place.rookery(["trust", command])).toMatchObject({ code: 0 });
+    expect(await place.rookery(["run", "x"])).toMatchObject({ code: 0 });
+    expect(JSON.stringify(place.server.requests[0]?.body)).toContain("be kind");
+  });
+
+  it("ends when a trusted file changes", async () => {
+    await opened([say("ok")], { files });
+    await place.rookery(["trust"]);
+    await place.repository.write("AGENTS.md", "be cruel");
+    const { code, stderr } = await place.rookery(["run", "x"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("was trusted, but AGENTS.md changed since");
+  });
+});

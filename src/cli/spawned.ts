@@ -1,0 +1,120 @@
+/** For tests: the built command, started as people start it, in a home and a folder of its own. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { SessionEvent } from "../domain/events.ts";
+import { DisposeStack } from "../stdx/dispose-stack.ts";
+import {
+  builtEnvironment,
+  type ModelServer,
+  type ModelServerOptions,
+  type Script,
+  startModelServer,
+  temporaryFolder,
+  type TemporaryRepository,
+  temporaryRepository,
+} from "../testing/index.ts";
+
+export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+export interface Place extends AsyncDisposable {
+  readonly home: string;
+  readonly repository: TemporaryRepository;
+  readonly server: ModelServer;
+  /** With a key, and the model server as the place to send it to. */
+  readonly env: Readonly<Record<string, string>>;
+  rookery(args: readonly string[], options?: SpawnOptions): Promise<Ended>;
+  start(args: readonly string[], options?: SpawnOptions): Started;
+}
+
+export interface SpawnOptions {
+  readonly cwd?: string;
+  /** Over the place's own; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string | Uint8Array;
+  readonly uid?: number;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly ended: Promise<Ended>;
+  /** Resolves when either stream has said it. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+export const KEY = "sk-scripted-key-that-nobody-may-see";
+
+export async function openPlace(
+  script: Script = [],
+  { files = {}, ...options }: ModelServerOptions & { files?: Record<string, string> } = {},
+): Promise<Place> {
+  await using opening = new DisposeStack();
+  const { path: home } = opening.use(await temporaryFolder());
+  const repository = opening.use(await temporaryRepository(files));
+  const server = opening.use(await startModelServer(script, { requireKey: KEY, ...options }));
+  const extra = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
+  const env = builtEnvironment({ home, extra });
+  const start = (args: readonly string[], more: SpawnOptions = {}): Started =>
+    startChild(args, { ...more, cwd: more.cwd ?? repository.path, env: { ...env, ...more.env } });
+  const owned = opening.move();
+  return {
+    home,
+    repository,
+    server,
+    env,
+    start,
+    rookery: (args, more) => start(args, more).ended,
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+export function eventsIn(stdout: string): SessionEvent[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as SessionEvent);
+}
+
+function startChild(args: readonly string[], { cwd, env, input, uid }: SpawnOptions): Started {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { ...env },
+    stdio: "pipe",
+    ...(uid !== undefined && { uid }),
+  });
+  const output = { stdout: "", stderr: "" };
+  const listeners = new Set<() => void>();
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+      for (const listener of listeners) listener();
+    });
+  }
+  child.stdin.on("error", () => undefined); // a command need not read all of its input
+  child.stdin.end(input ?? "");
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, ...output }));
+  });
+  const said = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const match = pattern.exec(output.stdout) ?? pattern.exec(output.stderr);
+      if (match !== null) return match;
+      let listener = (): void => undefined;
+      const more = new Promise<"more">((resolve) => (listener = () => resolve("more")));
+      listeners.add(listener);
+      const what = await Promise.race([more, ended.then(() => "ended" as const)]);
+      listeners.delete(listener);
+      if (what === "ended" && !pattern.test(output.stdout) && !pattern.test(output.stderr)) {
+        throw new Error(`rookery ended without saying ${String(pattern)}: ${JSON.stringify(output)}`);
+      }
+    }
+  };
+  return { child, ended, said };
+}
