@@ -55,8 +55,8 @@ const PlanEntry = z.strictObject({
 });
 const tokens = z.int().nonnegative();
 
-/** What each type carries beside the envelope. */
-export const EVENT_BODIES = {
+/** What each type carries beside the envelope. Built when it is first asked for: most runs of the command never parse. */
+export const eventBodies = once(() => ({
   "session.opened": z.strictObject({
     cwd: z.string(),
     backend: z.string(),
@@ -160,17 +160,18 @@ export const EVENT_BODIES = {
   "subagent.started": z.strictObject({ childSessionId: z.string(), title: z.string() }),
   "subagent.ended": z.strictObject({ childSessionId: z.string(), outcome: TurnOutcome }),
   notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
-} as const;
+}));
 
-export type EventType = keyof typeof EVENT_BODIES;
+type EventBodies = ReturnType<typeof eventBodies>;
+export type EventType = keyof EventBodies;
 
-const ENVELOPE = {
+const envelope = () => ({
   seq: z.int().positive(),
   at: z.iso.datetime(),
   sessionId: z.string(),
   turnId: z.string().optional(),
   agent: z.string(),
-};
+});
 
 /** The envelope as an appender gives it; only the store adds `seq` and `sessionId`. */
 interface Stamp {
@@ -180,7 +181,7 @@ interface Stamp {
 }
 
 /** What happened, before anyone said when and to whom. */
-export type EventBody = { [Type in EventType]: { type: Type } & z.infer<(typeof EVENT_BODIES)[Type]> }[EventType];
+export type EventBody = { [Type in EventType]: { type: Type } & z.infer<EventBodies[Type]> }[EventType];
 /** What is appended. */
 export type EventDraft = EventBody & Stamp;
 /** What is in the log. */
@@ -188,14 +189,22 @@ export type SessionEvent = EventDraft & { seq: number; sessionId: string };
 export type EventOf<Type extends EventType> = Extract<SessionEvent, { type: Type }>;
 
 /** The schema of a log entry; exported so that others can check what they read. */
-export const SessionEvent: z.ZodType<SessionEvent> = z.discriminatedUnion(
-  "type",
-  Object.entries(EVENT_BODIES).map(([type, body]) =>
-    z.strictObject({ ...ENVELOPE, type: z.literal(type), ...body.shape }),
-  ) as unknown as [z.core.$ZodTypeDiscriminable],
-) as unknown as z.ZodType<SessionEvent>;
+export const SessionEvent: z.ZodType<SessionEvent> = z.lazy(
+  () =>
+    z.discriminatedUnion(
+      "type",
+      Object.entries(eventBodies()).map(([type, body]) =>
+        z.strictObject({ ...envelope(), type: z.literal(type), ...body.shape }),
+      ) as unknown as [z.core.$ZodTypeDiscriminable],
+    ) as unknown as z.ZodType<SessionEvent>,
+);
 
 /** The text of an input, for people and for backends that take only text. */
 export function textOf(input: readonly InputPart[]): string {
   return input.map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`)).join("\n");
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
