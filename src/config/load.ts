@@ -1,11 +1,10 @@
 /** The configuration of a folder: the repository's `rookery.toml` over the user's, over what is built in. */
 import type { AgentSpec } from "../domain/backend.ts";
 import { RookeryError } from "../domain/errors.ts";
-import { type Brought, namedPrompts, readBrought } from "./brought.ts";
+import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
 import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
-import { parseConfig } from "./parse.ts";
 import { repositoryRoot } from "./root.ts";
 import type { AgentTable, ConfigTable, PriceTable } from "./schema.ts";
 import { requireTrust, trustOf, type TrustState } from "./trust.ts";
@@ -80,7 +79,7 @@ function repositoryLayer({ config, prompts }: Brought): Layer[] {
 async function userLayer(file: string): Promise<Layer[]> {
   const read = await readText(file);
   if (read === undefined) return [];
-  const table = parseConfig(read.text, file);
+  const table = await parsed(read.text, file);
   const prompts = new Map<string, string>();
   for (const named of namedPrompts(table)) prompts.set(named, (await readPrompt(named, file)).text);
   return [{ file, table, prompts }];
