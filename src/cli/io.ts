@@ -39,10 +39,13 @@ export function processIo(version: string): Io {
 /** `rookery sessions events | head`: the reader has had enough, which is no mistake of anyone. */
 function endWithReader(): Set<() => void> {
   const listeners = new Set<() => void>();
+  let told = false;
   process.stderr.on("error", () => undefined);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
+    if (told) return; // each further write fails as well
     if (listeners.size === 0) process.exit(0);
+    told = true;
     for (const listener of listeners) listener();
   });
   return listeners;

@@ -1,5 +1,5 @@
 /** For tests: the built command, started as people start it, in a home and a folder of its own. */
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "../domain/events.ts";
@@ -25,6 +25,8 @@ export interface Place extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   rookery(args: readonly string[], options?: SpawnOptions): Promise<Ended>;
   start(args: readonly string[], options?: SpawnOptions): Started;
+  /** On a pseudo-terminal of its own, which what is written to the child's stdin is typed on. */
+  terminal(args: readonly string[], options?: SpawnOptions): Started;
 }
 
 export interface SpawnOptions {
@@ -48,6 +50,10 @@ export interface Started {
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
+/** Node has no pseudo-terminals; Python's come with it. */
+const ON_A_TERMINAL = "import os,pty,sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+export const hasTerminals = spawnSync("python3", ["-c", "import pty"]).status === 0;
+
 export const KEY = "sk-scripted-key-that-nobody-may-see";
 
 export async function openPlace(
@@ -60,8 +66,12 @@ export async function openPlace(
   const server = opening.use(await startModelServer(script, { requireKey: KEY, ...options }));
   const extra = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
   const env = builtEnvironment({ home, extra });
-  const start = (args: readonly string[], more: SpawnOptions = {}): Started =>
-    startChild(args, { ...more, cwd: more.cwd ?? repository.path, env: { ...env, ...more.env } });
+  const around = (more: SpawnOptions) => ({ ...more, cwd: more.cwd ?? repository.path, env: { ...env, ...more.env } });
+  const start = (args: readonly string[], more: SpawnOptions = {}): Started => {
+    const started = startChild([process.execPath, MAIN, ...args], around(more));
+    started.child.stdin.end(more.input ?? "");
+    return started;
+  };
   const owned = opening.move();
   return {
     home,
@@ -69,6 +79,8 @@ export async function openPlace(
     server,
     env,
     start,
+    terminal: (args, more = {}) =>
+      startChild(["python3", "-c", ON_A_TERMINAL, process.execPath, MAIN, ...args], around(more)),
     rookery: (args, more) => start(args, more).ended,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -81,8 +93,8 @@ export function eventsIn(stdout: string): SessionEvent[] {
     .map((line) => JSON.parse(line) as SessionEvent);
 }
 
-function startChild(args: readonly string[], { cwd, env, input, uid }: SpawnOptions): Started {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+function startChild([program = "", ...args]: readonly string[], { cwd, env, uid }: SpawnOptions): Started {
+  const child = spawn(program, args, {
     cwd,
     env: { ...env },
     stdio: "pipe",
@@ -97,7 +109,6 @@ function startChild(args: readonly string[], { cwd, env, input, uid }: SpawnOpti
     });
   }
   child.stdin.on("error", () => undefined); // a command need not read all of its input
-  child.stdin.end(input ?? "");
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, ...output }));

@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { call, fault, say, type Script } from "../../testing/index.ts";
+import { hasTerminals, openPlace, type Place } from "../spawned.ts";
+
+let place: Place;
+afterEach(() => place[Symbol.asyncDispose]());
+
+const SCRIPT: Script = [call("write", { path: "hello.txt", content: "hello" }), say("All done.")];
+const QUESTION = /Allow write hello\.txt\? \[y\]es, \[a\]lways in this session, \[n\]o /;
+
+describe.skipIf(!hasTerminals)("on a terminal", () => {
+  it.each([
+    ["y", "✓ write hello.txt"],
+    ["always", "✓ write hello.txt"],
+    ["n", "⊘ write hello.txt — refused"],
+  ])("a permission is asked for, and %s is an answer", async (typed, shown) => {
+    place = await openPlace(SCRIPT);
+    const running = place.terminal(["run", "x"]);
+    await running.said(QUESTION);
+    running.child.stdin.write(`${typed}\n`);
+    const { code, stdout } = await running.ended;
+    expect(stdout).toContain(shown);
+    expect(stdout).toContain("All done.");
+    expect(code).toBe(0);
+  });
+
+  it("what is no answer is asked again, and a closed input is a no", async () => {
+    place = await openPlace(SCRIPT);
+    const running = place.terminal(["run", "x"]);
+    await running.said(QUESTION);
+    running.child.stdin.write("perhaps\n");
+    await running.said(new RegExp(`${QUESTION.source}[^]*${QUESTION.source}`));
+    running.child.stdin.write("\u0004");
+    expect((await running.ended).stdout).toContain("⊘ write hello.txt — refused");
+  });
+
+  it("what was typed before the question is no answer to it", async () => {
+    place = await openPlace([{ ...(SCRIPT as readonly object[])[0], firstByteDelayMs: 300 }, say("All done.")]);
+    const running = place.terminal(["run", "x"]);
+    await place.server.received(0);
+    running.child.stdin.write("y\n");
+    await running.said(QUESTION);
+    running.child.stdin.write("n\n");
+    expect((await running.ended).stdout).toContain("⊘ write hello.txt — refused");
+  });
+
+  it("an answer from another process ends the question", async () => {
+    place = await openPlace(SCRIPT);
+    const running = place.terminal(["run", "x"]);
+    await running.said(QUESTION);
+    expect(await place.rookery(["answer", "last", "r1", "allow"])).toMatchObject({ code: 0 });
+    const { code, stdout } = await running.ended;
+    expect(stdout).toContain("✓ write hello.txt");
+    expect(code).toBe(0);
+  });
+
+  it("Ctrl-C cancels the turn, also while a question is open", async () => {
+    place = await openPlace(SCRIPT);
+    const running = place.terminal(["run", "x"]);
+    await running.said(QUESTION);
+    running.child.stdin.write("\u0003");
+    const { code, stdout } = await running.ended;
+    expect(stdout).toMatch(/rookery: cancelling; Ctrl-C again quits at once\r\n[^]*cancelled · /);
+    expect(code).toBe(130);
+  });
+
+  it("something moves while nothing comes, and colours show how it went", async () => {
+    place = await openPlace([fault("stall", { text: "never" })]);
+    const running = place.terminal(["run", "x"], { env: { TERM: "xterm-256color" } });
+    await running.said(/⠋ thinking[^]*⠙ thinking/);
+    running.child.stdin.write("\u0003");
+    expect((await running.ended).stdout).toContain("\u001b[31mcancelled\u001b[39m");
+  });
+
+  it.each([
+    ["TERM=dumb", { TERM: "dumb" }],
+    ["NO_COLOR", { TERM: "xterm-256color", NO_COLOR: "1" }],
+  ])("%s takes the colours away", async (_, env) => {
+    place = await openPlace([say("hello")]);
+    const { stdout } = await place.terminal(["run", "x"], { env }).ended;
+    expect(stdout).toContain("hello\r\ndone · ");
+    expect(stdout).not.toMatch(/\u001b\[\d+m/);
+  });
+
+  it("trust is asked for once", async () => {
+    place = await openPlace([say("one"), say("two")], { files: { "rookery.toml": "" } });
+    const first = place.terminal(["run", "x"]);
+    await first.said(/brings what can run commands and steer agents \(rookery\.toml\)\r\nTrust it\? \[y\/N\] /);
+    first.child.stdin.write("y\n");
+    expect(await first.ended).toMatchObject({ code: 0 });
+    expect((await place.terminal(["run", "x"]).ended).stdout).not.toContain("Trust it?");
+  });
+
+  it("trust that is not given is exit code 3", async () => {
+    place = await openPlace([], { files: { "rookery.toml": "" } });
+    const running = place.terminal(["run", "x"]);
+    await running.said(/Trust it\?/);
+    running.child.stdin.write("\n");
+    expect(await running.ended).toMatchObject({ code: 3, stdout: expect.stringContaining("type: rookery trust ") });
+  });
+
+  it("a prompt that is missing is asked for in words", async () => {
+    place = await openPlace();
+    expect(await place.terminal(["run"]).ended).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('rookery: say what to do: rookery run "PROMPT"'),
+    });
+  });
+});
