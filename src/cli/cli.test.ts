@@ -1,0 +1,175 @@
+import { execFile } from "node:child_process";
+import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../testing/index.ts";
+import { eventsIn, KEY, openPlace, type Place } from "./spawned.ts";
+
+let place: Place;
+afterEach(() => place[Symbol.asyncDispose]());
+
+it.each([["--version"], ["-V"]])("%s is that of the package", async (flag) => {
+  place = await openPlace();
+  const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  expect(await place.rookery([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+describe("bare rookery", () => {
+  it("without a key tells how to see the demo and how to add a real agent", async () => {
+    place = await openPlace();
+    const { code, stdout, stderr } = await place.rookery([], { env: { ANTHROPIC_API_KEY: undefined } });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(join(place.home, ".rookery"));
+    expect(stdout).toContain("rookery demo");
+    expect(stdout).toContain("export ANTHROPIC_API_KEY=…");
+  });
+
+  it("with a key names who is ready", async () => {
+    place = await openPlace();
+    const { stdout } = await place.rookery([]);
+    expect(stdout).toMatch(/^ {2}agents {3}anthropic /m);
+    expect(stdout).not.toContain("ANTHROPIC_API_KEY");
+  });
+});
+
+describe("agents", () => {
+  const files = {
+    "rookery.toml":
+      `[defaults]\nagent = "reviewer"\n[agents.reviewer]\nmodel = "anthropic/m"\n[agents.claude]\nbackend = "claude-code"\n` +
+      `[agents.gpt]\nmodel = "openai/gpt"\n[agents.zed]\nbackend = "acp"\ncommand = ["my-agent"]\n`,
+  };
+
+  it("are listed with what is missing", async () => {
+    place = await openPlace([], { files });
+    await place.rookery(["trust"]);
+    const bin = join(place.home, "bin");
+    await mkdir(bin);
+    await writeFile(join(bin, "claude"), "#!/bin/sh\n");
+    await chmod(join(bin, "claude"), 0o755);
+    const { code, stdout } = await place.rookery(["agents"], { env: { PATH: `${bin}:/usr/bin:/bin` } });
+    expect(code).toBe(0);
+    expect(stdout.split("\n").map((line) => line.split(/ {2,}/).filter((cell) => cell !== ""))).toEqual([
+      ["* reviewer", "api", "anthropic/m", "ready"],
+      ["claude", "claude-code", "this version does not drive claude-code yet (claude was found)"],
+      ["gpt", "api", "openai/gpt", 'this version does not know "openai", only anthropic'],
+      ["zed", "acp", "this version does not drive acp yet (my-agent was not found)"],
+      ["anthropic", "api", "anthropic/claude-sonnet-5", "ready"],
+      [],
+      [expect.stringMatching(/^not driven by this version yet: claude-code \(claude found\), codex \(codex /)],
+      [],
+    ]);
+  });
+
+  it("say which key is missing, and never a key", async () => {
+    place = await openPlace();
+    const without = await place.rookery(["agents"], { env: { ANTHROPIC_API_KEY: "" } });
+    expect(without.stdout).toContain("ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…");
+    const { agents } = JSON.parse((await place.rookery(["agents", "--json"])).stdout) as { agents: unknown[] };
+    expect(agents).toEqual([expect.objectContaining({ name: "anthropic", ready: true, isDefault: true })]);
+    expect(JSON.stringify(agents)).not.toContain(KEY.slice(0, 6));
+  });
+
+  it("of a repository that is not trusted are left out, and that is said", async () => {
+    place = await openPlace([], { files });
+    const { code, stdout, stderr } = await place.rookery(["agents"]);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("reviewer");
+    expect(stderr).toMatch(/^rookery: .* is not trusted, so its agents are left out; .*rookery trust\n$/);
+  });
+});
+
+describe("doctor", () => {
+  it("finds nothing wrong where all is well", async () => {
+    place = await openPlace();
+    await place.rookery(["sessions"]);
+    const { code, stdout, stderr } = await place.rookery(["doctor"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const subjects = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/ +/).slice(0, 2));
+    expect(subjects).toEqual(
+      ["program", "git", "home", "leftovers", "log", "config", "trust", "keys"].map((subject) => ["ok", subject]),
+    );
+    expect(stdout).not.toContain(KEY.slice(0, 6));
+  });
+
+  it.each<[string, () => Promise<Record<string, string | undefined>>, number, RegExp]>([
+    [
+      "a missing key",
+      async () => ({ ANTHROPIC_API_KEY: undefined }),
+      0,
+      /^warning +keys +anthropic: no key is set\n +→ export /m,
+    ],
+    ["missing git", async () => ({ PATH: "/nowhere" }), 0, /^warning +git +git was not found\n +→ install git/m],
+    [
+      "a broken configuration",
+      async () => write("repo/rookery.toml", "[agnets]"),
+      1,
+      /^problem +config .*unknown key agnets/m,
+    ],
+    [
+      "an untrusted repository",
+      async () => write("repo/rookery.toml", ""),
+      0,
+      /^warning +trust .*\n +→ .*rookery trust/m,
+    ],
+    ["a damaged log", async () => write("home/.rookery/rookery.db", "x".repeat(5000)), 1, /^problem +log .*damaged/m],
+    ["a home that is a file", async () => write("home/.rookery", "x"), 1, /^problem /m],
+    [
+      "what the dead left",
+      async () => write("home/.rookery/owners/1.dead-1.1", ""),
+      0,
+      /^warning +leftovers +1 killed process may/m,
+    ],
+  ])("finds %s", async (_, prepare, expected, finding) => {
+    place = await openPlace();
+    const { code, stdout } = await place.rookery(["doctor"], { env: await prepare() });
+    expect(stdout).toMatch(finding);
+    expect(code).toBe(expected);
+    const { ok } = JSON.parse((await place.rookery(["doctor", "--json"], { env: {} })).stdout) as { ok: boolean };
+    expect(ok).toBe(expected === 0);
+  });
+
+  async function write(path: string, text: string): Promise<Record<string, string>> {
+    const [where, ...rest] = path.split("/");
+    const file = join(where === "home" ? place.home : place.repository.path, ...rest);
+    await mkdir(join(file, ".."), { recursive: true });
+    await writeFile(file, text);
+    return {};
+  }
+});
+
+describe("demo", () => {
+  it("runs a whole turn in an empty folder without a key, and cleans up", async () => {
+    place = await openPlace();
+    await using empty = await temporaryFolder();
+    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+    const { code, stdout, stderr } = await place.rookery(["demo"], { cwd: empty.path, env });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("the model is scripted");
+    expect(stdout).toMatch(/✗ bash: node --test[^]*✓ read[^]*✓ edit sum\.mjs[^]*✓ bash: node --test[^]*\ndone · /);
+    expect(stdout).toContain("The test passes");
+
+    const session = /rookery sessions events (ses_\w+)/.exec(stdout)?.[1] ?? "";
+    const log = await place.rookery(["sessions", "events", session, "--json"]);
+    expect(eventsIn(log.stdout).at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "done" } });
+    const repository = /repository with a failing test: (\S+)/.exec(stdout)?.[1] ?? "";
+    await expect(access(repository)).rejects.toThrow();
+    expect(place.server.requests).toHaveLength(0);
+  });
+
+  it("keeps its repository with --keep, and minds no configuration of the user", async () => {
+    place = await openPlace();
+    await mkdir(join(place.home, ".config/rookery"), { recursive: true });
+    await writeFile(join(place.home, ".config/rookery/rookery.toml"), `[agents.anthropic]\nbackend = "codex"`);
+    const { code, stdout } = await place.rookery(["demo", "--keep"]);
+    expect(code).toBe(0);
+    const kept = /The repository is kept: (\S+)/.exec(stdout)?.[1] ?? "";
+    expect(await readFile(join(kept, "sum.mjs"), "utf8")).toContain("total + number");
+    await promisify(execFile)("rm", ["-r", kept]);
+  });
+});

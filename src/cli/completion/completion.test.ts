@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { expect, it } from "vitest";
+import { COMMANDS } from "../commands.ts";
+import { bashScript } from "./bash.ts";
+import { fishScript } from "./fish.ts";
+import { zshScript } from "./zsh.ts";
+
+function completed(...words: string[]): string[] {
+  const ask = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rookery; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const script = `${bashScript(COMMANDS)}\n${ask}`;
+  const output = execFileSync("bash", ["-c", script, "bash", "rookery", ...words], { encoding: "utf8" });
+  return output.split("\n").filter((word) => word !== "");
+}
+
+it.each<[string[], string[]]>([
+  [[""], ["run", "sessions", "answer", "agents", "trust", "doctor", "demo", "completion", "help"]],
+  [["se"], ["sessions"]],
+  [
+    ["sessions", ""],
+    ["list", "show", "events", "close"],
+  ],
+  [["sessions", "e"], ["events"]],
+  [["sessions", "events", "last", "--f"], ["--follow"]],
+  [["sessions", "--st"], ["--status"]],
+  [["run", "--p"], ["--permissions"]],
+  [
+    ["run", "--permissions", ""],
+    ["ask", "read", "all", "none"],
+  ],
+  [
+    ["run", "--json", "--permissions", "a"],
+    ["ask", "all"],
+  ],
+  [
+    ["answer", "last", "r1", "al"],
+    ["allow", "always"],
+  ],
+  [["answer", "last", ""], []],
+  [
+    ["completion", ""],
+    ["bash", "zsh", "fish"],
+  ],
+  [
+    ["help", "d"],
+    ["doctor", "demo"],
+  ],
+  [["--v"], ["--version"]],
+  [["run", "some prompt", ""], []],
+])("after %j bash completes %j", (words, expected) => {
+  expect(completed(...words)).toEqual(expected);
+});
+
+it.each([
+  ["bash", bashScript],
+  ["zsh", zshScript],
+  ["fish", fishScript],
+] as const)("%s is told of every command and option, in a script that it can read", (shell, script) => {
+  const text = script(COMMANDS);
+  for (const { name, options = [] } of COMMANDS) {
+    expect(text).toContain(name);
+    for (const { flags } of options) expect(text).toContain(flags.split(" ")[0]?.replace(/^--/, ""));
+  }
+  const check = spawnSync(shell, ["-n"], { input: text, encoding: "utf8" });
+  if (check.error === undefined) expect(check.stderr).toBe(""); // the shell may not be installed here
+});

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import type { CommandSpec } from "./command.ts";
+import { COMMANDS, PROGRAM } from "./commands.ts";
+import { helpText } from "./help.ts";
+import { parseArgs } from "./parse.ts";
+
+it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
+  [["run", "x"], "run", ["x"], {}],
+  [["run"], "run", [undefined], {}],
+  [["run", "-"], "run", ["-"], {}],
+  [["run", "--json", "x", "--agent", "a"], "run", ["x"], { json: true, agent: "a" }],
+  [["run", "--agent=a", "--model=p/m=1", "x"], "run", ["x"], { agent: "a", model: "p/m=1" }],
+  [["run", "--agent", "a", "--agent", "b"], "run", [undefined], { agent: "b" }],
+  [["run", "--", "--json"], "run", ["--json"], {}],
+  [["run", "x", "--cwd", "-odd"], "run", ["x"], { cwd: "-odd" }],
+  [["sessions"], "list", [], {}],
+  [["sessions", "--json"], "list", [], { json: true }],
+  [["sessions", "show", "last"], "show", ["last"], {}],
+  [["answer", "s", "r", "deny", "--message", ""], "answer", ["s", "r", "deny"], { message: "" }],
+])("%j is %s with %j and %j", (words, command, args, options) => {
+  expect(parseArgs(PROGRAM, words)).toMatchObject({ wants: "run", command: { name: command }, args, options });
+});
+
+it.each<[string[], string]>([
+  [["--help"], "rookery"],
+  [["help"], "rookery"],
+  [["-h"], "rookery"],
+  [["help", "run"], "rookery run"],
+  [["run", "--help"], "rookery run"],
+  [["run", "x", "--json", "-h"], "rookery run"],
+  [["sessions", "--help"], "rookery sessions"],
+  [["sessions", "events", "--help"], "rookery sessions events"],
+  [["help", "sessions", "events"], "rookery sessions events"],
+])("%j explains %s", (words, path) => {
+  const parsed = parseArgs(PROGRAM, words);
+  expect(parsed.wants === "help" && parsed.path.map(({ name }) => name).join(" ")).toBe(path);
+});
+
+it.each<[string[], string]>([
+  [["run", "--json=yes"], "--json takes no value; see rookery run --help"],
+  [["run", "--agent", "--json"], "--agent <name> needs its value; see rookery run --help"],
+  [["run", "-j"], "unknown option -j"],
+  [["help", "rnu"], 'unknown command "rnu" (did you mean run?); see rookery --help'],
+  [["hlep"], 'unknown command "hlep" (did you mean help?)'],
+  [["--jsno"], "unknown option --jsno; see rookery --help"],
+  [["sessions", "-x"], "unknown option -x; see rookery sessions list --help"],
+])("%j is refused: %s", (words, message) => {
+  expect(() => parseArgs(PROGRAM, words)).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(() => parseArgs(PROGRAM, words)).toThrow(message);
+});
+
+const all = (path: CommandSpec[], commands: readonly CommandSpec[]): CommandSpec[][] =>
+  commands.flatMap((spec) => [[...path, spec], ...all([...path, spec], spec.commands ?? [])]);
+
+it.each(all([PROGRAM], COMMANDS).map((path) => [path.map(({ name }) => name).join(" "), path] as const))(
+  "the help of %s has a usage line and an example that can be typed",
+  (name, path) => {
+    const text = helpText(path);
+    expect(text).toContain(`Usage: ${name}`);
+    expect(text).toContain("Examples:\n");
+    for (const option of path.at(-1)?.options ?? []) expect(text).toContain(option.flags);
+    const [example = ""] = path.at(-1)?.examples ?? [];
+    const words = example.replace(/ >.*/, "").match(/"[^"]*"|\S+/g) ?? [];
+    expect(parseArgs(PROGRAM, words.slice(1)).wants).toBe("run");
+  },
+);

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { EventBody, SessionEvent } from "../../domain/events.ts";
+import { coloured, type Paint, plain } from "../paint.ts";
+import { EMPTY_VIEW, show, type View, waitingFor } from "./view.ts";
+
+const START = Date.parse("2026-01-01T00:00:00.000Z");
+
+/** Each event a second after the one before. */
+function shown(bodies: readonly EventBody[], paint: Paint = plain): { text: string; view: View } {
+  return bodies.reduce(
+    ({ text, view }, body, index) => {
+      const at = new Date(START + index * 1000).toISOString();
+      const event = { ...body, seq: index + 1, at, sessionId: "ses_1", turnId: "trn_1", agent: "a" } as SessionEvent;
+      const [next, more] = show(view, event, paint);
+      return { view: next, text: text + more };
+    },
+    { text: "", view: EMPTY_VIEW },
+  );
+}
+
+const started: EventBody = { type: "turn.started", input: [{ type: "text", text: "hi" }] };
+const delta = (text: string, messageId = "m1"): EventBody => ({ type: "message.delta", messageId, text });
+const completed = (text: string, messageId = "m1"): EventBody => ({ type: "message.completed", messageId, text });
+const tool = (toolId = "t1", title = "bash: npm test"): EventBody => ({
+  type: "tool.started",
+  toolId,
+  name: "bash",
+  title,
+  kind: "execute",
+  input: {},
+});
+const toolEnded = (
+  outcome: "ok" | "failed" | "denied" | "cancelled" | "timed_out" | "unknown",
+  text = "",
+): EventBody => ({
+  type: "tool.ended",
+  toolId: "t1",
+  outcome,
+  text,
+});
+const ended: EventBody = { type: "turn.ended", outcome: { status: "done" } };
+
+describe("a turn is shown", () => {
+  it.each<[string, EventBody[], string]>([
+    ["as its text, as it comes", [delta("Hel"), delta("lo"), completed("Hello")], "Hello\n"],
+    ["with text that came in one piece", [completed("Hello\n")], "Hello\n"],
+    ["without a blank line after text that ends its own", [delta("Hello\n"), completed("Hello\n")], "Hello\n"],
+    ["with nothing for a message that only calls tools", [completed("")], ""],
+    [
+      "with a mark where a message was abandoned",
+      [delta("Hel"), delta("Hi", "m2"), completed("Hi", "m2")],
+      "Hel…\nHi\n",
+    ],
+    ["with a line for a tool that went well", [tool(), toolEnded("ok")], "✓ bash: npm test\n"],
+    [
+      "with why a tool failed",
+      [tool(), toolEnded("failed", "a\nb\n[exit code 1]\n")],
+      "✗ bash: npm test — failed: [exit code 1]\n",
+    ],
+    ["with a refusal", [tool(), toolEnded("denied", "long words")], "⊘ bash: npm test — refused\n"],
+    ["with a cancellation", [tool(), toolEnded("cancelled")], "⊘ bash: npm test — cancelled\n"],
+    ["with a tool that took too long", [tool(), toolEnded("timed_out")], "✗ bash: npm test — timed out\n"],
+    ["with what nobody knows", [tool(), toolEnded("unknown")], "? bash: npm test — may or may not have happened\n"],
+    ["with a tool on a line of its own", [delta("So"), tool(), toolEnded("ok")], "So\n✓ bash: npm test\n"],
+    ["with a title on one line", [tool("t1", "bash: a\nb"), toolEnded("ok")], "✓ bash: a b\n"],
+    ["with warnings", [{ type: "notice", level: "warning", code: "x", message: "careful" }], "! careful\n"],
+    ["without thoughts", [{ type: "thought.delta", messageId: "m1", text: "hm" }], ""],
+    ["without escape sequences", [delta("a\u001b[31mb\u009b1mc\r\n"), completed("")], "a[31mb1mc\n"],
+  ])("%s", (_, bodies, expected) => {
+    expect(shown([started, ...bodies]).text).toBe(expected);
+  });
+});
+
+describe("the end of a turn says", () => {
+  const usage = (more: object): EventBody => ({ type: "usage.reported", inputTokens: 1234, outputTokens: 56, ...more });
+  it.each<[string, EventBody[], string]>([
+    ["tokens, cost and time", [usage({ costUsd: 0.01234 })], "done · 1,234 tokens in · 56 out · $0.0123 · 2.0s\n"],
+    [
+      "the sum of all calls",
+      [usage({ costUsd: 1 }), usage({ costUsd: 1 })],
+      "done · 2,468 tokens in · 112 out · $2.00 · 3.0s\n",
+    ],
+    [
+      "what came from the cache",
+      [usage({ cacheReadTokens: 1000 })],
+      "done · 1,234 tokens in (1,000 from cache) · 56 out · cost unknown · 2.0s\n",
+    ],
+    [
+      "that one unknown cost makes the sum unknown",
+      [usage({ costUsd: 1 }), usage({})],
+      "done · 2,468 tokens in · 112 out · cost unknown · 3.0s\n",
+    ],
+    ["only the time where nothing was reported", [], "done · 1.0s\n"],
+  ])("%s", (_, bodies, expected) => {
+    expect(shown([started, ...bodies, ended]).text).toBe(expected);
+  });
+
+  it("nothing of the turn before", () => {
+    const { text, view } = shown([started, usage({ costUsd: 1 }), tool(), toolEnded("denied"), ended, started, ended]);
+    expect(text.split("\n").at(-2)).toBe("done · 1.0s");
+    expect(view.refused).toEqual([]);
+  });
+});
+
+it("what is waited for is the tools that run, or the model", () => {
+  expect(waitingFor(shown([started]).view)).toBe("thinking");
+  expect(waitingFor(shown([started, tool("t1"), tool("t2", "read a")]).view)).toBe("bash: npm test, read a");
+  expect(waitingFor(shown([started, tool("t1"), toolEnded("ok")]).view)).toBe("thinking");
+});
+
+it("what was refused is remembered until the next turn", () => {
+  expect(shown([started, tool(), toolEnded("denied"), ended]).view.refused).toEqual(["bash: npm test"]);
+});
+
+it("colours are added only where they are wanted", () => {
+  expect(shown([started, tool(), toolEnded("ok")], coloured).text).toBe("\u001b[32m✓\u001b[39m bash: npm test\n");
+});

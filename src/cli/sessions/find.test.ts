@@ -1,0 +1,50 @@
+import { beforeAll, expect, it } from "vitest";
+import { openMemoryStore } from "../../store/memory.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import { findSession } from "./find.ts";
+
+let store: SessionStore;
+const IDS = ["ses_0aaa1", "ses_0aaa2", "ses_0bbb1"];
+
+beforeAll(async () => {
+  store = openMemoryStore();
+  for (const sessionId of IDS) {
+    await store.append({
+      sessionId,
+      id: `app_${sessionId}`,
+      expectedHead: 0,
+      events: [
+        {
+          type: "session.opened",
+          at: "2026-01-01T00:00:00.000Z",
+          agent: "a",
+          backend: "api",
+          cwd: "/",
+          permissions: "ask",
+        },
+      ],
+    });
+  }
+});
+
+it.each([
+  ["ses_0aaa1", "ses_0aaa1"],
+  ["ses_0b", "ses_0bbb1"],
+  ["0bbb", "ses_0bbb1"],
+  ["last", "ses_0bbb1"],
+])("%s means %s", async (named, id) => {
+  expect((await findSession(store, named)).id).toBe(id);
+});
+
+it.each([
+  ["ses_0aaa", "usage", "2 sessions begin with ses_0aaa: ses_0aaa2, ses_0aaa1; type more of the id"],
+  ["ses_", "session_not_found", "there is no session ses_"],
+  ["", "session_not_found", "there is no session"],
+  ["ses_9", "session_not_found", "see what there is: rookery sessions"],
+])("%j means none: %s", async (named, code, message) => {
+  await expect(findSession(store, named)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+});
+
+it("there is no last session in an empty log", async () => {
+  await expect(findSession(openMemoryStore(), "last")).rejects.toThrow('rookery run "PROMPT"');
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { SessionEvent } from "../../domain/events.ts";
+import { call, say } from "../../testing/index.ts";
+import { eventsIn, openPlace, type Place } from "../spawned.ts";
+
+let place: Place;
+let first: string;
+let second: string;
+
+beforeAll(async () => {
+  place = await openPlace([say("one"), call("bash", { command: "echo hi" }), say("two"), say("three")]);
+  first = idIn((await place.rookery(["run", "the first\nof all", "--json"])).stdout);
+  second = idIn((await place.rookery(["run", "the second", "--json", "--permissions", "all"])).stdout);
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+function idIn(stdout: string): string {
+  return eventsIn(stdout)[0]?.sessionId ?? "";
+}
+
+it("sessions are listed, newest first", async () => {
+  const { code, stdout } = await place.rookery(["sessions"]);
+  expect(code).toBe(0);
+  expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    [second, "idle", "anthropic", "1 turn", "just now", "the second"],
+    [first, "idle", "anthropic", "1 turn", "just now", "the first"],
+    [""],
+  ]);
+});
+
+it.each([
+  ["--limit 1", ["--limit", "1"], () => [second]],
+  ["--agent anthropic", ["--agent", "anthropic"], () => [second, first]],
+  ["--agent other", ["--agent", "other"], () => []],
+  ["--cwd .", ["--cwd", "."], () => [second, first]],
+  ["--cwd /", ["--cwd", "/"], () => []],
+  ["--status idle", ["--status", "idle"], () => [second, first]],
+  ["--status waiting", ["--status", "waiting"], () => []],
+])("a list is filtered by %s", async (_, args, expected) => {
+  const { stdout } = await place.rookery(["sessions", "list", "--json", ...args]);
+  const ids = eventsIn(stdout).map((summary) => (summary as unknown as { id: string }).id);
+  expect(ids).toEqual(expected());
+});
+
+it("a session's state is shown", async () => {
+  const { code, stdout } = await place.rookery(["sessions", "show", second.slice(0, -2)]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(new RegExp(`^session +${second}$`, "m"));
+  expect(stdout).toMatch(/^status +idle$/m);
+  expect(stdout).toMatch(/^permissions +all$/m);
+  expect(stdout).toMatch(/^last outcome +done$/m);
+  const state = await place.rookery(["sessions", "show", second, "--json"]);
+  expect(JSON.parse(state.stdout)).toMatchObject({ id: second, status: "idle", turns: 1 });
+});
+
+it("a log is printed line by line", async () => {
+  const { stdout } = await place.rookery(["sessions", "events", first]);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^ {4}1 {2}\d\d:\d\d:\d\d {2}session\.opened {6} \//);
+  expect(lines[1]).toMatch(/turn\.started +the first of all$/);
+  expect(lines.at(-1)).toMatch(/turn\.ended +done$/);
+});
+
+it.each<[string, string[], (events: SessionEvent[]) => SessionEvent[]]>([
+  ["all of it", [], (events) => events],
+  ["what follows", ["--after", "3"], (events) => events.slice(3)],
+  ["a part", ["--after", "1", "--limit", "2"], (events) => events.slice(1, 3)],
+  ["nothing past the end", ["--after", "999"], () => []],
+])("a log is read by cursor: %s", async (_, args, expected) => {
+  const log = eventsIn((await place.rookery(["sessions", "events", second, "--json"])).stdout);
+  const { code, stdout } = await place.rookery(["sessions", "events", second, "--json", ...args]);
+  expect(code).toBe(0);
+  expect(eventsIn(stdout)).toEqual(expected(log));
+});
+
+it("a log is followed as it grows, from another process", async () => {
+  const following = place.start(["sessions", "events", second, "--follow", "--json"]);
+  await following.said(/"type":"turn.ended"/);
+  await place.rookery(["run", "and on", "--session", second]);
+  await following.said(/"type":"turn.ended"[^]*"text":"and on"[^]*"type":"turn.ended"/);
+  following.child.kill("SIGINT");
+  const events = eventsIn((await following.ended).stdout);
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+});
+
+it("the log's reader may leave early", async () => {
+  const reading = place.start(["sessions", "events", second, "--follow"]);
+  await reading.said(/session.opened/);
+  reading.child.stdout.destroy();
+  reading.child.kill("SIGTERM");
+  expect((await reading.ended).stderr).toBe("");
+});
+
+it("a session is closed, and its log stays", async () => {
+  expect(await place.rookery(["sessions", "close", first])).toMatchObject({
+    code: 0,
+    stdout: `closed ${first}; its log stays: rookery sessions events ${first}\n`,
+  });
+  expect((await place.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(first);
+  expect((await place.rookery(["sessions", "events", first])).stdout).toMatch(/session\.closed\n$/);
+});
