@@ -7,19 +7,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { openSqliteStore } from "../dist/index.js";
 import { opened, write } from "./store/events.mjs";
 import { floorOfReading, floorOfWriting, perSecond } from "./store/floor.mjs";
-import { libraryUrl } from "./store/library.mjs";
 
 const CHILD = fileURLToPath(new URL("./store/child.mjs", import.meta.url));
 const PAGE = 10_000;
 
 /** Rows of { name, value, unit, target, ratio, ok }; `ratio` is to the floor, where there is one. */
 export async function run({ quick = false } = {}) {
-  const library = await libraryUrl();
-  const { openSqliteStore } = await import(library);
   const folder = mkdtempSync(join(tmpdir(), "rookery-bench-"));
-  const bench = { library, openSqliteStore, folder, scale: quick ? 0.1 : 1 };
+  const bench = { folder, scale: quick ? 0.1 : 1 };
   try {
     return [
       ...(await writing(bench, {
@@ -39,7 +37,7 @@ export async function run({ quick = false } = {}) {
   }
 }
 
-async function writing({ openSqliteStore, folder, scale }, { name, batch, inFlight, target }) {
+async function writing({ folder, scale }, { name, batch, inFlight, target }) {
   const count = 400_000 * scale;
   const floor = floorOfWriting(folder, { count, perTransaction: batch * inFlight });
   const store = await openSqliteStore({ path: join(folder, `writing-${batch}.db`) });
@@ -55,7 +53,7 @@ async function writing({ openSqliteStore, folder, scale }, { name, batch, inFlig
   ];
 }
 
-async function oneByOne({ openSqliteStore, folder, scale }) {
+async function oneByOne({ folder, scale }) {
   const count = 5_000 * scale;
   const store = await openSqliteStore({ path: join(folder, "single.db") });
   await store.append(opened("ses_bench"));
@@ -67,12 +65,12 @@ async function oneByOne({ openSqliteStore, folder, scale }) {
   return row("durable append, one event, each awaited", rate, "events/s", { floor });
 }
 
-async function manyWriters({ library, folder, scale }) {
+async function manyWriters({ folder, scale }) {
   const count = 60_000 * scale;
   const floor = floorOfWriting(folder, { count: count * 2, perTransaction: 400 });
   const path = join(folder, "many.db");
   const options = (index) => ({ sessionId: `ses_bench_${index}`, count, batch: 100, inFlight: 4 });
-  const children = Array.from({ length: 8 }, (_, index) => child("writer", library, path, options(index)));
+  const children = Array.from({ length: 8 }, (_, index) => child("writer", path, options(index)));
   for (const writer of children) await writer.ready;
   const started = performance.now();
   for (const writer of children) writer.start();
@@ -81,13 +79,13 @@ async function manyWriters({ library, folder, scale }) {
   return row("durable append, 8 processes in total, 100 to an append", rate, "events/s", { target: 50_000, floor });
 }
 
-async function following({ library, openSqliteStore, folder, scale }) {
+async function following({ folder, scale }) {
   const count = 2_000 * scale;
   const path = join(folder, "following.db");
   const store = await openSqliteStore({ path });
   await store.append(opened("ses_bench"));
-  const follower = child("follower", library, path, { sessionId: "ses_bench", count });
-  const ticker = child("ticker", library, path, { sessionId: "ses_bench", count });
+  const follower = child("follower", path, { sessionId: "ses_bench", count });
+  const ticker = child("ticker", path, { sessionId: "ses_bench", count });
   for (const process of [follower, ticker]) await process.ready;
   follower.start();
   ticker.start();
@@ -102,7 +100,7 @@ async function following({ library, openSqliteStore, folder, scale }) {
   ];
 }
 
-async function replaying({ openSqliteStore, folder, scale }) {
+async function replaying({ folder, scale }) {
   const count = 1_000_000 * scale;
   const path = join(folder, "replay.db");
   const sessionId = "ses_bench";
@@ -131,8 +129,8 @@ async function replaying({ openSqliteStore, folder, scale }) {
   ];
 }
 
-function child(role, library, path, options) {
-  const child = spawn(process.execPath, [CHILD, role, library, path, JSON.stringify(options)], {
+function child(role, path, options) {
+  const child = spawn(process.execPath, [CHILD, role, path, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -1,9 +1,9 @@
 // A process of its own that writes or follows, started by ../store.mjs: says "ready", waits for a line, then works.
 import { once } from "node:events";
+import { openSqliteStore } from "../../dist/index.js";
 import { event, opened, write } from "./events.mjs";
 
-const [role, library, path, argument] = process.argv.slice(2);
-const { openSqliteStore } = await import(library);
+const [role, path, argument] = process.argv.slice(2);
 const store = await openSqliteStore({ path });
 const options = JSON.parse(argument);
 

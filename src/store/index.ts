@@ -1,4 +1,3 @@
-/** Stores: where sessions are kept. */
-export { storeContract, type StoreContractCase } from "./contract.ts";
+/** Stores: where sessions are kept. Their contract is apart, in `contract.ts`, so that no program carries its tests. */
 export { openMemoryStore } from "./memory.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite/open.ts";

@@ -105,14 +105,22 @@ function keepSummary(db: Database, { no, summary }: Session): number {
   return db.get(sql, ...columns, id)?.[0] as number;
 }
 
-/** In bulk SQLite takes the array apart, which is faster than a call per row; the texts come out as they went in. */
+/** Where there are more, SQLite takes an array of them apart, which is faster than a call per row. */
+const FEW = 3;
+
 function writeBodies(db: Database, no: number, first: number, bodies: readonly string[]): void {
-  if (bodies.length === 0) return;
+  if (bodies.length >= FEW && writeInBulk(db, no, first, bodies)) return;
+  for (const [index, body] of bodies.entries()) db.run("insert into event values (?, ?, ?)", no, first + index, body);
+}
+
+/** The texts come out of the array as they went in. False where SQLite could not read one: it nests too deeply. */
+function writeInBulk(db: Database, no: number, first: number, bodies: readonly string[]): boolean {
   try {
     db.run("insert into event select ?1, ?2 + key, value from json_each(?3)", no, first, `[${bodies.join(",")}]`);
+    return true;
   } catch (error) {
-    if (!isMalformedJson(error)) throw error;
-    for (const [index, body] of bodies.entries()) db.run("insert into event values (?, ?, ?)", no, first + index, body);
+    if (isMalformedJson(error)) return false;
+    throw error;
   }
 }
 

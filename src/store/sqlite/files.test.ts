@@ -25,6 +25,14 @@ describe("the file of a SQLite store", () => {
     for (const suffix of ["", "-wal", "-shm", "-bell"]) expect(modeOf(path + suffix)).toBe(0o600);
   });
 
+  it("is synced with each commit", async () => {
+    const check = `
+      create temp table wanted (name text, value integer, check (value = 2));
+      insert into wanted select 'synchronous', synchronous from pragma_synchronous;`;
+    await using store = await openSqliteStore({ path: newPath() }, { pragmas: check });
+    await openSession(store);
+  });
+
   it("keeps everything when it is opened again", async () => {
     const path = newPath();
     const first = await openSqliteStore({ path });

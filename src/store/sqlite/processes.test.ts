@@ -98,6 +98,14 @@ describe("several processes on one SQLite store", () => {
     }
   });
 
+  it("end by themselves although a store is open, when nobody follows", async () => {
+    const path = newPath();
+    await openSession(await openSqliteStore({ path }));
+    const child = nursery.start("leave", { path, sessionId: SESSION });
+    expect(await child.said()).toEqual({ done: true });
+    expect(await child.ended).toBe(0);
+  });
+
   it("wait for a lock that another holds, without standing still, and go on when it is free", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });

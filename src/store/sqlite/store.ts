@@ -144,7 +144,7 @@ export class SqliteStore implements SessionStore {
     for (const [sessionId, head] of heads) this.#waiters.moved(sessionId, head);
   }
 
-  /** Waits first and looks then: what is committed in between is either seen or rung for. */
+  /** Listens first and looks then: what is committed in between is either seen or rung for. */
   async #grown(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
     const grown = this.#waiters.wait(sessionId, after, signal);
     this.#bell.listen(() => this.#look());

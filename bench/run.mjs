@@ -1,0 +1,19 @@
+// Prints every table; `--quick` for a look, without it for figures to write down.
+import { cpus, totalmem } from "node:os";
+import { run as idle } from "./idle.mjs";
+import { run as start } from "./start.mjs";
+import { run as store } from "./store.mjs";
+import { print } from "./table.mjs";
+
+const quick = process.argv.includes("--quick");
+const memory = Math.round(totalmem() / 1024 ** 3);
+console.log(
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${memory} GiB, ${new Date().toISOString()}`,
+);
+for (const [title, run] of [
+  ["The log", store],
+  ["Start", start],
+  ["Idle sessions", idle],
+]) {
+  print(title, await run({ quick }));
+}

@@ -1,0 +1,33 @@
+// Prints what a bench measured: one line a figure, with its target and its ratio to the floor of the same run.
+import { pathToFileURL } from "node:url";
+
+export function print(title, rows) {
+  console.log(`\n${title}`);
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  for (const { name, value, unit, target, ratio, ok } of rows) {
+    const figure = `${format(value)} ${unit}`.padStart(18);
+    const beside = ratio === undefined ? "" : `${ratio.toFixed(2)}× floor`;
+    console.log(
+      `  ${name.padEnd(width)} ${figure}  ${beside.padStart(14)}  ${target === "" ? "" : `${target}: ${ok ? "yes" : "NO"}`}`,
+    );
+  }
+}
+
+export function median(values) {
+  return quantile(values, 0.5);
+}
+
+export function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+/** Runs a bench when its file is what Node was started with. */
+export async function printAlone(url, title, run) {
+  if (url !== pathToFileURL(process.argv[1] ?? "").href) return;
+  print(title, await run({ quick: process.argv.includes("--quick") }));
+}
+
+function format(value) {
+  return value >= 1000 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
+}
