@@ -80,7 +80,10 @@ async function log({ env }: Io): Promise<Finding[]> {
   try {
     await using store = await openSqliteStore({ path });
     const sessions = await store.list({ limit: 1_000 });
-    const many = sessions.length === 1_000 ? "1,000 sessions or more" : `${sessions.length} sessions`;
+    const many =
+      sessions.length === 1_000
+        ? "1,000 sessions or more"
+        : `${sessions.length} ${sessions.length === 1 ? "session" : "sessions"}`;
     return [{ subject: "log", status: "ok", detail: `version ${MIGRATIONS.length}, ${bytes(size)}, ${many}` }];
   } catch (error) {
     return [{ subject: "log", status: "problem", detail: messageOf(error) }];
