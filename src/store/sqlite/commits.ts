@@ -110,11 +110,12 @@ export class Commits {
   }
 
   #refuseLate(): void {
-    const oldest = performance.now() - this.#options.lockTimeout;
-    while (this.#waiting[0] !== undefined && this.#waiting[0].since < oldest) {
-      const [late] = this.#waiting.splice(0, 1);
-      this.#waitingBytes -= late?.admissible.bytes ?? 0;
-      late?.result.reject(lockedFor(this.#db.path, this.#options.lockTimeout));
+    const { lockTimeout } = this.#options;
+    const oldest = performance.now() - lockTimeout;
+    const inTime = this.#waiting.findIndex(({ since }) => since >= oldest);
+    for (const { admissible, result } of this.#waiting.splice(0, inTime === -1 ? Infinity : inTime)) {
+      this.#waitingBytes -= admissible.bytes;
+      result.reject(lockedFor(this.#db.path, lockTimeout));
     }
   }
 }
