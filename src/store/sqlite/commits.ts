@@ -7,7 +7,7 @@ import { writeAppends, type Verdict } from "./appends.ts";
 import type { Database } from "./database.ts";
 import { pause } from "./lock.ts";
 
-/** A group ends here, so that others get the lock soon and the event loop is held for some 20 ms at most. */
+/** A group ends here, so that others get the lock soon and the event loop is held for some 20 ms; one append alone may be larger. */
 const GROUP_APPENDS = 2_000;
 const GROUP_BYTES = 1024 * 1024;
 /** More than this waiting means that the disk does not keep up: appends are then refused until it does. */
