@@ -1,10 +1,13 @@
 import { defineConfig } from "tsdown";
 
+/** A build is made beside the one in use and then takes its place, so that what runs is never without its files. */
+const out = process.env["ROOKERY_BUILD"] ?? "dist";
+
 /** The library keeps its dependencies outside; the command carries them inside, because one file starts twice as fast (docs/adr). */
 export default defineConfig([
   {
     entry: { index: "src/index.ts", "testing/index": "src/testing/index.ts" },
-    outDir: "dist",
+    outDir: out,
     format: "esm",
     platform: "node",
     target: "node20.19",
@@ -14,7 +17,7 @@ export default defineConfig([
   },
   {
     entry: { main: "src/cli/main.ts" },
-    outDir: "dist/cli",
+    outDir: `${out}/cli`,
     format: "esm",
     platform: "node",
     target: "node20.19",

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
-const wanted = new Set(["commander"]);
+const wanted = new Set();
 for (const name of Object.keys(lock.packages[""].dependencies)) collect(name);
 
 function collect(name) {

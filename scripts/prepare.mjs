@@ -1,7 +1,7 @@
 // Makes a clone ready to run: installs when node_modules is missing or older than the lock file, builds when a source
 // is newer than the build. Says one line per step it really does, and nothing otherwise.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -27,8 +27,17 @@ export async function prepare({ build = false, force = false } = {}) {
   await alone("build", () => {
     if (isFresh()) return;
     const started = new Date();
-    step("Building", process.execPath, [at("node_modules", "tsdown", "dist", "run.mjs"), "--logLevel", "error"]);
-    step("Collecting licences", process.execPath, [at("scripts", "licences.mjs")], { quiet: true });
+    const next = at("node_modules", ".rookery-next");
+    const last = at("node_modules", ".rookery-last");
+    const env = { ...process.env, ROOKERY_BUILD: next };
+    for (const folder of [next, last]) rmSync(folder, { recursive: true, force: true });
+    step("Building", process.execPath, [at("node_modules", "tsdown", "dist", "run.mjs"), "--logLevel", "error"], {
+      env,
+    });
+    step("Collecting licences", process.execPath, [at("scripts", "licences.mjs")], { env, quiet: true });
+    if (existsSync(at("dist"))) renameSync(at("dist"), last);
+    renameSync(next, at("dist"));
+    rmSync(last, { recursive: true, force: true });
     writeFileSync(built, "");
     utimesSync(built, started, started);
   });
@@ -70,9 +79,9 @@ async function alone(name, work) {
   }
 }
 
-function step(what, command, args, { quiet = false } = {}) {
+function step(what, command, args, { quiet = false, env = process.env } = {}) {
   if (!quiet) process.stderr.write(`${what}…\n`);
-  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, encoding: "utf8" });
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, env, encoding: "utf8" });
   if (status !== 0) fail(`${what} failed.\n${stdout ?? ""}${stderr ?? ""}${error ?? ""}`);
 }
 

@@ -30,7 +30,6 @@ const PACKAGES: Record<string, readonly string[]> = {
   "@ai-sdk/anthropic": ["providers"],
   libsql: ["store"],
   "smol-toml": ["config"],
-  commander: ["cli"],
 };
 
 interface Import {

@@ -36,6 +36,8 @@ export interface RookeryOptions {
   readonly clock?: Clock;
 }
 
+type Parts = Required<Omit<RookeryOptions, "cwd">> & { readonly cwd: string | undefined };
+
 export interface OpenSessionOptions {
   /** A session in the log; a new one if not said. */
   readonly id?: string;
@@ -55,13 +57,13 @@ export class Rookery implements AsyncDisposable {
   readonly home: string;
   readonly store: SessionStore;
   readonly #env: Readonly<Record<string, string | undefined>>;
-  readonly #cwd: string;
+  readonly #cwd: string | undefined;
   readonly #clock: Clock;
   readonly #owner: Owner;
   readonly #owned: DisposeStack;
   readonly #sessions = new Set<Session>();
 
-  private constructor(parts: Required<RookeryOptions>, owner: Owner, owned: DisposeStack) {
+  private constructor(parts: Parts, owner: Owner, owned: DisposeStack) {
     this.home = parts.home;
     this.store = parts.store;
     this.#env = parts.env;
@@ -73,7 +75,7 @@ export class Rookery implements AsyncDisposable {
 
   /** Opens the log and ends what killed processes left running. Rejects with a `store_*` error. */
   static async open(options: RookeryOptions = {}): Promise<Rookery> {
-    const { env = process.env, cwd = process.cwd(), clock = systemClock } = options;
+    const { env = process.env, cwd, clock = systemClock } = options;
     const home = options.home ?? homeFolder(env);
     const owners = join(home, "owners");
     await using opening = new DisposeStack();
@@ -132,9 +134,12 @@ export class Rookery implements AsyncDisposable {
       attended: options.attended ?? true,
     };
     const { id } = options;
-    if (id !== undefined) return reopenSession(opening, id, (state) => this.#connect(state, options));
-
-    const cwd = resolve(this.#cwd, options.cwd ?? ".");
+    if (id !== undefined) {
+      const { model, permissions } = options;
+      const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
+      return reopenSession(opening, id, { model, permissions, cwd }, (state) => this.#connect(state, options));
+    }
+    const cwd = this.#folder(options.cwd ?? ".");
     await mustBeFolder(cwd);
     const agent = await this.#agent(cwd, options.agent);
     const made = {
@@ -153,7 +158,24 @@ export class Rookery implements AsyncDisposable {
     return { ...resolveAgent(config, name), config };
   }
 
-  async #connect(state: SessionState, { model, baseUrl, apiKey }: OpenSessionOptions): Promise<AgentConnection> {
+  #folder(path: string): string {
+    try {
+      return resolve(this.#cwd ?? process.cwd(), path);
+    } catch (cause) {
+      throw new RookeryError("cwd_missing", "the current folder is gone: go to another, or give one with --cwd", {
+        cause,
+      });
+    }
+  }
+
+  async #connect(state: SessionState, options: OpenSessionOptions): Promise<AgentConnection> {
+    const { model, baseUrl, apiKey } = options;
+    if (options.agent !== undefined && options.agent !== state.agent) {
+      throw new RookeryError(
+        "agent_unknown",
+        `session ${state.id} belongs to agent ${state.agent}, not ${options.agent}: leave --agent out, or start a new session`,
+      );
+    }
     await mustBeFolder(state.cwd);
     const { config, ...agent } = await this.#agent(state.cwd, state.agent);
     if (agent.backend !== "api") {

@@ -15,7 +15,8 @@ export function providerError(error: unknown, endpoint: Endpoint): RookeryError 
   if (cause instanceof RookeryError) return cause;
   const status = APICallError.isInstance(cause) ? cause.statusCode : undefined;
   if (status !== undefined && status >= 400) return refusal(cause as APICallError, status, endpoint);
-  const network = networkCode(cause);
+  const unanswered = APICallError.isInstance(cause) && status === undefined;
+  const network = networkCode(cause) ?? (unanswered ? firstLine(cause.message) : undefined);
   if (network !== undefined) {
     const { baseUrl, urlVariable } = endpoint;
     return new RookeryError(

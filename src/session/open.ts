@@ -35,6 +35,13 @@ export interface NewSession {
   readonly title: string | undefined;
 }
 
+/** What a reopener wants otherwise than it was; recorded, since the log is what a session is. */
+export interface Changes {
+  readonly model?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly permissions?: PermissionPolicy | undefined;
+}
+
 export type Connect = (state: SessionState) => Promise<AgentConnection>;
 
 export async function createSession(options: OpenOptions, made: NewSession, connect: Connect): Promise<Session> {
@@ -46,13 +53,18 @@ export async function createSession(options: OpenOptions, made: NewSession, conn
   const body = { type: "session.opened" as const, backend, model, cwd, permissions, title };
   const at = new Date(clock.now()).toISOString();
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at, agent }] });
-  return await live(options, opening, sessionId, () => Promise.resolve(connection), 0);
+  return await live(options, opening, sessionId, () => Promise.resolve(connection), { shownFrom: 0 });
 }
 
 /** Ends or goes on with a turn that a dead process left. Rejects with `session_not_found`, `session_in_use` or `session_closed`. */
-export async function reopenSession(options: OpenOptions, sessionId: string, connect: Connect): Promise<Session> {
+export async function reopenSession(
+  options: OpenOptions,
+  sessionId: string,
+  changes: Changes,
+  connect: Connect,
+): Promise<Session> {
   await using opening = new DisposeStack();
-  return await live(options, opening, sessionId, async (state) => opening.use(await connect(state)));
+  return await live(options, opening, sessionId, async (state) => opening.use(await connect(state)), { changes });
 }
 
 /** Ends the conversation, also one that another process drives, and the turn that a dead process left in it. */
@@ -77,7 +89,7 @@ async function live(
   opening: DisposeStack,
   sessionId: string,
   connect: Connect,
-  shownFrom?: number,
+  { shownFrom, changes = {} }: { shownFrom?: number; changes?: Changes },
 ): Promise<Session> {
   const { store, clock, attended } = options;
   const recorder = await takePen(options, opening, sessionId);
@@ -85,13 +97,31 @@ async function live(
     throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
   }
   const shownThrough = shownFrom ?? recorder.state.head;
-  const connection = await connect(recorder.state);
+  const wanted = changed(recorder.state, changes);
+  const connection = await connect(wanted);
+  if (wanted !== recorder.state) {
+    const { backend, model, cwd, permissions } = wanted;
+    recorder.record([{ type: "session.opened", reopened: true, backend, model, cwd, permissions }]);
+    await recorder.commit();
+  }
   const left = recorder.state.turn;
   if (left !== undefined && !connection.resumesTurns) {
     const message = "the process that ran this turn ended before the turn did";
     await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message });
   }
   return new Session({ store, recorder, connection, attended, clock, shownThrough, owned: opening.move() });
+}
+
+/** The same object where nothing is to be changed. */
+function changed(state: SessionState, { model, cwd, permissions }: Changes): SessionState {
+  const next = {
+    ...state,
+    model: model ?? state.model,
+    cwd: cwd ?? state.cwd,
+    permissions: permissions ?? state.permissions,
+  };
+  const same = next.model === state.model && next.cwd === state.cwd && next.permissions === state.permissions;
+  return same ? state : next;
 }
 
 /** The lease first, the state after it: what is read then is what the last holder left. */

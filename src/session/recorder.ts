@@ -129,7 +129,7 @@ export class Recorder {
       try {
         await this.#store.append({ ...append, expectedHead });
         this.#take(
-          events.map((draft, index) => ({ ...draft, seq: expectedHead + 1 + index, sessionId: this.#state.id })),
+          events.map((draft, index) => ({ seq: expectedHead + 1 + index, sessionId: this.#state.id, ...draft })),
         );
         return;
       } catch (error) {

@@ -236,6 +236,43 @@ describe("a busy session", () => {
   });
 });
 
+describe("reopening", () => {
+  it("takes other permissions and records them, and refuses another agent", async () => {
+    await using s = await opened([say("one"), call("bash", { command: "true" }), say("two")], { attended: false });
+    await s.session.prompt("first").outcome;
+    const id = s.session.id;
+    await s.session[Symbol.asyncDispose]();
+    await expect(s.rookery.openSession({ id, agent: "other" })).rejects.toMatchObject({ code: "agent_unknown" });
+    const again = await s.rookery.openSession({ id, permissions: "all", attended: false });
+    expect(transcript(await collect(again.prompt("second")))).toEqual([
+      "opened anthropic",
+      "started second",
+      "tool bash: true",
+      "tool ok",
+      "says two",
+      "ended done",
+    ]);
+  });
+
+  it.each([
+    ["one that is not there", "ses_none", "session_not_found"],
+    ["one that was closed", "", "session_closed"],
+  ])("refuses %s", async (_, id, code) => {
+    await using s = await opened([]);
+    await s.session.close("done with it");
+    await expect(s.rookery.openSession({ id: id || s.session.id })).rejects.toMatchObject({ code });
+  });
+});
+
+it.each([
+  ["a port nobody listens on", "http://127.0.0.1:9"],
+  ["a port that fetch refuses to try", "http://127.0.0.1:1"],
+  ["a host that does not exist", "http://nowhere.invalid"],
+])("says that it cannot reach %s", { timeout: 60_000 }, async (_, baseUrl) => {
+  await using s = await opened([], { baseUrl });
+  expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "provider_unreachable" });
+});
+
 it("an empty prompt and one too large are refused before anything is recorded", async () => {
   await using s = await opened([say("hi")]);
   expect(() => s.session.prompt(" \n")).toThrow(expect.objectContaining({ code: "input_invalid" }));
