@@ -1,4 +1,4 @@
-import { defineConfig } from "tsdown";
+import { defineConfig, type UserConfig } from "tsdown";
 
 /** A build is made beside the one in use and then takes its place, so that what runs is never without its files. */
 const out = process.env["ROOKERY_BUILD"] ?? "dist";
@@ -15,16 +15,23 @@ export default defineConfig([
     clean: true,
     outExtensions: () => ({ js: ".js", dts: ".d.ts" }),
   },
-  {
-    entry: { main: "src/cli/main.ts" },
+  command({ main: "src/cli/main.ts" }),
+  command({ program: "src/cli/program.ts" }),
+]);
+
+/** CommonJS in one file, because that is what V8's code cache can be used for on every Node we support. */
+function command(entry: Record<string, string>): UserConfig {
+  return {
+    entry,
     outDir: `${out}/cli`,
-    format: "esm",
+    format: "cjs",
     platform: "node",
     target: "node20.19",
     dts: false,
     clean: false,
     minify: true,
     deps: { alwaysBundle: [/.*/], neverBundle: ["libsql"], onlyBundle: false },
-    outExtensions: () => ({ js: ".js" }),
-  },
-]);
+    outputOptions: { codeSplitting: false },
+    outExtensions: () => ({ js: ".cjs" }),
+  };
+}

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { builtEnvironment, say, startModelServer, temporaryFolder } from "../dist/testing/index.js";
 import { median, printAlone } from "./table.mjs";
 
-const CLI = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 
 export async function run({ quick = false } = {}) {
   const rounds = quick ? 5 : 21;

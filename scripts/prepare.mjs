@@ -22,7 +22,7 @@ export async function prepare({ build = false, force = false } = {}) {
   }
   if (!build) return;
   const built = at("node_modules", ".rookery-built");
-  const isFresh = () => !force && existsSync(at("dist", "cli", "main.js")) && mtime(built) >= newestSource();
+  const isFresh = () => !force && existsSync(at("dist", "cli", "main.cjs")) && mtime(built) >= newestSource();
   if (isFresh()) return;
   await alone("build", () => {
     if (isFresh()) return;

@@ -18,7 +18,7 @@ import {
   type Reply,
 } from "./testing/index.ts";
 
-const CLI = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 /** `npm run soak` asks for 200. */
 const KILLS = Number(process.env["ROOKERY_KILLS"] ?? 16);
 const AT_ONCE = 2;

@@ -54,11 +54,11 @@ afterAll(() => folder[Symbol.asyncDispose]());
 
 it("carries the build and the papers, and nothing of sources, tests or benches", () => {
   const other = files.filter(
-    (path) => !/^(dist\/.+\.(js|d\.ts|txt)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
+    (path) => !/^(dist\/.+\.(js|cjs|d\.ts|txt)|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/.test(path),
   );
   expect(other).toEqual([]);
   expect(files.filter((path) => /\.test\.|^(src|bench|examples|scripts|test)\//.test(path))).toEqual([]);
-  expect(files).toContain("dist/cli/main.js");
+  expect(files).toContain("dist/cli/main.cjs");
 });
 
 it("works from an empty folder: npx rookery demo", { timeout: 120 * SECONDS }, async () => {

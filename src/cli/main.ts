@@ -1,19 +1,32 @@
 #!/usr/bin/env node
 /** The entry of the command line: answers `--version` by itself, refuses what cannot work, and loads the rest only then. */
+import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { homeFolder } from "../config/home.ts";
+import { loadCached } from "./code-cache.ts";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const args = process.argv.slice(2);
+const { version } = packageJson;
 
 if (process.platform === "win32") {
   refuse("Rookery runs on Linux and macOS; on Windows, use WSL");
 } else if (major < 20 || (major === 20 && minor < 19)) {
   refuse(`Rookery needs Node 20.19 or newer; this is ${process.version}`);
 } else if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
-  process.stdout.write(`${packageJson.version}\n`);
+  process.stdout.write(`${version}\n`);
 } else {
-  const { runProgram } = await import("./program.ts");
-  await runProgram(args, packageJson.version);
+  const command = /^[a-z]{1,20}$/.exec(args[0] ?? "welcome")?.[0] ?? "other";
+  const program = loadCached({
+    file: join(__dirname, "program.cjs"), // built beside this one
+    require,
+    home: homeFolder(process.env),
+    name: command, // each command warms what it uses
+    stamp: `${version} ${process.version} ${process.arch}`,
+  }) as typeof import("./program.ts");
+  program.runProgram(args, version).catch((error: unknown) => {
+    throw error; // runProgram reports what went wrong by itself: this is a defect, and Node prints it
+  });
 }
 
 function refuse(message: string): void {

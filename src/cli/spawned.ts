@@ -15,7 +15,7 @@ import {
   temporaryRepository,
 } from "../testing/index.ts";
 
-export const MAIN = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 
 export interface Place extends AsyncDisposable {
   readonly home: string;

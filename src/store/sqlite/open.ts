@@ -1,6 +1,8 @@
 /** Opening the SQLite store: the folder, the file, its settings and its tables. */
 import { closeSync, mkdirSync, openSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
+import type Libsql from "libsql";
 import type { SessionStore } from "../../domain/index.ts";
 import { Database } from "./database.ts";
 import { storeError } from "./errors.ts";
@@ -39,7 +41,7 @@ const SETTINGS = `
 export async function openSqliteStore(options: SqliteStoreOptions, internals: Internals = {}): Promise<SessionStore> {
   const path = resolve(options.path);
   const lockTimeout = options.lockTimeout ?? LOCK_TIMEOUT_MS;
-  const db = await connect(path);
+  const db = connect(path);
   try {
     const prepare = () => {
       db.exec(SETTINGS);
@@ -55,13 +57,24 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
 }
 
 /** libsql is loaded here and not above: reading its binary takes longer than all the rest. */
-async function connect(path: string): Promise<Database> {
+function connect(path: string): Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, "a", 0o600)); // SQLite gives its other files the same mode
-    const { default: Libsql } = await import("libsql");
-    return new Database(new Libsql(path), path);
+    return new Database(new (loadLibsql())(path), path);
   } catch (error) {
     throw storeError(error, path);
+  }
+}
+
+/** libsql asks Node for a report to learn which C library this is; without the network's part that takes no time. */
+function loadLibsql(): typeof Libsql {
+  const report = process.report as typeof process.report & { excludeNetwork?: boolean };
+  const before = report.excludeNetwork;
+  report.excludeNetwork = true;
+  try {
+    return createRequire(import.meta.url)("libsql") as typeof Libsql;
+  } finally {
+    report.excludeNetwork = before ?? false;
   }
 }

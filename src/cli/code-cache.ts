@@ -1,0 +1,60 @@
+/** Loads a bundled file with V8's code cache, so that it is compiled once and not at each start. */
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
+
+export interface CachedFile {
+  /** CommonJS. */
+  readonly file: string;
+  readonly require: NodeJS.Require;
+  /** The cache is kept below it, if it exists. */
+  readonly home: string;
+  readonly name: string;
+  /** What makes an older cache useless, beside the file itself. */
+  readonly stamp: string;
+}
+
+/** Returns what the file exports. Without a cache, or with one that does not fit, it only takes longer. */
+export function loadCached({ file, require, home, name, stamp }: CachedFile): unknown {
+  const source = readFileSync(file, "utf8");
+  const cacheFile = join(home, "cache", `${name}.v8`);
+  const header = `${stamp} ${source.length} ${statSync(file).mtimeMs}`;
+  const cachedData = readCache(cacheFile, header);
+  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
+    filename: file,
+    cachedData,
+  });
+  if (cachedData === undefined || script.cachedDataRejected === true) {
+    process.once("exit", (code) => {
+      if (code === 0 && existsSync(home)) writeCache(cacheFile, header, script.createCachedData());
+    });
+  }
+  const module = { exports: {} };
+  const run = script.runInThisContext() as (...scope: unknown[]) => void;
+  run(module.exports, require, module, file, dirname(file));
+  return module.exports;
+}
+
+/** V8 trusts its cache, so a damaged one must not reach it: the sum of its bytes stands in front. */
+function readCache(file: string, header: string): Buffer | undefined {
+  try {
+    const bytes = readFileSync(file);
+    const end = bytes.indexOf("\n");
+    const data = bytes.subarray(end + 1);
+    return bytes.toString("latin1", 0, end) === `${header} ${crc32(data)}` ? data : undefined;
+  } catch {
+    return undefined; // none yet
+  }
+}
+
+function writeCache(file: string, header: string, data: Buffer): void {
+  try {
+    const part = `${file}.${process.pid}`;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(part, Buffer.concat([Buffer.from(`${header} ${crc32(data)}\n`, "latin1"), data]), { mode: 0o600 });
+    renameSync(part, file); // whole or not at all
+  } catch {
+    // a disk that is full or read-only makes starts slower, and nothing worse
+  }
+}
