@@ -1,13 +1,25 @@
 // Makes a clone ready to run: installs when node_modules is missing or older than the lock file, builds when a source
 // is newer than the build. Says one line per step it really does, and nothing otherwise.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const mtime = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+
+class Failure extends Error {}
 
 export async function prepare({ build = false, force = false } = {}) {
   refuseWhatCannotWork();
@@ -45,9 +57,10 @@ export async function prepare({ build = false, force = false } = {}) {
 
 function refuseWhatCannotWork() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (process.platform === "win32") fail("Rookery runs on Linux and macOS; on Windows, use WSL.");
-  if (major < 20 || (major === 20 && minor < 19))
-    fail(`Rookery needs Node 20.19 or newer; this is ${process.version}.`);
+  if (process.platform === "win32") throw new Failure("Rookery runs on Linux and macOS; on Windows, use WSL.");
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new Failure(`Rookery needs Node 20.19 or newer; this is ${process.version}.`);
+  }
 }
 
 function newestSource() {
@@ -62,16 +75,7 @@ function newestSource() {
 async function alone(name, work) {
   const lock = at("node_modules", `.rookery-${name}.lock`);
   mkdirSync(at("node_modules"), { recursive: true });
-  for (const deadline = Date.now() + 600_000; ;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: "wx" });
-      break;
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
-      if (Date.now() - mtime(lock) > 300_000 || Date.now() > deadline) rmSync(lock, { force: true });
-      else await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
+  while (!taken(lock)) await new Promise((resolve) => setTimeout(resolve, 200));
   try {
     work();
   } finally {
@@ -79,17 +83,38 @@ async function alone(name, work) {
   }
 }
 
+/** A lock whose holder is gone is nobody's. */
+function taken(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    if (!isAlive(Number(readFileSync(lock, { encoding: "utf8", flag: "a+" })))) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
 function step(what, command, args, { quiet = false, env = process.env } = {}) {
   if (!quiet) process.stderr.write(`${what}…\n`);
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, env, encoding: "utf8" });
-  if (status !== 0) fail(`${what} failed.\n${stdout ?? ""}${stderr ?? ""}${error ?? ""}`);
-}
-
-function fail(message) {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
+  if (status !== 0) throw new Failure(`${what} failed.\n${stdout ?? ""}${stderr ?? ""}${error ?? ""}`);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await prepare({ build: process.argv.includes("--build"), force: process.argv.includes("--force") });
+  try {
+    await prepare({ build: process.argv.includes("--build"), force: process.argv.includes("--force") });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
 }
