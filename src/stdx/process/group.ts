@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deferred } from "../deferred.ts";
 import { startTimeOf, type ProcessIdentity } from "./identity.ts";
-import { MARKER_VARIABLE } from "./marker.ts";
+import { withMarker } from "./marker.ts";
 
 export interface Exit {
   readonly exitCode: number | null;
@@ -24,6 +24,7 @@ export interface ProcessGroup extends AsyncDisposable {
 export interface GroupOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** One marker, or several with commas between; added to what `env` has already. */
   readonly marker: string;
 }
 
@@ -37,7 +38,7 @@ export async function startGroup(
 ): Promise<ProcessGroup> {
   const child = spawn(command, args, {
     cwd: options.cwd,
-    env: { ...options.env, [MARKER_VARIABLE]: options.marker },
+    env: withMarker(options.env, options.marker),
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });

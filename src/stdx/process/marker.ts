@@ -4,7 +4,15 @@ import { readFileSync, readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, startTimeOf, type ProcessIdentity } from "./identity.ts";
 
-export const MARKER_VARIABLE = "ROOKERY_OWNER";
+/** A list with commas: a program that Rookery runs may itself be a Rookery, and its children then have both owners. */
+const MARKER_VARIABLE = "ROOKERY_OWNER";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function withMarker(env: Environment, marker: string): Environment {
+  const inherited = env[MARKER_VARIABLE];
+  return { ...env, [MARKER_VARIABLE]: inherited ? `${inherited},${marker}` : marker };
+}
 
 export function processesMarked(marker: string): ProcessIdentity[] {
   const pids = process.platform === "linux" ? linuxPids(marker) : psPids(marker);
@@ -41,11 +49,11 @@ function killOne(identity: ProcessIdentity): void {
 }
 
 function linuxPids(marker: string): number[] {
-  const wanted = `${MARKER_VARIABLE}=${marker}`;
   return readdirSync("/proc").flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
     try {
-      return readFileSync(`/proc/${entry}/environ`, "latin1").split("\0").includes(wanted) ? [Number(entry)] : [];
+      const variables = readFileSync(`/proc/${entry}/environ`, "latin1").split("\0");
+      return variables.some((variable) => carries(variable, marker)) ? [Number(entry)] : [];
     } catch {
       return []; // gone, or another user's
     }
@@ -57,7 +65,12 @@ function psPids(marker: string): number[] {
   const text = execFileSync("ps", ["-axEww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   return text
     .split("\n")
-    .filter((line) => line.split(" ").includes(`${MARKER_VARIABLE}=${marker}`))
+    .filter((line) => line.split(" ").some((word) => carries(word, marker)))
     .map((line) => Number.parseInt(line, 10))
     .filter((pid) => Number.isInteger(pid));
+}
+
+function carries(variable: string, marker: string): boolean {
+  const prefix = `${MARKER_VARIABLE}=`;
+  return variable.startsWith(prefix) && variable.slice(prefix.length).split(",").includes(marker);
 }

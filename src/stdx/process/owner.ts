@@ -1,4 +1,5 @@
 /** Who owns children: a process leaves a file while it lives, and whoever starts later ends what the dead left behind. */
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive, ownIdentity, type ProcessIdentity } from "./identity.ts";
@@ -9,13 +10,10 @@ export interface Owner extends AsyncDisposable {
   claim(): string;
 }
 
-let opened = 0;
-
 /** Keeps its file under `folder`; disposing kills what still carries the marker. */
 export function openOwner(folder: string): Owner {
   const { pid, startTime } = ownIdentity();
-  opened += 1;
-  const marker = `${pid}.${startTime}.${opened}`;
+  const marker = `${pid}.${startTime}.${randomBytes(6).toString("hex")}`; // a count would collide between threads
   const file = join(folder, marker);
   let claimed = false;
   return {
@@ -66,6 +64,6 @@ function ownersIn(folder: string): { file: string; marker: string; owner: Proces
 }
 
 function parseMarker(marker: string): ProcessIdentity | undefined {
-  const [, pid, startTime] = /^(\d+)\.(.+)\.\d+$/.exec(marker) ?? [];
+  const [, pid, startTime] = /^(\d+)\.(.+)\.[0-9a-z]+$/.exec(marker) ?? [];
   return pid === undefined || startTime === undefined ? undefined : { pid: Number(pid), startTime };
 }

@@ -3,8 +3,17 @@ import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { isAlive, killMarked, openOwner, ownIdentity, processesMarked, startGroup, sweepDeadOwners } from "../index.ts";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import {
+  isAlive,
+  isDeadOwner,
+  killMarked,
+  openOwner,
+  ownIdentity,
+  processesMarked,
+  startGroup,
+  sweepDeadOwners,
+} from "../index.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -13,6 +22,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { PATH: process.env["PATH"] };
+/** A marker of this run alone: another run on the same machine must not find our processes. */
+const marked = (name: string) => `${name}-${process.pid}`;
 /** A marker of an owner that cannot be alive: its start time is of no boot. */
 const deadMarker = (name: string) => `${process.pid}.never-${name}.1`;
 
@@ -33,25 +44,25 @@ it("tells a living process from one that ended and from a stranger with its pid"
 
 it("stops a group whose leader and grandchild ignore TERM", async () => {
   const group = await startedWith(
-    "stop-1",
+    marked("stop"),
     `trap '' TERM; (trap '' TERM; sleep 60) & echo up; while :; do sleep 1; done`,
   );
   await group.stop(100);
   expect((await group.exited).signal).toBe("SIGKILL");
-  expect(processesMarked("stop-1")).toEqual([]);
+  expect(processesMarked(marked("stop"))).toEqual([]);
 });
 
 it("finds a descendant that left the group by its marker", async () => {
   await using group = await startGroup("sh", ["-c", `setsid sh -c 'echo $$; exec sleep 60' & sleep 60`], {
     cwd: folder,
     env,
-    marker: "left-1",
+    marker: marked("left"),
   });
   const stray = Number(String((await once(group.child.stdout!, "data"))[0]));
   await group.stop(100);
-  expect(processesMarked("left-1").map(({ pid }) => pid)).toContain(stray);
-  expect(await killMarked("left-1")).toBeGreaterThan(0);
-  expect(processesMarked("left-1")).toEqual([]);
+  expect(processesMarked(marked("left")).map(({ pid }) => pid)).toContain(stray);
+  expect(await killMarked(marked("left"))).toBeGreaterThan(0);
+  expect(processesMarked(marked("left"))).toEqual([]);
 });
 
 it("sweeps what a dead owner left and forgets the owner", async () => {
@@ -72,4 +83,27 @@ it("leaves alone what a living owner has, until that owner is closed", async () 
   await owner[Symbol.asyncDispose]();
   expect(processesMarked(marker)).toEqual([]);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it("adds its marker to the one it inherited, so that the end of either owner ends the child", async () => {
+  const [outer, inner] = [marked("outer"), marked("inner")];
+  await using group = await startGroup("sh", ["-c", "echo $ROOKERY_OWNER; exec sleep 60"], {
+    cwd: folder,
+    env: { ...env, ROOKERY_OWNER: outer },
+    marker: inner,
+  });
+  expect(String((await once(group.child.stdout!, "data"))[0])).toBe(`${outer},${inner}\n`);
+  expect(processesMarked(outer)).toEqual([group.identity]);
+  expect(processesMarked(inner)).toEqual([group.identity]);
+  expect(processesMarked(outer.slice(0, -1))).toEqual([]); // a part of a marker is another marker
+  expect(await killMarked(outer)).toBe(1);
+});
+
+it("gives each owner a marker of its own, also to another copy of this module in the same process", async () => {
+  vi.resetModules();
+  const copy = await import("./owner.ts");
+  const markers = [openOwner, copy.openOwner, openOwner, copy.openOwner].map((open) => open(folder).claim());
+  expect(new Set(markers).size).toBe(4);
+  expect(markers.filter((marker) => isDeadOwner(marker))).toEqual([]);
+  expect(isDeadOwner(markers[0]!.replace(ownIdentity().startTime, "never"))).toBe(true);
 });
