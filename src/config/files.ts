@@ -1,11 +1,13 @@
 /** Reads the few small text files that configuration consists of, with a bound and in words where that fails. */
 import { createHash } from "node:crypto";
-import { open, realpath } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, dirname, sep } from "node:path";
 import { messageOf, RookeryError } from "../domain/errors.ts";
 
 /** Configuration and prompts are written by people; what is longer than this was named by mistake. */
 export const MAX_FILE_BYTES = 1_048_576;
+const CHUNK_BYTES = 65_536;
 
 export interface TextFile {
   readonly path: string;
@@ -39,14 +41,25 @@ export async function readPrompt(named: string, configFile: string, within?: str
   return file;
 }
 
+/** Whoever wrote a repository chose what lies there: a FIFO must not be waited for. */
 async function readBounded(path: string): Promise<Buffer> {
-  await using file = await open(path, "r");
-  const info = await file.stat();
-  if (!info.isFile()) throw new RookeryError("config_invalid", `${path} is not a file`);
-  if (info.size > MAX_FILE_BYTES) {
-    throw new RookeryError("config_invalid", `${path} has ${info.size} bytes; at most ${MAX_FILE_BYTES} are read`);
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (!(await file.stat()).isFile()) throw new RookeryError("config_invalid", `${path} is not a file`);
+  const bytes = await readAtMost(file, MAX_FILE_BYTES + 1);
+  if (bytes.length <= MAX_FILE_BYTES) return bytes;
+  throw new RookeryError("config_invalid", `${path} is too large: at most ${MAX_FILE_BYTES} bytes are read`);
+}
+
+/** Counts what comes, since a file of /proc says that it has no bytes. */
+async function readAtMost(file: FileHandle, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let left = most; left > 0;) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(left, CHUNK_BYTES)));
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    left -= bytesRead;
   }
-  return await file.readFile();
+  return Buffer.concat(chunks);
 }
 
 function decode(bytes: Buffer, path: string): string {

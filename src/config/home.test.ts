@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { userInfo } from "node:os";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { homeFolder, userConfigFile } from "./home.ts";
 
 const own = userInfo().homedir;
+afterEach(() => vi.restoreAllMocks());
 
 it.each([
   ["the chosen folder", { ROOKERY_HOME: "/r", XDG_STATE_HOME: "/s", HOME: "/h" }, "/r"],
@@ -21,4 +22,13 @@ it.each([
   ["the usual folder", { HOME: "/h" }, "/h/.config/rookery/rookery.toml"],
 ])("the user's configuration is in %s", (_, env, expected) => {
   expect(userConfigFile(env)).toBe(expected);
+});
+
+it("a chosen folder that is relative to one that was removed is said so", () => {
+  vi.spyOn(process, "cwd").mockImplementation(() => {
+    throw Object.assign(new Error("ENOENT: no such file or directory, uv_cwd"), { code: "ENOENT" });
+  });
+  expect(() => homeFolder({ ROOKERY_HOME: "r" })).toThrow(expect.objectContaining({ code: "cwd_missing" }));
+  expect(() => homeFolder({ ROOKERY_HOME: "r" })).toThrow(/ROOKERY_HOME .* "r".* was removed.* absolute path/);
+  expect(homeFolder({ ROOKERY_HOME: "/r" })).toBe("/r");
 });

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -168,4 +170,40 @@ it("a repository that nobody trusted is refused, left out or only checked", asyn
 it("a mistake in a file is told before its repository is to be trusted", async () => {
   await write("repo/rookery.toml", `[agnts]`);
   await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "config_invalid" });
+});
+
+describe("what is no plain file is refused, and not waited for", () => {
+  const TOML = `[agents.x]\nprompts = ["AGENTS.md"]`;
+  it.each(["rookery.toml", ".mcp.json", "AGENTS.md"])("where %s should be", async (name) => {
+    await write("repo/rookery.toml", TOML);
+    await rm(join(repo, name), { force: true });
+    execFileSync("mkfifo", [join(repo, name)]);
+    await expect(load()).rejects.toThrow(`${join(repo, name)} is not a file`);
+
+    await rm(join(repo, name));
+    await symlink("/dev/zero", join(repo, name));
+    await expect(load()).rejects.toThrow(`${join(repo, name)} is not a file`);
+  });
+
+  it.skipIf(!existsSync("/proc/kallsyms"))("nor read without end where it hides its size", async () => {
+    await symlink("/proc/kallsyms", join(repo, ".mcp.json"));
+    await expect(load()).rejects.toThrow(/\.mcp\.json is too large: at most \d+ bytes/);
+  });
+});
+
+it.each(["constructor", "toString", "hasOwnProperty"])("%s is a name like any other for an agent", async (name) => {
+  await write("repo/rookery.toml", `[agents.other]`);
+  await write(".config/rookery/rookery.toml", `[agents.${name}]\nbackend = "acp"`);
+  await expect(load()).rejects.toThrow(
+    `${join(folder, ".config/rookery/rookery.toml")}: agents.${name} drives an ACP agent and needs a command`,
+  );
+  await write(".config/rookery/rookery.toml", `[agents.${name}]`);
+  const config = await load();
+  expect(resolveAgent(config, name)).toMatchObject({ name, backend: "api", model: undefined, builtIn: false });
+  expect(() => resolveAgent(config, "valueOf")).toThrow('no agent "valueOf"');
+});
+
+it.each(["agents", "prices"])("__proto__ is no name in [%s], and is not dropped in silence", async (table) => {
+  await write("repo/rookery.toml", `[${table}.__proto__]\ninput = 1\noutput = 1`);
+  await expect(load()).rejects.toThrow(`${table}.__proto__: this name cannot be used`);
 });

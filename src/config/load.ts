@@ -107,8 +107,8 @@ function merged(layers: readonly Layer[]): Omit<Config, "root" | "trust"> {
 }
 
 function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
-  const own = layers.flatMap((layer) => layer.table.agents?.[name] ?? []);
-  const tables = [...own, BUILT_IN[name] ?? {}];
+  const own = layers.flatMap(({ table }) => tableOf(table.agents, name) ?? []);
+  const tables = [...own, tableOf(BUILT_IN, name) ?? {}];
   const agent: AgentConfig = {
     name,
     backend: first(tables, ({ backend }) => backend) ?? "api",
@@ -124,15 +124,20 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     builtIn: own.length === 0,
   };
   if (agent.backend === "acp" && agent.command === undefined) {
-    const file = layers.find(({ table }) => table.agents?.[name] !== undefined)?.file ?? "";
+    const file = layers.find(({ table }) => tableOf(table.agents, name) !== undefined)?.file ?? "";
     const example = 'command = ["npx", "-y", "some-acp-agent"]';
     throw new RookeryError("config_invalid", `${file}: agents.${name} drives an ACP agent and needs a ${example}`);
   }
   return agent;
 }
 
+/** An agent may have a name that every object knows, such as "constructor". */
+function tableOf(agents: Readonly<Record<string, AgentTable>> = {}, name: string): AgentTable | undefined {
+  return Object.hasOwn(agents, name) ? agents[name] : undefined;
+}
+
 function promptTexts({ table, prompts }: Layer, name: string): string[] | undefined {
-  return table.agents?.[name]?.prompts?.map((named) => prompts.get(named) ?? "");
+  return tableOf(table.agents, name)?.prompts?.map((named) => prompts.get(named) ?? "");
 }
 
 function priceOf([model, price]: [string, PriceTable]): [string, Price] {

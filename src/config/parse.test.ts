@@ -61,6 +61,7 @@ it.each([
   ["a missing key", `[prices."a/b"]\ninput = 1`, `prices."a/b".output: expected a number, but it is missing`],
   ["a name that is none", `[agents."a b"]`, `agents."a b": a name has letters`],
   ["an address that is none", `[agents.x]\nbase_url = "localhost"`, "agents.x.base_url: expected an http or https URL"],
+  ["a key that every object has", `[constructor]\nmodel = 1`, "unknown key constructor; known here: defaults, agents"],
   ["an empty command", `[agents.x]\ncommand = []`, "agents.x.command: "],
   [
     "several mistakes",

@@ -7,7 +7,9 @@ import { ConfigTable } from "./schema.ts";
 
 /** Throws `config_invalid`, naming the file and the place in it. */
 export function parseConfig(text: string, file: string): ConfigTable {
-  const result = ConfigTable.safeParse(parseToml(text, file), { reportInput: true });
+  const table = parseToml(text, file);
+  refusePrototypes(table, file);
+  const result = ConfigTable.safeParse(table, { reportInput: true });
   if (result.success) return result.data;
   const [first, ...rest] = result.error.issues.flatMap(complaintsOf);
   const more = rest.length === 0 ? "" : ` (and ${rest.length} more)`;
@@ -21,6 +23,16 @@ function parseToml(text: string, file: string): unknown {
     if (!(error instanceof TomlError)) throw invalid(`${file}: ${messageOf(error)}`, error);
     const what = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
     throw invalid(`${file}:${error.line}:${error.column}: not TOML: ${what}`, error);
+  }
+}
+
+/** zod 4.6 leaves out a key of that name in silence. */
+function refusePrototypes(value: unknown, file: string, path: readonly string[] = []): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const here = [...path, key];
+    if (key === "__proto__") throw invalid(`${file}: ${dotted(here)}: this name cannot be used`, undefined);
+    refusePrototypes(inner, file, here);
   }
 }
 
@@ -62,7 +74,7 @@ function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[]
   if (!(schema instanceof z.ZodObject)) return [];
   const shape = schema.shape as Record<string, z.core.$ZodType>;
   if (key === undefined) return Object.keys(shape);
-  const inner = shape[String(key)];
+  const inner = Object.hasOwn(shape, key) ? shape[String(key)] : undefined;
   return inner === undefined ? [] : keysAt(inner, rest);
 }
 

@@ -12,8 +12,8 @@ export async function repositoryRoot(cwd: string): Promise<string> {
   }
 }
 
-/** Rejects with `cwd_missing` where there is no such folder. */
-async function realFolder(path: string): Promise<string> {
+/** The one name that a folder has in the log. Rejects with `cwd_missing` where there is no such folder. */
+export async function realFolder(path: string): Promise<string> {
   try {
     const real = await realpath(path);
     if ((await stat(real)).isDirectory()) return real;

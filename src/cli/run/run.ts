@@ -1,6 +1,6 @@
 /** `rookery run`: gives an agent a prompt, or goes on with a turn that was left, and shows what happens. */
-import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import { realFolder } from "../../config/root.ts";
 import { trust, trustState } from "../../config/trust.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import { PermissionPolicy } from "../../domain/events.ts";
@@ -69,11 +69,6 @@ async function tellHowToGoOn(io: Io, session: Session, { json, code }: { json: b
   const more =
     code === EXIT.done ? `go on with: rookery run "…" --session ${session.id}` : `rookery sessions show ${session.id}`;
   await print(io, `session ${session.id} · ${more}\n`);
-}
-
-/** The same folder has one name in the log; one that is gone is told by whoever opens the session. */
-async function realFolder(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
 }
 
 function given<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {

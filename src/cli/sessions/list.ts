@@ -1,6 +1,6 @@
 /** `rookery sessions list`. */
-import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
+import { realFolder } from "../../config/root.ts";
 import type { SessionStatus } from "../../domain/state.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -19,7 +19,7 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const sessions = await rookery.sessions({
     agent: textOption(options, "agent"),
-    cwd: folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder)),
+    cwd: folder === undefined ? undefined : await folderOrGone(resolve(io.cwd(), folder)),
     status: choiceOption(options, "status", STATUSES),
     limit,
   });
@@ -45,6 +45,6 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
 }
 
 /** Sessions of a folder that is gone can still be listed. */
-async function realFolder(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+async function folderOrGone(path: string): Promise<string> {
+  return realFolder(path).catch(() => path);
 }
