@@ -23,7 +23,8 @@ const texts = [...wanted].sort().flatMap((name) => {
   const text = file === undefined ? "" : readFileSync(join(folder, file), "utf8");
   return [`${name} ${version} (${license ?? "see its repository"})\n\n${text.trim()}\n`];
 });
+const out = process.env.ROOKERY_BUILD ?? join(root, "dist");
 writeFileSync(
-  join(root, "dist", "cli", "THIRD-PARTY-LICENSES.txt"),
+  join(out, "cli", "THIRD-PARTY-LICENSES.txt"),
   texts.join("\n----------------------------------------\n\n"),
 );

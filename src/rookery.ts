@@ -62,6 +62,7 @@ export class Rookery implements AsyncDisposable {
   readonly #owner: Owner;
   readonly #owned: DisposeStack;
   readonly #sessions = new Set<Session>();
+  #closed = false;
 
   private constructor(parts: Parts, owner: Owner, owned: DisposeStack) {
     this.home = parts.home;
@@ -92,6 +93,10 @@ export class Rookery implements AsyncDisposable {
   async openSession(options: OpenSessionOptions = {}): Promise<Session> {
     const session = await this.#openSession(options);
     this.#sessions.add(session);
+    if (this.#closed) {
+      await session[Symbol.asyncDispose]();
+      throw new RookeryError("store_closed", "Rookery was closed while the session was being opened");
+    }
     return session;
   }
 
@@ -117,9 +122,9 @@ export class Rookery implements AsyncDisposable {
 
   /** Lets go of every session, ends every process that was started from here, and closes the log. */
   async close(): Promise<void> {
-    for (const session of this.#sessions) await session[Symbol.asyncDispose]();
-    this.#sessions.clear();
-    await this.#owned[Symbol.asyncDispose]();
+    this.#closed = true;
+    for (const session of this.#sessions) this.#owned.use(session);
+    await this.#owned[Symbol.asyncDispose](); // the sessions first, and the rest although one of them fails
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -132,6 +137,7 @@ export class Rookery implements AsyncDisposable {
       clock: this.#clock,
       owner: this.#owner.claim(),
       attended: options.attended ?? true,
+      onReleased: (session: Session) => void this.#sessions.delete(session),
     };
     const { id } = options;
     if (id !== undefined) {

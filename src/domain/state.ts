@@ -26,7 +26,6 @@ export interface SessionState {
   /** Tools that a person allowed for the rest of the session. */
   readonly grants: readonly string[];
   readonly tools: readonly RunningTool[];
-  readonly processes: readonly { pid: number; startTime: string }[];
   readonly usage: Usage;
 }
 
@@ -98,7 +97,6 @@ export function emptyState(id: string): SessionState {
     requestCount: 0,
     grants: [],
     tools: [],
-    processes: [],
     usage: NO_USAGE,
   };
 }
@@ -158,16 +156,14 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
       return answered(state, event);
     case "usage.reported":
       return { ...state, usage: addUsage(state.usage, event) };
-    case "process.started":
-      return { ...state, processes: [...state.processes, { pid: event.pid, startTime: event.startTime }] };
-    case "process.exited":
-      return { ...state, processes: state.processes.filter(({ pid }) => pid !== event.pid) };
     case "message.delta":
     case "message.completed":
     case "thought.delta":
     case "tool.updated":
     case "plan.updated":
     case "mcp.status":
+    case "process.started":
+    case "process.exited":
     case "output.text":
     case "agent.raw":
     case "context.compacted":

@@ -66,7 +66,7 @@ export interface ReadQuery {
   /** Exclusive. */
   readonly before?: number | undefined;
   readonly order?: "oldest_first" | "newest_first" | undefined;
-  /** At most MAX_PAGE; DEFAULT_PAGE if not said. */
+  /** At most MAX_PAGE; DEFAULT_PAGE if not said. A page of large events ends earlier: read on until its last is the head. */
   readonly limit?: number | undefined;
 }
 

@@ -57,7 +57,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         title: event.title ?? summary.title,
         parent: event.parent ?? summary.parent,
         createdAt: summary.createdAt || event.at,
-        status: "idle",
+        status: summary.status === "closed" ? "idle" : summary.status,
       };
     case "session.closed":
       return { status: "closed" };
@@ -68,20 +68,26 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         .find((part) => part.type === "text")
         ?.text.trim()
         .split("\n")[0];
-      return { status: "running", turns: summary.turns + 1, title: summary.title ?? text?.slice(0, TITLE_LENGTH) };
+      const title = summary.title ?? text?.slice(0, TITLE_LENGTH).toWellFormed();
+      return { turns: summary.turns + 1, title, status: unlessClosed(summary, "running") };
     }
     case "turn.ended":
-      return { status: "idle", lastOutcome: event.outcome.status, waitingFor: [] };
+      return { lastOutcome: event.outcome.status, waitingFor: [], status: unlessClosed(summary, "idle") };
     case "permission.requested":
     case "question.asked":
-      return { status: "waiting", waitingFor: [...summary.waitingFor, event.requestId] };
+      return { waitingFor: [...summary.waitingFor, event.requestId], status: unlessClosed(summary, "waiting") };
     case "permission.resolved":
     case "question.answered": {
       const waitingFor = summary.waitingFor.filter((requestId) => requestId !== event.requestId);
-      const resumes = summary.status === "waiting" && waitingFor.length === 0;
-      return { waitingFor, status: resumes ? "running" : summary.status };
+      const goesOn = summary.status === "waiting" && waitingFor.length === 0;
+      return { waitingFor, status: goesOn ? "running" : summary.status };
     }
     default: // a listing shows nothing of the rest
       return undefined;
   }
+}
+
+/** A turn may still end in a session that was closed meanwhile. */
+function unlessClosed({ status }: SessionSummary, next: SessionStatus): SessionStatus {
+  return status === "closed" ? "closed" : next;
 }

@@ -46,18 +46,20 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
 const TRIES = 200;
 const PAUSE_MS = 5;
 
-/** Appends one event without a lease; a live writer may get in between, so it is tried until it fits. */
+/** Appends one event without a lease, or none if `make` makes none; a live writer may get in between, so it is tried until it fits. */
 export async function appendFromOutside(
   store: SessionStore,
   sessionId: string,
   clock: Clock,
-  make: (summary: SessionSummary) => Promise<{ body: EventBody; turnId: string | undefined }>,
+  make: (summary: SessionSummary) => Promise<{ body: EventBody; turnId: string | undefined } | undefined>,
 ): Promise<void> {
   const id = newId("app", clock.now());
   for (let tries = 1; ; tries += 1) {
     const summary = await store.summary(sessionId);
     if (summary === undefined) throw sessionNotFound(sessionId);
-    const { body, turnId } = await make(summary);
+    const made = await make(summary);
+    if (made === undefined) return;
+    const { body, turnId } = made;
     const at = new Date(clock.now()).toISOString();
     const events = [{ ...body, at, agent: summary.agent, ...(turnId !== undefined && { turnId }) }];
     try {

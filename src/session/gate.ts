@@ -13,29 +13,44 @@ export interface GateOptions {
 
 const ALLOWED: PermissionDecision = { allowed: true };
 
-/** Rejects with the signal's reason when the turn is cancelled while it waits. */
+/**
+ * Rejects with the signal's reason when the turn is cancelled while it waits. What was once asked is waited for, also
+ * where nobody can be asked now: someone may be on the way to answer it.
+ */
 export async function permit(gate: GateOptions, request: PermissionRequest): Promise<PermissionDecision> {
   const { recorder, turnId } = gate;
+  const before = askedFor(recorder.state, turnId, request.toolId);
+  if (before?.answer !== undefined) return decisionOf(before.answer);
   const decided = byPolicy(recorder.state, request);
-  if (decided !== undefined) return decided;
-
-  let asked = askedFor(recorder.state, turnId, request.toolId);
-  if (asked === undefined) {
-    const requestId = `r${recorder.state.requestCount + 1}`;
-    const { toolId, tool, title, kind, input } = request;
-    recorder.record([{ type: "permission.requested", requestId, toolId, tool, title, kind, input }], turnId);
-    if (!gate.attended) {
-      const message = `nobody can be asked here; to allow it, use --permissions all, or --permissions ask and \`rookery answer\``;
-      recorder.record(
-        [{ type: "permission.resolved", requestId, decision: "deny", scope: "once", by: "policy", message }],
-        turnId,
-      );
-    }
-    await recorder.commit();
-    asked = askedFor(recorder.state, turnId, request.toolId);
+  if (decided !== undefined) {
+    if (before !== undefined) await resolve(gate, before.requestId, decided);
+    return decided;
   }
-  const answer = asked?.answer ?? (await answerTo(gate, asked?.requestId ?? ""));
-  return answer.type === "permission.resolved" ? decisionOf(answer) : ALLOWED;
+  const requestId = before?.requestId ?? (await ask(gate, request));
+  if (before === undefined && !gate.attended) {
+    const refusal = refused(
+      "nobody can be asked here; to allow it, use --permissions all, or --permissions ask and `rookery answer`",
+    );
+    await resolve(gate, requestId, refusal);
+    return refusal;
+  }
+  return decisionOf(await answerTo(gate, requestId));
+}
+
+async function ask({ recorder, turnId }: GateOptions, request: PermissionRequest): Promise<string> {
+  const requestId = recorder.nextRequestId();
+  const { toolId, tool, title, kind, input } = request;
+  recorder.record([{ type: "permission.requested", requestId, toolId, tool, title, kind, input }], turnId);
+  await recorder.commit();
+  return requestId;
+}
+
+/** The policy answers in a person's place, and the log says so. */
+async function resolve({ recorder, turnId }: GateOptions, requestId: string, how: PermissionDecision): Promise<void> {
+  const said = how.allowed ? {} : { message: how.message };
+  const decision = how.allowed ? "allow" : "deny";
+  recorder.record([{ type: "permission.resolved", requestId, decision, scope: "once", by: "policy", ...said }], turnId);
+  await recorder.commit();
 }
 
 function byPolicy(state: SessionState, request: PermissionRequest): PermissionDecision | undefined {
@@ -55,7 +70,8 @@ function byPolicy(state: SessionState, request: PermissionRequest): PermissionDe
   }
 }
 
-function decisionOf(answer: EventOf<"permission.resolved">): PermissionDecision {
+function decisionOf(answer: EventOf<"permission.resolved"> | EventOf<"question.answered">): PermissionDecision {
+  if (answer.type === "question.answered") return ALLOWED; // no question has a tool's id
   if (answer.decision === "allow") return ALLOWED;
   const outcome = answer.decision === "cancelled" ? "cancelled" : "denied";
   return { allowed: false, outcome, message: answer.message ?? "the user refused it" };

@@ -24,6 +24,7 @@ export interface OpenOptions {
   readonly owner: string;
   /** Can anyone be asked for a permission? */
   readonly attended: boolean;
+  readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
 export interface NewSession {
@@ -73,8 +74,9 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   await using opening = new DisposeStack();
   const recorder = await takePen(options, opening, sessionId).catch(async (error: unknown) => {
     if (!isRookeryError(error, "session_in_use")) throw error;
-    const make = () => Promise.resolve({ body: closing, turnId: undefined });
-    await appendFromOutside(options.store, sessionId, options.clock, make); // its driver finds it and stops
+    await appendFromOutside(options.store, sessionId, options.clock, ({ status }) =>
+      Promise.resolve(status === "closed" ? undefined : { body: closing, turnId: undefined }),
+    ); // its driver finds it and stops
   });
   if (recorder === undefined) return;
   const { turn, closed } = recorder.state;
@@ -94,6 +96,7 @@ async function live(
   const { store, clock, attended } = options;
   const recorder = await takePen(options, opening, sessionId);
   if (recorder.state.closed) {
+    if (recorder.state.turn !== undefined) await endTurn(recorder, recorder.state.turn.id, { status: "cancelled" });
     throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
   }
   const shownThrough = shownFrom ?? recorder.state.head;
@@ -109,7 +112,8 @@ async function live(
     const message = "the process that ran this turn ended before the turn did";
     await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message });
   }
-  return new Session({ store, recorder, connection, attended, clock, shownThrough, owned: opening.move() });
+  const { onReleased } = options;
+  return new Session({ store, recorder, connection, attended, clock, shownThrough, onReleased, owned: opening.move() });
 }
 
 /** The same object where nothing is to be changed. */
@@ -132,13 +136,17 @@ async function takePen(
 ): Promise<Recorder> {
   if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
   const lease = await takeLease({ store, sessionId, owner, clock });
-  const state = await load(store, sessionId);
+  const state = await loadState(store, sessionId).catch(async (error: unknown) => {
+    await store.releaseLease(lease);
+    throw error;
+  });
   const recorder = new Recorder({ store, state, fence: lease.generation, clock });
   opening.use(keepLease({ store, sessionId, owner, clock }, lease, (error) => recorder.break(error)));
   return recorder;
 }
 
-async function load(store: SessionStore, sessionId: string): Promise<SessionState> {
+/** The fold of the whole log. Rejects with `session_not_found`. */
+export async function loadState(store: SessionStore, sessionId: string): Promise<SessionState> {
   for (let state = emptyState(sessionId); ;) {
     const { events, head } = await store.read({ sessionId, after: state.head, limit: 10_000 });
     state = applyAll(state, events);

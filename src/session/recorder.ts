@@ -1,5 +1,6 @@
 /** The one pen of a live session: orders what is recorded, merges deltas, appends in groups, and folds the state. */
 import {
+  RookeryError,
   applyAll,
   isRookeryError,
   newId,
@@ -37,12 +38,16 @@ export class Recorder {
   readonly #clock: Clock;
   /** Told of events that another process appended. */
   onForeign: (events: readonly SessionEvent[]) => void = () => undefined;
+  /** Told once, when nothing can be written any more. */
+  onBroken: (failure: unknown) => void = () => undefined;
+  #requests: number;
 
   constructor({ store, state, fence, clock }: RecorderOptions) {
     this.#store = store;
     this.#state = state;
     this.#fence = fence;
     this.#clock = clock;
+    this.#requests = state.requestCount;
   }
 
   get state(): SessionState {
@@ -76,7 +81,15 @@ export class Recorder {
 
   /** Makes every later record fail, and whoever waits: the session has lost its right to write. */
   break(failure: unknown): void {
-    this.#failure ??= failure;
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.onBroken(failure);
+  }
+
+  /** Short, since people type it; two requests made at once get two. */
+  nextRequestId(): string {
+    this.#requests = Math.max(this.#requests, this.#state.requestCount) + 1;
+    return `r${this.#requests}`;
   }
 
   /** Takes what was read from the log; what is known already is passed over. */
@@ -136,6 +149,10 @@ export class Recorder {
         // An outsider's answer or input came in between: take it, and write behind it.
         if (!isRookeryError(error, "append_conflict") || tries >= CONFLICT_LIMIT) throw error;
         await this.catchUp();
+        const begins = events.some(({ type }) => type === "turn.started" || type === "input.queued");
+        if (begins && this.#state.closed) {
+          throw new RookeryError("session_closed", `session ${this.#state.id} was closed elsewhere`, { cause: error });
+        }
       }
     }
   }

@@ -32,7 +32,11 @@ export interface SessionParts {
   readonly owned: DisposeStack;
   /** Where the reader of the first turn starts. */
   readonly shownThrough: number;
+  readonly onReleased?: ((session: Session) => void) | undefined;
 }
+
+/** How often a running turn looks whether its session was closed elsewhere. */
+const WATCH_MS = 250;
 
 interface Running {
   readonly controller: AbortController;
@@ -53,10 +57,12 @@ export class Session implements AsyncDisposable {
     this.#shownThrough = parts.shownThrough;
     this.id = parts.recorder.state.id;
     parts.recorder.onForeign = () => {
-      if (this.state.closed) this.#running?.controller.abort(new RookeryError("session_closed", "closed elsewhere"));
+      if (this.state.closed) this.#abort(new RookeryError("session_closed", "closed elsewhere"));
     };
+    parts.recorder.onBroken = (failure) => this.#abort(failure);
     const left = this.state.turn;
     this.resumed = left === undefined ? undefined : this.#run(left.id, () => this.#noticeResumption(left.id));
+    this.#startQueued();
   }
 
   /** The fold of the log, as far as this process has seen it. */
@@ -92,8 +98,13 @@ export class Session implements AsyncDisposable {
   /** Ends the running turn as `cancelled` and resolves when that is recorded. */
   async cancel(): Promise<void> {
     const running = this.#running;
-    running?.controller.abort(new RookeryError("interrupted", "the turn was cancelled"));
+    this.#abort(new RookeryError("interrupted", "the turn was cancelled"));
     await running?.turn.outcome;
+  }
+
+  /** Resolves when no turn runs and no input waits for one. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running.turn.outcome;
   }
 
   async answer(requestId: string, answer: Answer): Promise<void> {
@@ -103,18 +114,21 @@ export class Session implements AsyncDisposable {
   /** Ends the conversation in the log, and lets go of it. */
   async close(reason?: string): Promise<void> {
     this.#letGo = true;
-    await this.cancel();
-    if (!this.state.closed) {
+    try {
+      await this.cancel();
+      if (this.state.closed) return;
       this.#parts.recorder.record([{ type: "session.closed", ...(reason !== undefined && { reason }) }]);
       await this.#parts.recorder.commit();
+    } finally {
+      await this[Symbol.asyncDispose]();
     }
-    await this[Symbol.asyncDispose]();
   }
 
   /** Lets go of the conversation, which goes on when someone opens it again; a running turn is cancelled. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#letGo = true;
     await this.cancel().catch(() => undefined); // a log that cannot be written is told to whoever waits for the turn
+    this.#parts.onReleased?.(this);
     await this.#parts.owned[Symbol.asyncDispose]();
   }
 
@@ -133,28 +147,42 @@ export class Session implements AsyncDisposable {
   #run(turnId: string, begin: () => void, signal?: AbortSignal): Turn {
     const { store, recorder, connection, attended } = this.#parts;
     const controller = new AbortController();
-    const cancelled = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
+    const cancel = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    const watch = setInterval(() => void this.#noticeClosing(), WATCH_MS);
     const drive = async (): Promise<TurnOutcome> => {
       begin();
       await recorder.commit();
-      return driveTurn({ turnId, recorder, store, connection, attended, signal: cancelled });
+      return driveTurn({ turnId, recorder, store, connection, attended, signal: controller.signal });
     };
     const outcome = drive().finally(() => {
+      clearInterval(watch);
+      signal?.removeEventListener("abort", cancel);
       this.#running = undefined;
       this.#shownThrough = recorder.state.head;
+      this.#startQueued();
     });
+    outcome.catch(() => undefined); // told to whoever waits for the turn or reads its events
+    const shownThrough = this.#shownThrough;
     const turn: Turn = {
       id: turnId,
       outcome,
       [Symbol.asyncIterator]: () => eventsOf(turn, store, this.id, shownThrough),
     };
-    const shownThrough = this.#shownThrough;
     this.#running = { controller, turn };
-    outcome.then(
-      () => this.#startQueued(),
-      () => undefined, // told to whoever waits for the turn or reads its events
-    );
     return turn;
+  }
+
+  #abort(reason: unknown): void {
+    this.#running?.controller.abort(reason);
+  }
+
+  /** Another process may close the session while an agent says nothing, and no append would find it out. */
+  async #noticeClosing(): Promise<void> {
+    const { store, recorder } = this.#parts;
+    const summary = await store.summary(this.id).catch(() => undefined); // whatever is wrong, the next append tells
+    if (summary?.status === "closed") await recorder.catchUp().catch(() => undefined);
   }
 
   #startQueued(): void {

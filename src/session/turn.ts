@@ -56,8 +56,11 @@ function contextOf(
   journal: Awaited<ReturnType<SessionStore["journal"]>>,
 ): TurnContext & { end(): void } {
   let over = false;
-  const record = (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
+  const refuseIfOver = (): void => {
     if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
+  };
+  const record = (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
+    refuseIfOver();
     recorder.record(bodies, turnId, writes);
   };
   const turn = recorder.state.turn;
@@ -71,7 +74,11 @@ function contextOf(
       await recorder.commit();
     }),
     history: () => historyOf(recorder, store),
-    permit: (request) => permit({ recorder, store, turnId, attended, signal }, request),
+    permit: async (request) => {
+      signal.throwIfAborted();
+      refuseIfOver();
+      return permit({ recorder, store, turnId, attended, signal }, request);
+    },
     end: () => {
       over = true;
     },

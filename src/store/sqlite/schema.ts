@@ -54,13 +54,13 @@ export const MIGRATIONS: readonly string[] = [
 
 /** Brings the file to the newest version, a transaction per step; several processes may try at once. */
 export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS): void {
+  if (versionOf(db) === 0) db.transaction(() => refuseForeign(db)); // before anything of it is changed
   if (versionOf(db) < migrations.length) db.exec("pragma journal_mode = wal");
   while (refuseNewer(db, migrations.length) < migrations.length) {
     db.transaction(() => {
       const version = versionOf(db); // again, now that nobody else can change it
       const step = migrations[version];
       if (step === undefined) return;
-      if (version === 0) refuseForeign(db);
       db.exec(step);
       db.exec(`pragma user_version = ${version + 1}`);
     });
@@ -81,6 +81,6 @@ function refuseNewer(db: Database, known: number): number {
 }
 
 function refuseForeign(db: Database): void {
-  if (db.get("select 1 from sqlite_schema limit 1") === undefined) return;
+  if (versionOf(db) > 0 || db.get("select 1 from sqlite_schema limit 1") === undefined) return;
   throw new RookeryError("store_corrupt", `${db.path} is a database of another program: choose another path`);
 }

@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RookeryError, newId, type SessionStore } from "../domain/index.ts";
+import { Rookery, type OpenSessionOptions } from "../rookery.ts";
+import { processesMarked } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import {
+  builtEnvironment,
+  call,
+  collect,
+  say,
+  startModelServer,
+  temporaryFolder,
+  transcript,
+  type Script,
+  type TemporaryFolder,
+} from "../testing/index.ts";
+import { permit } from "./gate.ts";
+import { loadState } from "./open.ts";
+import { Recorder } from "./recorder.ts";
+
+/** How sessions are left: closed from elsewhere, let go of, or deserted by a log that cannot be written. */
+
+let home: TemporaryFolder;
+let cwd: TemporaryFolder;
+let store: SessionStore;
+let broken: RookeryError | undefined;
+beforeEach(async () => {
+  home = await temporaryFolder();
+  cwd = await temporaryFolder();
+  broken = undefined;
+  const real = openMemoryStore();
+  store = new Proxy(real, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]): unknown =>
+        broken !== undefined && (name === "append" || name === "releaseLease")
+          ? Promise.reject(broken)
+          : Reflect.apply(value, target, args);
+    },
+  });
+});
+afterEach(async () => {
+  await store[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+  await cwd[Symbol.asyncDispose]();
+});
+
+async function opened(script: Script, options: OpenSessionOptions = {}) {
+  const model = await startModelServer(script);
+  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  const open = (clock = { now: () => Date.now() }) => Rookery.open({ env, cwd: cwd.path, store, clock });
+  const rookery = await open();
+  const session = await rookery.openSession({ permissions: "all", ...options });
+  return {
+    model,
+    rookery,
+    session,
+    open,
+    lines: async () => transcript((await store.read({ sessionId: session.id, limit: 10_000 })).events),
+    async [Symbol.asyncDispose]() {
+      await rookery.close().catch(() => undefined);
+      await model.close();
+    },
+  };
+}
+
+const LATER = { now: () => Date.now() + 60_000 };
+const SLEEPING = call("bash", { command: "echo up; sleep 300" });
+
+async function untilToolRuns(s: Awaited<ReturnType<typeof opened>>): Promise<void> {
+  for await (const event of s.rookery.follow({ session: s.session.id })) if (event.type === "tool.updated") return;
+}
+
+describe("closed from elsewhere", () => {
+  it("a turn whose tool says nothing is stopped all the same, and the listing agrees", async () => {
+    await using s = await opened([SLEEPING]);
+    const { outcome } = s.session.prompt("go");
+    await untilToolRuns(s);
+    const elsewhere = await s.open();
+    await elsewhere.closeSession(s.session.id);
+    expect(await outcome).toEqual({ status: "cancelled" });
+    expect((await s.lines()).slice(-3)).toEqual(["closed", "tool cancelled", "ended cancelled"]);
+    expect((await store.list({ status: "closed" })).map(({ id }) => id)).toEqual([s.session.id]);
+  });
+
+  it("once is enough", async () => {
+    await using s = await opened([SLEEPING]);
+    const { outcome } = s.session.prompt("go");
+    await untilToolRuns(s);
+    const elsewhere = await s.open();
+    await elsewhere.closeSession(s.session.id);
+    await elsewhere.closeSession(s.session.id);
+    await outcome;
+    await elsewhere.closeSession(s.session.id);
+    expect((await s.lines()).filter((line) => line === "closed")).toHaveLength(1);
+  });
+
+  it("an idle session takes no further prompt, and nothing of it is recorded", async () => {
+    await using s = await opened([say("one"), say("two")]);
+    await s.session.prompt("one").outcome;
+    const elsewhere = await s.open();
+    await elsewhere.closeSession(s.session.id);
+    await expect(s.session.prompt("two").outcome).rejects.toMatchObject({ code: "session_closed" });
+    expect((await s.lines()).at(-1)).toBe("closed");
+  });
+
+  it("and its driver killed: the next opener ends the turn before it refuses", async () => {
+    await using s = await opened([SLEEPING]);
+    s.session.prompt("go");
+    await untilToolRuns(s);
+    broken = new RookeryError("store_closed", "killed"); // whatever the driver does from here on is not written
+    await expect(s.session.cancel()).rejects.toThrow("killed");
+    broken = undefined;
+    const { head } = (await store.summary(s.session.id))!;
+    const at = new Date().toISOString();
+    const closed = { type: "session.closed" as const, at, agent: "anthropic" };
+    await store.append({ sessionId: s.session.id, id: newId("app"), expectedHead: head, events: [closed] });
+    const next = await s.open(LATER);
+    await expect(next.openSession({ id: s.session.id })).rejects.toMatchObject({ code: "session_closed" });
+    expect((await s.lines()).at(-1)).toBe("ended cancelled");
+  });
+});
+
+describe("a log that cannot be written", () => {
+  it("stops the work, and the session can be opened again when it can", async () => {
+    await using s = await opened([SLEEPING, say("well")]);
+    const { outcome } = s.session.prompt("go");
+    await untilToolRuns(s);
+    broken = new RookeryError("store_full", "full");
+    await expect(s.session.close()).rejects.toMatchObject({ code: "store_full" });
+    await expect(outcome).rejects.toMatchObject({ code: "store_full" });
+    broken = undefined;
+    const next = await s.open(LATER);
+    const reopened = await next.openSession({ id: s.session.id });
+    expect(await reopened.resumed!.outcome).toEqual({ status: "done", stopReason: "stop" });
+    await next.close();
+  });
+
+  it("does not keep Rookery from ending its children", async () => {
+    await using s = await opened([call("bash", { command: "setsid sleep 300 & echo up; sleep 300" })]);
+    s.session.prompt("go").outcome.catch(() => undefined);
+    await untilToolRuns(s);
+    const { events } = await store.read({ sessionId: s.session.id });
+    const started = events.find((event) => event.type === "process.started")!;
+    broken = new RookeryError("store_full", "full");
+    await expect(s.rookery.close()).rejects.toMatchObject({ code: "store_full" });
+    expect(processesMarked(started.marker)).toEqual([]);
+  });
+
+  it("is as good as lost when another process took the lease: the work stops", async () => {
+    await using s = await opened([SLEEPING, say("well")]);
+    const { outcome } = s.session.prompt("go");
+    await untilToolRuns(s);
+    const elsewhere = await s.open(LATER);
+    const taken = await elsewhere.openSession({ id: s.session.id });
+    await taken.resumed!.outcome;
+    void s.session.cancel().catch(() => undefined);
+    await expect(outcome).rejects.toMatchObject({ code: "lease_lost" });
+    expect((await s.lines()).filter((line) => line.startsWith("ended"))).toHaveLength(1);
+    await elsewhere.close();
+  });
+});
+
+describe("queued input", () => {
+  it("that a killed process left is taken up by the next opener", async () => {
+    await using s = await opened([say("one"), say("two")]);
+    await s.session.prompt("one").outcome;
+    await s.session[Symbol.asyncDispose]();
+    const { head } = (await store.summary(s.session.id))!;
+    const queued = {
+      type: "input.queued" as const,
+      inputId: "inp_1",
+      input: [{ type: "text" as const, text: "two" }],
+      at: new Date().toISOString(),
+      agent: "anthropic",
+    };
+    await store.append({ sessionId: s.session.id, id: newId("app"), expectedHead: head, events: [queued] });
+    const reopened = await s.rookery.openSession({ id: s.session.id });
+    await reopened.idle();
+    expect((await s.lines()).slice(-3)).toEqual(["started two", "says two", "ended done"]);
+    expect(reopened.state.queue).toEqual([]);
+  });
+});
+
+describe("a request that waits", () => {
+  it("is resolved in the log when a reopener's policy decides it", async () => {
+    await using s = await opened([call("bash", { command: "true" }), say("ok")], { permissions: "ask" });
+    for await (const event of s.session.prompt("go")) if (event.type === "permission.requested") break;
+    const elsewhere = await s.open(LATER);
+    const reopened = await elsewhere.openSession({ id: s.session.id, permissions: "all" });
+    const lines = transcript(await collect(reopened.resumed!));
+    expect(lines.slice(2)).toEqual([
+      "answered r1 allow once by policy",
+      "tool bash: true",
+      "tool ok",
+      "says ok",
+      "ended done",
+    ]);
+    await expect(elsewhere.answer(s.session.id, "r1", { decision: "deny" })).rejects.toMatchObject({
+      code: "request_resolved",
+    });
+    await elsewhere.close();
+  });
+
+  it("has an id of its own, also where two are asked at once", async () => {
+    await using s = await opened([], { permissions: "ask" });
+    const state = await loadState(store, s.session.id);
+    const recorder = new Recorder({ store, state, fence: undefined, clock: { now: () => Date.now() } });
+    recorder.record([{ type: "turn.started", input: [{ type: "text", text: "go" }] }], "trn_1");
+    const stop = new AbortController();
+    const gate = { recorder, store, turnId: "trn_1", attended: true, signal: stop.signal };
+    const request = { tool: "bash", title: "bash", kind: "execute" as const, readOnly: false, input: {} };
+    const both = ["a", "b"].map((toolId) => permit(gate, { ...request, toolId }).catch(() => "stopped"));
+    for await (const event of s.rookery.follow({ session: s.session.id })) {
+      if (event.type === "permission.requested" && event.toolId === "b") break;
+    }
+    expect(recorder.state.requests.map(({ requestId, toolId }) => [requestId, toolId])).toEqual([
+      ["r1", "a"],
+      ["r2", "b"],
+    ]);
+    stop.abort();
+    expect(await Promise.all(both)).toEqual(["stopped", "stopped"]);
+  });
+});
