@@ -3,21 +3,6 @@ import { defineConfig, type UserConfig } from "tsdown";
 /** A build is made beside the one in use and then takes its place, so that what runs is never without its files. */
 const out = process.env["ROOKERY_BUILD"] ?? "dist";
 
-/** Making a schema changes nothing else, so the many that the SDK makes and the command never uses are left out. */
-const ZOD = ["z", ...Array.from({ length: 40 }, (_, index) => `z${index + 2}`)];
-const MAKERS =
-  "object|strictObject|looseObject|string|number|boolean|array|union|discriminatedUnion|literal|enum|record|unknown|any|lazy|custom|null|undefined|instanceof|never";
-const PURE = [
-  ...ZOD.flatMap((z) => MAKERS.split("|").map((maker) => `${z}.${maker}`)),
-  ...[
-    "lazySchema",
-    "zodSchema",
-    "jsonSchema",
-    "createProviderToolFactory",
-    "createProviderToolFactoryWithOutputSchema",
-  ],
-];
-
 /** The library keeps its dependencies outside; the command carries them inside, because one file starts twice as fast (docs/adr). */
 export default defineConfig([
   {
@@ -47,7 +32,6 @@ function command(entry: Record<string, string>): UserConfig {
     minify: true,
     deps: { alwaysBundle: [/.*/], neverBundle: ["libsql"], onlyBundle: false },
     outputOptions: { codeSplitting: false },
-    treeshake: { manualPureFunctions: PURE },
     outExtensions: () => ({ js: ".cjs" }),
   };
 }

@@ -6,15 +6,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { openSqliteStore } from "../dist/index.js";
 import { opened, write } from "./store/events.mjs";
+import { printAlone } from "./table.mjs";
 import { floorOfReading, floorOfWriting, perSecond } from "./store/floor.mjs";
 
 const CHILD = fileURLToPath(new URL("./store/child.mjs", import.meta.url));
 const PAGE = 10_000;
 
-/** Rows of { name, value, unit, target, ratio, ok }; `ratio` is to the floor, where there is one. */
 export async function run({ quick = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "rookery-bench-"));
   const bench = { folder, scale: quick ? 0.1 : 1 };
@@ -145,29 +145,10 @@ function child(role, path, options) {
 }
 
 function row(name, value, unit, { target, floor, less = false } = {}) {
-  const ok = target === undefined ? undefined : less ? value <= target : value >= target;
-  return { name, value, unit, target, ratio: floor === undefined ? undefined : value / floor, ok };
+  const ratio = floor === undefined ? undefined : value / floor;
+  if (target === undefined) return { name, value, unit, ratio };
+  const words = `${less ? "≤" : "≥"} ${target.toLocaleString("en")} ${unit}`;
+  return { name, value, unit, ratio, target: words, ok: less ? value <= target : value >= target };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const rows = await run({ quick: process.argv.includes("--quick") });
-  const number = (value) =>
-    value === undefined ? "" : value.toLocaleString("en", { maximumFractionDigits: value < 100 ? 2 : 0 });
-  for (const { name, value, unit, target, ratio, ok } of rows) {
-    const columns = [
-      name.padEnd(74),
-      number(value).padStart(10),
-      unit.padEnd(9),
-      `target ${number(target)}`.padEnd(15),
-    ];
-    const rest = [
-      ratio === undefined ? "" : `${number(ratio)} of the floor`,
-      ok === undefined ? "" : ok ? "ok" : "MISSED",
-    ];
-    console.log(
-      [...columns.slice(0, 3), target === undefined ? " ".repeat(15) : columns[3], rest[0].padEnd(18), rest[1]].join(
-        " ",
-      ),
-    );
-  }
-}
+await printAlone(import.meta.url, "The log", run);

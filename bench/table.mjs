@@ -1,6 +1,7 @@
 // Prints what a bench measured: one line a figure, with its target and its ratio to the floor of the same run.
 import { pathToFileURL } from "node:url";
 
+/** A row is { name, value, unit, ratio?, target?, ok? }: `ratio` to the floor where there is one, `target` in words. */
 export function print(title, rows) {
   console.log(`\n${title}`);
   const width = Math.max(...rows.map(({ name }) => name.length));
@@ -8,7 +9,7 @@ export function print(title, rows) {
     const figure = `${format(value)} ${unit}`.padStart(18);
     const beside = ratio === undefined ? "" : `${ratio.toFixed(2)}× floor`;
     console.log(
-      `  ${name.padEnd(width)} ${figure}  ${beside.padStart(14)}  ${target === "" ? "" : `${target}: ${ok ? "yes" : "NO"}`}`,
+      `  ${name.padEnd(width)} ${figure}  ${beside.padStart(14)}  ${target === undefined ? "" : `${target}: ${ok ? "yes" : "MISSED"}`}`,
     );
   }
 }
