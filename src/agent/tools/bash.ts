@@ -1,16 +1,18 @@
 /** Runs a shell command in the working folder, in a process group that ends with the call. */
+import { randomBytes } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as polled, setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { ToolContext, ToolResult } from "../../domain/index.ts";
-import { deferred, startGroup, type ProcessGroup } from "../../stdx/index.ts";
-import { MAX_RESULT_LENGTH, bounded } from "./text.ts";
-import { defineTool } from "./tool.ts";
+import { DisposeStack, deferred, killMarked, startGroup, type ProcessGroup } from "../../stdx/index.ts";
+import { MAX_RESULT_LENGTH, joined } from "./text.ts";
+import { defineTool, systemText } from "./tool.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** How long output may trickle in after the shell ended; what it left running in its group is killed then. */
+/** How long the output may pause after the shell ended, and how often it may go on; what still runs is killed then. */
 const DRAIN_MS = 200;
+const DRAIN_ROUNDS = 10;
 const MAX_PROGRESS_LENGTH = 100_000;
 
 export function bashTool(env: Readonly<Record<string, string | undefined>>) {
@@ -21,10 +23,10 @@ export function bashTool(env: Readonly<Record<string, string | undefined>>) {
     kind: "execute",
     readOnly: false,
     input: z.strictObject({
-      command: z.string().min(1),
+      command: systemText(),
       timeout_ms: z.int().positive().max(MAX_TIMEOUT_MS).optional().describe(`${DEFAULT_TIMEOUT_MS} if not said`),
     }),
-    describe: ({ command }) => ({ title: `bash: ${(command.split("\n")[0] ?? "").slice(0, 120)}` }),
+    describe: ({ command }) => ({ title: `bash: ${(command.split("\n")[0] ?? "").slice(0, 120).toWellFormed()}` }),
     run: ({ command, timeout_ms = DEFAULT_TIMEOUT_MS }, context) => runCommand(command, timeout_ms, env, context),
   });
 }
@@ -36,18 +38,22 @@ async function runCommand(
   context: ToolContext,
 ): Promise<ToolResult> {
   const { cwd, signal, marker } = context;
-  await using group = await startGroup("bash", ["-c", command], { cwd, env, marker });
+  const own = `call-${randomBytes(6).toString("hex")}`;
+  await using running = new DisposeStack();
+  running.defer(() => killMarked(own)); // what left the group
+  const group = running.use(await startGroup("bash", ["-c", command], { cwd, env, marker: `${marker},${own}` }));
   const output = collect(group, context);
   const { pid, startTime } = group.identity;
-  await context.record({ type: "process.started", pid, startTime, marker, command: command.slice(0, 1_000) });
+  const shown = command.slice(0, 1_000).toWellFormed();
+  await context.record({ type: "process.started", pid, startTime, marker, command: shown });
 
   const how = await endOf(group, timeoutMs, signal);
-  if (how === "ended") await Promise.race([group.exited, sleep(DRAIN_MS)]);
+  if (how === "ended") await drain(group, output);
   await group.stop();
   const { exitCode, signal: killedBy } = await group.exited;
   await context.record({ type: "process.exited", pid, exitCode, signal: killedBy });
 
-  const text = bounded(output(), MAX_RESULT_LENGTH);
+  const text = output.text();
   switch (how) {
     case "cancelled":
       return { outcome: "cancelled", text: `${text}\n[cancelled]` };
@@ -60,27 +66,47 @@ async function runCommand(
   }
 }
 
+interface Output {
+  /** How much came so far. */
+  length(): number;
+  text(): string;
+}
+
 /** Reads both streams as they come, so that a flood neither blocks the command nor fills the memory. */
-function collect({ child }: ProcessGroup, context: ToolContext): () => string {
+function collect({ child }: ProcessGroup, context: ToolContext): Output {
+  const half = MAX_RESULT_LENGTH / 2;
   let head = "";
   let tail = "";
-  let shown = 0;
+  let length = 0;
   const take = (text: string): void => {
-    if (shown < MAX_PROGRESS_LENGTH) context.progress(text.slice(0, MAX_PROGRESS_LENGTH - shown));
-    shown += text.length;
-    const room = MAX_RESULT_LENGTH - head.length;
+    if (length < MAX_PROGRESS_LENGTH) context.progress(text.slice(0, MAX_PROGRESS_LENGTH - length).toWellFormed());
+    length += text.length;
+    const room = half - head.length;
     head += text.slice(0, room);
-    tail = (tail + text.slice(Math.max(0, room))).slice(-MAX_RESULT_LENGTH);
+    tail = (tail + text.slice(room)).slice(-half);
   };
   for (const stream of [child.stdout, child.stderr]) {
     const decoder = new StringDecoder("utf8");
     stream?.on("data", (bytes: Buffer) => take(decoder.write(bytes)));
     stream?.on("error", () => undefined); // destroyed on purpose when the group is stopped
   }
-  return () => {
-    const left = shown - head.length - tail.length;
-    return left > 0 ? `${head}\n… ${left} characters left out …\n${tail}` : head + tail;
-  };
+  return { length: () => length, text: () => joined(head, length - head.length - tail.length, tail) };
+}
+
+async function drain(group: ProcessGroup, output: Output): Promise<void> {
+  const closed = group.exited.then(() => true);
+  let before = -1;
+  for (let round = 0; round < DRAIN_ROUNDS && before !== output.length(); round += 1) {
+    before = output.length();
+    if (await Promise.race([closed, pause()])) return;
+  }
+}
+
+/** Where the process was busy for all of the pause, the pipes have still to be looked at. */
+async function pause(): Promise<false> {
+  await sleep(DRAIN_MS, undefined, { ref: false });
+  await polled();
+  return false;
 }
 
 type How = "ended" | "timed_out" | "cancelled";

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { ToolRefusal } from "./confine.ts";
 import { readConfined } from "./read.ts";
+import { replaceConfined } from "./replace.ts";
 import { diffOf } from "./text.ts";
-import { defineTool, ok } from "./tool.ts";
-import { writeConfined } from "./write.ts";
+import { defineTool, ok, systemText } from "./tool.ts";
 
 export const edit = defineTool({
   name: "edit",
@@ -13,7 +13,7 @@ export const edit = defineTool({
   kind: "edit",
   readOnly: false,
   input: z.strictObject({
-    path: z.string().min(1).describe("relative to the working folder"),
+    path: systemText().describe("relative to the working folder"),
     old_text: z.string().min(1),
     new_text: z.string(),
     replace_all: z.boolean().optional(),
@@ -28,7 +28,7 @@ export const edit = defineTool({
       throw new ToolRefusal(`old_text stands ${count} times in ${path}; give more of its surroundings, or replace_all`);
     }
     const after = pieces.join(new_text);
-    await writeConfined(cwd, path, after);
+    await replaceConfined(cwd, path, after);
     const line = (pieces[0] ?? "").split("\n").length;
     return ok(`changed ${path} in ${count === 1 ? `line ${line}` : `${count} places`}`, {
       locations: [{ path, line }],

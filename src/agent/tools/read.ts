@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { z } from "zod";
 import { ToolRefusal, confined, openPlain } from "./confine.ts";
 import { MAX_RESULT_LENGTH, bounded } from "./text.ts";
-import { defineTool, ok } from "./tool.ts";
+import { defineTool, ok, systemText } from "./tool.ts";
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const DEFAULT_LINES = 2_000;
@@ -15,7 +15,7 @@ export const read = defineTool({
   kind: "read",
   readOnly: true,
   input: z.strictObject({
-    path: z.string().min(1).describe("relative to the working folder"),
+    path: systemText().describe("relative to the working folder"),
     offset: z.int().positive().optional().describe("the first line to give, counted from 1"),
     limit: z.int().positive().optional().describe(`how many lines to give; ${DEFAULT_LINES} if not said`),
   }),
@@ -42,8 +42,17 @@ export async function readConfined(cwd: string, path: string): Promise<string> {
     if (size > MAX_FILE_BYTES) throw new ToolRefusal(`${path} has ${size} bytes, more than this tool reads: use bash`);
     const bytes = await file.readFile();
     if (bytes.includes(0)) throw new ToolRefusal(`${path} is not a text file`);
-    return bytes.toString("utf8");
+    return decoded(bytes, path);
   } finally {
     await file.close();
+  }
+}
+
+/** Bytes that would be replaced in reading would be lost in writing back; a byte order mark is text like any other. */
+function decoded(bytes: Buffer, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ToolRefusal(`${path} is not UTF-8: use bash, with a program that knows its encoding`);
   }
 }

@@ -10,11 +10,16 @@ export function bounded(text: string, limit: number = MAX_RESULT_LENGTH): string
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   const left = text.length - 2 * half;
-  return `${text.slice(0, half)}\n… ${left} characters left out …\n${text.slice(-half)}`;
+  return joined(text.slice(0, half), left, text.slice(-half));
+}
+
+/** A cut may go through a character of two halves, and providers refuse a text with half a character in it. */
+export function joined(head: string, left: number, tail: string): string {
+  return left > 0 ? `${head.toWellFormed()}\n… ${left} characters left out …\n${tail.toWellFormed()}` : head + tail;
 }
 
 export function diffOf(path: string, before: string | null, after: string): FileDiff {
-  const short = (text: string | null) => text?.slice(0, MAX_DIFF_LENGTH) ?? null;
+  const short = (text: string | null) => text?.slice(0, MAX_DIFF_LENGTH).toWellFormed() ?? null;
   const truncated = (before?.length ?? 0) > MAX_DIFF_LENGTH || after.length > MAX_DIFF_LENGTH;
   return { path, before: short(before), after: short(after), ...(truncated && { truncated }) };
 }

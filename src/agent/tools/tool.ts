@@ -40,6 +40,14 @@ export function defineTool<Input>(definition: Definition<Input>): CodingTool {
   };
 }
 
+/** A path or a command: the system takes neither with a NUL in it. */
+export function systemText() {
+  return z
+    .string()
+    .min(1)
+    .refine((text) => !text.includes("\0"), "must not have a NUL character in it");
+}
+
 export function ok(text: string, more: Partial<ToolResult> = {}): ToolResult {
   return { ...more, outcome: "ok", text };
 }

@@ -1,9 +1,19 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFile,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EventBody, ToolContext } from "../../domain/index.ts";
-import { processesMarked } from "../../stdx/index.ts";
+import { RookeryError, type EventBody, type ToolContext } from "../../domain/index.ts";
+import { processesMarked, startGroup } from "../../stdx/index.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../testing/index.ts";
 import { codingTools } from "./index.ts";
 
@@ -25,13 +35,17 @@ afterEach(async () => {
 const tools = codingTools({ env: { PATH: process.env["PATH"] } });
 const at = (name: string) => join(folder.path, name);
 
-function run(name: string, input: unknown, signal = new AbortController().signal, marker = "tools-test") {
+/** A marker of this run alone: another run on the same machine must not find our processes. */
+const marked = (name: string) => `${name}-${process.pid}`;
+
+function run(name: string, input: unknown, more: Partial<ToolContext> = {}) {
   const context: ToolContext = {
     cwd: folder.path,
-    signal,
-    marker,
+    signal: new AbortController().signal,
+    marker: marked("tools"),
     progress: () => undefined,
     record: (body) => Promise.resolve(void recorded.push(body)),
+    ...more,
   };
   return tools.call({ toolId: "t", name, input }, context);
 }
@@ -112,7 +126,89 @@ describe("files", () => {
   it("says what does not fit in the arguments", async () => {
     expect((await run("read", { file: "a.txt" })).text).toContain("path");
   });
+
+  it.each([
+    ["read", { path: "a\0b" }],
+    ["write", { path: "a\0b", content: "" }],
+    ["edit", { path: "a\0b", old_text: "a", new_text: "b" }],
+    ["bash", { command: "echo a\0b" }],
+  ])("%s refuses a NUL, which no system call takes", async (name, input) => {
+    expect(await run(name, input)).toMatchObject({ outcome: "failed", text: expect.stringContaining("NUL") as string });
+  });
+
+  it("neither reads nor changes bytes that are not UTF-8", async () => {
+    const bytes = Buffer.from("caf\xe9 foo\n", "latin1");
+    writeFileSync(at("latin1"), bytes);
+    for (const [name, more] of [
+      ["read", {}],
+      ["edit", { old_text: "foo", new_text: "bar" }],
+      ["write", { content: "new" }],
+    ] as const) {
+      expect((await run(name, { path: "latin1", ...more })).text).toContain("not UTF-8");
+    }
+    expect(readFileSync(at("latin1"))).toEqual(bytes);
+  });
+
+  it("keeps a byte order mark and the ends of lines as they are", async () => {
+    writeFileSync(at("windows"), "\ufeffone\r\ntwo\r\n");
+    expect(await run("edit", { path: "windows", old_text: "two", new_text: "2" })).toMatchObject({ outcome: "ok" });
+    expect(readFileSync(at("windows"), "utf8")).toBe("\ufeffone\r\n2\r\n");
+  });
+
+  it.runIf(process.platform === "linux")(
+    "loses nothing of a file where the new text does not fit on the disk",
+    async () => {
+      const before = readdirSync(folder.path);
+      const limit = (size: string) => execFileSync("prlimit", ["--pid", String(process.pid), `--fsize=${size}:`]);
+      limit("100000");
+      try {
+        const long = "x".repeat(200_000);
+        const results = [
+          await run("write", { path: "a.txt", content: long }),
+          await run("edit", { path: "a.txt", old_text: "two", new_text: long }),
+          await run("write", { path: "new.txt", content: long }),
+        ];
+        expect(results.map(({ outcome }) => outcome)).toEqual(["failed", "failed", "failed"]);
+      } finally {
+        limit("unlimited");
+      }
+      expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+      expect(readdirSync(folder.path)).toEqual(before);
+    },
+  );
+
+  it("keeps the mode of what it replaces, and leaves that of a new file to the umask", async () => {
+    const usual = statSync(at("a.txt")).mode;
+    chmodSync(at("a.txt"), 0o751);
+    symlinkSync("a.txt", at("link"));
+    expect(await run("write", { path: "link", content: "new" })).toMatchObject({ outcome: "ok" });
+    await run("write", { path: "new.txt", content: "" });
+    expect(statSync(at("a.txt")).mode & 0o777).toBe(0o751);
+    expect(statSync(at("new.txt")).mode).toBe(usual);
+    expect(realpathSync(at("link"))).toBe(realpathSync(at("a.txt")));
+    expect(readFileSync(at("a.txt"), "utf8")).toBe("new");
+    expect(readdirSync(folder.path).sort()).toEqual(["a.txt", "link", "new.txt"]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("does not go around a file's write protection", async () => {
+    chmodSync(at("a.txt"), 0o444);
+    expect(await run("write", { path: "a.txt", content: "new" })).toMatchObject({ outcome: "failed" });
+    expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
+  });
+
+  it.each([1, 2])("never cuts a character in two, shifted by %i", async (shift) => {
+    const content = " ".repeat(shift) + "😀".repeat(60_000);
+    const { diffs } = await run("write", { path: "birds", content });
+    const { text } = await run("read", { path: "birds" });
+    expect(text).toContain("left out");
+    expect([text, diffs?.[0]?.after ?? ""].filter((piece) => !piece.isWellFormed())).toEqual([]);
+  });
 });
+
+function cancellable(name: string) {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort(), marker: marked(name) };
+}
 
 describe("bash", () => {
   it("gives both streams and the exit code, and records its process", async () => {
@@ -122,33 +218,93 @@ describe("bash", () => {
   });
 
   it("stops at its timeout, with what it left in the group", async () => {
-    const result = await run("bash", { command: "sleep 60 & sleep 60", timeout_ms: 50 }, undefined, "timeout-1");
+    const marker = marked("timeout");
+    const result = await run("bash", { command: "sleep 60 & sleep 60", timeout_ms: 50 }, { marker });
     expect(result.outcome).toBe("timed_out");
-    expect(processesMarked("timeout-1")).toEqual([]);
+    expect(processesMarked(marker)).toEqual([]);
   });
 
   it("does not wait for a background process that holds its output", async () => {
-    const result = await run("bash", { command: "sleep 60 & echo done" }, undefined, "background-1");
+    const marker = marked("background");
+    const result = await run("bash", { command: "sleep 60 & echo done" }, { marker });
     expect(result).toMatchObject({ outcome: "ok", text: "done\n\n[exit code 0]" });
-    expect(processesMarked("background-1")).toEqual([]);
+    expect(processesMarked(marker)).toEqual([]);
   });
 
   it("keeps the beginning and the end of a flood", async () => {
     const { text } = await run("bash", { command: "echo first; seq 1 200000; echo last" });
     expect(text.length).toBeLessThan(40_000);
     expect(text).toMatch(/^first\n[^]*left out[^]*last\n\n\[exit code 0\]$/);
+    const [marker = "", left] = /\n… (\d+) characters left out …\n/.exec(text) ?? [];
+    const all =
+      "first\nlast\n".length + Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join("").length;
+    expect(Number(left) + text.length - marker.length - "\n[exit code 0]".length).toBe(all);
   });
 
   it("is cancelled at once, also where TERM is ignored", async () => {
-    const controller = new AbortController();
-    const running = run(
-      "bash",
-      { command: "trap '' TERM; echo up; while :; do sleep 1; done" },
-      controller.signal,
-      "c-1",
-    );
-    controller.abort();
+    const { signal, abort, marker } = cancellable("cancel");
+    const command = "trap '' TERM; echo up; while :; do sleep 1; done";
+    const running = run("bash", { command }, { signal, marker });
+    abort();
     expect((await running).outcome).toBe("cancelled");
-    expect(processesMarked("c-1")).toEqual([]);
+    expect(processesMarked(marker)).toEqual([]);
+  });
+
+  it.each([
+    ["ends by itself", "ok", {}, "exit 0"],
+    ["times out", "timed_out", { timeout_ms: 300 }, "sleep 60"],
+    ["is cancelled", "cancelled", {}, "echo cancel me; sleep 60"],
+  ])("ends what left its group when it %s, and nothing of another call", async (_, outcome, more, then) => {
+    const { signal, abort, marker } = cancellable("strays");
+    const progress = (text: string): void => {
+      if (text.includes("cancel me")) abort();
+    };
+    await using other = await startGroup("sleep", ["60"], { cwd: folder.path, env: {}, marker });
+    const command = `setsid sleep 60 & until pgrep -g $! >/dev/null; do :; done; ${then}`;
+    const result = await run("bash", { command, ...more }, { signal, marker, progress });
+    expect(result.outcome).toBe(outcome);
+    expect(processesMarked(marker)).toEqual([other.identity]);
+  });
+
+  it("stops the command where its start cannot be recorded", async () => {
+    const marker = marked("unrecorded");
+    const record = () => Promise.reject(new RookeryError("store_full", "no space"));
+    await expect(run("bash", { command: "setsid sleep 60 & sleep 60" }, { marker, record })).rejects.toThrow(
+      "no space",
+    );
+    expect(processesMarked(marker)).toEqual([]);
+  });
+
+  it("loses no output while something else keeps the process busy", async () => {
+    let busy: NodeJS.Timeout | undefined;
+    const block = (): void => void execFileSync("sleep", ["0.6"]);
+    // In a callback of I/O: a timer that ran out meanwhile comes before the next look at the pipe.
+    const progress = (): void => void (busy ??= setTimeout(() => readFile(at("a.txt"), block), 100));
+    const { text } = await run("bash", { command: "(sleep 0.25; echo late) & echo early" }, { progress });
+    expect(text).toBe("early\nlate\n\n[exit code 0]");
+  });
+
+  it("waits for what still trickles in when the shell has ended", async () => {
+    const { text } = await run("bash", { command: "(for i in 1 2 3 4; do sleep 0.1; echo $i; done) & true" });
+    expect(text).toBe("1\n2\n3\n4\n\n[exit code 0]");
+  });
+
+  it("waits only so long for what prints for ever in the background", async () => {
+    const { text } = await run("bash", { command: "yes & echo started" });
+    expect(text).toContain("[exit code 0]");
+  });
+
+  it.each([1, 2])("never cuts a character in two, shifted by %i", async (shift) => {
+    const shown: string[] = [];
+    const command = `printf '%${shift}s' ''; printf '😀%.0s' {1..60000}`;
+    const { text } = await run("bash", { command }, { progress: (piece) => void shown.push(piece) });
+    expect(text).toContain("left out");
+    expect([text, ...shown].filter((piece) => !piece.isWellFormed())).toEqual([]);
+    const { title } = tools.describe({
+      toolId: "t",
+      name: "bash",
+      input: { command: " ".repeat(shift) + "😀".repeat(90) },
+    });
+    expect(title.isWellFormed()).toBe(true);
   });
 });
