@@ -5,7 +5,7 @@ import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
 export interface CachedFile {
-  /** CommonJS. */
+  /** A function of `exports, require, module, __filename, __dirname`, in ASCII: see tsdown.config.ts. */
   readonly file: string;
   readonly require: NodeJS.Require;
   /** The cache is kept below it, if it exists. */
@@ -17,14 +17,11 @@ export interface CachedFile {
 
 /** Returns what the file exports. Without a cache, or with one that does not fit, it only takes longer. */
 export function loadCached({ file, require, home, name, stamp }: CachedFile): unknown {
-  const source = readFileSync(file, "utf8");
+  const source = readFileSync(file, "latin1");
   const cacheFile = join(home, "cache", `${name}.v8`);
   const header = `${stamp} ${source.length} ${statSync(file).mtimeMs}`;
   const cachedData = readCache(cacheFile, header);
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
-    filename: file,
-    cachedData,
-  });
+  const script = new Script(source, { filename: file, cachedData });
   if (cachedData === undefined || script.cachedDataRejected === true) {
     process.once("exit", (code) => {
       if (code === 0 && existsSync(home)) writeCache(cacheFile, header, script.createCachedData());
