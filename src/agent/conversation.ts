@@ -24,7 +24,7 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
       case "message.completed": {
         settle();
         asked = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
-        if (event.text === "" && asked.length === 0) break; // no provider takes an empty message back
+        if (event.text.trim() === "" && asked.length === 0) break; // no provider takes an empty message back
         messages.push({ role: "assistant", text: event.text, calls: asked, native: event.native });
         break;
       }

@@ -47,6 +47,8 @@ export function advance(state: TurnState, event: TurnEvent): Transition {
       const { text, calls, native, stopReason } = event.reply;
       const said: Message = { role: "assistant", text, calls, native };
       const next = { ...state, messages: [...state.messages, said], calls, answers: [] };
+      const unfinished = unfinishedBy(stopReason);
+      if (unfinished !== undefined) return end(next, unfinished);
       return calls.length === 0 ? end(next, { status: "done", stopReason }) : act(next);
     }
     case "tool_settled": {
@@ -56,6 +58,22 @@ export function advance(state: TurnState, event: TurnEvent): Transition {
       const answered: Message = { role: "tool", results: next.answers };
       return think({ ...next, step: state.step + 1, messages: [...state.messages, answered], answers: [] });
     }
+  }
+}
+
+/** The last call of such a reply may be cut as well, and its first ones were meant together with it: none is run. */
+function unfinishedBy(stopReason: string): TurnOutcome | undefined {
+  switch (stopReason) {
+    case "length": {
+      const message = "the model's answer was cut off: it or the conversation is too long; ask for less at once";
+      return { status: "failed", code: "reply_truncated", message };
+    }
+    case "content-filter": {
+      const message = "the model or its provider refused to answer: ask in other words, or choose another model";
+      return { status: "failed", code: "reply_refused", message };
+    }
+    default:
+      return undefined;
   }
 }
 

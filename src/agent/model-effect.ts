@@ -50,7 +50,7 @@ async function streamed(
     }
   } catch (error) {
     // What a person read before cancelling is part of the conversation; half a sentence of a broken stream is not.
-    if (signal.aborted && said !== "") log.record({ type: "message.completed", messageId, text: said });
+    if (signal.aborted && said.trim() !== "") log.record({ type: "message.completed", messageId, text: said });
     throw error;
   }
   throw new Error("a model's stream ends with a reply");

@@ -6,6 +6,7 @@ import {
   ToolOutcome,
   type EventBody,
   type PermissionDecision,
+  type ToolContext,
   type ToolResult,
   type ToolSpec,
   type TurnContext,
@@ -43,7 +44,9 @@ async function resultOf(agent: BuiltIn, turn: TurnContext, step: number, call: M
   if (spec === undefined || call.invalid !== undefined) {
     const known = agent.tools.list().map(({ name }) => name);
     const text = call.invalid ?? `there is no tool "${call.name}"; there are: ${known.join(", ")}`;
-    return settleAtOnce(agent, turn, step, call, spec, { outcome: "failed", text });
+    // A call that could be run when the model made it may have been, before its tool was taken away.
+    const mayHaveRun = call.invalid === undefined;
+    return settleAtOnce(agent, turn, step, call, spec, { outcome: "failed", text }, mayHaveRun);
   }
   const decision = spec.readOnly
     ? await turn.permit(request(agent, call, spec))
@@ -56,22 +59,34 @@ async function resultOf(agent: BuiltIn, turn: TurnContext, step: number, call: M
     repeatable: spec.readOnly,
     started: [startedEvent(agent, call, spec)],
     perform: async () => {
-      const value = await agent.tools.call(call, {
-        cwd: agent.cwd,
-        signal: turn.signal,
-        marker: agent.marker,
-        progress: (text) => turn.log.record({ type: "tool.updated", toolId: call.toolId, text }),
-        record: async (body) => {
-          turn.log.record(body);
-          await turn.log.commit();
-        },
-      });
+      const value = await agent.tools.call(call, contextOf(agent, turn, call));
       return { value, events: [endedEvent(call, value)] };
     },
     parse: (value) => Result.parse(value),
     lost: () => ({ value: LOST, events: [endedEvent(call, LOST)] }),
   });
   return value;
+}
+
+function contextOf({ cwd, marker }: BuiltIn, { log, signal }: TurnContext, { toolId }: ModelCall): ToolContext {
+  const broken = new AbortController();
+  return {
+    cwd,
+    marker,
+    signal: AbortSignal.any([signal, broken.signal]),
+    // Called where nobody catches. A broken log ends the tool, and is told by what the tool records next.
+    progress: (text) => {
+      try {
+        log.record({ type: "tool.updated", toolId, text });
+      } catch (error) {
+        broken.abort(error);
+      }
+    },
+    record: async (body) => {
+      log.record(body);
+      await log.commit();
+    },
+  };
 }
 
 /** The decision is journalled, so that a replay under another policy does not rewrite what was done under this one. */
@@ -95,13 +110,15 @@ async function settleAtOnce(
   call: ModelCall,
   spec: ToolSpec | undefined,
   value: ToolResult,
+  mayHaveRun = false,
 ): Promise<ToolResult> {
   const settled = await turn.effects.run<ToolResult>({
     key: key(agent, turn, step, "tool", call),
-    repeatable: true,
-    perform: () => Promise.resolve({ value, events: [startedEvent(agent, call, spec), endedEvent(call, value)] }),
+    repeatable: !mayHaveRun,
+    started: [startedEvent(agent, call, spec)],
+    perform: () => Promise.resolve({ value, events: [endedEvent(call, value)] }),
     parse: (journalled) => Result.parse(journalled),
-    lost: () => ({ value }),
+    lost: () => ({ value: LOST, events: [endedEvent(call, LOST)] }),
   });
   return settled.value;
 }

@@ -3,6 +3,7 @@ import { codingTools, openBuiltIn, systemPrompt, type Price } from "../agent/ind
 import { RookeryError, type Backend } from "../domain/index.ts";
 import { openModel, type ProviderOptions } from "../providers/index.ts";
 import { filtered, type ToolFilter } from "../tools/index.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 export interface ApiBackendOptions extends ProviderOptions {
   readonly tools?: ToolFilter | undefined;
@@ -30,10 +31,4 @@ export function apiBackend(options: ApiBackendOptions): Backend {
       return Promise.resolve(connection);
     },
   };
-}
-
-/** A command that a model wrote has no business with the keys that pay for it. */
-function withoutSecrets(env: ProviderOptions["env"]): ProviderOptions["env"] {
-  const secret = /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|OPENROUTER|DEEPSEEK|MISTRAL|GROQ|XAI)_\w*(KEY|TOKEN)$/;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));
 }

@@ -81,5 +81,8 @@ function textOf(error: unknown): string {
 }
 
 function firstLine(text: string): string {
-  return (text.split("\n")[0] ?? "").slice(0, 300).replace(/[.:\s]+$/, "");
+  return (text.split("\n")[0] ?? "")
+    .slice(0, 300)
+    .toWellFormed()
+    .replace(/[.:\s]+$/, "");
 }

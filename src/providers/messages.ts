@@ -1,7 +1,8 @@
 /** Our messages in the AI SDK's form. */
 import type { AssistantContent, ModelMessage } from "ai";
-import { textOf } from "../domain/index.ts";
+import { RookeryError, type InputPart } from "../domain/index.ts";
 import type { Message } from "./model.ts";
+import { wellFormed } from "./well-formed.ts";
 
 /** An assistant message as its provider gave it, with what our own form has no place for (signed thoughts). */
 export interface Native {
@@ -9,25 +10,40 @@ export interface Native {
   readonly content: Exclude<AssistantContent, string>;
 }
 
+/** Throws `input_invalid` where the input of the turn is something that cannot be given to a model yet. */
 export function toModelMessages(messages: readonly Message[], provider: string): ModelMessage[] {
-  return messages.map((message): ModelMessage => {
-    switch (message.role) {
-      case "user":
-        return { role: "user", content: textOf(message.parts) };
-      case "assistant":
-        return { role: "assistant", content: assistantContent(message, provider) };
-      case "tool":
-        return {
-          role: "tool",
-          content: message.results.map(({ toolId, name, text, failed }) => ({
-            type: "tool-result",
-            toolCallId: toolId,
-            toolName: name,
-            output: { type: failed ? "error-text" : "text", value: text },
-          })),
-        };
-    }
-  });
+  const input = messages.findLast(({ role }) => role === "user");
+  return messages.map((message): ModelMessage => wellFormed(toModelMessage(message, message === input, provider)));
+}
+
+function toModelMessage(message: Message, isInput: boolean, provider: string): ModelMessage {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: message.parts.map((part) => inputText(part, isInput)).join("\n") };
+    case "assistant":
+      return { role: "assistant", content: assistantContent(message, provider) };
+    case "tool":
+      return {
+        role: "tool",
+        content: message.results.map(({ toolId, name, text, failed }) => ({
+          type: "tool-result",
+          toolCallId: toolId,
+          toolName: name,
+          output: { type: failed ? "error-text" : "text", value: text },
+        })),
+      };
+  }
+}
+
+/** What an earlier turn was refused for must not stand in the way of every later one. */
+function inputText(part: InputPart, isInput: boolean): string {
+  if (part.type === "text") return part.text;
+  const name = part.name ?? part.mediaType;
+  if (!isInput) return `[not given to you: ${name}]`;
+  throw new RookeryError(
+    "input_invalid",
+    `${name} cannot be given to a model yet: put the file in the folder instead, or send its text`,
+  );
 }
 
 function assistantContent(
@@ -36,7 +52,7 @@ function assistantContent(
 ): Exclude<AssistantContent, string> {
   if (isNative(native, provider)) return native.content;
   return [
-    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...(text.trim() === "" ? [] : [{ type: "text" as const, text }]),
     ...calls.map((call) => ({
       type: "tool-call" as const,
       toolCallId: call.toolId,

@@ -31,7 +31,7 @@ async function* streamStep(
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false; // stdout is ours
   const result = streamText({
     model,
-    system,
+    system: system.toWellFormed(),
     messages: toModelMessages(messages, provider),
     tools: toToolSet(tools),
     maxRetries: RETRIES,
@@ -59,7 +59,7 @@ async function* streamStep(
         break;
       }
       case "finish-step":
-        finish = { stopReason: part.finishReason, usage: usageOf(part.usage) };
+        if (isFinished(part)) finish = { stopReason: part.finishReason, usage: usageOf(part.usage) };
         break;
       case "error":
         throw part.error;
@@ -70,14 +70,20 @@ async function* streamStep(
   signal.throwIfAborted();
   if (finish === undefined)
     throw new RookeryError("provider_failed", `${provider} ended its answer in the middle; try again`);
-  const native = { provider, content: await nativeContent(result, ids) };
+  const native = { provider, content: await nativeContent(result, ids.given) };
   yield { type: "reply", reply: { text, calls, ...finish, native } };
 }
 
-/** Some servers count their tool calls anew in each reply; a conversation needs ids that differ. */
+/** Of a stream that just ends, the SDK (ai 6.0.326) makes a step that finished for another reason, which has no name. */
+function isFinished({ finishReason, rawFinishReason }: { finishReason: string; rawFinishReason: string | undefined }) {
+  return finishReason !== "other" || rawFinishReason !== undefined;
+}
+
+/** Some servers count their tool calls anew in each reply, or give two of them one id; a conversation needs ids that differ. */
 class CallIds {
   readonly #used: Set<string>;
-  readonly #renamed = new Map<string, string>();
+  /** In the order of the calls. */
+  readonly given: string[] = [];
 
   constructor(messages: readonly Message[]) {
     this.#used = new Set(messages.flatMap((m) => (m.role === "assistant" ? m.calls.map((call) => call.toolId) : [])));
@@ -87,25 +93,22 @@ class CallIds {
     let free = id;
     for (let count = 2; this.#used.has(free); count += 1) free = `${id}_${count}`;
     this.#used.add(free);
-    this.#renamed.set(id, free);
+    this.given.push(free);
     return free;
-  }
-
-  renamed(id: string): string {
-    return this.#renamed.get(id) ?? id;
   }
 }
 
 async function nativeContent(
   result: { readonly response: PromiseLike<{ messages: { role: string; content: unknown }[] }> },
-  ids: CallIds,
+  ids: readonly string[],
 ): Promise<Native["content"]> {
   const { messages } = await result.response;
   const content = messages.find((message) => message.role === "assistant")?.content;
   if (!Array.isArray(content)) return [];
+  let calls = 0;
   return (content as Native["content"]).map((part) =>
     part.type === "tool-call"
-      ? { ...part, toolCallId: ids.renamed(part.toolCallId), input: asObject(part.input) }
+      ? { ...part, toolCallId: ids[calls++] ?? part.toolCallId, input: asObject(part.input) }
       : part,
   );
 }
@@ -116,7 +119,9 @@ function asObject(input: unknown): unknown {
 }
 
 function invalidReason(error: unknown): string {
-  return error instanceof Error ? (error.message.split("\n")[0] ?? "").slice(0, 500) : "the arguments cannot be read";
+  return error instanceof Error
+    ? (error.message.split("\n")[0] ?? "").slice(0, 500).toWellFormed()
+    : "the arguments cannot be read";
 }
 
 function toToolSet(tools: readonly ToolSpec[]): ToolSet {

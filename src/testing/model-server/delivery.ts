@@ -84,6 +84,9 @@ async function misbehave(delivery: Delivery, fault: StreamFault, sent: number): 
       await write(response, wire.errorEvent(sent));
       response.end();
       return "answered";
+    case "eof":
+      response.end();
+      return "answered";
     case "stall":
       return new Promise<never>(() => undefined);
     case "cut":

@@ -74,6 +74,14 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     expect(await server.ended(0)).toBe("broken");
   });
 
+  it("a stream that ends early in good order gives what was said before, and no failure", async () => {
+    await using server = await startModelServer([fault("eof", { text })]);
+    const heard = await listen(client, server.url);
+    expect(heard.text).toMatch(/^a.*[^f]$/);
+    expect(heard.error).toBeUndefined();
+    expect(await server.ended(0)).toBe("answered");
+  });
+
   it("garbage in the middle is a failure to parse", async () => {
     await using server = await startModelServer([fault("garbage", { text })]);
     const heard = await listen(client, server.url);

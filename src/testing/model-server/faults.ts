@@ -21,11 +21,12 @@ export interface StreamFault {
 /**
  * - `reset`: the connection is closed before any byte of the answer
  * - `cut`: the connection is closed in the middle of the answer
+ * - `eof`: the answer ends in the middle as if it were whole: the connection is closed in order
  * - `garbage`: bytes that are neither JSON nor UTF-8, and then the rest of the answer
  * - `error`: the wire's own error event (without streaming: its overload status), and then the end
  * - `stall`: silence until the client gives up or the server is closed
  */
-export type StreamFaultKind = "reset" | "cut" | "garbage" | "error" | "stall";
+export type StreamFaultKind = "reset" | "cut" | "eof" | "garbage" | "error" | "stall";
 
 /** Half an event whose JSON never ends and whose last bytes are no UTF-8. */
 export const GARBAGE: Buffer = Buffer.concat([
