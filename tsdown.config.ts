@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig, type UserConfig } from "tsdown";
 
 /** A build is made beside the one in use and then takes its place, so that what runs is never without its files. */
@@ -36,6 +37,7 @@ function command(entry: Record<string, string>): UserConfig {
     clean: false,
     minify: true,
     deps: { alwaysBundle: [/.*/], neverBundle: ["libsql"], onlyBundle: false },
+    alias: { "zod/v3": fileURLToPath(new URL("scripts/no-zod-3.mjs", import.meta.url)) },
     outputOptions: { codeSplitting: false },
     outExtensions: () => ({ js: ".cjs" }),
   };

@@ -25,10 +25,15 @@ export function journalHost(before: readonly JournalEntry[], commit: CommitToget
         await commit(events, [{ op: "finish", key, value }]);
         return { how: "lost", value };
       }
-      if (entry === undefined) await commit(effect.started ?? [], [{ op: "start", key }]);
+      if (entry === undefined && mustBeMarked(effect)) await commit(effect.started ?? [], [{ op: "start", key }]);
       const { value, events = [] } = await effect.perform();
       await commit(events, [{ op: "finish", key, value }]);
       return { how: "performed", value };
     },
   };
+}
+
+/** What may be repeated and leaves no trace needs no mark of its start, and a mark costs a sync. */
+function mustBeMarked({ repeatable, started = [] }: Effect<unknown>): boolean {
+  return !repeatable || started.length > 0;
 }

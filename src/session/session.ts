@@ -153,7 +153,6 @@ export class Session implements AsyncDisposable {
     const watch = setInterval(() => void this.#noticeClosing(), WATCH_MS);
     const drive = async (): Promise<TurnOutcome> => {
       begin();
-      await recorder.commit();
       return driveTurn({ turnId, recorder, store, connection, attended, signal: controller.signal });
     };
     const outcome = drive().finally(() => {

@@ -31,6 +31,7 @@ const CANCEL_GRACE_MS = 10_000;
 /** Drives a turn that has been started in the log, and ends it there. Rejects only where the log cannot be written. */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   const { recorder, store, connection, turnId, signal } = options;
+  await recorder.commit(); // a turn that did not start is not driven
   const journal = await store.journal(recorder.state.id, turnId);
   const context = contextOf(options, journal);
   const outcome = await Promise.race([
