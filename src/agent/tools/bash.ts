@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { ToolContext, ToolResult } from "../../domain/index.ts";
 import { DisposeStack, deferred, killMarked, startGroup, type ProcessGroup } from "../../stdx/index.ts";
 import { MAX_RESULT_LENGTH, joined } from "./text.ts";
-import { defineTool, systemText } from "./tool.ts";
+import { defineTool, systemText, type CallContext } from "./tool.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
@@ -15,29 +15,22 @@ const DRAIN_MS = 200;
 const DRAIN_ROUNDS = 10;
 const MAX_PROGRESS_LENGTH = 100_000;
 
-export function bashTool(env: Readonly<Record<string, string | undefined>>) {
-  return defineTool({
-    name: "bash",
-    description:
-      "Run a command with bash in the working folder and wait for its end. Gives its output and exit code. What it leaves in the background is ended with it.",
-    kind: "execute",
-    readOnly: false,
-    input: z.strictObject({
-      command: systemText(),
-      timeout_ms: z.int().positive().max(MAX_TIMEOUT_MS).optional().describe(`${DEFAULT_TIMEOUT_MS} if not said`),
-    }),
-    describe: ({ command }) => ({ title: `bash: ${(command.split("\n")[0] ?? "").slice(0, 120).toWellFormed()}` }),
-    run: ({ command, timeout_ms = DEFAULT_TIMEOUT_MS }, context) => runCommand(command, timeout_ms, env, context),
-  });
-}
+export const bash = defineTool({
+  name: "bash",
+  description:
+    "Run a command with bash in the working folder and wait for its end. Gives its output and exit code. What it leaves in the background is ended with it.",
+  kind: "execute",
+  readOnly: false,
+  input: z.strictObject({
+    command: systemText(),
+    timeout_ms: z.int().positive().max(MAX_TIMEOUT_MS).optional().describe(`${DEFAULT_TIMEOUT_MS} if not said`),
+  }),
+  describe: ({ command }) => ({ title: `bash: ${(command.split("\n")[0] ?? "").slice(0, 120).toWellFormed()}` }),
+  run: ({ command, timeout_ms = DEFAULT_TIMEOUT_MS }, context) => runCommand(command, timeout_ms, context),
+});
 
-async function runCommand(
-  command: string,
-  timeoutMs: number,
-  env: Readonly<Record<string, string | undefined>>,
-  context: ToolContext,
-): Promise<ToolResult> {
-  const { cwd, signal, marker } = context;
+async function runCommand(command: string, timeoutMs: number, context: CallContext): Promise<ToolResult> {
+  const { cwd, env, signal, marker } = context;
   const own = `call-${randomBytes(6).toString("hex")}`;
   await using running = new DisposeStack();
   running.defer(() => killMarked(own)); // what left the group

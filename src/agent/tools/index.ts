@@ -1,7 +1,7 @@
 /** The built-in agent's own tools as a tool source. */
 import { z } from "zod";
 import { messageOf, type ToolSource, type ToolSpec } from "../../domain/index.ts";
-import { bashTool } from "./bash.ts";
+import { bash } from "./bash.ts";
 import { ToolRefusal } from "./confine.ts";
 import { edit } from "./edit.ts";
 import { read } from "./read.ts";
@@ -13,18 +13,22 @@ export interface CodingToolsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+const TOOLS = new Map<string, CodingTool>([read, write, edit, bash].map((tool) => [tool.name, tool]));
+/** The same for every session, and the larger part of what an idle one would cost. */
+let specs: readonly ToolSpec[] | undefined;
+
 export function codingTools({ env }: CodingToolsOptions): ToolSource {
-  const tools = new Map<string, CodingTool>([read, write, edit, bashTool(env)].map((tool) => [tool.name, tool]));
-  const specs = Array.from(tools.values(), specOf);
+  specs ??= Array.from(TOOLS.values(), specOf);
+  const list = specs;
   return {
     id: "coding",
-    list: () => specs,
-    describe: ({ name, input }) => tools.get(name)?.describe(input) ?? { title: name },
+    list: () => list,
+    describe: ({ name, input }) => TOOLS.get(name)?.describe(input) ?? { title: name },
     async call({ name, input }, context) {
-      const tool = tools.get(name);
+      const tool = TOOLS.get(name);
       if (tool === undefined) return { outcome: "failed", text: `there is no tool "${name}"` };
       try {
-        return await tool.run(input, context);
+        return await tool.run(input, { ...context, env });
       } catch (error) {
         if (error instanceof ToolRefusal || isSystemError(error)) return { outcome: "failed", text: messageOf(error) };
         throw error; // a broken log, or a defect: not the tool's outcome

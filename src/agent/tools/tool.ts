@@ -2,6 +2,11 @@
 import { z } from "zod";
 import type { ToolContext, ToolDescription, ToolKind, ToolResult } from "../../domain/index.ts";
 
+export interface CallContext extends ToolContext {
+  /** Of the commands that are run. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
 export interface CodingTool {
   readonly name: string;
   readonly description: string;
@@ -9,7 +14,7 @@ export interface CodingTool {
   readonly readOnly: boolean;
   readonly input: z.ZodType;
   describe(input: unknown): ToolDescription;
-  run(input: unknown, context: ToolContext): Promise<ToolResult>;
+  run(input: unknown, context: CallContext): Promise<ToolResult>;
 }
 
 interface Definition<Input> {
@@ -20,7 +25,7 @@ interface Definition<Input> {
   readonly input: z.ZodType<Input>;
   describe(input: Input): ToolDescription;
   /** May throw a ToolRefusal or a system error: both become a failed outcome in words. */
-  run(input: Input, context: ToolContext): Promise<ToolResult>;
+  run(input: Input, context: CallContext): Promise<ToolResult>;
 }
 
 /** Checks the arguments before either function sees them. */
