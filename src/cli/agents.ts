@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import { columns } from "./format.ts";
 import { type Io, print, printJson, say } from "./io.ts";
 import { isSet } from "./options.ts";
+import { oneLine } from "./printable.ts";
 import { isOnPath, PROGRAMS, readinessOf } from "./readiness.ts";
 
 export async function agents({ io, options }: Call): Promise<ExitCode> {
@@ -26,8 +27,8 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
   const rows = listed.map(({ name, backend, model, isDefault, ready, missing }) => [
     `${isDefault ? "*" : " "} ${name}`,
     backend,
-    model ?? "",
-    ready ? "ready" : (missing ?? ""),
+    oneLine(model ?? ""),
+    ready ? "ready" : oneLine(missing ?? ""),
   ]);
   const later = backends.map(
     ({ backend, program, found }) => `${backend} (${program} ${found ? "found" : "not found"})`,

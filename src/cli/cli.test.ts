@@ -1,10 +1,11 @@
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "../testing/index.ts";
-import { eventsIn, KEY, openPlace, type Place } from "./spawned.ts";
+import { say, temporaryFolder } from "../testing/index.ts";
+import { eventsIn, KEY, MAIN, openPlace, type Place } from "./spawned.ts";
 
 let place: Place;
 afterEach(() => place[Symbol.asyncDispose]());
@@ -78,6 +79,88 @@ describe("agents", () => {
     expect(code).toBe(0);
     expect(stdout).not.toContain("reviewer");
     expect(stderr).toMatch(/^rookery: .* is not trusted, so its agents are left out; .*rookery trust\n$/);
+  });
+});
+
+describe("text of a repository", () => {
+  const NASTY = "a\u001b[2J\u009b1m\r.md";
+  const files = {
+    "rookery.toml":
+      `[defaults]\nagent = "x"\n[agents.x]\nmodel = ${JSON.stringify(`anthropic/${NASTY}`)}\nprompts = [${JSON.stringify(NASTY)}]\n` +
+      `[agents.y]\nmodel = ${JSON.stringify(`${NASTY}/m`)}\n[agents.z]\nbackend = "acp"\ncommand = [${JSON.stringify(NASTY)}]\n`,
+    [NASTY]: "be kind",
+  };
+  const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
+
+  it.each([["agents"], ["doctor"], ["trust"], [""], ["run", "x"], ["agents", "--json"], ["trust", "--json"]])(
+    "cannot move the cursor: rookery %s %s",
+    async (...args) => {
+      place = await openPlace([], { files });
+      const call = () =>
+        place.rookery(
+          args.filter((word) => word !== ""),
+          { env: { ROOKERY_DEBUG: "1" } },
+        );
+      const untrusted = await call();
+      await place.rookery(["trust"]);
+      const trusted = await call();
+      expect(untrusted.stdout + untrusted.stderr + trusted.stdout + trusted.stderr).not.toMatch(CONTROLS);
+    },
+  );
+
+  it("is named where it is trusted", async () => {
+    place = await openPlace([], { files });
+    const { stdout } = await place.rookery(["trust"]);
+    expect(stdout).toContain(": rookery.toml, a<U+001B>[2J<U+009B>1m<U+000D>.md\n");
+    const json = await place.rookery(["trust", "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ files: ["rookery.toml", NASTY] });
+  });
+});
+
+it.each(["constructor/x", "__proto__/x", "toString/x"])("a model of no provider is said so: %s", async (model) => {
+  place = await openPlace([], { files: { "rookery.toml": `[agents.x]\nmodel = "${model}"` } });
+  await place.rookery(["trust"]);
+  const provider = model.split("/")[0] ?? "";
+  expect((await place.rookery(["agents"])).stdout).toContain(
+    `this version does not know "${provider}", only anthropic`,
+  );
+  expect(await place.rookery([])).toMatchObject({ code: 0, stderr: "" });
+});
+
+describe.skipIf(!existsSync("/dev/full"))("a disk that is full under the output", () => {
+  it.each([[["--help"]], [["--version"]], [[]], [["doctor", "--json"]], [["completion", "bash"]]])(
+    "is said in one line: rookery %j",
+    async (args) => {
+      place = await openPlace();
+      const { code, stderr } = await place.rookery(args, { stdout: "/dev/full" });
+      expect([code, stderr]).toEqual([1, "rookery: cannot write the output: the disk is full\n"]);
+    },
+  );
+
+  it.each([[["--json"]], [[]]])("cancels the turn: rookery run %j", async (args) => {
+    place = await openPlace([say(Array<string>(500).fill("more "), { chunkDelayMs: 20 })]);
+    const { code, stderr } = await place.rookery(["run", "x", ...args], { stdout: "/dev/full" });
+    expect([code, stderr]).toEqual([1, "rookery: cannot write the output: the disk is full\n"]);
+    const log = eventsIn((await place.rookery(["sessions", "events", "last", "--json"])).stdout);
+    expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "cancelled" } });
+  });
+});
+
+describe("a home that cannot be found", () => {
+  it("since it is relative to a folder that was removed is said so", async () => {
+    place = await openPlace();
+    const cwd = join(place.home, "removed");
+    await mkdir(cwd);
+    const sh = 'rmdir "$PWD" && exec "$@"';
+    const { stdout, stderr } = spawnSync("sh", ["-c", sh, "sh", process.execPath, MAIN, "sessions"], {
+      cwd,
+      env: { ...place.env, ROOKERY_HOME: "here" },
+      encoding: "utf8",
+    });
+    expect([stdout, stderr]).toEqual([
+      "",
+      'rookery: ROOKERY_HOME is "here", relative to a working folder that was removed; give it an absolute path\n',
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Loads a bundled file with V8's code cache, so that it is compiled once and not at each start. */
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
@@ -9,7 +9,7 @@ export interface CachedFile {
   readonly file: string;
   readonly require: NodeJS.Require;
   /** The cache is kept below it, if it exists. */
-  readonly home: string;
+  readonly home: string | undefined;
   readonly name: string;
   /** What makes an older cache useless, beside the file itself. */
   readonly stamp: string;
@@ -18,11 +18,15 @@ export interface CachedFile {
 /** Returns what the file exports. Without a cache, or with one that does not fit, it only takes longer. */
 export function loadCached({ file, require, home, name, stamp }: CachedFile): unknown {
   const source = readFileSync(file, "latin1");
-  const cacheFile = join(home, "cache", `${name}.v8`);
   const header = `${stamp} ${source.length} ${statSync(file).mtimeMs}`;
-  const cachedData = readCache(cacheFile, header);
+  const cacheFile = home === undefined ? undefined : join(home, "cache", `${name}.v8`);
+  const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, header);
   const script = new Script(source, { filename: file, cachedData });
-  if (cachedData === undefined || script.cachedDataRejected === true) {
+  if (
+    home !== undefined &&
+    cacheFile !== undefined &&
+    (cachedData === undefined || script.cachedDataRejected === true)
+  ) {
     process.once("exit", (code) => {
       if (code === 0 && existsSync(home)) writeCache(cacheFile, header, script.createCachedData());
     });
@@ -46,12 +50,20 @@ function readCache(file: string, header: string): Buffer | undefined {
 }
 
 function writeCache(file: string, header: string, data: Buffer): void {
+  const part = `${file}.${process.pid}`;
   try {
-    const part = `${file}.${process.pid}`;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(part, Buffer.concat([Buffer.from(`${header} ${crc32(data)}\n`, "latin1"), data]), { mode: 0o600 });
     renameSync(part, file); // whole or not at all
   } catch {
-    // a disk that is full or read-only makes starts slower, and nothing worse
+    removeIfThere(part); // a disk that is full or read-only makes starts slower, and nothing worse
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // it never was, or nobody may remove it
   }
 }

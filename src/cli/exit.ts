@@ -1,7 +1,8 @@
 /** What a command's exit code says, and how an error becomes one line on stderr. */
 import { type ErrorCode, isRookeryError, messageOf, RookeryError } from "../domain/errors.ts";
+import { errnoWords } from "./errno.ts";
 import { type Io, say } from "./io.ts";
-import { oneLine } from "./printable.ts";
+import { printable } from "./printable.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2, undecided: 3, cancelled: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -54,8 +55,8 @@ export function usage(message: string): RookeryError {
 /** Says one line, and with ROOKERY_DEBUG=1 also where it came from. */
 export function report(io: Io, thrown: unknown): ExitCode {
   const error = firstOf(thrown);
-  say(io, oneLine(wordsOf(error)));
-  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${stackOf(thrown)}\n`);
+  say(io, wordsOf(error));
+  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${printable(stackOf(thrown))}\n`);
   return isRookeryError(error) ? EXIT_BY_CODE[error.code] : EXIT.failed;
 }
 
@@ -66,19 +67,10 @@ function firstOf(error: unknown): unknown {
   return suppressed ? firstOf(error.suppressed) : error;
 }
 
-const ERRNO: Record<string, string> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EMFILE: "too many open files",
-};
-
 function wordsOf(error: unknown): string {
   if (isRookeryError(error)) return error.message;
-  const { code, path } = (error ?? {}) as { code?: unknown; path?: unknown };
-  const words = ERRNO[String(code)];
+  const { path } = (error ?? {}) as { path?: unknown };
+  const words = errnoWords(error);
   if (words !== undefined && typeof path === "string") return `cannot use ${path}: ${words}; see rookery doctor`;
   return `something unexpected went wrong: ${messageOf(error)} (ROOKERY_DEBUG=1 shows where)`;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { age, bytes, columns, count, duration, usd } from "./format.ts";
-import { oneLine, printable } from "./printable.ts";
+import { oneLine, printable, visible } from "./printable.ts";
 
 it.each([
   [count(0), "0"],
@@ -43,4 +43,8 @@ it.each([
 it("a line is one line, of a length", () => {
   expect(oneLine(" a\n b\t c ")).toBe("a b c");
   expect(oneLine("abcdef", 4)).toBe("abc…");
+});
+
+it("what a person decides on keeps its control characters, as names", () => {
+  expect(visible("a\tb\n\u001b[0m\u00ad\u{e0041} ünï 🐦")).toBe("a\tb<U+000A><U+001B>[0m<U+00AD><U+E0041> ünï 🐦");
 });

@@ -2,6 +2,8 @@
 import type { Writable } from "node:stream";
 import type { Env } from "../config/home.ts";
 import { RookeryError } from "../domain/errors.ts";
+import { outputLost } from "./errno.ts";
+import { oneLine } from "./printable.ts";
 
 export interface Io {
   readonly env: Env;
@@ -11,15 +13,19 @@ export interface Io {
   readonly stderr: Output;
   /** Throws `cwd_missing` where the folder was removed. */
   cwd(): string;
-  /** Told when the reader of stdout went away; while nobody wants to be told, the process ends then. */
-  readonly readerGone: Set<() => void>;
+  /** Told when stdout takes nothing more; while nobody wants to be told, the process ends then. */
+  readonly outputGone: Set<() => void>;
+  /** Was that a failure, and not a reader that went away? It has been said then. */
+  outputFailed(): boolean;
 }
 
 export type Output = Writable & { readonly isTTY?: boolean };
 
 export function processIo(version: string): Io {
+  const output = watchOutput();
   return {
-    readerGone: endWithReader(),
+    outputGone: output.listeners,
+    outputFailed: () => output.failed,
     env: process.env,
     version,
     stdin: process.stdin,
@@ -36,24 +42,25 @@ export function processIo(version: string): Io {
   };
 }
 
-/** `rookery sessions events | head`: the reader has had enough, which is no mistake of anyone. */
-function endWithReader(): Set<() => void> {
-  const listeners = new Set<() => void>();
+/** `rookery sessions events | head`: the reader has had enough, which is no mistake of anyone. A full disk is one. */
+function watchOutput(): { readonly listeners: Set<() => void>; failed: boolean } {
+  const output = { listeners: new Set<() => void>(), failed: false };
   let told = false;
   process.stderr.on("error", () => undefined);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
     if (told) return; // each further write fails as well
-    if (listeners.size === 0) process.exit(0);
     told = true;
-    for (const listener of listeners) listener();
+    output.failed = error.code !== "EPIPE";
+    if (output.failed) say(process, outputLost(error));
+    if (output.listeners.size === 0) process.exit(output.failed ? 1 : 0);
+    for (const listener of output.listeners) listener();
   });
-  return listeners;
+  return output;
 }
 
 /** Waits while the reader is slower than we are. */
 export async function print({ stdout }: Io, text: string): Promise<void> {
-  if (text === "" || stdout.destroyed || stdout.write(text)) return;
+  if (text === "" || stdout.destroyed || stdout.errored !== null || stdout.write(text)) return;
   await new Promise<void>((resolve) => {
     const done = () => {
       stdout.off("drain", done).off("close", done).off("error", done);
@@ -64,12 +71,20 @@ export async function print({ stdout }: Io, text: string): Promise<void> {
 }
 
 export function printJson(io: Io, value: unknown): Promise<void> {
-  return print(io, `${JSON.stringify(value)}\n`);
+  return print(io, `${jsonLine(value)}\n`);
 }
 
-/** One line for the person, beside the output. */
-export function say({ stderr }: Io, line: string): void {
-  stderr.write(`rookery: ${line}\n`);
+/** JSON that no terminal acts on; JSON itself asks only for the escape of what is below U+0020. */
+function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** One line for the person, beside the output; `more` is safe to show as it is. */
+export function say({ stderr }: Pick<Io, "stderr">, line: string, more: readonly string[] = []): void {
+  stderr.write([`rookery: ${oneLine(line)}`, ...more, ""].join("\n"));
 }
 
 /** Is someone there who can be asked? */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { homeFolder } from "../config/home.ts";
 import { loadCached } from "./code-cache.ts";
+import { outputLost } from "./errno.ts";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const args = process.argv.slice(2);
@@ -14,19 +15,31 @@ if (process.platform === "win32") {
 } else if (major < 20 || (major === 20 && minor < 19)) {
   refuse(`Rookery needs Node 20.19 or newer; this is ${process.version}`);
 } else if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") refuse(outputLost(error));
+  });
   process.stdout.write(`${version}\n`);
 } else {
   const command = /^[a-z]{1,20}$/.exec(args[0] ?? "welcome")?.[0] ?? "other";
   const program = loadCached({
     file: join(__dirname, "program.cjs"), // built beside this one
     require,
-    home: homeFolder(process.env),
+    home: homeOrNone(),
     name: command, // each command warms what it uses
     stamp: `${version} ${process.version} ${process.arch}`,
   }) as typeof import("./program.ts");
   program.runProgram(args, version).catch((error: unknown) => {
     throw error; // runProgram reports what went wrong by itself: this is a defect, and Node prints it
   });
+}
+
+/** Where there is none to be found, the command that needs one says why. */
+function homeOrNone(): string | undefined {
+  try {
+    return homeFolder(process.env);
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(message: string): void {

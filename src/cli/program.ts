@@ -9,7 +9,7 @@ export async function runProgram(args: readonly string[], version: string): Prom
   const io = processIo(version);
   const code = await interpret(io, args);
   await new Promise<void>((resolve) => io.stdout.write("", () => resolve()));
-  process.exit(code); // a child's pipe or a library's timer must not keep a finished command alive
+  process.exit(io.outputFailed() ? EXIT.failed : code); // a child's pipe or a library's timer must not keep a finished command alive
 }
 
 /** Never rejects. */

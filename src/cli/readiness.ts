@@ -11,9 +11,9 @@ export interface Readiness {
 }
 
 /** Each provider of this version, with the variables that may hold its key. */
-export const PROVIDER_KEYS: Readonly<Record<string, readonly string[]>> = {
-  anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-};
+export const PROVIDER_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["anthropic", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"]],
+]);
 
 /** The programs behind the backends that later versions drive. */
 export const PROGRAMS: readonly { readonly backend: BackendKind; readonly program: string }[] = [
@@ -31,9 +31,9 @@ export function readinessOf(agent: AgentSpec, env: Env): Readiness {
   }
   if (agent.model === undefined) return missing('it names no model: add model = "anthropic/…"');
   const provider = agent.model.split("/")[0] ?? "";
-  const variables = PROVIDER_KEYS[provider];
+  const variables = PROVIDER_KEYS.get(provider);
   if (variables === undefined) {
-    return missing(`this version does not know "${provider}", only ${Object.keys(PROVIDER_KEYS).join(", ")}`);
+    return missing(`this version does not know "${provider}", only ${[...PROVIDER_KEYS.keys()].join(", ")}`);
   }
   return hasKey(provider, env)
     ? { ready: true, missing: undefined }
@@ -41,7 +41,7 @@ export function readinessOf(agent: AgentSpec, env: Env): Readiness {
 }
 
 export function hasKey(provider: string, env: Env): boolean {
-  return (PROVIDER_KEYS[provider] ?? []).some((variable) => (env[variable] ?? "") !== "");
+  return (PROVIDER_KEYS.get(provider) ?? []).some((variable) => (env[variable] ?? "") !== "");
 }
 
 export function isOnPath(program: string, env: Env): boolean {

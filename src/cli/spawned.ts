@@ -1,5 +1,6 @@
 /** For tests: the built command, started as people start it, in a home and a folder of its own. */
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "../domain/events.ts";
@@ -35,6 +36,8 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Uint8Array;
   readonly uid?: number;
+  /** A file that the output goes to. */
+  readonly stdout?: string;
 }
 
 export interface Ended {
@@ -67,11 +70,18 @@ export async function openPlace(
   const extra = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url };
   const env = builtEnvironment({ home, extra });
   const around = (more: SpawnOptions) => ({ ...more, cwd: more.cwd ?? repository.path, env: { ...env, ...more.env } });
-  const start = (args: readonly string[], more: SpawnOptions = {}): Started => {
-    const started = startChild([process.execPath, MAIN, ...args], around(more));
-    started.child.stdin.end(more.input ?? "");
-    return started;
+  const children = new Set<Started>();
+  const started = (words: readonly string[], more: SpawnOptions): Started => {
+    const child = startChild(words, around(more));
+    children.add(child);
+    return child;
   };
+  const start = (args: readonly string[], more: SpawnOptions = {}): Started => {
+    const child = started([process.execPath, MAIN, ...args], more);
+    child.child.stdin.end(more.input ?? "");
+    return child;
+  };
+  opening.defer(() => endChildren(children)); // a test that failed may have left some
   const owned = opening.move();
   return {
     home,
@@ -79,8 +89,7 @@ export async function openPlace(
     server,
     env,
     start,
-    terminal: (args, more = {}) =>
-      startChild(["python3", "-c", ON_A_TERMINAL, process.execPath, MAIN, ...args], around(more)),
+    terminal: (args, more = {}) => started(["python3", "-c", ON_A_TERMINAL, process.execPath, MAIN, ...args], more),
     rookery: (args, more) => start(args, more).ended,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -93,17 +102,27 @@ export function eventsIn(stdout: string): SessionEvent[] {
     .map((line) => JSON.parse(line) as SessionEvent);
 }
 
-function startChild([program = "", ...args]: readonly string[], { cwd, env, uid }: SpawnOptions): Started {
+/** What runs on a terminal ends with it. */
+async function endChildren(children: Iterable<Started>): Promise<void> {
+  for (const { child, ended } of children) {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await ended.catch(() => undefined);
+  }
+}
+
+function startChild([program = "", ...args]: readonly string[], { cwd, env, uid, stdout }: SpawnOptions): Started {
+  const to = stdout === undefined ? undefined : openSync(stdout, "w");
   const child = spawn(program, args, {
     cwd,
     env: { ...env },
-    stdio: "pipe",
+    stdio: ["pipe", to ?? "pipe", "pipe"],
     ...(uid !== undefined && { uid }),
-  });
+  }) as ChildProcessByStdio<Writable, Readable, Readable>;
+  if (to !== undefined) closeSync(to);
   const output = { stdout: "", stderr: "" };
   const listeners = new Set<() => void>();
   for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
+    (child[name] as Readable | null)?.setEncoding("utf8").on("data", (text: string) => {
       output[name] += text;
       for (const listener of listeners) listener();
     });

@@ -5,11 +5,13 @@ import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { print, printJson } from "./io.ts";
 import { isSet } from "./options.ts";
+import { visible } from "./printable.ts";
 
 export async function trustRepository({ io, args: [dir = "."], options }: Call): Promise<ExitCode> {
   const state = await trust(resolve(io.cwd(), dir), io.env);
   if (isSet(options, "json")) await printJson(io, state);
-  else if (state.status === "nothing_to_trust") await print(io, `${state.root} brings nothing that needs trust\n`);
-  else await print(io, `trusted ${state.root}: ${state.files.join(", ")}\n`);
+  else if (state.status === "nothing_to_trust")
+    await print(io, `${visible(state.root)} brings nothing that needs trust\n`);
+  else await print(io, `trusted ${visible(state.root)}: ${state.files.map(visible).join(", ")}\n`);
   return EXIT.done;
 }

@@ -14,7 +14,7 @@ export async function welcome({ io }: Call): Promise<ExitCode> {
   const lines = [
     `Rookery ${io.version}: one durable runtime for every coding agent.`,
     "",
-    `  log      ${homeFolder(io.env)}`,
+    `  log      ${oneLine(homeFolder(io.env))}`,
     `  agents   ${names.length === 0 ? "none is ready" : `${names.join(", ")} (rookery agents)`}`,
     "",
     ...(names.length === 0 ? WITHOUT_AGENT : WITH_AGENT),
@@ -47,7 +47,7 @@ async function readableConfig(io: Io): Promise<Config | undefined> {
   try {
     return await loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" });
   } catch (error) {
-    say(io, oneLine(messageOf(error)));
+    say(io, messageOf(error));
     return undefined;
   }
 }

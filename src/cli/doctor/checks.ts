@@ -118,7 +118,7 @@ async function repository(io: Io): Promise<Finding[]> {
 
 /** Only whether there is one: a key or a part of it is never shown. */
 async function keys({ env }: Io): Promise<Finding[]> {
-  return Object.entries(PROVIDER_KEYS).map(([provider, [variable = ""]]): Finding => {
+  return Array.from(PROVIDER_KEYS, ([provider, [variable = ""]]): Finding => {
     const subject = "keys";
     if (hasKey(provider, env)) return { subject, status: "ok", detail: `${provider}: a key is set` };
     const advice = `export ${variable}=…, or see it work without: rookery demo`;

@@ -1,16 +1,11 @@
 /** Brings what an agent waits for to a person: asked here, one at a time, or told how to answer from elsewhere. */
 import { isRookeryError } from "../../domain/errors.ts";
 import type { Answer } from "../../session/answer.ts";
+import { count } from "../format.ts";
 import { type Io, say } from "../io.ts";
 import { oneLine } from "../printable.ts";
+import { type Asked, detailsOf, subjectOf } from "./asked.ts";
 import { question } from "./question.ts";
-
-export interface Asked {
-  readonly requestId: string;
-  /** Undefined for a question, which is always answered from elsewhere. */
-  readonly tool: string | undefined;
-  readonly title: string;
-}
 
 export interface AskerOptions {
   readonly io: Io;
@@ -21,6 +16,9 @@ export interface AskerOptions {
   /** Told before and after the terminal is used for a question. */
   readonly onBusy: (busy: boolean) => void;
 }
+
+/** What a small screen has room for. */
+const MOST_LINES = 20;
 
 export class Asker implements AsyncDisposable {
   readonly #options: AskerOptions;
@@ -53,11 +51,11 @@ export class Asker implements AsyncDisposable {
     if (this.#failure !== undefined) throw this.#failure as Error;
   }
 
-  #tell({ requestId, tool, title }: Asked): void {
+  #tell(asked: Asked): void {
     const { io, sessionId } = this.#options;
-    const what = tool === undefined ? oneLine(title, 200) : describe(tool, title);
-    const answer = tool === undefined ? `accept --content '{…}'` : "allow";
-    say(io, `waiting for a decision on ${what}; answer with: rookery answer ${sessionId} ${requestId} ${answer}`);
+    const answer = asked.tool === undefined ? `accept --content '{…}'` : "allow";
+    const how = `answer with: rookery answer ${sessionId} ${asked.requestId} ${answer}`;
+    say(io, `waiting for ${subjectOf(asked)}:`, [...detailsOf(asked), how]);
   }
 
   async #askHere(asked: Asked, signal: AbortSignal): Promise<void> {
@@ -72,10 +70,14 @@ export class Asker implements AsyncDisposable {
     }
   }
 
-  async #decision({ tool = "", title }: Asked, signal: AbortSignal): Promise<Answer> {
-    const text = `Allow ${describe(tool, title)}? [y]es, [a]lways in this session, [n]o `;
+  /** Shown whole each time: what was there before may be off the screen. */
+  async #decision(asked: Asked, signal: AbortSignal): Promise<Answer> {
+    const tool = oneLine(asked.tool ?? "", 100);
+    const lines = detailsOf(asked);
+    const many = lines.length > MOST_LINES ? `, all ${count(lines.length)} lines above` : "";
+    const ask = `Allow ${tool}${many}? [y]es, [a]lways ${tool} in this session, [n]o `;
     for (;;) {
-      const typed = await question(this.#options.io, text, signal);
+      const typed = await question(this.#options.io, [`${tool}:`, ...lines, ask].join("\n"), signal);
       const answer = answerOf(typed);
       if (answer !== undefined) return answer;
     }
@@ -88,10 +90,4 @@ export function answerOf(typed: string | undefined): Answer | undefined {
   if (["y", "yes"].includes(word)) return { decision: "allow", scope: "once" };
   if (["a", "always"].includes(word)) return { decision: "allow", scope: "session" };
   return ["n", "no"].includes(word) ? { decision: "deny" } : undefined;
-}
-
-/** Titles of some tools begin with their name already. */
-export function describe(tool: string, title: string): string {
-  const line = oneLine(title, 300);
-  return line === "" || line === tool ? tool : line.startsWith(tool) ? line : `${tool}: ${line}`;
 }

@@ -5,6 +5,7 @@ import type { Session, Turn } from "../../session/session.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { type Io, say } from "../io.ts";
 import { oneLine } from "../printable.ts";
+import { askedIn, openRequests } from "./asked.ts";
 import { Asker } from "./asker.ts";
 import { watchInterrupts } from "./interrupts.ts";
 import { openScreen, type Screen } from "./screen.ts";
@@ -32,6 +33,7 @@ export async function drive(options: Drive): Promise<ExitCode> {
   const cancel = (): void => void session.cancel().catch(() => undefined); // told by the turn's outcome
   interrupts.signal.addEventListener("abort", cancel, { once: true });
 
+  const left = await openRequests(store, session.state);
   let outcome: TurnOutcome | undefined;
   {
     await using asker = askerFor(options, screen);
@@ -40,9 +42,7 @@ export async function drive(options: Drive): Promise<ExitCode> {
       bringUp(asker, event, options.attended);
     });
     await using _letGo = session; // before the watch ends, so that it shows all that is left in the log
-    for (const { requestId, tool, title, answer } of session.state.requests) {
-      if (answer === undefined) asker.ask({ requestId, tool, title });
-    }
+    for (const asked of left) asker.ask(asked);
     for (const start of turnsOf(options)) {
       if (interrupts.signal.aborted) break;
       const turn = start();
@@ -76,11 +76,8 @@ function askerFor({ io, session, here }: Drive, screen: Screen): Asker {
 /** Where nobody is attending, the gate has answered by itself. */
 function bringUp(asker: Asker, event: SessionEvent, attended: boolean): void {
   if (event.type === "permission.resolved" || event.type === "question.answered") asker.resolved(event.requestId);
-  if (!attended) return;
-  if (event.type === "permission.requested") asker.ask(event);
-  if (event.type === "question.asked") {
-    asker.ask({ requestId: event.requestId, tool: undefined, title: event.message });
-  }
+  const asked = attended ? askedIn(event) : undefined;
+  if (asked !== undefined) asker.ask(asked);
 }
 
 function conclude({ io, session, attended }: Drive, outcome: TurnOutcome, refused: readonly string[]): ExitCode {
@@ -89,7 +86,7 @@ function conclude({ io, session, attended }: Drive, outcome: TurnOutcome, refuse
       return EXIT.cancelled;
     case "failed":
     case "stalled":
-      say(io, oneLine(outcome.message));
+      say(io, outcome.message);
       return EXIT.failed;
     case "done":
       if (attended || refused.length === 0 || session.state.permissions !== "ask") return EXIT.done;

@@ -1,4 +1,4 @@
-/** What ends a turn from outside: a signal or a reader that left cancels it, Ctrl-C a second time quits at once. */
+/** What ends a turn from outside: a signal or the loss of the output cancels it, Ctrl-C a second time quits at once. */
 import { EXIT } from "../exit.ts";
 import { type Io, say } from "../io.ts";
 
@@ -20,13 +20,13 @@ export function watchInterrupts(io: Io): Interrupts {
   };
   process.on("SIGINT", interrupt);
   for (const name of CANCELLING) process.on(name, cancel);
-  io.readerGone.add(cancel);
+  io.outputGone.add(cancel);
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       process.off("SIGINT", interrupt);
       for (const name of CANCELLING) process.off(name, cancel);
-      io.readerGone.delete(cancel);
+      io.outputGone.delete(cancel);
     },
   };
 }

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { SessionEvent } from "../../domain/events.ts";
-import { call, fault, say, type Script } from "../../testing/index.ts";
+import { openSqliteStore } from "../../store/sqlite/open.ts";
+import { call, fault, type Reply, say, type Script } from "../../testing/index.ts";
 import { eventsIn, openPlace, type Place } from "../spawned.ts";
 
 let place: Place;
@@ -82,6 +84,17 @@ describe("--json", () => {
   });
 });
 
+it.each([
+  ["cut short by the model's limit", say("half of", { stopReason: "max_tokens" }), "reply_truncated"],
+  ["refused by the model", say("", { stopReason: "refusal" }), "reply_refused"],
+])("a reply that was %s is a failure, in one line", async (_, reply, code) => {
+  await opened([reply]);
+  const ended = await place.rookery(["run", "x"]);
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/^rookery: [^\n]+\n$/)]);
+  const log = eventsIn((await place.rookery(["sessions", "events", "last", "--json"])).stdout);
+  expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "failed", code } });
+});
+
 describe("permissions where nobody is at a terminal", () => {
   it("are refused in words, with exit code 3 and how to allow", async () => {
     await opened();
@@ -112,7 +125,10 @@ describe("permissions where nobody is at a terminal", () => {
     const running = place.start(["run", "x", "--permissions", "ask"]);
     const [, session = "", request = ""] = await running.said(/answer with: rookery answer (\S+) (\S+) allow/);
     const state = await place.rookery(["sessions", "show", session]);
-    expect(state.stdout).toContain(`waiting for write hello.txt\n  rookery answer ${session} ${request} allow\n`);
+    expect(state.stdout).toContain(
+      `\nwaiting for a decision on write:\n  path: hello.txt\n  content: hello\n` +
+        `answer with: rookery answer ${session} ${request} allow\n`,
+    );
 
     expect(await place.rookery(["answer", session, request, word])).toMatchObject({ code: 0, stderr: "" });
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(shown) });
@@ -121,6 +137,23 @@ describe("permissions where nobody is at a terminal", () => {
       stderr: expect.stringContaining(`request ${request} needs no answer any more`),
     });
   });
+});
+
+it("what waits for an answer is told whole, here and to whoever looks", async () => {
+  await opened([call("bash", { command: "echo harmless\ntouch pwned", timeout_ms: 5000 }), say("ok")]);
+  const running = place.start(["run", "x", "--permissions", "ask"]);
+  const [told = "", session = "", request = ""] = await running.said(
+    /^rookery: waiting for[^]*answer with: rookery answer (\S+) (\S+) allow\n/m,
+  );
+  const whole = "command (2 lines):\n  │ echo harmless\n  │ touch pwned\n  timeout_ms: 5000\nanswer with: ";
+  expect(told).toContain(`rookery: waiting for a decision on bash:\n  ${whole}`);
+  expect((await place.rookery(["sessions", "show", session])).stdout).toContain(
+    `\nwaiting for a decision on bash:\n  ${whole}`,
+  );
+  const log = await place.rookery(["sessions", "events", session]);
+  expect(log.stdout).toContain(`permission.requested ${request} bash {"command":"echo harmless\\ntouch pwned"`);
+  await place.rookery(["answer", session, request, "deny"]);
+  await running.ended;
 });
 
 describe("a turn that a killed process left", () => {
@@ -151,6 +184,59 @@ describe("a turn that a killed process left", () => {
     const { code, stdout } = await place.rookery(["run", "more", "--session", session]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/went on\ndone[^\n]*\nand further\ndone/);
+  });
+
+  describe("with inputs that still wait for their turn", () => {
+    /** A session that was left in the middle of its first turn, or after it, with two inputs queued. */
+    async function left(script: Script, { midTurn }: { midTurn: boolean }): Promise<string> {
+      await opened([midTurn ? fault("stall", { text: "never" }) : say("zero"), ...(script as readonly Reply[])]);
+      const first = place.start(["run", "x", "--json"]);
+      const [, session = ""] = await first.said(/"sessionId":"(\w+)"/);
+      if (midTurn) {
+        await place.server.received(0);
+        first.child.kill("SIGKILL");
+      }
+      await first.ended;
+      await using store = await openSqliteStore({ path: join(place.home, ".rookery", "rookery.db") });
+      const { head } = (await store.summary(session)) ?? { head: 0 };
+      const queued = ["one", "two"].map((text) => ({
+        type: "input.queued" as const,
+        at: new Date().toISOString(),
+        agent: "anthropic",
+        inputId: `inp_${text}`,
+        input: [{ type: "text" as const, text }],
+      }));
+      await store.append({ sessionId: session, id: "app_queue", expectedHead: head, events: queued });
+      return session;
+    }
+
+    it.each([
+      ["goes on, then they do, then the prompt", true, [say("went on"), say("first"), say("second"), say("last")]],
+      ["is none, they go before the prompt", false, [say("first"), say("second"), say("last")]],
+    ])("%s", async (_, midTurn, script) => {
+      const session = await left(script, { midTurn });
+      const { code, stdout, stderr } = await place.rookery(["run", "more", "--session", session]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(/first\ndone[^\n]*\nsecond\ndone[^\n]*\nlast\ndone/);
+    });
+
+    it("needs no prompt to go on", async () => {
+      const session = await left([say("first"), say("second")], { midTurn: false });
+      const { code, stdout } = await place.rookery(["run", "--session", session]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/first\ndone[^\n]*\nsecond\ndone/);
+    });
+
+    it("leaves them there when it is cancelled", async () => {
+      const session = await left([fault("stall", { text: "never" })], { midTurn: false });
+      const running = place.start(["run", "more", "--session", session]);
+      await place.server.received(1);
+      running.child.kill("SIGINT");
+      expect((await running.ended).code).toBe(130);
+      const { stdout } = await place.rookery(["sessions", "show", session]);
+      expect(stdout).toMatch(/^queued inputs +1$/m);
+      expect(place.server.requests).toHaveLength(2);
+    });
   });
 
   it("that is none is said so", async () => {

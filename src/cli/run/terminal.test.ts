@@ -6,7 +6,8 @@ let place: Place;
 afterEach(() => place[Symbol.asyncDispose]());
 
 const SCRIPT: Script = [call("write", { path: "hello.txt", content: "hello" }), say("All done.")];
-const QUESTION = /Allow write hello\.txt\? \[y\]es, \[a\]lways in this session, \[n\]o /;
+const QUESTION =
+  /write:\r\n {2}path: hello\.txt\r\n {2}content: hello\r\nAllow write\? \[y\]es, \[a\]lways write in this session, \[n\]o /;
 
 describe.skipIf(!hasTerminals)("on a terminal", () => {
   it.each([
@@ -22,6 +23,36 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
     expect(stdout).toContain(shown);
     expect(stdout).toContain("All done.");
     expect(code).toBe(0);
+  });
+
+  it("all lines of a command are shown before it is allowed", async () => {
+    place = await openPlace([call("bash", { command: "echo harmless\ntouch pwned\u001b[1A" }), say("All done.")]);
+    const running = place.terminal(["run", "x"]);
+    await running.said(
+      /bash:\r\n {2}command \(2 lines\):\r\n {2}│ echo harmless\r\n {2}│ touch pwned<U\+001B>\[1A\r\nAllow bash\? /,
+    );
+    running.child.stdin.write("n\n");
+    expect((await running.ended).stdout).toContain("⊘ bash: echo harmless — refused");
+  });
+
+  it("a command longer than a screen is told to be so", async () => {
+    place = await openPlace([call("bash", { command: `echo a${"\n".repeat(99)}touch b` }), say("All done.")]);
+    const running = place.terminal(["run", "x"]);
+    await running.said(/│ touch b\r\nAllow bash, all 101 lines above\? /);
+    running.child.stdin.write("n\n");
+    await running.ended;
+  });
+
+  it("a question that a killed process left is asked with all of it", async () => {
+    place = await openPlace([call("bash", { command: "echo harmless\ntouch pwned" }), say("All done.")]);
+    const first = place.start(["run", "x", "--permissions", "ask"]);
+    const [, session = ""] = await first.said(/rookery answer (\S+)/);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const running = place.terminal(["run", "--session", session]);
+    await running.said(/│ echo harmless\r\n {2}│ touch pwned\r\nAllow bash\? /);
+    running.child.stdin.write("n\n");
+    expect((await running.ended).code).toBe(0);
   });
 
   it("what is no answer is asked again, and a closed input is a no", async () => {
@@ -89,6 +120,16 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
     first.child.stdin.write("y\n");
     expect(await first.ended).toMatchObject({ code: 0 });
     expect((await place.terminal(["run", "x"]).ended).stdout).not.toContain("Trust it?");
+  });
+
+  it("names of files that trust is asked for cannot move the cursor", async () => {
+    const name = "a\u001b[2K\r\n.md";
+    const files = { "rookery.toml": `[agents.x]\nprompts = [${JSON.stringify(name)}]`, [name]: "be kind" };
+    place = await openPlace([], { files });
+    const running = place.terminal(["run", "x"]);
+    await running.said(/\(rookery\.toml, a<U\+001B>\[2K<U\+000D><U\+000A>\.md\)\r\nTrust it\?/);
+    running.child.stdin.write("\n");
+    expect((await running.ended).stdout).not.toContain("\u001b[2K");
   });
 
   it("trust that is not given is exit code 3", async () => {

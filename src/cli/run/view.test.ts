@@ -38,6 +38,7 @@ const toolEnded = (
   outcome,
   text,
 });
+const toolEndedOf = (toolId: string): EventBody => ({ type: "tool.ended", toolId, outcome: "ok", text: "" });
 const ended: EventBody = { type: "turn.ended", outcome: { status: "done" } };
 
 describe("a turn is shown", () => {
@@ -65,6 +66,16 @@ describe("a turn is shown", () => {
     ["with a title on one line", [tool("t1", "bash: a\nb"), toolEnded("ok")], "✓ bash: a b\n"],
     ["with warnings", [{ type: "notice", level: "warning", code: "x", message: "careful" }], "! careful\n"],
     ["without thoughts", [{ type: "thought.delta", messageId: "m1", text: "hm" }], ""],
+    [
+      "without escape sequences in names",
+      [
+        { type: "tool.ended", toolId: "constructor\u001b[1m", outcome: "ok", text: "" },
+        { type: "agent.switched", from: "a", to: "b\u001b[1m" },
+        { type: "subagent.started", childSessionId: "s\u009b", title: "t\r" },
+      ],
+      "✓ constructor[1m\nagent: b[1m\nstarted t (s)\n",
+    ],
+    ["of a tool that was not begun", [toolEndedOf("constructor")], "✓ constructor\n"],
     ["without escape sequences", [delta("a\u001b[31mb\u009b1mc\r\n"), completed("")], "a[31mb1mc\n"],
   ])("%s", (_, bodies, expected) => {
     expect(shown([started, ...bodies]).text).toBe(expected);

@@ -11,7 +11,7 @@ export interface View {
   /** The message whose text is being shown as it comes. */
   readonly message: string | undefined;
   /** Titles of the tools that run, by id. */
-  readonly tools: Readonly<Record<string, string>>;
+  readonly tools: ReadonlyMap<string, string>;
   /** Titles of the tools that were refused in this turn. */
   readonly refused: readonly string[];
   /** Of this turn; undefined until something is reported. */
@@ -22,7 +22,7 @@ export interface View {
 export const EMPTY_VIEW: View = {
   atStart: true,
   message: undefined,
-  tools: {},
+  tools: new Map(),
   refused: [],
   usage: undefined,
   startedAt: "",
@@ -41,10 +41,10 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
       return line(view, whole === "" ? undefined : whole, { message: undefined });
     }
     case "tool.started":
-      return [{ ...view, tools: { ...view.tools, [event.toolId]: titleOf(event) } }, ""];
+      return [{ ...view, tools: new Map(view.tools).set(event.toolId, titleOf(event)) }, ""];
     case "tool.updated":
       if (event.title === undefined) return [view, ""];
-      return [{ ...view, tools: { ...view.tools, [event.toolId]: oneLine(event.title) } }, ""];
+      return [{ ...view, tools: new Map(view.tools).set(event.toolId, oneLine(event.title)) }, ""];
     case "tool.ended":
       return ended(view, event, paint);
     case "output.text":
@@ -53,7 +53,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
       if (event.level === "info") return line(view, paint("dim", oneLine(event.message)));
       return line(view, `${paint(event.level === "error" ? "red" : "yellow", "!")} ${oneLine(event.message)}`);
     case "agent.switched":
-      return line(view, paint("dim", `agent: ${event.to}`));
+      return line(view, paint("dim", `agent: ${oneLine(event.to)}`));
     case "plan.updated": {
       const done = event.entries.filter((entry) => entry.status === "completed").length;
       return line(view, paint("dim", `plan: ${done} of ${event.entries.length} done`));
@@ -63,9 +63,9 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "context.compacted":
       return line(view, paint("dim", "the conversation so far was summarized"));
     case "subagent.started":
-      return line(view, paint("dim", `started ${oneLine(event.title)} (${event.childSessionId})`));
+      return line(view, paint("dim", oneLine(`started ${event.title} (${event.childSessionId})`)));
     case "subagent.ended":
-      return line(view, paint("dim", `${event.childSessionId}: ${event.outcome.status}`));
+      return line(view, paint("dim", oneLine(`${event.childSessionId}: ${event.outcome.status}`)));
     case "usage.reported":
       return [{ ...view, usage: addUsage(view.usage ?? NO_USAGE, event) }, ""];
     case "session.opened":
@@ -85,8 +85,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
 
 /** What is being waited for, to be shown while nothing comes. */
 export function waitingFor(view: View): string {
-  const titles = Object.values(view.tools);
-  return titles.length === 0 ? "thinking" : titles.join(", ");
+  return view.tools.size === 0 ? "thinking" : [...view.tools.values()].join(", ");
 }
 
 const WORDS: Record<ToolOutcome, { mark: string; colour: Colour; word: string }> = {
@@ -108,7 +107,9 @@ function streamed(view: View, event: EventOf<"message.delta">): readonly [View, 
 }
 
 function ended(view: View, event: EventOf<"tool.ended">, paint: Paint): readonly [View, string] {
-  const { [event.toolId]: title = event.toolId, ...tools } = view.tools;
+  const title = view.tools.get(event.toolId) ?? oneLine(event.toolId);
+  const tools = new Map(view.tools);
+  tools.delete(event.toolId);
   const { mark, colour, word } = WORDS[event.outcome];
   const detail = event.outcome === "failed" ? oneLine(lastLine(event.text), DETAIL_LENGTH) : "";
   const how = [word, detail].filter((part) => part !== "").join(": ");

@@ -35,7 +35,7 @@ function detailOf(event: EventBody): string {
     case "tool.ended":
       return `${event.toolId} ${event.outcome}: ${event.text}`;
     case "permission.requested":
-      return `${event.requestId} ${event.tool}: ${event.title}`;
+      return `${event.requestId} ${event.tool} ${JSON.stringify(event.input) ?? ""}`; // a title is only its beginning
     case "permission.resolved":
       return `${event.requestId} ${event.decision} (${event.scope}, by ${event.by}) ${event.message ?? ""}`;
     case "question.asked":

@@ -35,7 +35,7 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
   const rows = sessions.map((session) => [
     session.id,
     session.status,
-    session.agent,
+    oneLine(session.agent),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
     age(session.updatedAt, now),
     oneLine(session.title ?? "", 60),

@@ -1,5 +1,5 @@
 /** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
-import { applyAll, emptyState, type Request, type SessionState, statusOf } from "../../domain/state.ts";
+import { applyAll, emptyState, type SessionState, statusOf } from "../../domain/state.ts";
 import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -8,7 +8,7 @@ import { print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { oneLine } from "../printable.ts";
-import { describe } from "../run/asker.ts";
+import { type Asked, detailsOf, openRequests, subjectOf } from "../run/asked.ts";
 import { usageWords } from "../run/view.ts";
 import { findSession } from "./find.ts";
 
@@ -17,7 +17,7 @@ export async function showSession({ io, args: [named = ""], options }: Call): Pr
   const { id } = await findSession(rookery.store, named);
   const state = await fold(rookery.store, id);
   if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
-  else await print(io, factsOf(state) + waitingFor(state));
+  else await print(io, factsOf(state) + (await openRequests(rookery.store, state)).map(waitingFor(id)).join(""));
   return EXIT.done;
 }
 
@@ -52,18 +52,16 @@ function factsOf(state: SessionState): string {
   return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
 }
 
-function waitingFor(state: SessionState): string {
-  return state.requests
-    .filter(({ answer }) => answer === undefined)
-    .map((request) => `\nwaiting for ${words(request)}\n  ${commandsOf(state.id, request).join("\n  ")}\n`)
-    .join("");
+function waitingFor(sessionId: string): (asked: Asked) => string {
+  return (asked) => {
+    const [first = "", ...others] = answersTo(asked).map(
+      (word) => `rookery answer ${sessionId} ${asked.requestId} ${word}`,
+    );
+    const answers = [`answer with: ${first}`, ...others.map((other) => `         or: ${other}`)];
+    return `\n${[`waiting for ${subjectOf(asked)}:`, ...detailsOf(asked), ...answers].join("\n")}\n`;
+  };
 }
 
-function words({ tool, title }: Request): string {
-  return tool === undefined ? oneLine(title) : describe(tool, title);
-}
-
-function commandsOf(sessionId: string, { requestId, tool }: Request): string[] {
-  const answers = tool === undefined ? ["accept --content '{…}'", "decline", "cancel"] : ["allow", "always", "deny"];
-  return answers.map((answer) => `rookery answer ${sessionId} ${requestId} ${answer}`);
+function answersTo({ tool }: Asked): string[] {
+  return tool === undefined ? ["accept --content '{…}'", "decline", "cancel"] : ["allow", "always", "deny"];
 }

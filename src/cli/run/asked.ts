@@ -1,0 +1,69 @@
+/** What an agent waits for, so that a person can decide: all of it, whatever its title says. */
+import type { SessionEvent } from "../../domain/events.ts";
+import type { SessionState } from "../../domain/state.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import { count } from "../format.ts";
+import { oneLine, visible } from "../printable.ts";
+import { pagesOf } from "../sessions/pages.ts";
+
+export interface Asked {
+  readonly requestId: string;
+  /** Undefined for a question. */
+  readonly tool: string | undefined;
+  readonly input: unknown;
+}
+
+/** A command is shown whole, up to what a person could still read; of other texts the ends say what they are. */
+const MOST_OF = { command: 16_000, other: 4_000 };
+const MOST_FIELDS = 20;
+
+export function askedIn(event: SessionEvent): Asked | undefined {
+  if (event.type === "permission.requested") {
+    return { requestId: event.requestId, tool: event.tool, input: event.input };
+  }
+  if (event.type !== "question.asked") return undefined;
+  const { message, from, url, schema } = event;
+  const given = Object.entries({ message, from, url, schema }).filter(([, value]) => value !== undefined);
+  return { requestId: event.requestId, tool: undefined, input: Object.fromEntries(given) };
+}
+
+/** What a session waits for now; its state has only the titles. */
+export async function openRequests(store: SessionStore, state: SessionState): Promise<Asked[]> {
+  const open = new Set(state.requests.flatMap(({ requestId, answer }) => (answer === undefined ? [requestId] : [])));
+  const found: Asked[] = [];
+  if (open.size === 0) return found;
+  for await (const event of pagesOf(store, state.id, state.turn?.startedSeq ?? 0)) {
+    const asked = askedIn(event);
+    if (asked !== undefined && open.has(asked.requestId)) found.push(asked);
+  }
+  return found;
+}
+
+/** "waiting for" what. */
+export function subjectOf({ tool }: Asked): string {
+  return tool === undefined ? "an answer" : `a decision on ${oneLine(tool, 100)}`;
+}
+
+/** Lines that nothing in them can leave: each begins with two spaces, and has no control characters. */
+export function detailsOf({ input = null }: Asked): string[] {
+  const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
+  const fields = isTable ? Object.entries(input) : [];
+  if (!isTable || fields.length > MOST_FIELDS) return fieldLines("input", input);
+  return fields.flatMap(([name, value]) => fieldLines(name, value));
+}
+
+function fieldLines(name: string, value: unknown): string[] {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const label = oneLine(visible(name), 100);
+  const most = name === "command" ? MOST_OF.command : MOST_OF.other;
+  const lines = text.split("\n");
+  if (lines.length === 1 && text.length <= most) return [`  ${label}: ${visible(text)}`];
+  const heading = `  ${label} (${count(lines.length)} ${lines.length === 1 ? "line" : "lines"}):`;
+  if (text.length <= most) return [heading, ...quoted(text)];
+  const left = `  … ${count(text.length - most)} characters are left out here; all of it: rookery sessions events --json …`;
+  return [heading, ...quoted(text.slice(0, most / 2)), left, ...quoted(text.slice(-most / 2))];
+}
+
+function quoted(text: string): string[] {
+  return text.split("\n").map((line) => `  │ ${visible(line)}`);
+}
