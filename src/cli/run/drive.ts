@@ -1,7 +1,7 @@
 /** Drives an open session through its turns while a person or a program watches, and says how it went. */
 import type { SessionEvent, TurnOutcome } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
-import type { Session, Turn } from "../../session/session.ts";
+import type { Session } from "../../session/session.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { type Io, say } from "../io.ts";
 import { oneLine } from "../printable.ts";
@@ -27,40 +27,47 @@ export interface Drive {
 }
 
 export async function drive(options: Drive): Promise<ExitCode> {
-  const { io, session, store, after } = options;
+  const { io, session, store, prompt, after } = options;
   using interrupts = watchInterrupts(io);
   using screen = openScreen(io, options.json);
-  const cancel = (): void => void session.cancel().catch(() => undefined); // told by the turn's outcome
-  interrupts.signal.addEventListener("abort", cancel, { once: true });
-
   const left = await openRequests(store, session.state);
   let outcome: TurnOutcome | undefined;
   {
     await using asker = askerFor(options, screen);
-    await using watch = watchLog(store, { sessionId: session.id, after }, async (event) => {
+    await using _watch = watchLog(store, { sessionId: session.id, after }, async (event) => {
       await screen.show(event);
       bringUp(asker, event, options.attended);
     });
     await using _letGo = session; // before the watch ends, so that it shows all that is left in the log
     for (const asked of left) asker.ask(asked);
-    for (const start of turnsOf(options)) {
-      if (interrupts.signal.aborted) break;
-      const turn = start();
-      outcome = await turn.outcome;
-      await watch.shownEnd(turn.id);
-      if (outcome.status === "cancelled") break;
+    if (hasWork(session)) outcome = await settled(session, interrupts.signal);
+    if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
+      session.prompt(prompt);
+      outcome = await settled(session, interrupts.signal);
     }
   }
   return conclude(options, outcome ?? { status: "cancelled" }, screen.refused);
 }
 
-/** What a killed process left goes first. */
-function turnsOf({ session, prompt }: Drive): (() => Turn)[] {
-  const { resumed } = session;
-  return [
-    ...(resumed === undefined ? [] : [() => resumed]),
-    ...(prompt === undefined ? [] : [() => session.prompt(prompt)]),
-  ];
+/** A turn that a killed process left, or inputs that wait for theirs: they go before a prompt, by themselves. */
+export function hasWork({ state }: Session): boolean {
+  return state.turn !== undefined || state.queue.length > 0;
+}
+
+/** Waits for the end of all turns and answers how the last one went; when interrupted it cancels, and no other starts. */
+async function settled(session: Session, interrupted: AbortSignal): Promise<TurnOutcome | undefined> {
+  const idle = session.idle();
+  await Promise.race([idle, aborted(interrupted)]);
+  if (interrupted.aborted) await session[Symbol.asyncDispose]();
+  await idle;
+  return session.state.lastOutcome;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 function askerFor({ io, session, here }: Drive, screen: Screen): Asker {

@@ -13,7 +13,7 @@ import { openLog } from "../log.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { visible } from "../printable.ts";
 import { findSession } from "../sessions/find.ts";
-import { drive } from "./drive.ts";
+import { drive, hasWork } from "./drive.ts";
 import { readPrompt } from "./prompt.ts";
 import { confirm } from "./question.ts";
 
@@ -39,7 +39,7 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
       attended,
     }),
   );
-  if (prompt === undefined && session.resumed === undefined) {
+  if (prompt === undefined && !hasWork(session)) {
     await session[Symbol.asyncDispose]();
     throw usage(`session ${session.id} has no turn to go on with; give it a prompt: rookery run "PROMPT" --session …`);
   }

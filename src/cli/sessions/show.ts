@@ -1,6 +1,6 @@
 /** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
-import { applyAll, emptyState, type SessionState, statusOf } from "../../domain/state.ts";
-import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
+import { type SessionState, statusOf } from "../../domain/state.ts";
+import { loadState } from "../../session/open.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { columns } from "../format.ts";
@@ -15,18 +15,10 @@ import { findSession } from "./find.ts";
 export async function showSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named);
-  const state = await fold(rookery.store, id);
+  const state = await loadState(rookery.store, id);
   if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
   else await print(io, factsOf(state) + (await openRequests(rookery.store, state)).map(waitingFor(id)).join(""));
   return EXIT.done;
-}
-
-async function fold(store: SessionStore, sessionId: string): Promise<SessionState> {
-  for (let state = emptyState(sessionId); ;) {
-    const { events } = await store.read({ sessionId, after: state.head, limit: MAX_PAGE });
-    if (events.length === 0) return state;
-    state = applyAll(state, events);
-  }
 }
 
 function factsOf(state: SessionState): string {
