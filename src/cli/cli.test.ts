@@ -147,6 +147,22 @@ describe.skipIf(!existsSync("/dev/full"))("a disk that is full under the output"
 });
 
 describe("a home that cannot be found", () => {
+  /** An account that the system knows nothing of, as in many containers. */
+  it.skipIf(process.getuid?.() !== 0)("since nobody says where is said so, and help is given", async () => {
+    place = await openPlace();
+    const unknown = {
+      cwd: "/",
+      uid: 54_321,
+      env: { HOME: undefined, ROOKERY_HOME: undefined, XDG_STATE_HOME: undefined },
+    };
+    expect(await place.rookery(["sessions"], unknown)).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^rookery: HOME is not set, .*; set HOME or ROOKERY_HOME to an absolute path\n$/),
+    });
+    expect(await place.rookery(["--help"], unknown)).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it("since it is relative to a folder that was removed is said so", async () => {
     place = await openPlace();
     const cwd = join(place.home, "removed");
