@@ -66,7 +66,9 @@ describe("what a person is asked to allow is shown", () => {
   ])("with a count of what is left out of a long %s, and with its end", (field, text, left) => {
     const lines = shown("x", { [field]: text });
     const count = String(left).replace(/(...)$/, ",$1");
-    expect(lines).toContain(`  … ${count} characters are left out here; all of it: rookery sessions events --json …`);
+    expect(lines).toContain(
+      `  … ${count} characters are left out here; all of it: rookery sessions events SESSION --json …`,
+    );
     expect(lines.at(-1)).toContain(text.slice(-10));
     expect(lines.join("").length).toBeLessThan(17_000);
   });

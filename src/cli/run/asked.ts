@@ -60,7 +60,7 @@ function fieldLines(name: string, value: unknown): string[] {
   if (lines.length === 1 && text.length <= most) return [`  ${label}: ${visible(text)}`];
   const heading = `  ${label} (${count(lines.length)} ${lines.length === 1 ? "line" : "lines"}):`;
   if (text.length <= most) return [heading, ...quoted(text)];
-  const left = `  … ${count(text.length - most)} characters are left out here; all of it: rookery sessions events --json …`;
+  const left = `  … ${count(text.length - most)} characters are left out here; all of it: rookery sessions events SESSION --json …`;
   return [heading, ...quoted(text.slice(0, most / 2)), left, ...quoted(text.slice(-most / 2))];
 }
 
