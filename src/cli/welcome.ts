@@ -20,7 +20,9 @@ export async function welcome({ io }: Call): Promise<ExitCode> {
     ...(names.length === 0 ? WITHOUT_AGENT : WITH_AGENT),
     "",
   ];
-  await print(io, lines.join("\n"));
+  // `npm start` runs it in a clone, where npx finds the command and the shell does not.
+  const typed = io.env["npm_lifecycle_event"] === "start" ? "npx rookery" : "rookery";
+  await print(io, lines.join("\n").replaceAll(/\brookery (?=[a-z-])/g, `${typed} `));
   return EXIT.done;
 }
 

@@ -13,6 +13,7 @@ const MAX_TIMEOUT_MS = 600_000;
 /** How long the output may pause after the shell ended, and how often it may go on; what still runs is killed then. */
 const DRAIN_MS = 200;
 const DRAIN_ROUNDS = 10;
+const TITLE_LENGTH = 120;
 const MAX_PROGRESS_LENGTH = 100_000;
 
 export const bash = defineTool({
@@ -25,9 +26,16 @@ export const bash = defineTool({
     command: systemText(),
     timeout_ms: z.int().positive().max(MAX_TIMEOUT_MS).optional().describe(`${DEFAULT_TIMEOUT_MS} if not said`),
   }),
-  describe: ({ command }) => ({ title: `bash: ${(command.split("\n")[0] ?? "").slice(0, 120).toWellFormed()}` }),
+  describe: ({ command }) => ({ title: `bash: ${shortened(command)}` }),
   run: ({ command, timeout_ms = DEFAULT_TIMEOUT_MS }, context) => runCommand(command, timeout_ms, context),
 });
+
+/** For a line of its own; what is left out is said. */
+function shortened(command: string): string {
+  const [first = "", ...more] = command.trim().split("\n");
+  const line = first.length > TITLE_LENGTH ? `${first.slice(0, TITLE_LENGTH).toWellFormed()}…` : first;
+  return more.length === 0 ? line : `${line} … (+${more.length} ${more.length === 1 ? "line" : "lines"})`;
+}
 
 async function runCommand(command: string, timeoutMs: number, context: CallContext): Promise<ToolResult> {
   const { cwd, env, signal, marker } = context;

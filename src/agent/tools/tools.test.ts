@@ -211,6 +211,14 @@ function cancellable(name: string) {
 }
 
 describe("bash", () => {
+  it.each([
+    ["ls", "bash: ls"],
+    ["ls\nrm -rf .", "bash: ls … (+1 line)"],
+    [`echo ${"x".repeat(200)}; rm x`, `bash: echo ${"x".repeat(115)}…`],
+  ])("says in its title what it leaves out of %j", (command, title) => {
+    expect(tools.describe({ toolId: "t", name: "bash", input: { command } }).title).toBe(title);
+  });
+
   it("gives both streams and the exit code, and records its process", async () => {
     const result = await run("bash", { command: "echo out; echo err >&2; exit 2" });
     expect(result).toEqual({ outcome: "failed", text: "out\nerr\n\n[exit code 2]" });

@@ -5,6 +5,7 @@ import type { Session } from "../../session/session.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { type Io, say } from "../io.ts";
 import { oneLine } from "../printable.ts";
+import { pagesOf } from "../sessions/pages.ts";
 import { askedIn, openRequests } from "./asked.ts";
 import { Asker } from "./asker.ts";
 import { watchInterrupts } from "./interrupts.ts";
@@ -31,6 +32,7 @@ export async function drive(options: Drive): Promise<ExitCode> {
   using interrupts = watchInterrupts(io);
   using screen = openScreen(io, options.json);
   const left = await openRequests(store, session.state);
+  if (session.resumed !== undefined) await recall(screen, options);
   let outcome: TurnOutcome | undefined;
   {
     await using asker = askerFor(options, screen);
@@ -47,6 +49,14 @@ export async function drive(options: Drive): Promise<ExitCode> {
     }
   }
   return conclude(options, outcome ?? { status: "cancelled" }, screen.refused);
+}
+
+/** The turn began in another process, and what it began is named there. */
+async function recall(screen: Screen, { store, session, after }: Drive): Promise<void> {
+  for await (const event of pagesOf(store, session.id, 0)) {
+    if (event.seq > after) return;
+    screen.recall(event);
+  }
 }
 
 /** A turn that a killed process left, or inputs that wait for theirs: they go before a prompt, by themselves. */

@@ -174,6 +174,17 @@ describe("a turn that a killed process left", () => {
     expect(log.filter(({ type }) => type === "turn.started" || type === "turn.ended")).toHaveLength(2);
   });
 
+  it("names the tool whose outcome was lost", async () => {
+    await opened([call("bash", { command: "echo up; sleep 300" }), say("went on")]);
+    const first = place.start(["run", "x", "--permissions", "all", "--json"]);
+    const [, session = ""] = await first.said(/"sessionId":"(\w+)"/);
+    await first.said(/"tool\.updated"/);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const { stdout } = await place.rookery(["run", "--session", session]);
+    expect(stdout).toMatch(/\? bash: echo up; sleep 300 — .*may or may not have happened/);
+  });
+
   it("goes on before the next prompt", async () => {
     await opened([fault("stall", { text: "never" }), say("went on"), say("and further")]);
     const first = place.start(["run", "x", "--json"]);

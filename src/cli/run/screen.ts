@@ -7,6 +7,8 @@ import { EMPTY_VIEW, show, waitingFor } from "./view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
+  /** Takes note of what was shown elsewhere, so that what follows is understood. */
+  recall(event: SessionEvent): void;
   /** While a question is asked nothing else is drawn. */
   hold(held: boolean): void;
   /** What was refused in the turn that was shown last. */
@@ -23,12 +25,20 @@ export function openScreen(io: Io, json: boolean): Screen {
     if (running && !held && view.atStart) spinner.wait(waitingFor(view));
     else spinner.clear();
   };
+  const take = (event: SessionEvent): string => {
+    const [next, text] = show(view, event, paint);
+    view = next;
+    if (event.type === "turn.started") running = true;
+    if (event.type === "turn.ended") running = false;
+    return text;
+  };
   return {
+    recall(event) {
+      take(event);
+      view = { ...view, atStart: true };
+    },
     async show(event) {
-      const [next, text] = show(view, event, paint);
-      view = next;
-      if (event.type === "turn.started") running = true;
-      if (event.type === "turn.ended") running = false;
+      const text = take(event);
       if (json) return printJson(io, event);
       if (text !== "") spinner.clear();
       await print(io, text);

@@ -32,7 +32,7 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
       /bash:\r\n {2}command \(2 lines\):\r\n {2}│ echo harmless\r\n {2}│ touch pwned<U\+001B>\[1A\r\nAllow bash\? /,
     );
     running.child.stdin.write("n\n");
-    expect((await running.ended).stdout).toContain("⊘ bash: echo harmless — refused");
+    expect((await running.ended).stdout).toContain("⊘ bash: echo harmless … (+1 line) — refused");
   });
 
   it("a command longer than a screen is told to be so", async () => {
