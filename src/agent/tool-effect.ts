@@ -14,17 +14,22 @@ import {
 import type { ModelCall, ToolAnswer } from "../providers/index.ts";
 import type { BuiltIn } from "./open.ts";
 
-const Result = z.object({
-  outcome: ToolOutcome,
-  text: z.string(),
-  locations: z.array(Location).optional(),
-  diffs: z.array(FileDiff).optional(),
-}) as z.ZodType<ToolResult>;
+/** Read back only after a crash, so built only then. */
+const Result = z.lazy(() =>
+  z.object({
+    outcome: ToolOutcome,
+    text: z.string(),
+    locations: z.array(Location).optional(),
+    diffs: z.array(FileDiff).optional(),
+  }),
+) as z.ZodType<ToolResult>;
 
-const Decision = z.union([
-  z.object({ allowed: z.literal(true) }),
-  z.object({ allowed: z.literal(false), outcome: z.enum(["denied", "cancelled"]), message: z.string() }),
-]) satisfies z.ZodType<PermissionDecision>;
+const Decision = z.lazy(() =>
+  z.union([
+    z.object({ allowed: z.literal(true) }),
+    z.object({ allowed: z.literal(false), outcome: z.enum(["denied", "cancelled"]), message: z.string() }),
+  ]),
+) satisfies z.ZodType<PermissionDecision>;
 
 const LOST: ToolResult = {
   outcome: "unknown",

@@ -39,28 +39,32 @@ export interface ToolAnswer {
   readonly failed: boolean;
 }
 
-export const ModelCall = z.object({
-  /** Unique in the conversation, although some servers repeat theirs. */
-  toolId: z.string(),
-  name: z.string(),
-  input: z.unknown(),
-  /** Why the call cannot be run as it is: arguments that are not JSON, or do not fit. */
-  invalid: z.string().optional(),
-});
-export type ModelCall = z.infer<typeof ModelCall>;
+const modelCall = () =>
+  z.object({
+    /** Unique in the conversation, although some servers repeat theirs. */
+    toolId: z.string(),
+    name: z.string(),
+    input: z.unknown(),
+    /** Why the call cannot be run as it is: arguments that are not JSON, or do not fit. */
+    invalid: z.string().optional(),
+  });
+export type ModelCall = z.infer<ReturnType<typeof modelCall>>;
 
-export const ModelReply = z.object({
-  text: z.string(),
-  calls: z.array(ModelCall),
-  stopReason: z.string(),
-  usage: z.object({
-    /** All of it, cached or not. */
-    inputTokens: z.number(),
-    outputTokens: z.number(),
-    cacheReadTokens: z.number(),
-    cacheWriteTokens: z.number(),
-    reasoningTokens: z.number(),
+/** Read back only after a crash, so built only then. */
+export const ModelReply = z.lazy(() =>
+  z.object({
+    text: z.string(),
+    calls: z.array(modelCall()),
+    stopReason: z.string(),
+    usage: z.object({
+      /** All of it, cached or not. */
+      inputTokens: z.number(),
+      outputTokens: z.number(),
+      cacheReadTokens: z.number(),
+      cacheWriteTokens: z.number(),
+      reasoningTokens: z.number(),
+    }),
+    native: z.unknown(),
   }),
-  native: z.unknown(),
-});
+);
 export type ModelReply = z.infer<typeof ModelReply>;
