@@ -20,10 +20,16 @@ export type TrustState =
       readonly changed: readonly string[];
     };
 
-const Ledger = z.strictObject({
-  version: z.literal(1),
-  repositories: z.record(z.string(), z.strictObject({ at: z.iso.datetime(), files: z.record(z.string(), z.string()) })),
-});
+/** Built when there is one to read, as few folders need. */
+const Ledger = z.lazy(() =>
+  z.strictObject({
+    version: z.literal(1),
+    repositories: z.record(
+      z.string(),
+      z.strictObject({ at: z.iso.datetime(), files: z.record(z.string(), z.string()) }),
+    ),
+  }),
+);
 type Ledger = z.infer<typeof Ledger>;
 
 /** `dir` is any folder of the repository. */

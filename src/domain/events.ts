@@ -1,4 +1,7 @@
-/** Everything that can happen in a session: the closed union of events, as schemas that the types are inferred from. */
+/**
+ * Everything that can happen in a session: the closed union of events, as schemas that the types are inferred from.
+ * They are built when they are first used: most runs of the command parse none, and should not wait for them.
+ */
 import { z } from "zod";
 
 export const ToolKind = z.enum([
@@ -18,44 +21,51 @@ export type ToolKind = z.infer<typeof ToolKind>;
 export const ToolOutcome = z.enum(["ok", "failed", "denied", "cancelled", "timed_out", "unknown"]);
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
-export const Location = z.strictObject({ path: z.string(), line: z.int().positive().optional() });
+export const Location = z.lazy(() => z.strictObject({ path: z.string(), line: z.int().positive().optional() }));
 export type Location = z.infer<typeof Location>;
 
 /** A change to one file; `before` is null where the file is new. Long texts are left out and said so. */
-export const FileDiff = z.strictObject({
-  path: z.string(),
-  before: z.string().nullable(),
-  after: z.string().nullable(),
-  truncated: z.boolean().optional(),
-});
+export const FileDiff = z.lazy(() =>
+  z.strictObject({
+    path: z.string(),
+    before: z.string().nullable(),
+    after: z.string().nullable(),
+    truncated: z.boolean().optional(),
+  }),
+);
 export type FileDiff = z.infer<typeof FileDiff>;
 
-export const InputPart = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("text"), text: z.string() }),
-  z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() }),
-]);
+export const InputPart = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("text"), text: z.string() }),
+    z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() }),
+  ]),
+);
 export type InputPart = z.infer<typeof InputPart>;
 
 export const PermissionPolicy = z.enum(["ask", "read", "all", "none"]);
 export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
 
-export const TurnOutcome = z.discriminatedUnion("status", [
-  z.strictObject({ status: z.literal("done"), stopReason: z.string().optional() }),
-  z.strictObject({ status: z.literal("cancelled") }),
-  z.strictObject({ status: z.literal("failed"), code: z.string(), message: z.string() }),
-  z.strictObject({ status: z.literal("stalled"), clock: z.string(), message: z.string() }),
-]);
+export const TurnOutcome = z.lazy(() =>
+  z.discriminatedUnion("status", [
+    z.strictObject({ status: z.literal("done"), stopReason: z.string().optional() }),
+    z.strictObject({ status: z.literal("cancelled") }),
+    z.strictObject({ status: z.literal("failed"), code: z.string(), message: z.string() }),
+    z.strictObject({ status: z.literal("stalled"), clock: z.string(), message: z.string() }),
+  ]),
+);
 export type TurnOutcome = z.infer<typeof TurnOutcome>;
 
-const ToolCall = z.strictObject({ toolId: z.string(), name: z.string(), input: z.unknown() });
-const PlanEntry = z.strictObject({
-  content: z.string(),
-  status: z.enum(["pending", "in_progress", "completed"]),
-  priority: z.enum(["high", "medium", "low"]).optional(),
-});
-const tokens = z.int().nonnegative();
+const toolCall = () => z.strictObject({ toolId: z.string(), name: z.string(), input: z.unknown() });
+const planEntry = () =>
+  z.strictObject({
+    content: z.string(),
+    status: z.enum(["pending", "in_progress", "completed"]),
+    priority: z.enum(["high", "medium", "low"]).optional(),
+  });
+const tokens = () => z.int().nonnegative();
 
-/** What each type carries beside the envelope. Built when it is first asked for: most runs of the command never parse. */
+/** What each type carries beside the envelope. */
 export const eventBodies = once(() => ({
   "session.opened": z.strictObject({
     cwd: z.string(),
@@ -76,7 +86,7 @@ export const eventBodies = once(() => ({
   "message.completed": z.strictObject({
     messageId: z.string(),
     text: z.string(),
-    toolCalls: z.array(ToolCall).optional(),
+    toolCalls: z.array(toolCall()).optional(),
     /** The backend's own form of the message, for giving it back to the same provider unchanged. */
     native: z.unknown().optional(),
   }),
@@ -130,17 +140,17 @@ export const eventBodies = once(() => ({
     content: z.unknown().optional(),
     by: z.enum(["person", "policy"]),
   }),
-  "plan.updated": z.strictObject({ entries: z.array(PlanEntry) }),
+  "plan.updated": z.strictObject({ entries: z.array(planEntry()) }),
   "usage.reported": z.strictObject({
     model: z.string().optional(),
-    inputTokens: tokens,
-    outputTokens: tokens,
-    cacheReadTokens: tokens.optional(),
-    cacheWriteTokens: tokens.optional(),
-    reasoningTokens: tokens.optional(),
+    inputTokens: tokens(),
+    outputTokens: tokens(),
+    cacheReadTokens: tokens().optional(),
+    cacheWriteTokens: tokens().optional(),
+    reasoningTokens: tokens().optional(),
     costUsd: z.number().nonnegative().optional(),
-    contextUsed: tokens.optional(),
-    contextSize: tokens.optional(),
+    contextUsed: tokens().optional(),
+    contextSize: tokens().optional(),
   }),
   "mcp.status": z.strictObject({ server: z.string(), status: z.string(), reason: z.string().optional() }),
   "process.started": z.strictObject({
