@@ -1,71 +1,37 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { RookeryError, newId, type SessionStore } from "../domain/index.ts";
-import { Rookery, type OpenSessionOptions } from "../rookery.ts";
+import type { OpenSessionOptions } from "../rookery.ts";
 import { processesMarked } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
-import {
-  builtEnvironment,
-  call,
-  collect,
-  say,
-  startModelServer,
-  temporaryFolder,
-  transcript,
-  type Script,
-  type TemporaryFolder,
-} from "../testing/index.ts";
+import { call, collect, say, transcript, type Script } from "../testing/index.ts";
 import { permit } from "./gate.ts";
 import { loadState } from "./open.ts";
 import { Recorder } from "./recorder.ts";
+import { LATER, openScene } from "./test-scene.ts";
 
 /** How sessions are left: closed from elsewhere, let go of, or deserted by a log that cannot be written. */
 
-let home: TemporaryFolder;
-let cwd: TemporaryFolder;
-let store: SessionStore;
-let broken: RookeryError | undefined;
-beforeEach(async () => {
-  home = await temporaryFolder();
-  cwd = await temporaryFolder();
-  broken = undefined;
-  const real = openMemoryStore();
-  store = new Proxy(real, {
+async function opened(script: Script, options: OpenSessionOptions = {}) {
+  const log = breakable(openMemoryStore());
+  return { ...(await openScene(script, { permissions: "all", ...options }, log.store)), log };
+}
+
+/** A store that can be told to take nothing more. */
+function breakable(real: SessionStore): { readonly store: SessionStore; broken: RookeryError | undefined } {
+  const log: { store: SessionStore; broken: RookeryError | undefined } = { store: real, broken: undefined };
+  log.store = new Proxy(real, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return (...args: unknown[]): unknown =>
-        broken !== undefined && (name === "append" || name === "releaseLease")
-          ? Promise.reject(broken)
+        log.broken !== undefined && (name === "append" || name === "releaseLease")
+          ? Promise.reject(log.broken)
           : Reflect.apply(value, target, args);
     },
   });
-});
-afterEach(async () => {
-  await store[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-  await cwd[Symbol.asyncDispose]();
-});
-
-async function opened(script: Script, options: OpenSessionOptions = {}) {
-  const model = await startModelServer(script);
-  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
-  const open = (clock = { now: () => Date.now() }) => Rookery.open({ env, cwd: cwd.path, store, clock });
-  const rookery = await open();
-  const session = await rookery.openSession({ permissions: "all", ...options });
-  return {
-    model,
-    rookery,
-    session,
-    open,
-    lines: async () => transcript((await store.read({ sessionId: session.id, limit: 10_000 })).events),
-    async [Symbol.asyncDispose]() {
-      await rookery.close().catch(() => undefined);
-      await model.close();
-    },
-  };
+  return log;
 }
 
-const LATER = { now: () => Date.now() + 60_000 };
 const SLEEPING = call("bash", { command: "echo up; sleep 300" });
 
 async function untilToolRuns(s: Awaited<ReturnType<typeof opened>>): Promise<void> {
@@ -81,7 +47,7 @@ describe("closed from elsewhere", () => {
     await elsewhere.closeSession(s.session.id);
     expect(await outcome).toEqual({ status: "cancelled" });
     expect((await s.lines()).slice(-3)).toEqual(["closed", "tool cancelled", "ended cancelled"]);
-    expect((await store.list({ status: "closed" })).map(({ id }) => id)).toEqual([s.session.id]);
+    expect((await s.store.list({ status: "closed" })).map(({ id }) => id)).toEqual([s.session.id]);
   });
 
   it("once is enough", async () => {
@@ -109,13 +75,13 @@ describe("closed from elsewhere", () => {
     await using s = await opened([SLEEPING]);
     s.session.prompt("go");
     await untilToolRuns(s);
-    broken = new RookeryError("store_closed", "killed"); // whatever the driver does from here on is not written
+    s.log.broken = new RookeryError("store_closed", "killed"); // whatever the driver does from here on is not written
     await expect(s.session.cancel()).rejects.toThrow("killed");
-    broken = undefined;
-    const { head } = (await store.summary(s.session.id))!;
+    s.log.broken = undefined;
+    const { head } = (await s.store.summary(s.session.id))!;
     const at = new Date().toISOString();
     const closed = { type: "session.closed" as const, at, agent: "anthropic" };
-    await store.append({ sessionId: s.session.id, id: newId("app"), expectedHead: head, events: [closed] });
+    await s.store.append({ sessionId: s.session.id, id: newId("app"), expectedHead: head, events: [closed] });
     const next = await s.open(LATER);
     await expect(next.openSession({ id: s.session.id })).rejects.toMatchObject({ code: "session_closed" });
     expect((await s.lines()).at(-1)).toBe("ended cancelled");
@@ -127,10 +93,10 @@ describe("a log that cannot be written", () => {
     await using s = await opened([SLEEPING, say("well")]);
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
-    broken = new RookeryError("store_full", "full");
+    s.log.broken = new RookeryError("store_full", "full");
     await expect(s.session.close()).rejects.toMatchObject({ code: "store_full" });
     await expect(outcome).rejects.toMatchObject({ code: "store_full" });
-    broken = undefined;
+    s.log.broken = undefined;
     const next = await s.open(LATER);
     const reopened = await next.openSession({ id: s.session.id });
     expect(await reopened.resumed!.outcome).toEqual({ status: "done", stopReason: "stop" });
@@ -141,9 +107,9 @@ describe("a log that cannot be written", () => {
     await using s = await opened([call("bash", { command: "setsid sleep 300 & echo up; sleep 300" })]);
     s.session.prompt("go").outcome.catch(() => undefined);
     await untilToolRuns(s);
-    const { events } = await store.read({ sessionId: s.session.id });
+    const { events } = await s.store.read({ sessionId: s.session.id });
     const started = events.find((event) => event.type === "process.started")!;
-    broken = new RookeryError("store_full", "full");
+    s.log.broken = new RookeryError("store_full", "full");
     await expect(s.rookery.close()).rejects.toMatchObject({ code: "store_full" });
     expect(processesMarked(started.marker)).toEqual([]);
   });
@@ -167,7 +133,7 @@ describe("queued input", () => {
     await using s = await opened([say("one"), say("two")]);
     await s.session.prompt("one").outcome;
     await s.session[Symbol.asyncDispose]();
-    const { head } = (await store.summary(s.session.id))!;
+    const { head } = (await s.store.summary(s.session.id))!;
     const queued = {
       type: "input.queued" as const,
       inputId: "inp_1",
@@ -175,7 +141,7 @@ describe("queued input", () => {
       at: new Date().toISOString(),
       agent: "anthropic",
     };
-    await store.append({ sessionId: s.session.id, id: newId("app"), expectedHead: head, events: [queued] });
+    await s.store.append({ sessionId: s.session.id, id: newId("app"), expectedHead: head, events: [queued] });
     const reopened = await s.rookery.openSession({ id: s.session.id });
     await reopened.idle();
     expect((await s.lines()).slice(-3)).toEqual(["started two", "says two", "ended done"]);
@@ -205,11 +171,11 @@ describe("a request that waits", () => {
 
   it("has an id of its own, also where two are asked at once", async () => {
     await using s = await opened([], { permissions: "ask" });
-    const state = await loadState(store, s.session.id);
-    const recorder = new Recorder({ store, state, fence: undefined, clock: { now: () => Date.now() } });
+    const state = await loadState(s.store, s.session.id);
+    const recorder = new Recorder({ store: s.store, state, fence: undefined, clock: { now: () => Date.now() } });
     recorder.record([{ type: "turn.started", input: [{ type: "text", text: "go" }] }], "trn_1");
     const stop = new AbortController();
-    const gate = { recorder, store, turnId: "trn_1", attended: true, signal: stop.signal };
+    const gate = { recorder, store: s.store, turnId: "trn_1", attended: true, signal: stop.signal };
     const request = { tool: "bash", title: "bash", kind: "execute" as const, readOnly: false, input: {} };
     const both = ["a", "b"].map((toolId) => permit(gate, { ...request, toolId }).catch(() => "stopped"));
     for await (const event of s.rookery.follow({ session: s.session.id })) {

@@ -1,21 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RookeryError, type SessionEvent, type SessionStore } from "../domain/index.ts";
-import { Rookery } from "../rookery.ts";
-import { openMemoryStore } from "../store/index.ts";
-import {
-  builtEnvironment,
-  call,
-  calls,
-  say,
-  startModelServer,
-  temporaryFolder,
-  type Script,
-} from "../testing/index.ts";
-import { collect, transcript } from "../testing/transcript.ts";
-
-const LATER = { now: () => Date.now() + 60_000 }; // past every lease of a process that is only played dead
+import { call, calls, collect, say, transcript, type Script } from "../testing/index.ts";
+import { systemClock } from "../stdx/index.ts";
+import { LATER, openWorld } from "./test-scene.ts";
 
 /** Lets `commits` appends through and then behaves like a process that was killed: nothing more is ever written. */
 function dyingAfter(store: SessionStore, commits: number): SessionStore {
@@ -34,28 +21,6 @@ function dyingAfter(store: SessionStore, commits: number): SessionStore {
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
     },
   });
-}
-
-async function world(script: Script) {
-  const home = await temporaryFolder();
-  const cwd = await temporaryFolder();
-  const model = await startModelServer(script);
-  const store = openMemoryStore();
-  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
-  return {
-    model,
-    store,
-    file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
-    open: (through: SessionStore, clock = { now: () => Date.now() }) =>
-      Rookery.open({ env, cwd: cwd.path, store: through, clock }),
-    all: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
-    async [Symbol.asyncDispose]() {
-      await store[Symbol.asyncDispose]();
-      await model[Symbol.asyncDispose]();
-      await home[Symbol.asyncDispose]();
-      await cwd[Symbol.asyncDispose]();
-    },
-  };
 }
 
 const count = (events: readonly SessionEvent[], type: SessionEvent["type"]) =>
@@ -78,19 +43,19 @@ describe("a turn whose process dies after any commit", () => {
 
   /** Plays one life that ends after so many commits and one that goes on; tells whether the first one died. */
   async function dieAfter(commits: number): Promise<boolean> {
-    await using w = await world(script);
-    const dying = await w.open(dyingAfter(w.store, commits));
+    await using w = await openWorld(script);
+    const dying = await w.open(systemClock, dyingAfter(w.store, commits));
     const first = await dying.openSession({ permissions: "all" });
     const died = await first.prompt("count").outcome.then(
       () => false,
       () => true,
     );
-    const rookery = await w.open(w.store, LATER);
+    const rookery = await w.open(LATER);
     const session = await rookery.openSession({ id: first.id, permissions: "all" });
     if (session.resumed !== undefined) expect(await session.resumed.outcome).toMatchObject({ status: "done" });
     else if (session.state.turns === 0) await session.prompt("count").outcome;
 
-    const events = await w.all(first.id);
+    const events = await w.events(first.id);
     expect(count(events, "turn.started")).toBe(1);
     expect(count(events, "turn.ended")).toBe(1);
     expect(count(events, "tool.started")).toBe(3);
@@ -113,12 +78,12 @@ describe("a turn whose process dies after any commit", () => {
 });
 
 it("a permission asked by a process that died is answered from elsewhere, and the tool runs when the session is reopened", async () => {
-  await using w = await world([call("bash", { command: "touch made" }), say("ok")]);
-  const dying = await w.open(w.store);
+  await using w = await openWorld([call("bash", { command: "touch made" }), say("ok")]);
+  const dying = await w.open();
   const first = await dying.openSession();
   for await (const event of first.prompt("go")) if (event.type === "permission.requested") break;
   // The process is gone from here on: nobody listens to it, and its lease runs out.
-  const elsewhere = await w.open(w.store, LATER);
+  const elsewhere = await w.open(LATER);
   const reopened = await elsewhere.openSession({ id: first.id });
   await elsewhere.answer(first.id, "r1", { decision: "allow" });
   const lines = transcript(await collect(reopened.resumed!));
@@ -130,22 +95,22 @@ it("a permission asked by a process that died is answered from elsewhere, and th
     "says ok",
     "ended done",
   ]);
-  expect(count(await w.all(first.id), "permission.requested")).toBe(1);
+  expect(count(await w.events(first.id), "permission.requested")).toBe(1);
   await reopened[Symbol.asyncDispose]();
 });
 
 it("a writer that lost its lease is refused, and the new holder's log has no trace of it", async () => {
-  await using w = await world([call("bash", { command: "true" }), say("ok")]);
-  const slow = await w.open(w.store);
+  await using w = await openWorld([call("bash", { command: "true" }), say("ok")]);
+  const slow = await w.open();
   const first = await slow.openSession();
   const turn = first.prompt("go");
   for await (const event of turn) if (event.type === "permission.requested") break;
-  const elsewhere = await w.open(w.store, LATER);
+  const elsewhere = await w.open(LATER);
   const reopened = await elsewhere.openSession({ id: first.id });
   const outcome = turn.outcome.catch((error: unknown) => error);
   await reopened.answer("r1", { decision: "allow" });
   await reopened.resumed!.outcome;
   expect(await outcome).toMatchObject({ code: "lease_lost" });
-  expect(count(await w.all(first.id), "turn.ended")).toBe(1);
+  expect(count(await w.events(first.id), "turn.ended")).toBe(1);
   await reopened[Symbol.asyncDispose]();
 });

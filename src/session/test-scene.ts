@@ -1,0 +1,41 @@
+/** The scene of the session tests: a scripted model, a store, two folders and a session on them. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SessionStore } from "../domain/index.ts";
+import { Rookery, type OpenSessionOptions } from "../rookery.ts";
+import { DisposeStack, systemClock, type Clock } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { builtEnvironment, startModelServer, temporaryFolder, transcript, type Script } from "../testing/index.ts";
+
+/** Past every lease of a process that is only played dead. */
+export const LATER: Clock = { now: () => Date.now() + 60_000 };
+
+/** Nothing is open yet: what drives a session in it comes and goes. */
+export async function openWorld(script: Script, store: SessionStore = openMemoryStore()) {
+  const owned = new DisposeStack();
+  owned.use(store);
+  const home = owned.use(await temporaryFolder());
+  const cwd = owned.use(await temporaryFolder());
+  const model = owned.use(await startModelServer(script));
+  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  return {
+    model,
+    store,
+    owned,
+    /** Empty where there is none. */
+    file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
+    /** Another process, as it were; through another store, if it is to die in the middle. */
+    open: (clock: Clock = systemClock, through: SessionStore = store) =>
+      Rookery.open({ env, cwd: cwd.path, store: through, clock }),
+    events: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+export async function openScene(script: Script, options: OpenSessionOptions = {}, store?: SessionStore) {
+  const world = await openWorld(script, store);
+  const rookery = await world.open();
+  world.owned.defer(() => rookery.close().catch(() => undefined)); // some tests break its log on purpose
+  const session = await rookery.openSession(options);
+  return { ...world, rookery, session, lines: async () => transcript(await world.events(session.id)) };
+}
