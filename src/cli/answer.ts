@@ -2,7 +2,9 @@
 import type { Answer } from "../session/answer.ts";
 import type { Call, Options } from "./command.ts";
 import { EXIT, type ExitCode, usage } from "./exit.ts";
-import { print, printJson } from "./io.ts";
+import { isDriven } from "../session/lease.ts";
+import { systemClock } from "../stdx/clock.ts";
+import { print, printJson, say } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet, textOption } from "./options.ts";
 import { findSession } from "./sessions/find.ts";
@@ -14,6 +16,9 @@ export async function answer({ io, args: [named = "", request = "", word = ""], 
   await rookery.answer(id, request, given);
   if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
   else await print(io, `answered ${request} of ${id}: ${word}\n`);
+  if (!(await isDriven(rookery.store, id, systemClock))) {
+    say(io, `no process drives the session now; go on with it: rookery run --session ${id}`);
+  }
   return EXIT.done;
 }
 

@@ -1,8 +1,9 @@
 /** Loads a bundled file with V8's code cache, so that it is compiled once and not at each start. */
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { makeFolder } from "../stdx/folder.ts";
 
 export interface CachedFile {
   /** A function of `exports, require, module, __filename, __dirname`, in ASCII: see tsdown.config.ts. */
@@ -52,7 +53,7 @@ function readCache(file: string, header: string): Buffer | undefined {
 function writeCache(file: string, header: string, data: Buffer): void {
   const part = `${file}.${process.pid}`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     writeFileSync(part, Buffer.concat([Buffer.from(`${header} ${crc32(data)}\n`, "latin1"), data]), { mode: 0o600 });
     renameSync(part, file); // whole or not at all
   } catch {

@@ -83,8 +83,16 @@ function jsonLine(value: unknown): string {
 }
 
 /** One line for the person, beside the output; `more` is safe to show as it is. */
-export function say({ stderr }: Pick<Io, "stderr">, line: string, more: readonly string[] = []): void {
-  stderr.write([`rookery: ${oneLine(line)}`, ...more, ""].join("\n"));
+export function say(io: Pick<Io, "stderr" | "env">, line: string, more: readonly string[] = []): void {
+  io.stderr.write([`rookery: ${asTyped(io, oneLine(line))}`, ...more, ""].join("\n"));
+}
+
+const COMMAND = /(?<!npx )\brookery (?=(?:run|sessions|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
+
+/** What is to be typed, as it can be typed here: npx and `npm start` run it where the shell does not find it. */
+export function asTyped({ env }: Pick<Io, "env">, text: string): string {
+  const bare = env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start";
+  return bare ? text : text.replaceAll(COMMAND, "npx rookery ");
 }
 
 /** Is someone there who can be asked? */

@@ -3,7 +3,7 @@ import { homeFolder } from "../config/home.ts";
 import { type Config, loadConfig, resolveAgent } from "../config/load.ts";
 import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { type Io, print, say } from "./io.ts";
+import { asTyped, type Io, print, say } from "./io.ts";
 import { messageOf } from "../domain/errors.ts";
 import { oneLine } from "./printable.ts";
 import { readinessOf } from "./readiness.ts";
@@ -20,9 +20,7 @@ export async function welcome({ io }: Call): Promise<ExitCode> {
     ...(names.length === 0 ? WITHOUT_AGENT : WITH_AGENT),
     "",
   ];
-  // `npm start` runs it in a clone, where npx finds the command and the shell does not.
-  const typed = io.env["npm_lifecycle_event"] === "start" ? "npx rookery" : "rookery";
-  await print(io, lines.join("\n").replaceAll(/\brookery (?=[a-z-])/g, `${typed} `));
+  await print(io, asTyped(io, lines.join("\n")));
   return EXIT.done;
 }
 

@@ -1,9 +1,10 @@
 /** Which repositories the user trusted, by real path and by the content of what they bring. */
 import { randomBytes } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { RookeryError } from "../domain/errors.ts";
+import { makeFolder } from "../stdx/folder.ts";
 import { type Brought, readBrought } from "./brought.ts";
 import { readText } from "./files.ts";
 import { type Env, homeFolder } from "./home.ts";
@@ -82,7 +83,7 @@ async function readLedger(env: Env): Promise<Ledger> {
 async function writeLedger(env: Env, ledger: Ledger): Promise<void> {
   const file = ledgerFile(env);
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   try {
     await writeFile(draft, `${JSON.stringify(ledger, undefined, 2)}\n`, { mode: 0o600, flag: "wx", flush: true });
     await rename(draft, file);

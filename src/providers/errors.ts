@@ -27,9 +27,13 @@ export function providerError(error: unknown, endpoint: Endpoint): RookeryError 
   }
   const type = streamErrorType(cause);
   const code: ErrorCode = type === "overloaded_error" ? "provider_overloaded" : "provider_failed";
-  return new RookeryError(code, `${endpoint.provider} broke off its answer: ${firstLine(textOf(cause))}; try again`, {
-    cause,
-  });
+  return new RookeryError(
+    code,
+    `${endpoint.provider} broke off its answer (${firstLine(textOf(rootOf(cause)))}): try again`,
+    {
+      cause,
+    },
+  );
 }
 
 function refusal(error: APICallError, status: number, endpoint: Endpoint): RookeryError {
@@ -69,6 +73,11 @@ function networkCode(error: unknown): string | undefined {
     if (at instanceof AggregateError && at.errors[0] instanceof Error) return networkCode(at.errors[0]);
   }
   return undefined;
+}
+
+/** The SDK calls every broken stream a response that it failed to process; what broke it is said further down. */
+function rootOf(error: unknown): unknown {
+  return APICallError.isInstance(error) && error.cause !== undefined ? error.cause : error;
 }
 
 function streamErrorType(error: unknown): string | undefined {

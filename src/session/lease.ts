@@ -36,6 +36,12 @@ export async function takeLease({ store, sessionId, owner: process, clock }: Lea
   }
 }
 
+/** Does a living process drive it? A turn that runs or waits in a session that nobody drives was left in the middle. */
+export async function isDriven(store: SessionStore, sessionId: string, clock: Clock): Promise<boolean> {
+  const lease = await store.currentLease(sessionId);
+  return lease !== undefined && lease.until > clock.now() && !isDeadOwner(lease.owner.split("/")[0] ?? "");
+}
+
 /** Renews until it is disposed, which gives the lease back; `onLost` is called once, when someone else has it. */
 export function keepLease(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void): AsyncDisposable {
   const { store, clock } = options;

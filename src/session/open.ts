@@ -80,7 +80,7 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   });
   if (recorder === undefined) return;
   const { turn, closed } = recorder.state;
-  if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" });
+  if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" }, { deserted: true });
   if (closed) return;
   recorder.record([closing]);
   await recorder.commit();
@@ -96,7 +96,8 @@ async function live(
   const { store, clock, attended } = options;
   const recorder = await takePen(options, opening, sessionId);
   if (recorder.state.closed) {
-    if (recorder.state.turn !== undefined) await endTurn(recorder, recorder.state.turn.id, { status: "cancelled" });
+    if (recorder.state.turn !== undefined)
+      await endTurn(recorder, recorder.state.turn.id, { status: "cancelled" }, { deserted: true });
     throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
   }
   const shownThrough = shownFrom ?? recorder.state.head;
@@ -110,7 +111,7 @@ async function live(
   const left = recorder.state.turn;
   if (left !== undefined && !connection.resumesTurns) {
     const message = "the process that ran this turn ended before the turn did";
-    await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message });
+    await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
   }
   const { onReleased } = options;
   return new Session({ store, recorder, connection, attended, clock, shownThrough, onReleased, owned: opening.move() });

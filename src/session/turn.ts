@@ -43,10 +43,16 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   return outcome;
 }
 
-/** Writes the end, and before it the end of whatever the turn left open. */
-export async function endTurn(recorder: Recorder, turnId: string, outcome: TurnOutcome): Promise<void> {
+/** Writes the end, and before it the end of whatever the turn left open; what a dead process left, nobody stopped. */
+export async function endTurn(
+  recorder: Recorder,
+  turnId: string,
+  outcome: TurnOutcome,
+  { deserted = false }: { deserted?: boolean } = {},
+): Promise<void> {
   await recorder.commit();
-  recorder.record([...looseEnds(recorder.state, outcome), { type: "turn.ended", outcome }], turnId, [
+  const stopped = outcome.status === "cancelled" && !deserted;
+  recorder.record([...looseEnds(recorder.state, stopped), { type: "turn.ended", outcome }], turnId, [
     { op: "forget", turnId },
   ]);
   await recorder.commit();
@@ -109,7 +115,7 @@ async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
   return { status: "cancelled" };
 }
 
-function looseEnds(state: SessionState, outcome: TurnOutcome): EventBody[] {
+function looseEnds(state: SessionState, stopped: boolean): EventBody[] {
   const requests = state.requests
     .filter((request) => request.answer === undefined)
     .map(({ requestId, toolId }): EventBody =>
@@ -118,7 +124,7 @@ function looseEnds(state: SessionState, outcome: TurnOutcome): EventBody[] {
         : { type: "permission.resolved", requestId, decision: "cancelled", scope: "once", by: "policy" },
     );
   const tools = state.tools.map(({ toolId }): EventBody =>
-    outcome.status === "cancelled"
+    stopped
       ? { type: "tool.ended", toolId, outcome: "cancelled", text: "cancelled with its turn" }
       : { type: "tool.ended", toolId, outcome: "unknown", text: "its turn ended before its outcome was known" },
   );

@@ -2,6 +2,7 @@
 export * from "./clock.ts";
 export * from "./deferred.ts";
 export * from "./dispose-stack.ts";
+export * from "./folder.ts";
 export * from "./process/group.ts";
 export * from "./process/identity.ts";
 export * from "./process/marker.ts";

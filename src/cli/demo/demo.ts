@@ -8,7 +8,7 @@ import { startModelServer } from "../../testing/model-server/server.ts";
 import { temporaryRepository } from "../../testing/repository.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { type Io, print, say } from "../io.ts";
+import { asTyped, type Io, print, say } from "../io.ts";
 import { isSet } from "../options.ts";
 import { isOnPath } from "../readiness.ts";
 import { drive } from "../run/drive.ts";
@@ -16,7 +16,7 @@ import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
 
 export async function demo({ io, options }: Call): Promise<ExitCode> {
   const json = isSet(options, "json");
-  const tell = (text: string) => (json ? Promise.resolve() : print(io, `${text}\n`));
+  const tell = (text: string) => (json ? Promise.resolve() : print(io, `${asTyped(io, text)}\n`));
   await using owned = new DisposeStack();
   const repository = await temporaryRepository(DEMO_FILES);
   if (!isSet(options, "keep")) owned.use(repository);

@@ -23,7 +23,7 @@ export interface Finding {
   readonly advice?: string;
 }
 
-/** Leftovers come before the log is opened, whose first step is to end them. */
+/** In the order in which one thing needs the other. */
 export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
   node,
   git,

@@ -20,13 +20,22 @@ export function watchInterrupts(io: Io): Interrupts {
   };
   process.on("SIGINT", interrupt);
   for (const name of CANCELLING) process.on(name, cancel);
+  process.on("SIGHUP", dieQuietly);
   io.outputGone.add(cancel);
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       process.off("SIGINT", interrupt);
       for (const name of CANCELLING) process.off(name, cancel);
+      process.off("SIGHUP", dieQuietly);
       io.outputGone.delete(cancel);
     },
   };
+}
+
+/** Node 20 aborts, and may leave a core file, when it puts a terminal in order at its exit that is gone by then. */
+function dieQuietly(): void {
+  if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) {
+    process.once("exit", () => process.kill(process.pid, "SIGKILL"));
+  }
 }

@@ -4,11 +4,13 @@ import { realFolder } from "../../config/root.ts";
 import { trust, trustState } from "../../config/trust.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import { PermissionPolicy } from "../../domain/events.ts";
+import type { SessionStore } from "../../domain/store.ts";
 import { Rookery } from "../../rookery.ts";
+import { loadState } from "../../session/open.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
-import { type Io, isAttended, print, say } from "../io.ts";
+import { asTyped, type Io, isAttended, print, say } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { visible } from "../printable.ts";
@@ -25,10 +27,10 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const folder = textOption(options, "cwd");
   const cwd = folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder));
   const here = isAttended(io);
-  const attended = here || permissions === "ask";
 
   await using rookery = named === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
   const known = named === undefined ? undefined : await findSession(rookery.store, named);
+  const attended = here || permissions === "ask" || (known !== undefined && (await waits(rookery.store, known.id)));
   const session = await trusting(io, cwd ?? known?.cwd ?? io.cwd(), () =>
     rookery.openSession({
       ...(known !== undefined && { id: known.id }),
@@ -47,6 +49,12 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const code = await drive({ io, store: rookery.store, session, prompt, json, here, attended, after });
   await tellHowToGoOn(io, session, { json, code });
   return code;
+}
+
+/** A turn that asked somebody who was not at its terminal goes on doing so. */
+async function waits(store: SessionStore, sessionId: string): Promise<boolean> {
+  const { requests } = await loadState(store, sessionId);
+  return requests.some(({ answer }) => answer === undefined || answer.by === "person");
 }
 
 /** On a terminal the question of trust is asked once, here. */
@@ -70,7 +78,7 @@ async function tellHowToGoOn(io: Io, session: Session, { json, code }: { json: b
   if (json) return;
   const more =
     code === EXIT.done ? `go on with: rookery run "…" --session ${session.id}` : `rookery sessions show ${session.id}`;
-  await print(io, `session ${session.id} · ${more}\n`);
+  await print(io, asTyped(io, `session ${session.id} · ${more}\n`));
 }
 
 function given<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {

@@ -1,7 +1,7 @@
 /** `rookery sessions close`. */
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { print, printJson } from "../io.ts";
+import { asTyped, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { findSession } from "./find.ts";
@@ -11,6 +11,6 @@ export async function closeSession({ io, args: [named = ""], options }: Call): P
   const { id } = await findSession(rookery.store, named);
   await rookery.closeSession(id);
   if (isSet(options, "json")) await printJson(io, { session: id, status: "closed" });
-  else await print(io, `closed ${id}; its log stays: rookery sessions events ${id}\n`);
+  else await print(io, asTyped(io, `closed ${id}; its log stays: rookery sessions events ${id}\n`));
   return EXIT.done;
 }

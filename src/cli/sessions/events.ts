@@ -1,5 +1,7 @@
 /** `rookery sessions events`: a session's log, whole or as it grows. */
 import type { SessionEvent } from "../../domain/events.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import { loadState } from "../../session/open.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";
@@ -25,7 +27,15 @@ export async function printEvents({ io, args: [named = ""], options }: Call): Pr
     if (event.type === "agent.raw" && !isSet(options, "all")) continue;
     await show(event);
     printed += 1;
-    if (printed >= limit) break;
+    if (printed >= limit || (await isOver(rookery.store, event))) break;
   }
   return EXIT.done;
+}
+
+/** Nothing follows when a session is closed and its turn, if one ran then, has ended. */
+async function isOver(store: SessionStore, { type, seq, sessionId }: SessionEvent): Promise<boolean> {
+  if (type !== "session.closed" && type !== "turn.ended") return false;
+  const summary = await store.summary(sessionId);
+  if (summary?.status !== "closed" || summary.head !== seq) return false;
+  return (await loadState(store, sessionId)).turn === undefined;
 }

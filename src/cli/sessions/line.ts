@@ -6,8 +6,13 @@ import { oneLine } from "../printable.ts";
 const LENGTH = 160;
 
 export function lineOf(event: SessionEvent): string {
-  const head = `${String(event.seq).padStart(5)}  ${event.at.slice(11, 19)}  ${event.type.padEnd(20)}`;
+  const head = `${String(event.seq).padStart(5)}  ${clockTime(event.at)}  ${event.type.padEnd(20)}`;
   return `${head} ${oneLine(detailOf(event), LENGTH)}`.trimEnd();
+}
+
+/** Where the reader is; the date and the zone are in the JSON. */
+function clockTime(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
 }
 
 function detailOf(event: EventBody): string {

@@ -2,10 +2,14 @@
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
 import type { SessionStatus } from "../../domain/state.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import type { SessionSummary } from "../../domain/summary.ts";
+import { isDriven } from "../../session/lease.ts";
+import { systemClock } from "../../stdx/clock.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { age, columns } from "../format.ts";
-import { print, printJson } from "../io.ts";
+import { asTyped, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { oneLine } from "../printable.ts";
@@ -28,13 +32,14 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
     return EXIT.done;
   }
   if (sessions.length === 0) {
-    await print(io, 'no sessions; start one: rookery run "PROMPT", or see one: rookery demo\n');
+    await print(io, asTyped(io, 'no sessions; start one: rookery run "PROMPT", or see one: rookery demo\n'));
     return EXIT.done;
   }
   const now = Date.now();
+  const left = await deserted(rookery.store, sessions);
   const rows = sessions.map((session) => [
     session.id,
-    session.status,
+    left.has(session.id) ? "interrupted" : session.status,
     oneLine(session.agent),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
     age(session.updatedAt, now),
@@ -42,6 +47,16 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
   ]);
   await print(io, columns(rows));
   return EXIT.done;
+}
+
+/** A turn that runs or waits where no process drives it was left in the middle. */
+async function deserted(store: SessionStore, sessions: readonly SessionSummary[]): Promise<Set<string>> {
+  const left = new Set<string>();
+  for (const { id, status } of sessions) {
+    const busy = status === "running" || status === "waiting";
+    if (busy && !(await isDriven(store, id, systemClock))) left.add(id);
+  }
+  return left;
 }
 
 /** Sessions of a folder that is gone can still be listed. */

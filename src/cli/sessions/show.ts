@@ -1,10 +1,12 @@
 /** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
-import { type SessionState, statusOf } from "../../domain/state.ts";
+import { NO_USAGE, type SessionState, statusOf } from "../../domain/state.ts";
+import { isDriven } from "../../session/lease.ts";
 import { loadState } from "../../session/open.ts";
+import { systemClock } from "../../stdx/clock.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { columns } from "../format.ts";
-import { print, printJson } from "../io.ts";
+import { asTyped, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { oneLine } from "../printable.ts";
@@ -17,17 +19,24 @@ export async function showSession({ io, args: [named = ""], options }: Call): Pr
   const { id } = await findSession(rookery.store, named);
   const state = await loadState(rookery.store, id);
   if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
-  else await print(io, factsOf(state) + (await openRequests(rookery.store, state)).map(waitingFor(id)).join(""));
+  else {
+    const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
+    const requests = (await openRequests(rookery.store, state)).map(waitingFor(id));
+    await print(io, asTyped(io, factsOf(state, left) + requests.join("")));
+  }
   return EXIT.done;
 }
 
-function factsOf(state: SessionState): string {
+function factsOf(state: SessionState, left: boolean): string {
   const { lastOutcome } = state;
   const why = lastOutcome !== undefined && "message" in lastOutcome ? `: ${oneLine(lastOutcome.message)}` : "";
   const facts: [string, string | undefined][] = [
     ["session", state.id],
     ["title", state.title],
-    ["status", statusOf(state)],
+    [
+      "status",
+      left ? `interrupted (was ${statusOf(state)}); go on: rookery run --session ${state.id}` : statusOf(state),
+    ],
     ["agent", state.agent],
     ["backend", state.backend],
     ["model", state.model],
@@ -39,7 +48,7 @@ function factsOf(state: SessionState): string {
     ["turns", String(state.turns)],
     ["last outcome", lastOutcome === undefined ? undefined : `${lastOutcome.status}${why}`],
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
-    ["used", usageWords(state.usage).join(" · ")],
+    ["used", state.usage === NO_USAGE ? undefined : usageWords(state.usage).join(" · ")],
   ];
   return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
 }

@@ -1,7 +1,8 @@
 /** Who owns children: a process leaves a file while it lives, and whoever starts later ends what the dead left behind. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../folder.ts";
 import { isAlive, ownIdentity, type ProcessIdentity } from "./identity.ts";
 import { killMarked } from "./marker.ts";
 
@@ -19,7 +20,7 @@ export function openOwner(folder: string): Owner {
   return {
     claim() {
       if (!claimed) {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder);
         writeFileSync(file, "", { mode: 0o600 });
         claimed = true;
       }

@@ -1,9 +1,10 @@
 /** Opening the SQLite store: the folder, the file, its settings and its tables. */
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import type Libsql from "libsql";
 import type { SessionStore } from "../../domain/index.ts";
+import { makeFolder } from "../../stdx/index.ts";
 import { Database } from "./database.ts";
 import { storeError } from "./errors.ts";
 import { whenUnlocked } from "./lock.ts";
@@ -59,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
 /** libsql is loaded here and not above: reading its binary takes longer than all the rest. */
 function connect(path: string): Database {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     closeSync(openSync(path, "a", 0o600)); // SQLite gives its other files the same mode
     return new Database(new (loadLibsql())(path), path);
   } catch (error) {

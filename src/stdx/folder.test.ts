@@ -1,0 +1,17 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../testing/index.ts";
+import { makeFolder } from "./index.ts";
+
+it("makes what is missing, for its owner only, and is content with what is there", async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, "a", "b");
+  makeFolder(path);
+  makeFolder(path);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+});
+
+it.runIf(process.platform === "linux")("fails where a folder can never be made", () => {
+  expect(() => makeFolder("/proc/nothing/of/the/kind")).toThrow("ENOENT");
+});
