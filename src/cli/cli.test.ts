@@ -272,3 +272,14 @@ describe("demo", () => {
     await promisify(execFile)("rm", ["-r", kept]);
   });
 });
+
+it("doctor says when others can read the log, and how to mend it", async () => {
+  place = await openPlace([say("hi")]);
+  await place.rookery(["run", "x"]);
+  const home = place.env["ROOKERY_HOME"] ?? "";
+  expect((await place.rookery(["doctor"])).stdout).not.toContain("others on this machine");
+  await chmod(home, 0o755);
+  const { code, stdout } = await place.rookery(["doctor"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`others on this machine can read it\n         → chmod go= '${home}'`);
+});

@@ -59,9 +59,22 @@ async function home({ env }: Io): Promise<Finding[]> {
     () => false,
   );
   const detail = there === folder ? folder : `${folder} (made when it is needed)`;
-  if (writable) return [{ subject: "home", status: "ok", detail }];
+  if (writable) return [{ subject: "home", status: "ok", detail }, ...(await openToOthers(folder))];
   const advice = `give yourself write access to ${there}, or choose another folder with ROOKERY_HOME`;
   return [{ subject: "home", status: "problem", detail: `${there} cannot be written`, advice }];
+}
+
+/** The log holds what agents read and wrote. */
+async function openToOthers(folder: string): Promise<Finding[]> {
+  const names = ["", "rookery.db", "rookery.db-wal", "trust.json"];
+  const open: string[] = [];
+  for (const path of names.map((name) => join(folder, name))) {
+    const mode = (await stat(path).catch(() => undefined))?.mode ?? 0;
+    if ((mode & 0o077) !== 0) open.push(path);
+  }
+  if (open.length === 0) return [];
+  const advice = `chmod go= ${open.map((path) => `'${path}'`).join(" ")}`;
+  return [{ subject: "home", status: "warning", detail: "others on this machine can read it", advice }];
 }
 
 async function leftovers({ env }: Io): Promise<Finding[]> {
