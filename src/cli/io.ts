@@ -1,5 +1,7 @@
 /** What a command has of the outside: the environment, the working folder and the three streams. */
+import { openSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { ReadStream } from "node:tty";
 import type { Env } from "../config/home.ts";
 import { RookeryError } from "../domain/errors.ts";
 import { outputLost } from "./errno.ts";
@@ -9,6 +11,8 @@ export interface Io {
   readonly env: Env;
   readonly version: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  /** Where the person at the terminal types, also while stdin is a pipe; undefined where there is none. */
+  readonly person: NodeJS.ReadableStream | undefined;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Throws `cwd_missing` where the folder was removed. */
@@ -23,12 +27,17 @@ export type Output = Writable & { readonly isTTY?: boolean };
 
 export function processIo(version: string): Io {
   const output = watchOutput();
+  let person: ReadStream | "nobody" | undefined;
   return {
     outputGone: output.listeners,
     outputFailed: () => output.failed,
     env: process.env,
     version,
     stdin: process.stdin,
+    get person() {
+      person ??= findPerson();
+      return person === "nobody" ? undefined : person;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     cwd() {
@@ -96,8 +105,17 @@ export function asTyped({ env }: Pick<Io, "env">, text: string): string {
 }
 
 /** Is someone there who can be asked? */
-export function isAttended({ stdin, stderr }: Io): boolean {
-  return stdin.isTTY === true && stderr.isTTY === true;
+export function isAttended({ person, stderr }: Io): boolean {
+  return stderr.isTTY === true && person !== undefined;
+}
+
+function findPerson(): ReadStream | "nobody" {
+  if (process.stdin.isTTY) return process.stdin;
+  try {
+    return new ReadStream(openSync("/dev/tty", "r"));
+  } catch {
+    return "nobody"; // this process has no terminal
+  }
 }
 
 export function hasColour({ env, stdout }: Io): boolean {

@@ -8,10 +8,12 @@ const STALE_INPUT_MS = 50;
 
 /** Undefined where the person closed the input. Rejects with the signal's reason. */
 export async function question(io: Io, text: string, signal: AbortSignal): Promise<string | undefined> {
-  await dropStaleInput(io);
+  const { person } = io;
+  if (person === undefined) return undefined;
+  await dropStaleInput(person);
   signal.throwIfAborted();
   // The terminal stays in its own line mode, so that Ctrl-C is a signal as everywhere else.
-  const lines = createInterface({ input: io.stdin, terminal: false });
+  const lines = createInterface({ input: person, terminal: false });
   const stop = (): void => lines.close();
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -26,7 +28,7 @@ export async function question(io: Io, text: string, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener("abort", stop);
     lines.close();
-    io.stdin.pause();
+    person.pause();
   }
 }
 
@@ -35,11 +37,11 @@ export async function confirm(io: Io, text: string, signal: AbortSignal): Promis
   return /^y/i.test((await question(io, `${text} [y/N] `, signal))?.trim() ?? "");
 }
 
-async function dropStaleInput({ stdin }: Io): Promise<void> {
+async function dropStaleInput(person: NodeJS.ReadableStream): Promise<void> {
   const drop = (): void => undefined;
-  stdin.on("data", drop);
-  stdin.resume();
+  person.on("data", drop);
+  person.resume();
   await sleep(STALE_INPUT_MS);
-  stdin.off("data", drop);
-  stdin.pause();
+  person.off("data", drop);
+  person.pause();
 }

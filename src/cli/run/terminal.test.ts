@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { call, fault, say, type Script } from "../../testing/index.ts";
-import { hasTerminals, openPlace, type Place } from "../spawned.ts";
+import { hasTerminals, MAIN, openPlace, type Place } from "../spawned.ts";
 
 let place: Place;
 afterEach(() => place[Symbol.asyncDispose]());
@@ -10,6 +12,26 @@ const QUESTION =
   /write:\r\n {2}path: hello\.txt\r\n {2}content: hello\r\nAllow write\? \[y\]es, \[a\]lways write in this session, \[n\]o /;
 
 describe.skipIf(!hasTerminals)("on a terminal", () => {
+  it("a person can be asked although the prompt comes through a pipe", async () => {
+    place = await openPlace(SCRIPT);
+    const script = [
+      "import os,pty,sys",
+      "pid,fd=pty.fork()",
+      "if pid==0: os.execvp('sh',['sh','-c','echo write it | \"$0\" \"$1\" run -',*sys.argv[1:]])",
+      "out=b''",
+      "while b'[n]o' not in out: out+=os.read(fd,4096)",
+      "os.write(fd,b'y\\n')",
+      "try:",
+      "  while True: out+=os.read(fd,4096)",
+      "except OSError: pass",
+      "sys.stdout.buffer.write(out); sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid,0)[1]))",
+    ].join("\n");
+    const options = { cwd: place.repository.path, env: place.env, timeout: 20_000 };
+    const { stdout } = await promisify(execFile)("python3", ["-c", script, process.execPath, MAIN], options);
+    expect(stdout).toContain("✓ write hello.txt");
+    expect(stdout).toContain("All done.");
+  });
+
   it.each([
     ["y", "✓ write hello.txt"],
     ["always", "✓ write hello.txt"],
