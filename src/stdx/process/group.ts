@@ -26,6 +26,8 @@ export interface GroupOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** One marker, or several with commas between; added to what `env` has already. */
   readonly marker: string;
+  /** Nothing can be written to the child if not said. */
+  readonly stdin?: "pipe" | "ignore";
 }
 
 const GRACE_MS = 2_000;
@@ -39,7 +41,7 @@ export async function startGroup(
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: withMarker(options.env, options.marker),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [options.stdin ?? "ignore", "pipe", "pipe"],
     detached: true,
   });
   const started = deferred();
@@ -57,8 +59,8 @@ export async function startGroup(
     await Promise.race([ended.promise, sleep(graceMs, undefined, { ref: false })]);
     signalGroup(pid, "SIGKILL"); // also what outlives its leader
     // A descendant that left the group may hold the pipes open for ever; the leader's end is what counts.
-    child.stdout.destroy();
-    child.stderr.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
     await closed.promise;
   };
   let stopping: Promise<void> | undefined; // once: a group's number may be a stranger's after its end
