@@ -1,0 +1,139 @@
+/** Scenarios about the streams below the messages: noise, floods, limits and ends. */
+
+import { once } from "node:events";
+import { agentPeer, clientPeer, eventually, patiently, turns } from "./test-peer.ts";
+import { Flood } from "./test-flood.ts";
+import { verdict, type Scenario } from "./test-scenario.ts";
+import type { Reply } from "./test-subject.ts";
+import { builtEnvironment } from "../../testing/environment.ts";
+import { temporaryFolder } from "../../testing/repository.ts";
+
+export const noiseIsNotAnswered: Scenario = {
+  id: 7,
+  name: "a line of an agent's stdout that is not JSON is not answered",
+  async run(subject) {
+    const agent = agentPeer({ "session/list": () => ({ result: { sessions: [] } }) });
+    const client = await subject.connectClient(agent.wire);
+    agent.write("Loading the model, please wait...");
+    await turns();
+    const reply = await client.request("session/list", {});
+    await client.close();
+    const written = agent.received.find(({ method }) => method === undefined);
+    return verdict(
+      "result" in reply ? undefined : "the connection did not go on",
+      written === undefined ? undefined : `the agent was sent an error ${written.error?.code ?? "without a code"}`,
+    );
+  },
+  sdk: "wrong: the agent was sent an error -32700",
+};
+
+export const readingWaitsForTheReader: Scenario = {
+  id: 8,
+  name: "200,000 updates that nobody reads stay where they come from, and all arrive when somebody does",
+  async run(subject) {
+    const agent = agentPeer({ "session/new": () => ({ result: { sessionId: "s1" } }) });
+    const client = await subject.connectClient(agent.wire);
+    const session = await client.newSession({ cwd: "/" });
+    const flood = new Flood(200_000);
+    agent.pour(flood.source);
+    await flood.still();
+    const taken = flood.taken;
+    if (taken === flood.count) {
+      await client.close();
+      return verdict(`all ${taken} were taken in with no reader`);
+    }
+    for (let index = 0; index < flood.count; index += 1) {
+      const got = JSON.stringify(await patiently(session.next(), `update ${index}`));
+      if (got !== flood.params(index)) return verdict(`update ${index} was ${got}`);
+    }
+    await client.close();
+    return verdict(taken > flood.count / 2 ? `${taken} were taken in with no reader` : undefined);
+  },
+  sdk: "wrong: all 200000 were taken in with no reader",
+};
+
+export const halfCloseIsFlushed: Scenario = {
+  id: 9,
+  name: "a response that is ready after the client has closed its side is still sent",
+  async run(subject) {
+    let answered = false;
+    const client = await clientPeer((wire) => {
+      const ended = once(wire.input, "end");
+      subject.serveAgent(wire, {
+        async "session/prompt"() {
+          await ended;
+          await turns(20);
+          answered = true;
+          return { stopReason: "end_turn" };
+        },
+      });
+    });
+    const params = { sessionId: "s1", prompt: [{ type: "text", text: "hi" }] };
+    client.write({ id: 1, method: "session/prompt", params });
+    client.end();
+    await eventually(() => answered, "the handler");
+    await turns();
+    const response = client.received.find(({ id }) => id === 1);
+    return verdict(response === undefined ? "the response was never written" : undefined);
+  },
+  sdk: "wrong: the response was never written",
+};
+
+const STDERR = "cannot read the licence";
+const EXIT_CODE = 43;
+/** Answers `initialize`; the next request is its end. */
+const DYING_AGENT = `
+  let requests = 0;
+  require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+    requests += 1;
+    if (requests === 2) process.stderr.write("${STDERR}\\n", () => process.exit(${EXIT_CODE}));
+    else console.log(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(line).id, result: { protocolVersion: 1 } }));
+  });
+`;
+
+export const endsAreTold: Scenario = {
+  id: 10,
+  name: "an oversize message fails its own request alone, and an agent's death tells its exit code and stderr",
+  async run(subject) {
+    const agent = agentPeer({
+      "_x/huge": () => ({ result: "x".repeat(1_000_000) }),
+      "_x/small": () => ({ result: "small" }),
+    });
+    const client = await subject.connectClient(agent.wire, { maxMessageBytes: 100_000 });
+    const huge = await client.request("_x/huge", {});
+    const small = await client.request("_x/small", {});
+    await client.close();
+
+    await using home = await temporaryFolder();
+    const env = builtEnvironment({ home: home.path });
+    const spawned = await subject.spawnClient(process.execPath, ["-e", DYING_AGENT], env);
+    const reply = await patiently(spawned.request("session/list", {}), "the failure of the request");
+    await spawned.close();
+    return verdict(
+      "result" in huge ? "the oversize result came through" : undefined,
+      "result" in small ? undefined : `the next request failed with "${textOf(small)}"`,
+      tells(reply, EXIT_CODE) ? undefined : `"${textOf(reply)}" tells no exit code`,
+      tells(reply, STDERR) ? undefined : `"${textOf(reply)}" tells no stderr`,
+    );
+  },
+  sdk: 'wrong: the next request failed with "Incoming ACP data exceeds the configured 100000 byte limit"; "ACP connection closed" tells no exit code; "ACP connection closed" tells no stderr',
+};
+
+/** Whether the failure says this in its message or in any of its fields. */
+function tells(reply: Reply, what: string | number): boolean {
+  return "failure" in reply && says(reply.failure, what, 4);
+}
+
+function says(value: unknown, what: string | number, depth: number): boolean {
+  if (value === what) return true;
+  if (typeof value === "string") return typeof what === "string" && value.includes(what);
+  if (typeof value !== "object" || value === null || depth === 0) return false;
+  return Object.getOwnPropertyNames(value)
+    .filter((name) => name !== "stack")
+    .some((name) => says((value as Record<string, unknown>)[name], what, depth - 1));
+}
+
+function textOf(reply: Reply): string {
+  if ("failure" in reply) return reply.failure.message;
+  return "error" in reply ? reply.error.message : "a result";
+}

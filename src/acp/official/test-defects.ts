@@ -1,0 +1,25 @@
+/** The defects of the official SDK 2.4.0 that this library exists to be without. */
+
+import { endsAreTold, halfCloseIsFlushed, noiseIsNotAnswered, readingWaitsForTheReader } from "./test-bytes.ts";
+import { notificationsAreHandledInOrder, proxyKeepsOrder, sessionGetsEarlyUpdates } from "./test-ordering.ts";
+import type { Scenario } from "./test-scenario.ts";
+import {
+  notFoundStaysAnError,
+  relativeFolderIsRefused,
+  unknownFieldsArrive,
+  unknownUpdatesArrive,
+} from "./test-values.ts";
+
+export const DEFECTS: readonly Scenario[] = [
+  proxyKeepsOrder,
+  unknownUpdatesArrive,
+  unknownFieldsArrive,
+  notFoundStaysAnError,
+  sessionGetsEarlyUpdates,
+  notificationsAreHandledInOrder,
+  noiseIsNotAnswered,
+  readingWaitsForTheReader,
+  halfCloseIsFlushed,
+  endsAreTold,
+  relativeFolderIsRefused,
+];

@@ -1,0 +1,44 @@
+/** More updates than anybody should hold, made only as they are asked for, so that what was taken can be counted. */
+
+import { Readable } from "node:stream";
+import { turns } from "./test-peer.ts";
+
+const UPDATES_IN_A_CHUNK = 250;
+/** A reader that pauses between chunks may leave the source alone for a while; one that is stopped leaves it for good. */
+const TURNS_OF_SILENCE = 500;
+
+export class Flood {
+  taken = 0;
+  readonly count: number;
+  readonly source: Readable;
+
+  constructor(count: number) {
+    this.count = count;
+    this.source = Readable.from(this.#chunks(), { objectMode: false, highWaterMark: 1 });
+  }
+
+  /** Of the update with this number, as JSON. */
+  params(index: number): string {
+    const content = { type: "text", text: `update ${index} `.padEnd(100, ".") };
+    return JSON.stringify({ sessionId: "s1", update: { sessionUpdate: "agent_message_chunk", content } });
+  }
+
+  /** Waits until the source is exhausted or nobody has asked it for a long while. */
+  async still(): Promise<void> {
+    for (let before = -1; before !== this.taken && this.taken < this.count;) {
+      before = this.taken;
+      await turns(TURNS_OF_SILENCE);
+    }
+  }
+
+  *#chunks(): Generator<Buffer> {
+    while (this.taken < this.count) {
+      let chunk = "";
+      const end = Math.min(this.taken + UPDATES_IN_A_CHUNK, this.count);
+      for (; this.taken < end; this.taken += 1) {
+        chunk += `{"jsonrpc":"2.0","method":"session/update","params":${this.params(this.taken)}}\n`;
+      }
+      yield Buffer.from(chunk);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** What the scenarios ask of an implementation; each is asked in the ordinary way of its own documentation. */
+
+import type { Message, Wire } from "./test-peer.ts";
+
+export interface Subject {
+  readonly name: string;
+  /** Connects as a client and initializes the agent. */
+  connectClient(wire: Wire, options?: ClientOptions): Promise<SubjectClient>;
+  /** Starts a command as an agent, connects as a client and initializes it. */
+  spawnClient(command: string, args: readonly string[], env: Record<string, string>): Promise<SubjectClient>;
+  /** Serves as an agent with typed handlers for these methods, and answers `initialize`. */
+  serveAgent(wire: Wire, handlers: AgentHandlers): void;
+  /** Stands between a client and an agent, and waits for `beforeAnswer` when it holds the agent's response. */
+  serveProxy(client: Wire, agent: Wire, beforeAnswer: () => Promise<void>): void;
+}
+
+export interface ClientOptions {
+  readonly maxMessageBytes?: number;
+  /** Gets every notification whose method nothing else has claimed. */
+  readonly onNotification?: (method: string, params: unknown) => Promise<void> | void;
+}
+
+export interface SubjectClient {
+  request(method: string, params: unknown): Promise<Reply>;
+  newSession(params: { readonly cwd: string }): Promise<SubjectSession>;
+  close(): Promise<void>;
+}
+
+export interface SubjectSession {
+  /** The params of the next `session/update` of this session. */
+  next(): Promise<unknown>;
+}
+
+export interface AgentHandlers {
+  readonly "session/new"?: (params: unknown) => Promise<{ readonly sessionId: string }>;
+  readonly "session/prompt"?: (params: unknown) => Promise<{ readonly stopReason: "end_turn" }>;
+}
+
+/** How a request ended: with the peer's answer, or without one. */
+export type Reply =
+  { readonly result: unknown } | { readonly error: NonNullable<Message["error"]> } | { readonly failure: Error };
