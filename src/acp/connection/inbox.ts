@@ -1,0 +1,103 @@
+/** The order of what came in: one entry is handled at a time, and one that holds keeps the rest waiting. */
+
+/** The next entry waits for it. */
+interface Hold {
+  /** Made by a handler that may itself call the peer, and then must not keep the answer waiting. */
+  readonly byHandler: boolean;
+}
+
+export class Inbox<Entry extends { readonly size: number }> {
+  readonly #handle: (entry: Entry) => Promise<unknown> | undefined;
+  readonly #changed: () => void;
+  #entries: Entry[] = [];
+  #next = 0;
+  #size = 0;
+  #hold: Hold | undefined;
+  #running = false;
+  /** While someone waits for an answer that he asked for within a hold, holds are short: his answer may be behind the next. */
+  #urgent = 0;
+
+  /** `handle` returns what the next entry waits for; `changed` hears that entries went out. */
+  constructor(handle: (entry: Entry) => Promise<unknown> | undefined, changed: () => void) {
+    this.#handle = handle;
+    this.#changed = changed;
+  }
+
+  /** What waits, in characters. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get idle(): boolean {
+    return this.#next === this.#entries.length && this.#hold === undefined && !this.#running;
+  }
+
+  push(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#size += entry.size;
+    this.#run();
+  }
+
+  waiting(): readonly Entry[] {
+    return this.#entries.slice(this.#next);
+  }
+
+  /**
+   * A handler that calls the peer waits for an answer that is behind what it holds up, so it holds no longer.
+   * Returns what to call when the answer is there.
+   */
+  letGo(): (() => void) | undefined {
+    const hold = this.#hold;
+    if (!this.#running && hold?.byHandler !== true) return undefined;
+    this.#urgent += 1;
+    if (hold !== undefined) this.#release(hold);
+    return () => {
+      this.#urgent -= 1;
+    };
+  }
+
+  /** Yields to whoever an answer was given to, so that he goes on before the next entry is handled. */
+  yield(): void {
+    this.#holdFor(new Promise((resolve) => setImmediate(resolve)), false);
+  }
+
+  #run(): void {
+    if (this.#running || this.#hold !== undefined) return;
+    this.#running = true;
+    while (this.#hold === undefined) {
+      const entry = this.#entries[this.#next];
+      if (entry === undefined) break;
+      this.#next += 1;
+      this.#size -= entry.size;
+      this.#compact();
+      const until = this.#handle(entry);
+      if (until !== undefined) this.#holdFor(until, true);
+    }
+    this.#running = false;
+    this.#changed();
+  }
+
+  #holdFor(until: Promise<unknown>, byHandler: boolean): void {
+    const hold: Hold = { byHandler };
+    this.#hold = hold;
+    const done = (): void => this.#release(hold);
+    if (byHandler && this.#urgent > 0) setImmediate(done);
+    until.then(done, done);
+  }
+
+  #release(hold: Hold): void {
+    if (this.#hold !== hold) return;
+    this.#hold = undefined;
+    queueMicrotask(() => this.#run());
+  }
+
+  #compact(): void {
+    if (this.#next < this.#entries.length) {
+      if (this.#next < 1024) return;
+      this.#entries = this.#entries.slice(this.#next);
+    } else {
+      this.#entries = [];
+    }
+    this.#next = 0;
+  }
+}

@@ -1,0 +1,50 @@
+/** What a handler is given: a message of the peer, as it came. */
+import type { RequestId, RpcErrorObject } from "../wire/message.ts";
+
+export interface IncomingNotification {
+  readonly method: string;
+  readonly params: unknown;
+  /** The text of the whole message. */
+  readonly line: string;
+}
+
+export interface IncomingRequest extends IncomingNotification {
+  readonly id: RequestId;
+  /** Fires when the peer cancels the request, or is gone. */
+  readonly signal: AbortSignal;
+  /** The next message waits until this settles. Without it a request's handler is only started in its turn. */
+  hold(until: Promise<unknown>): void;
+}
+
+/** Something came that is nobody's message. */
+export interface Noise {
+  readonly kind: "not_json" | "not_a_message" | "response_to_nothing" | "too_large";
+  /** Bounded. */
+  readonly text: string;
+}
+
+export interface ConnectionHandlers {
+  /**
+   * Answers with what it returns; what it throws is the error. Started in wire order, and not waited for: a prompt may
+   * take an hour. Whatever must not be overtaken says so with `hold`.
+   */
+  request?(request: IncomingRequest): unknown;
+  /** The next message waits until it settles, unless it calls the peer meanwhile. What it throws is told to `failed`. */
+  notification?(notification: IncomingNotification): void | Promise<void>;
+  noise?(noise: Noise): void;
+  /** A notification's handler threw; nobody else would hear of it. */
+  failed?(error: unknown, notification: IncomingNotification): void;
+}
+
+/** A response as it came, to be passed on as it is. */
+export class Verbatim {
+  readonly line: string;
+  readonly result: unknown;
+  readonly error: RpcErrorObject | undefined;
+
+  constructor(line: string, message: { readonly result?: unknown; readonly error?: RpcErrorObject | null }) {
+    this.line = line;
+    this.result = message.result;
+    this.error = message.error ?? undefined;
+  }
+}

@@ -1,0 +1,19 @@
+/** The Agent Client Protocol alone: one ordered connection, and the roles on it. */
+export { Connection, type ConnectionOptions, type RequestOptions } from "./connection/connection.ts";
+export {
+  Verbatim,
+  type ConnectionHandlers,
+  type IncomingNotification,
+  type IncomingRequest,
+  type Noise,
+} from "./connection/incoming.ts";
+export * from "./errors.ts";
+export type { RequestId, RpcErrorObject, RpcNotification, RpcRequest, RpcResponse } from "./wire/message.ts";
+export {
+  DEFAULT_MAX_MESSAGE_BYTES,
+  streamTransport,
+  transportPair,
+  type StreamTransportOptions,
+  type Transport,
+  type TransportSink,
+} from "./wire/transport.ts";

@@ -1,0 +1,98 @@
+/** Cuts a stream of bytes into lines, whatever the chunks are, and passes over a line that is too long without keeping it. */
+
+export interface LineSink {
+  /** In order. Empty lines are left out. */
+  line(text: string): void;
+  /** The beginning and the end of a line that was longer than the limit. */
+  oversize(head: string, tail: string, bytes: number): void;
+}
+
+/** How much of an oversize line is kept from each end, to find out whose it was. */
+const KEPT = 4096;
+const NEWLINE = 10;
+
+export class LineSplitter {
+  readonly #sink: LineSink;
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #skipping: { head: Buffer; tail: Buffer; bytes: number } | undefined;
+
+  constructor(sink: LineSink, maxBytes: number) {
+    this.#sink = sink;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    if (this.#skipping !== undefined || this.#bytes > 0) {
+      const end = chunk.indexOf(NEWLINE);
+      if (end === -1) return this.#keep(chunk);
+      this.#keep(chunk.subarray(0, end));
+      this.#finish();
+      start = end + 1;
+    }
+    const last = chunk.lastIndexOf(NEWLINE);
+    if (last >= start) {
+      // The limit is above the size of any chunk that a stream gives, unless it was set very low.
+      if (last - start > this.#maxBytes) this.#slowly(chunk.subarray(start, last));
+      else for (const text of chunk.toString("utf8", start, last).split("\n")) this.#emit(text);
+      start = last + 1;
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+  }
+
+  /** The stream ended: what has no newline behind it counts all the same. */
+  end(): void {
+    if (this.#skipping !== undefined || this.#bytes > 0) this.#finish();
+  }
+
+  #slowly(lines: Buffer): void {
+    for (let start = 0; start <= lines.length;) {
+      const next = lines.indexOf(NEWLINE, start);
+      const end = next === -1 ? lines.length : next;
+      this.#keep(lines.subarray(start, end));
+      this.#finish();
+      start = end + 1;
+    }
+  }
+
+  #keep(bytes: Buffer): void {
+    const skipping = this.#skipping;
+    if (skipping !== undefined) {
+      skipping.bytes += bytes.length;
+      skipping.tail = Buffer.concat([skipping.tail, bytes.subarray(-KEPT)]).subarray(-KEPT);
+      return;
+    }
+    this.#parts.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes <= this.#maxBytes) return;
+    const all = Buffer.concat(this.#parts);
+    this.#skipping = {
+      head: Buffer.from(all.subarray(0, KEPT)),
+      tail: Buffer.from(all.subarray(-KEPT)),
+      bytes: all.length,
+    };
+    this.#parts = [];
+    this.#bytes = 0;
+  }
+
+  #finish(): void {
+    const skipping = this.#skipping;
+    this.#skipping = undefined;
+    if (skipping !== undefined) {
+      this.#sink.oversize(skipping.head.toString("utf8"), skipping.tail.toString("utf8"), skipping.bytes);
+      return;
+    }
+    const [only, ...more] = this.#parts;
+    const bytes = more.length === 0 ? only : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    if (bytes !== undefined) this.#emit(bytes.toString("utf8"));
+  }
+
+  #emit(text: string): void {
+    const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+    if (line !== "") this.#sink.line(line);
+  }
+}

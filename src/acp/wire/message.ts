@@ -1,0 +1,79 @@
+/** The messages of JSON-RPC 2.0, as they are on the wire: whatever else they carry is left in them. */
+import { topLevelSpans } from "./scan.ts";
+
+export type RequestId = string | number | null;
+
+export interface RpcRequest {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: unknown;
+}
+
+export interface RpcNotification {
+  readonly method: string;
+  readonly params?: unknown;
+}
+
+export interface RpcErrorObject {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export interface RpcResponse {
+  readonly id: RequestId;
+  readonly result?: unknown;
+  readonly error?: RpcErrorObject | null;
+}
+
+export type Classified =
+  | { readonly kind: "request"; readonly message: RpcRequest }
+  | { readonly kind: "notification"; readonly message: RpcNotification }
+  | { readonly kind: "response"; readonly message: RpcResponse }
+  /** JSON, and no message of the protocol. */
+  | { readonly kind: "invalid"; readonly id: RequestId; readonly why: string }
+  /** Not even JSON. */
+  | { readonly kind: "noise" };
+
+const NOISE: Classified = { kind: "noise" };
+
+export function classify(line: string): Classified {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return NOISE;
+  }
+  if (Array.isArray(value)) return invalid(null, "a batch is not part of the protocol");
+  if (typeof value !== "object" || value === null) return invalid(null, "a message is an object");
+  const { id, method } = value as { id?: unknown; method?: unknown };
+  if (typeof method === "string") {
+    if (id === undefined) return { kind: "notification", message: value as RpcNotification };
+    if (isRequestId(id)) return { kind: "request", message: value as RpcRequest };
+    return invalid(null, "an id is a string, a number or null");
+  }
+  if (method !== undefined) return invalid(isRequestId(id) ? id : null, "a method is a string");
+  if (!isRequestId(id)) return invalid(null, "a message has a method or an id");
+  const { error } = value as { error?: unknown };
+  if (isErrorObject(error) || "result" in value) return { kind: "response", message: value as RpcResponse };
+  return invalid(id, "a response has a result or an error");
+}
+
+/** Such as it was written: a number that JavaScript cannot hold must come back as it was. */
+export function idText(id: RequestId, line: string): string {
+  if (typeof id !== "number" || Number.isSafeInteger(id)) return JSON.stringify(id);
+  const span = topLevelSpans(line).get("id");
+  return span === undefined ? JSON.stringify(id) : line.slice(span.start, span.end);
+}
+
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === "string" || typeof id === "number" || id === null;
+}
+
+function isErrorObject(error: unknown): boolean {
+  return typeof error === "object" && error !== null;
+}
+
+function invalid(id: RequestId, why: string): Classified {
+  return { kind: "invalid", id, why };
+}

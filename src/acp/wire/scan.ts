@@ -1,0 +1,81 @@
+/** Finds the values of a JSON object's own keys in its text, so that one can be replaced and the rest stays byte for byte. */
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The spans of the values by key. A text that is cut off gives what is complete before the cut. */
+export function topLevelSpans(text: string): ReadonlyMap<string, Span> {
+  const spans = new Map<string, Span>();
+  let at = skipSpace(text, 0);
+  if (text[at] !== "{") return spans;
+  at = skipSpace(text, at + 1);
+  while (text[at] === '"') {
+    const keyEnd = endOfString(text, at);
+    if (keyEnd === undefined) break;
+    const key = JSON.parse(text.slice(at, keyEnd)) as string;
+    at = skipSpace(text, keyEnd);
+    if (text[at] !== ":") break;
+    const start = skipSpace(text, at + 1);
+    const end = endOfValue(text, start);
+    if (end === undefined) break;
+    spans.set(key, { start, end });
+    at = skipSpace(text, end);
+    if (text[at] !== ",") break;
+    at = skipSpace(text, at + 1);
+  }
+  return spans;
+}
+
+/** The text with one value replaced, or undefined where the object has no such key. */
+export function withValue(text: string, key: string, value: string): string | undefined {
+  const span = topLevelSpans(text).get(key);
+  return span === undefined ? undefined : text.slice(0, span.start) + value + text.slice(span.end);
+}
+
+const SPACE = " \t\r\n";
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && SPACE.includes(text.charAt(at))) at += 1;
+  return at;
+}
+
+/** Behind the closing quote. */
+function endOfString(text: string, from: number): number | undefined {
+  for (let at = from + 1; ;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return undefined;
+    let slashes = 0;
+    while (text[quote - 1 - slashes] === "\\") slashes += 1;
+    if (slashes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+function endOfValue(text: string, from: number): number | undefined {
+  const first = text[from];
+  if (first === '"') return endOfString(text, from);
+  if (first === "{" || first === "[") return endOfNested(text, from);
+  const rest = /[,}\]\s]/g;
+  rest.lastIndex = from;
+  return rest.exec(text)?.index;
+}
+
+function endOfNested(text: string, from: number): number | undefined {
+  const marks = /["{}[\]]/g;
+  marks.lastIndex = from;
+  let depth = 0;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    if (mark[0] === '"') {
+      const end = endOfString(text, mark.index);
+      if (end === undefined) return undefined;
+      marks.lastIndex = end;
+      continue;
+    }
+    depth += mark[0] === "{" || mark[0] === "[" ? 1 : -1;
+    if (depth === 0) return mark.index + 1;
+  }
+  return undefined;
+}
