@@ -9,7 +9,13 @@ const out = process.env["ROOKERY_BUILD"] ?? "dist";
 /** The library keeps its dependencies outside; the command carries them inside, because one file starts twice as fast (docs/adr). */
 export default defineConfig([
   {
-    entry: { index: "src/index.ts", "testing/index": "src/testing/index.ts" },
+    entry: {
+      index: "src/index.ts",
+      "acp/index": "src/acp/index.ts",
+      "acp/mcp-bridge": "src/acp/mcp/bridge.ts",
+      "testing/index": "src/testing/index.ts",
+      "testing/acp-agent": "src/testing/acp-agent/main.ts",
+    },
     outDir: out,
     format: "esm",
     platform: "node",

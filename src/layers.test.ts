@@ -14,13 +14,15 @@ const ARROWS: Record<string, readonly string[]> = {
   effects: [],
   config: [],
   providers: [],
+  acp: [],
   agent: ["providers", "effects", "tools"],
-  backends: ["agent", "providers", "tools"],
+  backends: ["acp", "agent", "providers", "tools"],
   session: ["effects"],
   testing: ["store"],
   "rookery.ts": ["config", "backends", "session", "store"],
   "index.ts": ["rookery.ts", "session", "store"],
-  cli: ["rookery.ts", "config", "session", "store", "testing"],
+  server: ["acp", "rookery.ts", "config", "session"],
+  cli: ["acp", "server", "rookery.ts", "config", "session", "store", "testing"],
 };
 const FOR_ALL = ["domain", "stdx"];
 
@@ -30,6 +32,8 @@ const PACKAGES: Record<string, readonly string[]> = {
   "@ai-sdk/anthropic": ["providers"],
   libsql: ["store"],
   "smol-toml": ["config"],
+  "@agentclientprotocol/sdk": ["acp"],
+  "@agentclientprotocol/sdk/unstable": ["acp"],
 };
 
 interface Import {

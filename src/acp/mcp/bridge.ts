@@ -1,0 +1,2 @@
+/** The bridge program: an MCP server on stdio that passes everything to one on HTTP. */
+export {};
