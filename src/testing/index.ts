@@ -1,5 +1,6 @@
 /** What people who embed Rookery test with. */
 
+export * from "./acp-agent/index.ts";
 export { builtEnvironment } from "./environment.ts";
 export type { BuiltEnvironmentOptions } from "./environment.ts";
 export * from "./model-server/index.ts";

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { STABLE_UPDATES, UNKNOWN_UPDATES } from "./index.ts";
+import { open } from "./test-client.ts";
+
+describe("a scripted agent", () => {
+  it("introduces itself, opens sessions and plays the turns in order", async () => {
+    await using scene = open({ prompts: [[{ think: "Hm." }, { say: ["Hel", "lo"] }], [{ stop: "max_tokens" }]] });
+    const { client } = scene;
+    expect(await client.result("initialize", { protocolVersion: 1 })).toMatchObject({
+      protocolVersion: 1,
+      agentCapabilities: { loadSession: true },
+    });
+    const sessionId = await client.newSession();
+    expect(await client.newSession()).not.toBe(sessionId);
+    expect((await client.prompt(sessionId)).result).toEqual({ stopReason: "end_turn" });
+    expect(client.updates(sessionId)).toEqual([
+      { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "Hm." } },
+      { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Hel" } },
+      { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "lo" } },
+    ]);
+    expect((await client.prompt(sessionId)).result).toEqual({ stopReason: "max_tokens" });
+    expect(scene.agent.problems).toEqual([]);
+  });
+
+  it("sends updates of every kind as they are written, also those that nobody knows", async () => {
+    const updates = [...Object.values(STABLE_UPDATES), ...UNKNOWN_UPDATES];
+    await using scene = open({ prompts: [updates.map((update) => ({ update }))] });
+    const sessionId = await scene.client.newSession();
+    await scene.client.prompt(sessionId);
+    expect(scene.client.updates(sessionId)).toEqual(updates);
+    expect(Object.keys(STABLE_UPDATES)).toHaveLength(14);
+  });
+
+  it("says what the client chose, and goes on accordingly", async () => {
+    const outcome = { outcome: "selected", optionId: "allow_once" };
+    const asks = { permission: { on: { allow_once: [{ say: "allowed" }], cancelled: [{ say: "cancelled" }] } } };
+    await using scene = open({ prompts: [[asks, { say: "done" }]] }, { "session/request_permission": { outcome } });
+    const sessionId = await scene.client.newSession();
+    await scene.client.prompt(sessionId);
+    expect(scene.client.text()).toBe(
+      'session/request_permission: {"outcome":{"outcome":"selected","optionId":"allow_once"}}|allowed|done',
+    );
+  });
+
+  it("a prompt that the script has nothing for fails, and the problem is told", async () => {
+    await using scene = open({});
+    const sessionId = await scene.client.newSession();
+    expect((await scene.client.prompt(sessionId)).error?.message).toBe("the script has nothing for prompt number 1");
+    expect(scene.agent.problems).toEqual(["the script has nothing for prompt number 1"]);
+  });
+
+  it("a cancelled prompt waits for the permission that is owed, and then stops as cancelled", async () => {
+    await using scene = open({ prompts: [[{ permission: {} }, { say: "too far" }]] });
+    const { client } = scene;
+    const sessionId = await client.newSession();
+    const prompted = client.prompt(sessionId);
+    const asked = await client.first(({ method }) => method === "session/request_permission");
+    client.send({ method: "session/cancel", params: { sessionId } });
+    client.send({ id: asked.id, result: { outcome: { outcome: "cancelled" } } });
+    expect((await prompted).result).toEqual({ stopReason: "cancelled" });
+    expect(client.text()).toBe('session/request_permission: {"outcome":{"outcome":"cancelled"}}');
+  });
+
+  it("records what it received in order, as it was", async () => {
+    await using scene = open({ otherwise: [] });
+    const { client } = scene;
+    await client.request("initialize", { protocolVersion: 1, _meta: { kept: true } }, 7);
+    client.send({ method: "_anything", params: { x: 1 } });
+    await client.newSession();
+    expect(scene.agent.received.slice(0, 2)).toEqual([
+      { jsonrpc: "2.0", id: 7, method: "initialize", params: { protocolVersion: 1, _meta: { kept: true } } },
+      { jsonrpc: "2.0", method: "_anything", params: { x: 1 } },
+    ]);
+    expect(await scene.agent.receivedMethod("session/new")).toEqual({ cwd: "/work", mcpServers: [] });
+  });
+
+  it("ends with its input, when what is under way has been answered", async () => {
+    await using scene = open({ otherwise: [{ say: "still here" }] });
+    const { client, input, agent } = scene;
+    const sessionId = await client.newSession();
+    const prompted = client.prompt(sessionId);
+    input.end();
+    expect((await prompted).result).toEqual({ stopReason: "end_turn" });
+    expect(await agent.closed).toEqual({ reason: "eof", code: 0, signal: null });
+  });
+});

@@ -1,0 +1,142 @@
+/** For this folder's tests: a client that knows only lines, so that what the agent writes is seen as it is. */
+
+import { PassThrough } from "node:stream";
+import { startAcpAgent, type AcpAgent, type AcpScript } from "./index.ts";
+
+export interface Message {
+  readonly jsonrpc?: string;
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Params;
+  readonly result?: Params;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+export type Params = Record<string, unknown>;
+
+/** Results of the agent's requests, by method; what is missing is left unanswered. */
+export type Answers = Readonly<Record<string, Params | ((params: Params) => Params)>>;
+
+export class LineClient {
+  /** Everything that arrived, line by line. */
+  readonly lines: string[] = [];
+  readonly messages: Message[] = [];
+  readonly #write: (text: string) => void;
+  readonly #answers: Answers;
+  readonly #watchers = new Set<() => void>();
+  #text = "";
+  #ended = false;
+  #ids = 0;
+
+  constructor(write: (text: string) => void, answers: Answers) {
+    this.#write = write;
+    this.#answers = answers;
+  }
+
+  take(text: string): void {
+    const [last = "", ...lines] = (this.#text + text).split("\n").toReversed();
+    this.#text = last;
+    for (const line of lines.toReversed()) {
+      this.lines.push(line);
+      if (line.startsWith("{")) this.#takeMessage(JSON.parse(line) as Message);
+    }
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  send(message: Message): void {
+    this.#write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+  }
+
+  /** The whole response, whether it is a result or an error. */
+  request(method: string, params: Params = {}, id: unknown = `client-${++this.#ids}`): Promise<Message> {
+    this.send({ id, method, params });
+    return this.first((message) => message.id === id && message.method === undefined);
+  }
+
+  async result(method: string, params: Params = {}): Promise<Params> {
+    const { result, error } = await this.request(method, params);
+    if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result ?? {};
+  }
+
+  async newSession(params: Params = {}): Promise<string> {
+    const { sessionId } = await this.result("session/new", { cwd: "/work", mcpServers: [], ...params });
+    return String(sessionId);
+  }
+
+  prompt(sessionId: string, text = "Go", id?: unknown): Promise<Message> {
+    return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }, id);
+  }
+
+  /** The first message that is wanted, also one from before the call. */
+  async first(wanted: (message: Message) => boolean): Promise<Message> {
+    return this.until(() => this.messages.find(wanted));
+  }
+
+  async until<T>(look: () => T | undefined): Promise<T> {
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      if (this.#ended) throw new Error(`the agent ended; it wrote ${JSON.stringify(this.lines)}`);
+      await new Promise<void>((resolve) => {
+        const woken = (): void => {
+          this.#watchers.delete(woken);
+          resolve();
+        };
+        this.#watchers.add(woken);
+      });
+    }
+  }
+
+  /** The updates of a session, or of all. */
+  updates(sessionId?: string): Params[] {
+    return this.messages
+      .filter(({ method }) => method === "session/update")
+      .filter(({ params }) => sessionId === undefined || params?.["sessionId"] === sessionId)
+      .map(({ params }) => params?.["update"] as Params);
+  }
+
+  /** What the agent said. */
+  text(): string {
+    return this.updates()
+      .filter(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk")
+      .map(({ content }) => (content as { text?: string }).text ?? "")
+      .join("|");
+  }
+
+  #takeMessage(message: Message): void {
+    this.messages.push(message);
+    const { id, method = "", params = {} } = message;
+    const answer = this.#answers[method];
+    if (id === undefined || answer === undefined) return;
+    this.send({ id, result: typeof answer === "function" ? answer(params) : answer });
+  }
+
+  #wake(): void {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+}
+
+export interface InProcess extends AsyncDisposable {
+  readonly agent: AcpAgent;
+  readonly client: LineClient;
+  readonly input: PassThrough;
+  readonly output: PassThrough;
+}
+
+/** An agent in this process and a client of it. */
+export function open(script: AcpScript, answers: Answers = {}): InProcess {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const agent = startAcpAgent({ script, input, output });
+  const client = new LineClient((text) => void input.write(text), answers);
+  output.setEncoding("utf8");
+  output.on("data", (text: string) => client.take(text));
+  output.on("close", () => client.end());
+  return { agent, client, input, output, [Symbol.asyncDispose]: () => agent.close() };
+}
