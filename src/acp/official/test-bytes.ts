@@ -29,11 +29,13 @@ export const noiseIsNotAnswered: Scenario = {
 
 export const readingWaitsForTheReader: Scenario = {
   id: 8,
-  name: "200,000 updates that nobody reads stay where they come from, and all arrive when somebody does",
+  name: "200,000 updates of a turn that nobody reads stay where they come from, and all arrive when somebody does",
   async run(subject) {
     const agent = agentPeer({ "session/new": () => ({ result: { sessionId: "s1" } }) });
     const client = await subject.connectClient(agent.wire);
     const session = await client.newSession({ cwd: "/" });
+    session.prompt("talk");
+    await agent.call("session/prompt");
     const flood = new Flood(200_000);
     agent.pour(flood.source);
     await flood.still();

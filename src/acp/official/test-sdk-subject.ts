@@ -86,6 +86,9 @@ async function reply(connection: ClientConnection, method: string, params: unkno
 
 function reading(session: ActiveSession): SubjectSession {
   return {
+    prompt(text) {
+      session.prompt(text).catch(() => undefined); // it is told to the reader as well
+    },
     async next() {
       const message = await session.nextUpdate();
       return message.kind === "session_update" ? message.notification : message.response;

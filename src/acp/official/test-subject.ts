@@ -27,6 +27,8 @@ export interface SubjectClient {
 }
 
 export interface SubjectSession {
+  /** Sends a prompt and waits for nothing. */
+  prompt(text: string): void;
   /** The params of the next `session/update` of this session. */
   next(): Promise<unknown>;
 }
