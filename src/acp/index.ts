@@ -17,3 +17,5 @@ export {
   type Transport,
   type TransportSink,
 } from "./wire/transport.ts";
+export * from "./client/index.ts";
+export type * as schema from "./schema.ts";

@@ -1,0 +1,72 @@
+/** Which session a message of the agent belongs to, also before the agent has said the session's id. */
+import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
+import { sessionIdOf } from "./handlers.ts";
+import type { ClientSession } from "./session.ts";
+
+/** What may arrive of one session before its id is known; more ids than this are no session's. */
+const EARLY_IDS = 16;
+
+export class SessionRoutes {
+  readonly #sessions = new Map<string, ClientSession>();
+  #settingUp: { readonly open: (id: string) => ClientSession; readonly early: Map<string, ClientSession> } | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  get all(): readonly ClientSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  has(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
+  add(session: ClientSession): void {
+    this.#sessions.set(session.id, session);
+  }
+
+  remove(session: ClientSession): void {
+    if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
+  }
+
+  /**
+   * One at a time: what arrives with an unknown id while a session is being set up can then belong to that one only.
+   * `run` is given what makes the session of the id that the agent answers with.
+   */
+  settingUp<T>(
+    open: (id: string) => ClientSession,
+    run: (named: (id: string) => ClientSession) => Promise<T>,
+  ): Promise<T> {
+    const done = this.#queue.then(async () => {
+      const early = new Map<string, ClientSession>();
+      this.#settingUp = { open, early };
+      const named = (id: string): ClientSession => {
+        const session = early.get(id) ?? open(id);
+        this.#settingUp = undefined;
+        this.add(session);
+        return session;
+      };
+      try {
+        return await run(named);
+      } finally {
+        this.#settingUp = undefined;
+      }
+    });
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  find({ params }: IncomingNotification | IncomingRequest): ClientSession | undefined {
+    const id = sessionIdOf(params);
+    if (id === undefined) return undefined;
+    return this.#sessions.get(id) ?? this.#early(id);
+  }
+
+  #early(id: string): ClientSession | undefined {
+    const settingUp = this.#settingUp;
+    if (settingUp === undefined) return undefined;
+    const known = settingUp.early.get(id);
+    if (known !== undefined || settingUp.early.size >= EARLY_IDS) return known;
+    const session = settingUp.open(id);
+    settingUp.early.set(id, session);
+    return session;
+  }
+}
