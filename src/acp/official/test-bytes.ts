@@ -49,7 +49,7 @@ export const readingWaitsForTheReader: Scenario = {
       if (got !== flood.params(index)) return verdict(`update ${index} was ${got}`);
     }
     await client.close();
-    return verdict(taken > flood.count / 2 ? `${taken} were taken in with no reader` : undefined);
+    return verdict(taken > flood.count / 10 ? `${taken} were taken in with no reader` : undefined);
   },
   sdk: "wrong: all 200000 were taken in with no reader",
 };
@@ -81,6 +81,26 @@ export const halfCloseIsFlushed: Scenario = {
   sdk: "wrong: the response was never written",
 };
 
+export const oversizeFailsOneRequest: Scenario = {
+  id: 10,
+  name: "an oversize message fails the request that it answers, and the connection goes on",
+  async run(subject) {
+    const agent = agentPeer({
+      "_x/huge": () => ({ result: "x".repeat(1_000_000) }),
+      "_x/small": () => ({ result: "small" }),
+    });
+    const client = await subject.connectClient(agent.wire, { maxMessageBytes: 100_000 });
+    const huge = await client.request("_x/huge", {});
+    const small = await client.request("_x/small", {});
+    await client.close();
+    return verdict(
+      "result" in huge ? "the oversize result came through" : undefined,
+      "result" in small ? undefined : `the next request failed with "${textOf(small)}"`,
+    );
+  },
+  sdk: 'wrong: the next request failed with "Incoming ACP data exceeds the configured 100000 byte limit"',
+};
+
 const STDERR = "cannot read the licence";
 const EXIT_CODE = 43;
 /** Answers `initialize`; the next request is its end. */
@@ -93,32 +113,21 @@ const DYING_AGENT = `
   });
 `;
 
-export const endsAreTold: Scenario = {
+export const deathIsExplained: Scenario = {
   id: 10,
-  name: "an oversize message fails its own request alone, and an agent's death tells its exit code and stderr",
+  name: "a request that the agent died of fails with its exit code and the tail of its stderr",
   async run(subject) {
-    const agent = agentPeer({
-      "_x/huge": () => ({ result: "x".repeat(1_000_000) }),
-      "_x/small": () => ({ result: "small" }),
-    });
-    const client = await subject.connectClient(agent.wire, { maxMessageBytes: 100_000 });
-    const huge = await client.request("_x/huge", {});
-    const small = await client.request("_x/small", {});
-    await client.close();
-
     await using home = await temporaryFolder();
     const env = builtEnvironment({ home: home.path });
-    const spawned = await subject.spawnClient(process.execPath, ["-e", DYING_AGENT], env);
-    const reply = await patiently(spawned.request("session/list", {}), "the failure of the request");
-    await spawned.close();
+    const client = await subject.spawnClient(process.execPath, ["-e", DYING_AGENT], { cwd: home.path, env });
+    const reply = await patiently(client.request("session/list", {}), "the failure of the request");
+    await client.close();
     return verdict(
-      "result" in huge ? "the oversize result came through" : undefined,
-      "result" in small ? undefined : `the next request failed with "${textOf(small)}"`,
       tells(reply, EXIT_CODE) ? undefined : `"${textOf(reply)}" tells no exit code`,
       tells(reply, STDERR) ? undefined : `"${textOf(reply)}" tells no stderr`,
     );
   },
-  sdk: 'wrong: the next request failed with "Incoming ACP data exceeds the configured 100000 byte limit"; "ACP connection closed" tells no exit code; "ACP connection closed" tells no stderr',
+  sdk: 'wrong: "ACP connection closed" tells no exit code; "ACP connection closed" tells no stderr',
 };
 
 /** Whether the failure says this in its message or in any of its fields. */

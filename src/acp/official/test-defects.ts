@@ -1,10 +1,17 @@
 /** The defects of the official SDK 2.4.0 that this library exists to be without. */
 
-import { endsAreTold, halfCloseIsFlushed, noiseIsNotAnswered, readingWaitsForTheReader } from "./test-bytes.ts";
+import {
+  deathIsExplained,
+  oversizeFailsOneRequest,
+  halfCloseIsFlushed,
+  noiseIsNotAnswered,
+  readingWaitsForTheReader,
+} from "./test-bytes.ts";
 import { notificationsAreHandledInOrder, proxyKeepsOrder, sessionGetsEarlyUpdates } from "./test-ordering.ts";
 import type { Scenario } from "./test-scenario.ts";
 import {
   notFoundStaysAnError,
+  relativeFolderIsNotSent,
   relativeFolderIsRefused,
   unknownFieldsArrive,
   unknownUpdatesArrive,
@@ -20,6 +27,8 @@ export const DEFECTS: readonly Scenario[] = [
   noiseIsNotAnswered,
   readingWaitsForTheReader,
   halfCloseIsFlushed,
-  endsAreTold,
+  oversizeFailsOneRequest,
+  deathIsExplained,
+  relativeFolderIsNotSent,
   relativeFolderIsRefused,
 ];

@@ -21,8 +21,8 @@ export const sdkSubject: Subject = {
   name: "the official SDK",
   connectClient: (wire, options) => connectClient(wire, options),
 
-  async spawnClient(command, args, env) {
-    const child = spawn(command, args, { env, stdio: "pipe" });
+  async spawnClient(command, args, where) {
+    const child = spawn(command, args, { ...where, stdio: "pipe" });
     const exited = once(child, "exit");
     const connected = await connectClient({ input: child.stdout, output: child.stdin });
     return {

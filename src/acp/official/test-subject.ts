@@ -7,16 +7,21 @@ export interface Subject {
   /** Connects as a client and initializes the agent. */
   connectClient(wire: Wire, options?: ClientOptions): Promise<SubjectClient>;
   /** Starts a command as an agent, connects as a client and initializes it. */
-  spawnClient(command: string, args: readonly string[], env: Record<string, string>): Promise<SubjectClient>;
+  spawnClient(command: string, args: readonly string[], where: Surroundings): Promise<SubjectClient>;
   /** Serves as an agent with typed handlers for these methods, and answers `initialize`. */
   serveAgent(wire: Wire, handlers: AgentHandlers): void;
   /** Stands between a client and an agent, and waits for `beforeAnswer` when it holds the agent's response. */
   serveProxy(client: Wire, agent: Wire, beforeAnswer: () => Promise<void>): void;
 }
 
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+}
+
 export interface ClientOptions {
   readonly maxMessageBytes?: number;
-  /** Gets every notification whose method nothing else has claimed. */
+  /** Gets every notification that belongs to nothing else. */
   readonly onNotification?: (method: string, params: unknown) => Promise<void> | void;
 }
 

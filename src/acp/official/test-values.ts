@@ -6,7 +6,7 @@ import { verdict, type Scenario } from "./test-scenario.ts";
 
 export const unknownUpdatesArrive: Scenario = {
   id: 2,
-  name: "an update of an unknown kind reaches the session and the handler of everything",
+  name: "an update of an unknown kind reaches its session, and without a session the handler of everything",
   async run(subject) {
     // Of the SDK's own unstable schema: what a newer agent sends to an older client.
     const unknown = update({ sessionUpdate: "plan_update", plan: { type: "items", id: "p", entries: [] } });
@@ -15,10 +15,11 @@ export const unknownUpdatesArrive: Scenario = {
     const client = await subject.connectClient(agent.wire, {
       onNotification: (_method, params) => void handled.push(params),
     });
+    agent.write(unknown, says("known"));
+    await eventually(() => handled.length > 0, "an update");
     const session = await client.newSession({ cwd: "/" });
     agent.write(unknown, says("known"));
     const first = await session.next();
-    await eventually(() => handled.length > 0, "an update");
     await client.close();
     return verdict(
       isDeepStrictEqual(first, unknown.params) ? undefined : "the session never saw it",
@@ -71,9 +72,9 @@ export const notFoundStaysAnError: Scenario = {
   sdk: 'wrong: the caller got {"result":{}}',
 };
 
-export const relativeFolderIsRefused: Scenario = {
+export const relativeFolderIsNotSent: Scenario = {
   id: 11,
-  name: "a relative cwd is refused by the client before it is sent, and by the agent with -32602",
+  name: "a client does not send a relative cwd",
   async run(subject) {
     const agent = agentPeer({ "session/new": () => ({ result: { sessionId: "s1" } }) });
     const client = await subject.connectClient(agent.wire);
@@ -83,9 +84,17 @@ export const relativeFolderIsRefused: Scenario = {
     );
     await client.close();
     const sent = agent.received.some(({ method }) => method === "session/new");
+    return verdict(started ? "the session was started" : undefined, sent ? "it was sent" : undefined);
+  },
+  sdk: "wrong: the session was started; it was sent",
+};
 
+export const relativeFolderIsRefused: Scenario = {
+  id: 11,
+  name: "an agent refuses a relative cwd with -32602",
+  async run(subject) {
     let served = false;
-    const editor = await clientPeer((wire) =>
+    const client = await clientPeer((wire) =>
       subject.serveAgent(wire, {
         async "session/new"() {
           served = true;
@@ -93,12 +102,12 @@ export const relativeFolderIsRefused: Scenario = {
         },
       }),
     );
-    editor.write({ id: 1, method: "session/new", params: { cwd: "src", mcpServers: [] } });
-    const { error } = await editor.response(1);
+    client.write({ id: 1, method: "session/new", params: { cwd: "src", mcpServers: [] } });
+    const { error } = await client.response(1);
     return verdict(
-      started || sent ? "the client sent it" : undefined,
-      served || error?.code !== -32602 ? "the agent took it" : undefined,
+      served ? "the handler was given it" : undefined,
+      error?.code === -32602 ? undefined : `the answer was ${error?.code ?? "a session"}`,
     );
   },
-  sdk: "wrong: the client sent it; the agent took it",
+  sdk: "wrong: the handler was given it; the answer was a session",
 };

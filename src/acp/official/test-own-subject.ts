@@ -1,0 +1,81 @@
+/** This library as the scenarios see it. */
+
+import { connectClient, Connection, PeerError, streamTransport, type Client, type ClientSession } from "../index.ts";
+import { startAgent } from "../process/index.ts";
+import type { AgentHandlers, Reply, Subject, SubjectClient, SubjectSession } from "./test-subject.ts";
+
+export const ownSubject: Subject = {
+  name: "this library",
+
+  async connectClient({ input, output }, { maxMessageBytes, onNotification } = {}) {
+    return asking(
+      await connectClient({
+        transport: streamTransport(input, output, { maxMessageBytes }),
+        serve: { notification: ({ method, params }) => onNotification?.(method, params) },
+        onStray: ({ method, params }) => void onNotification?.(method, params),
+      }),
+    );
+  },
+
+  async spawnClient(command, args, where) {
+    const agent = await startAgent({ command: [command, ...args], ...where });
+    const client = asking(await connectClient({ transport: agent.transport, exit: () => agent.exit() }));
+    return {
+      ...client,
+      async close() {
+        await client.close();
+        await agent.close();
+      },
+    };
+  },
+
+  serveAgent({ input, output }, handlers) {
+    new Connection({
+      transport: streamTransport(input, output),
+      handlers: {
+        request({ method, params }) {
+          if (method === "initialize") return { protocolVersion: 1 };
+          return handlers[method as keyof AgentHandlers]?.(params);
+        },
+      },
+    });
+  },
+
+  serveProxy(client, agent, beforeAnswer) {
+    const upstream: Connection = new Connection({
+      transport: streamTransport(agent.input, agent.output),
+      handlers: { notification: ({ line }) => downstream.forwardNotification(line) },
+    });
+    const downstream: Connection = new Connection({
+      transport: streamTransport(client.input, client.output),
+      handlers: { request: ({ line, method }) => upstream.forward(line, method, { onResponse: beforeAnswer }) },
+    });
+  },
+};
+
+function asking(client: Client): SubjectClient {
+  return {
+    request: (method, params) => reply(client, method, params),
+    newSession: async ({ cwd }) => reading(await client.session(cwd).create()),
+    close: () => client.close(),
+  };
+}
+
+async function reply(client: Client, method: string, params: unknown): Promise<Reply> {
+  try {
+    return { result: await client.request(method, params) };
+  } catch (error) {
+    if (error instanceof PeerError) return { error: error.raw };
+    return { failure: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+function reading(session: ClientSession): SubjectSession {
+  return {
+    prompt: (text) => void session.prompt(text),
+    async next() {
+      const item = await session.next();
+      return item.kind === "update" ? item.notification : item;
+    },
+  };
+}
