@@ -1,5 +1,6 @@
 /** What Node lacks. */
 export * from "./clock.ts";
+export * from "./confine.ts";
 export * from "./deferred.ts";
 export * from "./dispose-stack.ts";
 export * from "./folder.ts";
@@ -7,3 +8,4 @@ export * from "./process/group.ts";
 export * from "./process/identity.ts";
 export * from "./process/marker.ts";
 export * from "./process/owner.ts";
+export * from "./replace.ts";

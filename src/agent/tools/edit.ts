@@ -1,10 +1,9 @@
 /** Replaces an exact piece of text in a file of the working folder. */
 import { z } from "zod";
-import { ToolRefusal } from "./confine.ts";
+import { replaceConfined } from "../../stdx/index.ts";
 import { readConfined } from "./read.ts";
-import { replaceConfined } from "./replace.ts";
 import { diffOf } from "./text.ts";
-import { defineTool, ok, systemText } from "./tool.ts";
+import { ToolRefusal, defineTool, ok, systemText } from "./tool.ts";
 
 export const edit = defineTool({
   name: "edit",
@@ -28,7 +27,7 @@ export const edit = defineTool({
       throw new ToolRefusal(`old_text stands ${count} times in ${path}; give more of its surroundings, or replace_all`);
     }
     const after = pieces.join(new_text);
-    await replaceConfined(cwd, path, after);
+    await replaceConfined([cwd], path, after);
     const line = (pieces[0] ?? "").split("\n").length;
     return ok(`changed ${path} in ${count === 1 ? `line ${line}` : `${count} places`}`, {
       locations: [{ path, line }],

@@ -1,11 +1,11 @@
 /** The built-in agent's own tools as a tool source. */
 import { z } from "zod";
 import { messageOf, type ToolSource, type ToolSpec } from "../../domain/index.ts";
+import { PathRefusal } from "../../stdx/index.ts";
 import { bash } from "./bash.ts";
-import { ToolRefusal } from "./confine.ts";
 import { edit } from "./edit.ts";
 import { read } from "./read.ts";
-import type { CodingTool } from "./tool.ts";
+import { ToolRefusal, type CodingTool } from "./tool.ts";
 import { write } from "./write.ts";
 
 export interface CodingToolsOptions {
@@ -30,7 +30,7 @@ export function codingTools({ env }: CodingToolsOptions): ToolSource {
       try {
         return await tool.run(input, { ...context, env });
       } catch (error) {
-        if (error instanceof ToolRefusal || isSystemError(error)) return { outcome: "failed", text: messageOf(error) };
+        if (isOutcome(error)) return { outcome: "failed", text: messageOf(error) };
         throw error; // a broken log, or a defect: not the tool's outcome
       }
     },
@@ -42,6 +42,7 @@ function specOf({ name, description, kind, readOnly, input }: CodingTool): ToolS
   return { name, description, kind, readOnly, inputSchema };
 }
 
-function isSystemError(error: unknown): boolean {
+function isOutcome(error: unknown): boolean {
+  if (error instanceof ToolRefusal || error instanceof PathRefusal) return true;
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
 }

@@ -1,9 +1,9 @@
 /** Reads a text file of the working folder, whole or a range of lines. */
 import { constants } from "node:fs";
 import { z } from "zod";
-import { ToolRefusal, confined, openPlain } from "./confine.ts";
+import { confined, openPlain } from "../../stdx/index.ts";
 import { MAX_RESULT_LENGTH, bounded } from "./text.ts";
-import { defineTool, ok, systemText } from "./tool.ts";
+import { ToolRefusal, defineTool, ok, systemText } from "./tool.ts";
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const DEFAULT_LINES = 2_000;
@@ -36,7 +36,7 @@ export const read = defineTool({
 });
 
 export async function readConfined(cwd: string, path: string): Promise<string> {
-  const file = await openPlain(await confined(cwd, path), constants.O_RDONLY);
+  const file = await openPlain(await confined([cwd], path), constants.O_RDONLY);
   try {
     const { size } = await file.stat();
     if (size > MAX_FILE_BYTES) throw new ToolRefusal(`${path} has ${size} bytes, more than this tool reads: use bash`);

@@ -2,6 +2,9 @@
 import { z } from "zod";
 import type { ToolContext, ToolDescription, ToolKind, ToolResult } from "../../domain/index.ts";
 
+/** What a tool says when it is asked for something it must not or cannot do. */
+export class ToolRefusal extends Error {}
+
 export interface CallContext extends ToolContext {
   /** Of the commands that are run. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,7 +27,7 @@ interface Definition<Input> {
   readonly readOnly: boolean;
   readonly input: z.ZodType<Input>;
   describe(input: Input): ToolDescription;
-  /** May throw a ToolRefusal or a system error: both become a failed outcome in words. */
+  /** May throw a ToolRefusal, a PathRefusal or a system error: each becomes a failed outcome in words. */
   run(input: Input, context: CallContext): Promise<ToolResult>;
 }
 

@@ -1,7 +1,7 @@
 /** Writes a whole file of the working folder. */
 import { z } from "zod";
+import { replaceConfined } from "../../stdx/index.ts";
 import { readConfined } from "./read.ts";
-import { replaceConfined } from "./replace.ts";
 import { diffOf } from "./text.ts";
 import { defineTool, ok, systemText } from "./tool.ts";
 
@@ -20,7 +20,7 @@ export const write = defineTool({
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
       throw error;
     });
-    await replaceConfined(cwd, path, content);
+    await replaceConfined([cwd], path, content);
     const what = before === null ? "wrote" : "replaced";
     return ok(`${what} ${path} (${content.length} characters)`, {
       locations: [{ path }],

@@ -1,17 +1,17 @@
-/** Replaces a file of the working folder whole or not at all: a full disk or a crash leaves what was there. */
+/** Replaces a confined file whole or not at all: a full disk or a crash leaves what was there. */
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ToolRefusal, confined, openPlain } from "./confine.ts";
+import { PathRefusal, confined, openPlain } from "./confine.ts";
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** Another hard link to the file keeps the old text. */
-export async function replaceConfined(cwd: string, path: string, content: string): Promise<void> {
-  const real = await confined(cwd, path);
+export async function replaceConfined(folders: readonly string[], path: string, content: string): Promise<void> {
+  const real = await confined(folders, path);
   await mkdir(dirname(real), { recursive: true });
-  await confinedStill(cwd, path, real);
+  await confinedStill(folders, path, real);
   const original = await writableAt(real);
   const temporary = join(dirname(real), `.rookery-${randomBytes(6).toString("hex")}.tmp`);
   const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, original?.mode ?? 0o666);
@@ -26,7 +26,7 @@ export async function replaceConfined(cwd: string, path: string, content: string
     } finally {
       await file.close();
     }
-    await confinedStill(cwd, path, real);
+    await confinedStill(folders, path, real);
     await rename(temporary, real);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -35,8 +35,8 @@ export async function replaceConfined(cwd: string, path: string, content: string
 }
 
 /** A parent that became a link meanwhile is noticed before anything is written through it. */
-async function confinedStill(cwd: string, path: string, real: string): Promise<void> {
-  if ((await confined(cwd, path)) !== real) throw new ToolRefusal(`${path} was moved meanwhile; look again`);
+async function confinedStill(folders: readonly string[], path: string, real: string): Promise<void> {
+  if ((await confined(folders, path)) !== real) throw new PathRefusal(`${path} was moved meanwhile; look again`);
 }
 
 /**
