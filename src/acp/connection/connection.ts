@@ -130,13 +130,16 @@ export class Connection implements AsyncDisposable {
   }
 
   /** Resolves when there is room for more; rejects with `ConnectionClosed` or `PeerNotReading`. */
-  notify(method: string, params?: unknown): Promise<void> {
-    return this.#tell(encode({ method, params }));
+  async notify(method: string, params?: unknown): Promise<void> {
+    await this.passOn(encode({ method, params }));
   }
 
-  /** Sends a notification of someone else, as it came. */
-  forwardNotification(line: string): Promise<void> {
-    return this.#tell(line);
+  /** Sends a notification of someone else, as it came. Undefined while there is room; throws where it cannot be sent. */
+  passOn(line: string): Promise<void> | undefined {
+    const refusal = this.#refusal();
+    if (refusal !== undefined) throw refusal;
+    this.#send(line);
+    return this.#outbox.ready();
   }
 
   /** Resolves when there is room for more to be sent. */
@@ -168,13 +171,6 @@ export class Connection implements AsyncDisposable {
     if (signal.aborted) cancel();
     signal.addEventListener("abort", cancel, { once: true });
     return response.finally(() => signal.removeEventListener("abort", cancel));
-  }
-
-  #tell(line: string): Promise<void> {
-    const refusal = this.#refusal();
-    if (refusal !== undefined) return Promise.reject(refusal);
-    this.#send(line);
-    return this.ready();
   }
 
   #refusal(): Error | undefined {
@@ -261,19 +257,18 @@ export class Connection implements AsyncDisposable {
     const hold = (until: Promise<unknown>): void => {
       held = until;
     };
+    const respond = (value: unknown): void => this.#inHand.respond(request, value);
+    const fail = (error: unknown): void => this.#inHand.fail(request, error);
     /** What a handler throws at once is a rejection too. */
     const run = async (): Promise<unknown> => {
       const handler = this.#handlers;
       if (handler.request === undefined) throw methodNotFound(method);
-      return handler.request({ id, method, params, line, signal: request.controller.signal, hold });
+      return handler.request({ id, method, params, line, signal: request.controller.signal, hold, respond, fail });
     };
     this.#startsRequest = true;
     const result = run();
     this.#startsRequest = false;
-    result.then(
-      (value) => this.#inHand.respond(request, value),
-      (error: unknown) => this.#inHand.fail(request, error),
-    );
+    result.then(respond, fail);
     return held;
   }
 

@@ -1,6 +1,6 @@
 /** The peer's requests that are being handled: each is answered once, and can be cancelled until then. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
-import { PeerError, RPC, requestCancelled } from "../errors.ts";
+import { ConnectionClosed, PeerError, RPC, requestCancelled } from "../errors.ts";
 import { withValue } from "../wire/scan.ts";
 import type { RpcErrorObject } from "../wire/message.ts";
 import { Verbatim } from "./incoming.ts";
@@ -92,8 +92,14 @@ export function errorLine(id: string, error: RpcErrorObject): string {
 
 function errorObject(error: unknown, signal: AbortSignal): RpcErrorObject {
   if (error instanceof PeerError) return error.raw;
+  if (error instanceof ConnectionClosed) return lostPeer(error);
   if (signal.aborted) return requestCancelled().raw;
   return { code: RPC.internalError, message: error instanceof Error ? error.message : String(error) };
+}
+
+/** Someone further on is gone: whoever asked is told how. */
+function lostPeer({ message, end, exit }: ConnectionClosed): RpcErrorObject {
+  return { code: RPC.internalError, message, data: { end, ...exit } };
 }
 
 /** In a list, because there what has no JSON (nothing, a function) is null. */

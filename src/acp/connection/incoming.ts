@@ -14,6 +14,9 @@ export interface IncomingRequest extends IncomingNotification {
   readonly signal: AbortSignal;
   /** The next message waits until this settles. Without it a request's handler is only started in its turn. */
   hold(until: Promise<unknown>): void;
+  /** Answers now, before the handler is done; what it returns or throws later counts for nothing. */
+  respond(result: unknown): void;
+  fail(error: unknown): void;
 }
 
 /** Something came that is nobody's message. */
