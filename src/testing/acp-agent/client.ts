@@ -1,12 +1,15 @@
 /** The other side as the agent sees it: requests to it, and its responses to them. */
 
 import { deferred, type Deferred } from "../../stdx/index.ts";
-import type { RpcError, Script } from "./script.ts";
+import { objectOr } from "./rpc.ts";
+import type { JsonObject, RpcError, Script } from "./script.ts";
 import type { Output } from "./wire.ts";
 
 export type Reply = { readonly result: unknown } | { readonly error: RpcError };
 
 export class Client {
+  /** As it said in `initialize`; nothing before that. */
+  capabilities: JsonObject = {};
   readonly #output: Output;
   readonly #ids: Script["ids"];
   readonly #pending = new Map<unknown, Deferred<Reply>>();
@@ -15,6 +18,12 @@ export class Client {
   constructor(output: Output, ids: Script["ids"]) {
     this.#output = output;
     this.#ids = ids;
+  }
+
+  /** Whether it said that it can do what this path of capabilities names. */
+  offers(...path: readonly string[]): boolean {
+    const found = path.reduce<unknown>((inside, name) => objectOr(inside)[name], this.capabilities);
+    return found !== undefined && found !== null && found !== false;
   }
 
   notify(method: string, params: unknown): Promise<void> {

@@ -1,8 +1,9 @@
 /** One request from its arrival to its aftermath: steps, exactly as many answers as the script wants, steps. */
 
+import { deferred } from "../../stdx/index.ts";
 import { CODE, laidOver, Refusal } from "./rpc.ts";
 import { Cancelled, Ended, type CancelledBy, type Stage } from "./scene.ts";
-import type { Answer, Handling, JsonObject, RpcError } from "./script.ts";
+import type { Answer, Handling, JsonObject, RpcError, Step } from "./script.ts";
 import type { Session } from "./sessions.ts";
 import { openScene } from "./steps/play.ts";
 import type { Update } from "./updates.ts";
@@ -19,7 +20,7 @@ export interface Plan {
   readonly cancelled: Outcome;
   readonly session: Session | undefined;
   readonly first?: Promise<void> | undefined;
-  readonly replay?: { readonly when: "before" | "after"; readonly updates: readonly Update[] } | undefined;
+  readonly replay?: { readonly when: "before" | "after" | "never"; readonly updates: readonly Update[] } | undefined;
 }
 
 /** A request that is being answered. */
@@ -28,12 +29,19 @@ export class Exchange {
   readonly #plan: Plan;
   readonly #soft = new AbortController();
   readonly #hard = new AbortController();
+  readonly #answered = deferred();
+  /** Resolves behind the aftermath. */
   readonly done: Promise<void>;
 
   constructor(stage: Stage, plan: Plan) {
     this.#stage = stage;
     this.#plan = plan;
     this.done = this.#conduct();
+  }
+
+  /** Resolves when the answer is written, or will never be. */
+  get answered(): Promise<void> {
+    return this.#answered.promise;
   }
 
   get sessionId(): string | undefined {
@@ -70,6 +78,7 @@ export class Exchange {
         await this.#answer(this.#outcomeOf(error), handling.answer);
       }
     }
+    this.#answered.resolve();
     if (after !== undefined) await this.#aside(after);
   }
 
@@ -80,7 +89,7 @@ export class Exchange {
   }
 
   /** Steps that no cancel reaches any more. */
-  async #aside(steps: readonly NonNullable<Handling["steps"]>[number][]): Promise<void> {
+  async #aside(steps: readonly Step[]): Promise<void> {
     const never = new AbortController().signal;
     const scene = openScene(this.#stage, { sessionId: this.sessionId, signal: never, owed: never });
     await scene.play(steps).catch((error: unknown) => {

@@ -50,7 +50,7 @@ export class AgentRecord {
   }
 
   /** The first entry that is wanted, also one from before the call. */
-  async find(wanted: (entry: Entry) => boolean, signal: AbortSignal): Promise<Entry> {
+  async find(wanted: (entry: Entry, index: number) => boolean, signal: AbortSignal): Promise<Entry> {
     for (;;) {
       const found = this.#entries.find(wanted);
       if (found !== undefined) return found;

@@ -1,9 +1,10 @@
 /** Where steps are played: the agent, the session they speak for, and what makes them stop. */
 
 import type { Client } from "./client.ts";
-import type { AgentRecord } from "./record.ts";
+import type { AgentRecord, Entry } from "./record.ts";
 import type { RpcError, Step } from "./script.ts";
 import type { Sessions } from "./sessions.ts";
+import type { ExitStep, GrandchildStep } from "./steps/steps.ts";
 import type { Output } from "./wire.ts";
 
 /** What all scenes of an agent share. */
@@ -15,6 +16,8 @@ export interface Stage {
   readonly host: Host;
   /** Aborted when the client is gone: nothing it owes will come any more. */
   readonly gone: AbortSignal;
+  /** Stops reading the input, or goes on with it. */
+  listen(listening: boolean): void;
 }
 
 export interface Scene {
@@ -26,19 +29,23 @@ export interface Scene {
   readonly waiting: AbortSignal;
   /** For answers that the client owes even after `session/cancel`: those to permissions. */
   readonly owed: AbortSignal;
+  /** Messages that steps have waited for since the scene opened; each is waited for once. */
+  readonly heard: Heard;
   play(steps: readonly Step[], session?: string): Promise<void>;
+}
+
+export interface Heard {
+  readonly since: number;
+  readonly taken: Set<Entry>;
 }
 
 /** What the agent runs in. */
 export interface Host {
-  /** Ends the agent at once; what was written before is passed on first. */
+  /** Ends the agent at once; everything was passed on before. */
   exit(how: ExitStep): Promise<never>;
   stderr(text: string): void;
-}
-
-export interface ExitStep {
-  readonly code?: number;
-  readonly signal?: string;
+  /** Left out: there is no process of its own that could leave one behind. */
+  leaveBehind?(what: GrandchildStep): Promise<void>;
 }
 
 export type CancelledBy = "session/cancel" | "session/close" | "$/cancel_request" | "gone";

@@ -54,7 +54,8 @@ export class Sessions {
 
   /** Makes a session ready for prompts with what the client gave. */
   setUp(session: Session, params: JsonObject): void {
-    const { cwd, mcpServers = [], additionalDirectories = [] } = params;
+    const { cwd, additionalDirectories } = params;
+    const mcpServers = params["mcpServers"] === null ? [] : params["mcpServers"];
     if (typeof cwd !== "string" || !isAbsolute(cwd)) {
       throw new Refusal(CODE.invalidParams, "cwd must be an absolute path", { cwd });
     }
@@ -89,9 +90,23 @@ export class Sessions {
     this.keep();
   }
 
+  /** What an update says about the session is true of it from then on. */
   append(sessionId: string, update: Update): void {
-    const history = this.#sessions.get(sessionId)?.history;
-    if (history !== undefined && history.length < MAX_HISTORY) history.push(update);
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) return;
+    const { sessionUpdate, title, updatedAt, currentModeId, configOptions } = update;
+    // A notice is for whoever is there; it is no part of the history.
+    if (sessionUpdate !== "notice" && session.history.length < MAX_HISTORY) session.history.push(update);
+    if (sessionUpdate === "session_info_update") {
+      if (typeof title === "string") session.title = title;
+      if (typeof updatedAt === "string") session.updatedAt = updatedAt;
+    }
+    if (sessionUpdate === "current_mode_update" && typeof currentModeId === "string") {
+      session.currentModeId = currentModeId;
+    }
+    if (sessionUpdate === "config_option_update" && Array.isArray(configOptions)) {
+      session.configOptions = configOptions as ConfigOptionScript[];
+    }
   }
 
   /** Writes the sessions to the script's file, if it names one. */

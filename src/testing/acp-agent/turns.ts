@@ -40,7 +40,7 @@ export class Turns {
 
   begin(sessionId: string, exchange: Exchange): void {
     this.#running.set(sessionId, exchange);
-    void exchange.done.then(() => {
+    void exchange.answered.then(() => {
       if (this.#running.get(sessionId) === exchange) this.#running.delete(sessionId);
     });
   }

@@ -50,6 +50,11 @@ export class Output {
     });
   }
 
+  /** Resolves when everything up to now is passed on. */
+  flushed(): Promise<void> {
+    return this.#last;
+  }
+
   /** Closes behind everything that was written before. */
   end(): Promise<void> {
     return this.#enqueue(

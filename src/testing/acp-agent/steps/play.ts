@@ -1,8 +1,12 @@
 /** Plays the steps of a script one after the other. */
 
 import type { Step } from "../script.ts";
+import type { Entry } from "../record.ts";
 import type { Scene, Stage } from "../scene.ts";
 import { CALLBACKS } from "./callbacks.ts";
+import { FAULTS } from "./faults.ts";
+import { GATES } from "./gates.ts";
+import { MCP } from "./mcp/index.ts";
 import { SPEECH } from "./speech.ts";
 import type { Steps } from "./steps.ts";
 
@@ -10,7 +14,7 @@ export type Players = {
   readonly [Name in keyof Steps]: (what: Steps[Name], scene: Scene) => Promise<void>;
 };
 
-const PLAYERS: Players = { ...SPEECH, ...CALLBACKS };
+const PLAYERS: Players = { ...SPEECH, ...CALLBACKS, ...MCP, ...GATES, ...FAULTS };
 
 export interface SceneOptions {
   readonly sessionId: string | undefined;
@@ -19,28 +23,31 @@ export interface SceneOptions {
 }
 
 export function openScene(stage: Stage, { sessionId, signal, owed }: SceneOptions): Scene {
-  const scene: Scene = {
+  const around = {
     stage,
-    sessionId,
     signal,
     waiting: AbortSignal.any([signal, stage.gone]),
     owed: AbortSignal.any([owed, stage.gone]),
-    play: (steps, session) => play(steps, session === undefined ? scene : { ...scene, sessionId: session }),
+    heard: { since: stage.record.entries.length, taken: new Set<Entry>() },
   };
-  return scene;
+  const sceneOf = (session: string | undefined): Scene => ({
+    ...around,
+    sessionId: session,
+    play: (steps, other = session) => play(steps, sceneOf(other)),
+  });
+  return sceneOf(sessionId);
+}
+
+/** Whether a step has one name, and a known one. */
+export function isStep(step: object): step is Step {
+  const [name = "", ...more] = Object.keys(step);
+  return more.length === 0 && Object.hasOwn(PLAYERS, name);
 }
 
 async function play(steps: readonly Step[], scene: Scene): Promise<void> {
   for (const step of steps) {
     scene.signal.throwIfAborted();
-    await playOne(step, scene);
+    const [[name, what] = ["", undefined]] = Object.entries(step);
+    await (PLAYERS[name as keyof Steps] as (what: unknown, scene: Scene) => Promise<void>)(what, scene);
   }
-}
-
-function playOne(step: Step, scene: Scene): Promise<void> {
-  const [name, ...more] = Object.keys(step) as (keyof Steps)[];
-  const player = name === undefined || more.length > 0 ? undefined : PLAYERS[name];
-  if (name === undefined || player === undefined) throw new Error(`no such step: ${JSON.stringify(step)}`);
-  const what = (step as Partial<Steps>)[name];
-  return (player as (what: unknown, scene: Scene) => Promise<void>)(what, scene);
 }

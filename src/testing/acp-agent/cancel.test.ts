@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import type { AcpStep, AcpTurnScript } from "./index.ts";
+import { type InProcess, open } from "./test-client.ts";
+
+/** An agent whose only prompt has said "begun" and now does the rest. */
+async function begun(rest: readonly AcpStep[], onCancel: NonNullable<AcpTurnScript["onCancel"]> = {}) {
+  const scene = open({ prompts: [{ steps: [{ say: "begun" }, ...rest], onCancel }, []] });
+  const { client } = scene;
+  const sessionId = await client.newSession();
+  const prompted = client.prompt(sessionId, "Go", "the-prompt");
+  await client.until(() => (client.text().startsWith("begun") ? true : undefined));
+  const cancel = () => client.send({ method: "session/cancel", params: { sessionId } });
+  return { ...scene, sessionId, prompted, cancel };
+}
+
+/** Resolves when everything sent before it has been handled. */
+const roundTrip = ({ client }: InProcess) => client.request("session/list");
+
+describe("session/cancel", () => {
+  it.each<[string, AcpStep[]]>([
+    ["a pause", [{ pause: 60_000 }]],
+    ["a file that never comes", [{ waitForFile: "/nowhere/at/all" }]],
+    ["a message that never comes", [{ waitForMessage: "_never" }]],
+    ["its cancellation", [{ waitForCancel: true }]],
+    ["two things at once", [{ atOnce: [[{ pause: 60_000 }], [{ waitForCancel: true }]] }]],
+  ])("ends a prompt that waits for %s, as cancelled", async (_, steps) => {
+    await using scene = await begun(steps);
+    scene.cancel();
+    expect((await scene.prompted).result).toEqual({ stopReason: "cancelled" });
+    expect((await scene.client.prompt(scene.sessionId)).result).toEqual({ stopReason: "end_turn" });
+  });
+
+  it("gives up a call that the client need not answer, and takes its late answer without surprise", async () => {
+    await using scene = await begun([{ request: { method: "_slow" } }]);
+    const { client, agent } = scene;
+    const { id } = await client.first(({ method }) => method === "_slow");
+    scene.cancel();
+    expect((await scene.prompted).result).toEqual({ stopReason: "cancelled" });
+    expect((await client.first(({ method }) => method === "$/cancel_request")).params).toEqual({ requestId: id });
+    client.send({ id, result: {} });
+    await roundTrip(scene);
+    expect(agent.problems).toEqual([]);
+  });
+
+  it("can be answered with steps, an error, nothing, or be ignored", async () => {
+    await using steps = await begun([{ waitForCancel: true }], { steps: [{ say: "stopping" }] });
+    steps.cancel();
+    expect((await steps.prompted).result).toEqual({ stopReason: "cancelled" });
+    expect(steps.client.text()).toBe("begun|stopping");
+
+    const error = { code: -32603, message: "aborted" };
+    await using failing = await begun([{ waitForCancel: true }], { answer: { error } });
+    failing.cancel();
+    expect((await failing.prompted).error).toEqual(error);
+
+    await using silent = await begun([{ waitForCancel: true }], { answer: { times: 0 } });
+    silent.cancel();
+    await roundTrip(silent);
+    expect(silent.client.messages.some(({ id }) => id === "the-prompt")).toBe(false);
+
+    await using stubborn = await begun([{ waitForMessage: "_go" }, { say: "on" }], "ignore");
+    stubborn.cancel();
+    await roundTrip(stubborn);
+    stubborn.client.send({ method: "_go" });
+    expect((await stubborn.prompted).result).toEqual({ stopReason: "end_turn" });
+    expect(stubborn.client.text()).toBe("begun|on");
+  });
+
+  it("cannot end a prompt that hangs; the end of the input can", async () => {
+    await using scene = await begun([{ hang: true }]);
+    scene.cancel();
+    await roundTrip(scene);
+    expect(scene.client.messages.some(({ id }) => id === "the-prompt")).toBe(false);
+    scene.input.end();
+    expect((await scene.prompted).result).toEqual({ stopReason: "cancelled" });
+    expect((await scene.agent.closed).reason).toBe("eof");
+  });
+
+  it("does nothing to a session without a prompt, nor to the next prompt", async () => {
+    await using scene = open({ otherwise: [{ say: "fine" }] });
+    const sessionId = await scene.client.newSession();
+    scene.client.send({ method: "session/cancel", params: { sessionId } });
+    scene.client.send({ method: "session/cancel", params: { sessionId: "nobody" } });
+    expect((await scene.client.prompt(sessionId)).result).toEqual({ stopReason: "end_turn" });
+  });
+});
+
+describe("session/close", () => {
+  it("ends the session's prompt as cancelled first, although a permission is pending", async () => {
+    await using scene = await begun([{ permission: {} }]);
+    const { client, sessionId } = scene;
+    await client.first(({ method }) => method === "session/request_permission");
+    const closed = client.request("session/close", { sessionId }, "the-close");
+    expect((await scene.prompted).result).toEqual({ stopReason: "cancelled" });
+    expect((await closed).result).toEqual({});
+    const answers = client.messages.flatMap(({ id, method }) => (method === undefined ? [id] : []));
+    expect(answers.slice(-2)).toEqual(["the-prompt", "the-close"]);
+    expect((await client.prompt(sessionId)).error?.code).toBe(-32002);
+    expect((await client.request("session/close", { sessionId })).error?.code).toBe(-32002);
+  });
+});
+
+describe("$/cancel_request", () => {
+  it.each([
+    ["a prompt", "session/prompt"],
+    ["another request", "session/new"],
+  ])("ends %s with -32800", async (_, method) => {
+    const waits = [{ say: "begun" }, { waitForCancel: true as const }];
+    await using scene = open({ otherwise: waits, on: { "session/new": [{}, { steps: waits }] } });
+    const { client } = scene;
+    const sessionId = await client.newSession();
+    const prompt = [{ type: "text", text: "Go" }];
+    const asked = client.request(method, { sessionId, prompt, cwd: "/work", mcpServers: [] }, 77);
+    await client.until(() => (client.text() === "begun" ? true : undefined));
+    client.send({ method: "$/cancel_request", params: { requestId: 77 } });
+    expect((await asked).error?.code).toBe(-32800);
+  });
+
+  it("for a request that is over changes nothing", async () => {
+    await using scene = open({ otherwise: [] });
+    const sessionId = await scene.client.newSession();
+    await scene.client.prompt(sessionId, "Go", 5);
+    scene.client.send({ method: "$/cancel_request", params: { requestId: 5 } });
+    await roundTrip(scene);
+    expect(scene.client.messages.filter(({ id }) => id === 5)).toHaveLength(1);
+  });
+});
+
+describe("a session", () => {
+  it("has one prompt at a time, and takes the next when the response is out although its tail is not", async () => {
+    const tail = { steps: [{ say: "body" }], after: [{ waitForMessage: "_go" }, { say: "tail" }] };
+    await using scene = open({ prompts: [tail, [{ waitForMessage: "_go" }, { say: "second" }]] });
+    const { client } = scene;
+    const sessionId = await client.newSession();
+    await client.prompt(sessionId);
+    const second = client.prompt(sessionId);
+    expect((await client.prompt(sessionId)).error?.code).toBe(-32600);
+    client.send({ method: "_go" });
+    await second;
+    await client.until(() => (client.text().includes("tail") ? true : undefined));
+    expect(client.text()).toMatch(/^body\|(tail\|second|second\|tail)$/);
+  });
+});

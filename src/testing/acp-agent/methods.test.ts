@@ -1,0 +1,274 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../repository.ts";
+import type { AcpScript } from "./index.ts";
+import { type LineClient, open, type Params } from "./test-client.ts";
+
+const chunk = (text: string) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+const STORED = { sessionId: "old", cwd: "/work", title: "Earlier", updatedAt: "2025-01-01T00:00:00Z" };
+const WITH_HISTORY: AcpScript = { sessions: [{ ...STORED, history: [chunk("one"), chunk("two")] }], otherwise: [] };
+const OLD = { sessionId: "old", cwd: "/work", mcpServers: [] };
+
+const MODEL = {
+  type: "select",
+  id: "model",
+  name: "Model",
+  category: "model",
+  currentValue: "small",
+  options: [
+    { value: "small", name: "Small" },
+    { group: "big", name: "Big", options: [{ value: "large", name: "Large" }] },
+  ],
+} as const;
+const FAST = { type: "boolean", id: "fast", name: "Fast", currentValue: false } as const;
+
+describe("initialize", () => {
+  it("answers with its own version whatever is asked for", async () => {
+    await using scene = open({});
+    const asked = { protocolVersion: 65_535, clientCapabilities: {} };
+    expect(await scene.client.result("initialize", asked)).toMatchObject({ protocolVersion: 1, authMethods: [] });
+  });
+
+  it("lays the script's capabilities over its own, and knows no method that is not offered", async () => {
+    const agentCapabilities = { loadSession: false, sessionCapabilities: { list: null }, auth: { logout: null } };
+    await using scene = open({ initialize: { agentCapabilities, agentInfo: { name: "other", version: "2" } } });
+    expect(await scene.client.result("initialize")).toMatchObject({
+      agentInfo: { name: "other", version: "2" },
+      agentCapabilities: { loadSession: false, sessionCapabilities: { list: null, close: {} } },
+    });
+    for (const method of ["session/load", "session/list", "logout", "session/set_model", "_unknown/method"]) {
+      expect([method, await errorOf(scene.client, method, OLD)]).toEqual([method, -32601]);
+    }
+    expect(await errorOf(scene.client, "session/resume", OLD)).toBe(-32002);
+  });
+});
+
+describe("authentication", () => {
+  it("is required for sessions until it is done, and again after a logout", async () => {
+    await using scene = open({ auth: {}, otherwise: [] });
+    const { client } = scene;
+    const setUp = { cwd: "/work", mcpServers: [] };
+    expect(await client.result("initialize")).toMatchObject({ authMethods: [{ id: "scripted" }] });
+    expect(await errorOf(client, "session/new", setUp)).toBe(-32000);
+    expect(await errorOf(client, "authenticate", { methodId: "other" })).toBe(-32602);
+    expect(await client.result("authenticate", { methodId: "scripted" })).toEqual({});
+    await client.newSession();
+    expect(await client.result("logout")).toEqual({});
+    expect(await errorOf(client, "session/new", setUp)).toBe(-32000);
+  });
+
+  it("by a terminal is shown to those who have one", async () => {
+    const terminal = { type: "terminal", id: "login", name: "Log in", args: ["--login"] };
+    await using scene = open({ auth: { methods: [terminal] } });
+    expect(await scene.client.result("initialize")).toMatchObject({ authMethods: [] });
+    const clientCapabilities = { auth: { terminal: true } };
+    expect(await scene.client.result("initialize", { clientCapabilities })).toMatchObject({ authMethods: [terminal] });
+  });
+});
+
+describe("session/new", () => {
+  it.each([
+    ["a relative folder", { cwd: "work", mcpServers: [] }],
+    ["no folder", { mcpServers: [] }],
+    ["no servers", { cwd: "/work" }],
+    ["servers that are no objects", { cwd: "/work", mcpServers: ["x"] }],
+  ])("refuses %s", async (_, params) => {
+    await using scene = open({});
+    expect(await errorOf(scene.client, "session/new", params)).toBe(-32602);
+  });
+
+  it("can be preceded by updates and by a call that it waits for", async () => {
+    const read = { request: { method: "fs/read_text_file", params: { path: "/work/AGENTS.md" } } };
+    const on = { "session/new": { steps: [{ say: "early" }, read], after: [{ say: "late" }] } };
+    await using scene = open({ on }, { "fs/read_text_file": { content: "Be kind." } });
+    const sessionId = await scene.client.newSession();
+    await scene.client.until(() => (scene.client.text().endsWith("late") ? true : undefined));
+    expect(kinds(scene.client)).toEqual(["early", "fs/read_text_file", "read: Be kind.", sessionId, "late"]);
+  });
+
+  it("gives another answer each time when the script has a list", async () => {
+    const error = { code: -32603, message: "not today", data: { why: "rain" } };
+    await using scene = open({ on: { "session/new": [{ answer: { error } }, {}] }, sessionPrefix: "mine-" });
+    const setUp = { cwd: "/work", mcpServers: [] };
+    expect((await scene.client.request("session/new", setUp)).error).toEqual(error);
+    expect(await scene.client.result("session/new", setUp)).toEqual({ sessionId: "mine-1" });
+  });
+});
+
+describe("a session from earlier", () => {
+  it("is replayed before load is answered, and takes prompts then", async () => {
+    await using scene = open(WITH_HISTORY);
+    expect((await scene.client.prompt("old")).error?.code).toBe(-32002);
+    expect(await scene.client.result("session/load", OLD)).toEqual({});
+    expect(scene.client.updates("old")).toEqual([chunk("one"), chunk("two")]);
+    expect((await scene.client.prompt("old")).result).toEqual({ stopReason: "end_turn" });
+  });
+
+  it("is replayed behind the answer, or never, where the script wants that", async () => {
+    await using late = open({ ...WITH_HISTORY, replay: "after" });
+    await late.client.result("session/load", OLD);
+    expect(late.client.updates()).toEqual([]);
+    await late.client.until(() => (late.client.updates().length === 2 ? true : undefined));
+
+    await using never = open({
+      ...WITH_HISTORY,
+      replay: "never",
+      on: { "session/load": { answer: { result: null } } },
+    });
+    expect((await never.client.request("session/load", OLD)).result).toBeNull();
+    await never.client.request("session/list");
+    expect(never.client.updates()).toEqual([]);
+  });
+
+  it("is resumed without a replay", async () => {
+    await using scene = open(WITH_HISTORY);
+    expect(await scene.client.result("session/resume", { sessionId: "old", cwd: "/work" })).toEqual({});
+    await scene.client.prompt("old");
+    expect(scene.client.updates()).toEqual([]);
+  });
+
+  it("is forked with its history into one of its own", async () => {
+    await using scene = open(WITH_HISTORY);
+    const { sessionId } = await scene.client.result("session/fork", { sessionId: "old", cwd: "/work" });
+    expect(sessionId).not.toBe("old");
+    await scene.client.result("session/load", { ...OLD, sessionId });
+    expect(scene.client.updates(String(sessionId))).toEqual([chunk("one"), chunk("two")]);
+  });
+
+  it("is remembered by the next agent with the same file", async () => {
+    await using folder = await temporaryFolder();
+    const sessionsFile = join(folder.path, "sessions.json");
+    await using first = open({ sessionsFile, prompts: [[{ say: "kept" }, { update: NOTICE }]] });
+    const sessionId = await first.client.newSession();
+    await first.client.prompt(sessionId, "Remember me");
+    await first.agent.close();
+    expect(await readFile(sessionsFile, "utf8")).toContain("kept");
+
+    await using second = open({ sessionsFile });
+    await second.client.result("session/load", { ...OLD, sessionId });
+    expect(second.client.updates(sessionId)).toEqual([
+      { sessionUpdate: "user_message_chunk", content: { type: "text", text: "Remember me" } },
+      chunk("kept"),
+    ]);
+    expect(await second.client.newSession()).not.toBe(sessionId);
+  });
+});
+
+const NOTICE = { sessionUpdate: "notice", severity: "info", title: "Only now" };
+
+describe("session/list", () => {
+  const sessions = ["a", "b", "c", "d", "e"].map((sessionId) => ({
+    sessionId,
+    cwd: sessionId === "c" ? "/other" : "/work",
+  }));
+
+  it("gives pages, of one folder if that is asked for", async () => {
+    await using scene = open({ sessions, pageSize: 3 });
+    const pages: unknown[] = [];
+    let cursor: unknown = undefined;
+    do {
+      const page = await scene.client.result("session/list", { cwd: "/work", cursor });
+      pages.push((page["sessions"] as Params[]).map((session) => session["sessionId"]));
+      cursor = page["nextCursor"];
+    } while (cursor !== undefined);
+    expect(pages).toEqual([["a", "b", "d"], ["e"]]);
+    expect(await scene.client.result("session/list", { cwd: "/nowhere" })).toEqual({ sessions: [] });
+    expect(await errorOf(scene.client, "session/list", { cursor: "made up" })).toBe(-32602);
+  });
+
+  it("tells what the agent said about the session since", async () => {
+    const info = { sessionUpdate: "session_info_update", title: "Named", updatedAt: "2025-02-03T00:00:00Z" };
+    await using scene = open({ prompts: [[{ update: info }]] });
+    const sessionId = await scene.client.newSession({ additionalDirectories: ["/more"] });
+    await scene.client.prompt(sessionId);
+    expect(await scene.client.result("session/list")).toEqual({
+      sessions: [
+        { sessionId, cwd: "/work", title: "Named", updatedAt: info.updatedAt, additionalDirectories: ["/more"] },
+      ],
+    });
+  });
+
+  it("has no deleted session, and deleting what is not there is no error", async () => {
+    await using scene = open({ sessions });
+    expect(await scene.client.result("session/delete", { sessionId: "b" })).toEqual({});
+    expect(await scene.client.result("session/delete", { sessionId: "b" })).toEqual({});
+    const { sessions: left } = await scene.client.result("session/list");
+    expect((left as Params[]).map((session) => session["sessionId"])).toEqual(["a", "c", "d", "e"]);
+  });
+});
+
+describe("settings", () => {
+  const modes = { currentModeId: "ask", availableModes: ["ask", "code"].map((id) => ({ id, name: id })) };
+  const models = { currentModelId: "s", availableModels: ["s", "l"].map((modelId) => ({ modelId, name: modelId })) };
+
+  it("a mode is set when there is such a mode", async () => {
+    await using scene = open({ modes });
+    const { sessionId, modes: offered } = await scene.client.result("session/new", { cwd: "/work", mcpServers: [] });
+    expect(offered).toEqual(modes);
+    expect(await scene.client.result("session/set_mode", { sessionId, modeId: "code" })).toEqual({});
+    expect(await errorOf(scene.client, "session/set_mode", { sessionId, modeId: "fly" })).toBe(-32602);
+    const { modes: after } = await scene.client.result("session/resume", { sessionId, cwd: "/work" });
+    expect(after).toMatchObject({ currentModeId: "code" });
+  });
+
+  it("an option is set to a value it has, and the complete list comes back", async () => {
+    await using scene = open({ configOptions: [MODEL, FAST] });
+    const { client } = scene;
+    await client.result("initialize", { clientCapabilities: { session: { configOptions: { boolean: {} } } } });
+    const sessionId = await client.newSession();
+    const set = (configId: string, value: unknown) => ({ sessionId, configId, value });
+    expect(await client.result("session/set_config_option", set("model", "large"))).toEqual({
+      configOptions: [{ ...MODEL, currentValue: "large" }, FAST],
+    });
+    expect(await client.result("session/set_config_option", { ...set("fast", true), type: "boolean" })).toEqual({
+      configOptions: [
+        { ...MODEL, currentValue: "large" },
+        { ...FAST, currentValue: true },
+      ],
+    });
+    expect(await errorOf(client, "session/set_config_option", set("model", "huge"))).toBe(-32602);
+    expect(await errorOf(client, "session/set_config_option", set("taste", "sweet"))).toBe(-32602);
+  });
+
+  it("a boolean option is not shown to a client that does not know it", async () => {
+    await using scene = open({ configOptions: [MODEL, FAST] });
+    const { configOptions } = await scene.client.result("session/new", { cwd: "/work", mcpServers: [] });
+    expect(configOptions).toEqual([MODEL]);
+  });
+
+  it("a model is set the old way when the script has models", async () => {
+    await using scene = open({ models });
+    const { sessionId, models: offered } = await scene.client.result("session/new", { cwd: "/work", mcpServers: [] });
+    expect(offered).toEqual(models);
+    expect(await scene.client.result("session/set_model", { sessionId, modelId: "l" })).toEqual({});
+    expect(await errorOf(scene.client, "session/set_model", { sessionId, modelId: "xl" })).toBe(-32602);
+  });
+});
+
+describe("methods of the script's own", () => {
+  it("are answered as it says, and heard when they are notifications", async () => {
+    const on = {
+      "_own/ask": { answer: { result: ["anything", null] } },
+      "_own/tell": { steps: [{ notify: { method: "_own/heard", params: { x: 1 } } }] },
+    };
+    await using scene = open({ on });
+    expect((await scene.client.request("_own/ask")).result).toEqual(["anything", null]);
+    scene.client.send({ method: "_own/tell" });
+    expect((await scene.client.first(({ method }) => method === "_own/heard")).params).toEqual({ x: 1 });
+  });
+});
+
+async function errorOf(client: LineClient, method: string, params: Params = {}): Promise<number | undefined> {
+  return (await client.request(method, params)).error?.code;
+}
+
+/** What arrived, in words. */
+function kinds(client: LineClient): unknown[] {
+  return client.messages.map(({ method, params, result }) => {
+    if (method === undefined) return result?.["sessionId"];
+    if (method !== "session/update") return method;
+    const { text } = (params?.["update"] as { content: { text: string } }).content;
+    return text.replace(/^fs\/read_text_file: \{"content":"(.*)"\}$/, "read: $1");
+  });
+}
