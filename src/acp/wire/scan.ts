@@ -14,9 +14,9 @@ export function topLevelSpans(text: string): ReadonlyMap<string, Span> {
   while (text[at] === '"') {
     const keyEnd = endOfString(text, at);
     if (keyEnd === undefined) break;
-    const key = JSON.parse(text.slice(at, keyEnd)) as string;
+    const key = parsed(text.slice(at, keyEnd));
     at = skipSpace(text, keyEnd);
-    if (text[at] !== ":") break;
+    if (typeof key !== "string" || text[at] !== ":") break;
     const start = skipSpace(text, at + 1);
     const end = endOfValue(text, start);
     if (end === undefined) break;
@@ -32,6 +32,15 @@ export function topLevelSpans(text: string): ReadonlyMap<string, Span> {
 export function withValue(text: string, key: string, value: string): string | undefined {
   const span = topLevelSpans(text).get(key);
   return span === undefined ? undefined : text.slice(0, span.start) + value + text.slice(span.end);
+}
+
+/** Undefined where it is no JSON: nobody says that the text is. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const SPACE = " \t\r\n";

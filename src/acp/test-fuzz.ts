@@ -1,0 +1,83 @@
+/** What every fuzz of the protocol stands on: randomness that a seed gives back, and bytes cut where nobody would cut them. */
+import { Buffer } from "node:buffer";
+
+export class Random {
+  readonly seed: number;
+  #state: number;
+
+  constructor(seed: number) {
+    this.seed = seed;
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to, and without, 1 (mulberry32). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 up to, and without, the limit. */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  chance(share: number): boolean {
+    return this.next() < share;
+  }
+
+  pick<T>(...choices: readonly [T, ...T[]]): T {
+    return choices[this.below(choices.length)] as T;
+  }
+
+  /** Text of one to four bytes a character, with what JSON has to escape. */
+  text(most: number): string {
+    return Array.from({ length: this.below(most + 1) }, () =>
+      this.pick("a", "é", "€", "😀", "\n", '"', "\\", "{", "}", "[", ",", ":", "\u2028", "\0"),
+    ).join("");
+  }
+
+  /** A JSON value. */
+  value(depth = 2): unknown {
+    const leaf = this.pick<unknown>(null, true, this.below(1_000), -this.next(), this.text(6), this.text(6));
+    if (depth === 0 || this.chance(0.4)) return leaf;
+    const parts = Array.from({ length: this.below(4) }, () => this.value(depth - 1));
+    return this.chance(0.5) ? parts : Object.fromEntries(parts.map((part) => [this.text(3), part]));
+  }
+}
+
+/** The bytes in pieces: some of one byte, some that hold many lines, and some empty. */
+export function chunks(bytes: Buffer, random: Random): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const length = random.pick(0, 1, 1 + random.below(4), random.below(60), random.below(2_000));
+    pieces.push(bytes.subarray(start, start + length));
+    start += length;
+  }
+  return pieces;
+}
+
+const LONG_RUN = process.env["ROOKERY_FUZZ"];
+const FIRST_SEED = process.env["ROOKERY_SEED"];
+
+/** The seeds of a run: new ones each time, as many as asked for in ROOKERY_FUZZ, or from ROOKERY_SEED on to see one again. */
+export function seeds(atLeast: number): number[] {
+  const count = LONG_RUN === undefined ? atLeast : Number(LONG_RUN);
+  const first = FIRST_SEED === undefined ? Date.now() % 2 ** 31 : Number(FIRST_SEED);
+  return Array.from({ length: FIRST_SEED !== undefined && LONG_RUN === undefined ? 1 : count }, (_, at) => first + at);
+}
+
+/** Runs the case for each seed; a failure says which seed to set to see it again. */
+export async function fuzz(atLeast: number, run: (random: Random) => Promise<void> | void): Promise<void> {
+  for (const seed of seeds(atLeast)) {
+    try {
+      await run(new Random(seed));
+    } catch (error) {
+      throw new Error(`with ROOKERY_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
