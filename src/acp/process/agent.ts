@@ -1,19 +1,10 @@
 /** An agent that is a child process: a transport to speak to it, and an end that leaves nothing of it behind. */
-import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError } from "../../domain/errors.ts";
-import {
-  deferred,
-  killMarked,
-  startGroup,
-  startTimeOf,
-  type ProcessGroup,
-  type ProcessIdentity,
-} from "../../stdx/index.ts";
+import type { ProcessIdentity } from "../../stdx/index.ts";
 import type { PeerExit } from "../errors.ts";
 import { streamTransport, type Transport } from "../wire/transport.ts";
-import { startFailure } from "./failure.ts";
+import { OwnedChild, streamEnded, within } from "./owned.ts";
 import { StderrTail } from "./stderr.ts";
 
 export interface AgentCommand {
@@ -59,27 +50,19 @@ const LINGER_MS = 500;
 
 /** Rejects with `agent_unavailable` or `cwd_missing`. */
 export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
-  const { cwd, env } = options;
+  const { cwd, env, marker } = options;
   const [program, ...args] = options.command;
   if (program === undefined || program === "") {
     throw new RookeryError("agent_unavailable", "there is no program to start: the agent's command is empty");
   }
-  const own = `agent-${randomBytes(6).toString("hex")}`;
-  const marker = options.marker === undefined ? own : `${options.marker},${own}`;
-  let group: ProcessGroup;
-  try {
-    group = await startGroup(program, args, { cwd, env, marker, stdin: "pipe" });
-  } catch (error) {
-    throw await startFailure(program, cwd, error);
-  }
-  return new Agent(group, own, options);
+  return new Agent(await OwnedChild.start(program, args, { cwd, env, marker, stdin: "pipe" }), options);
 }
 
 class Agent implements AgentProcess {
   readonly identity: ProcessIdentity;
   readonly marker: string;
   readonly transport: Transport;
-  readonly #group: ProcessGroup;
+  readonly #owned: OwnedChild;
   readonly #stdin: Writable;
   readonly #stdout: Readable;
   readonly #stderr: Readable;
@@ -89,12 +72,12 @@ class Agent implements AgentProcess {
   readonly #swept: Promise<void>;
   #closing: Promise<PeerExit> | undefined;
 
-  constructor(group: ProcessGroup, marker: string, { maxMessageBytes, onStderr }: AgentCommand) {
-    const { stdin, stdout, stderr } = group.child;
+  constructor(owned: OwnedChild, { maxMessageBytes, onStderr }: AgentCommand) {
+    const { stdin, stdout, stderr } = owned.group.child;
     if (stdin === null || stdout === null || stderr === null) throw new Error("a child without pipes");
-    this.#group = group;
-    this.identity = group.identity;
-    this.marker = marker;
+    this.#owned = owned;
+    this.identity = owned.group.identity;
+    this.marker = owned.marker;
     this.#stdin = stdin;
     this.#stdout = stdout;
     this.#stderr = stderr;
@@ -104,9 +87,8 @@ class Agent implements AgentProcess {
       if (text !== "") onStderr?.(text);
     });
     this.transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes }));
-    const outputs = [ended(stdout), ended(stderr)] as const;
-    this.#swept = this.#sweep(Promise.all(outputs));
-    this.#exit = this.#exited(outputs[1]);
+    this.#swept = this.#sweep();
+    this.#exit = this.#exited();
   }
 
   get stderrTail(): string {
@@ -128,41 +110,29 @@ class Agent implements AgentProcess {
 
   async #close({ eofMs = EOF_MS, termMs = TERM_MS }: CloseDeadlines): Promise<PeerExit> {
     this.#stdin.end();
-    if (!(await within(eofMs, this.#group.ended))) {
-      this.#signal("SIGTERM");
-      if (!(await within(termMs, this.#group.ended))) this.#signal("SIGKILL");
-    }
+    if (!(await within(eofMs, this.#owned.group.ended))) await this.#owned.end(termMs);
     const exit = await this.#exit;
     await this.#swept;
     // Nobody is left to write: what is read at once is there already, and what is not read is not wanted.
-    await within(LINGER_MS, ended(this.#stdout));
+    await within(LINGER_MS, streamEnded(this.#stdout));
     this.#stdout.destroy();
     this.#stderr.destroy();
     return exit;
   }
 
-  async #exited(stderrEnded: Promise<void>): Promise<PeerExit> {
-    await this.#group.ended;
-    const { exitCode, signalCode } = this.#group.child;
-    await Promise.race([stderrEnded, this.#swept.catch(() => undefined)]); // `close` tells of what could not be ended
-    return { exitCode, signal: signalCode, stderr: this.stderrTail };
+  async #exited(): Promise<PeerExit> {
+    const { ended, child } = this.#owned.group;
+    const said = streamEnded(this.#stderr);
+    await ended;
+    await Promise.race([said, this.#swept.catch(() => undefined)]); // `close` tells of what could not be ended
+    return { exitCode: child.exitCode, signal: child.signalCode, stderr: this.stderrTail };
   }
 
-  /** Ends what outlives the process: in its group, and outside of it. */
-  async #sweep(outputsEnded: Promise<unknown>): Promise<void> {
-    await this.#group.ended;
-    await within(LINGER_MS, outputsEnded);
-    // While anything of the group lives, no process can get its number.
-    if (startTimeOf(this.identity.pid) === undefined) this.#signal("SIGKILL");
-    await killMarked(this.marker);
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    try {
-      process.kill(-this.identity.pid, signal);
-    } catch {
-      // no such group any more
-    }
+  async #sweep(): Promise<void> {
+    const read = Promise.all([streamEnded(this.#stdout), streamEnded(this.#stderr)]);
+    await this.#owned.group.ended;
+    await within(LINGER_MS, read);
+    await this.#owned.sweep();
   }
 }
 
@@ -177,20 +147,4 @@ function waiting(stdout: Readable, transport: Transport): Transport {
       stdout.off("readable", hold);
     },
   };
-}
-
-function ended(stream: Readable): Promise<void> {
-  const end = deferred();
-  if (stream.readableEnded || stream.destroyed) end.resolve();
-  else stream.once("end", () => end.resolve()).once("close", () => end.resolve());
-  return end.promise;
-}
-
-/** Whether it came in time. */
-async function within(ms: number, event: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
-  const inTime = await Promise.race([event.then(() => true), late]);
-  timer.abort();
-  return inTime;
 }
