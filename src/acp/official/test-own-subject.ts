@@ -44,7 +44,7 @@ export const ownSubject: Subject = {
   serveProxy(client, agent, beforeAnswer) {
     const upstream: Connection = new Connection({
       transport: streamTransport(agent.input, agent.output),
-      handlers: { notification: ({ line }) => downstream.forwardNotification(line) },
+      handlers: { notification: ({ line }) => downstream.passOn(line) },
     });
     const downstream: Connection = new Connection({
       transport: streamTransport(client.input, client.output),

@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deferred } from "../../stdx/index.ts";
+import { CARRIERS, openScene } from "./test-sdk-agent.ts";
+import { plainTerminals } from "./test-terminals.ts";
+
+describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (carrier) => {
+  it("it asks for permission and is told what was chosen", async () => {
+    const asked: string[] = [];
+    await using scene = await openScene(carrier, {
+      serve: {
+        permission({ toolCall, options }) {
+          asked.push(`${toolCall.title ?? ""}: ${options.map(({ name }) => name).join(", ")}`);
+          return { outcome: { outcome: "selected", optionId: "always" } };
+        },
+      },
+    });
+    const session = await scene.client.session(scene.folder).create();
+    expect(await session.prompt("permission").readText()).toBe("selected always");
+    expect(asked).toEqual(["Delete a file: Yes, Always, No"]);
+  });
+
+  it("it takes a question back", async () => {
+    await using scene = await openScene(carrier, { serve: { permission: (_params, { signal }) => rejection(signal) } });
+    const session = await scene.client.session(scene.folder).create();
+    expect(await session.prompt("withdrawn-permission").readText()).toBe("error -32800");
+  });
+
+  it("it reads and writes files", async () => {
+    await using scene = await openScene(carrier, {
+      serve: {
+        async readTextFile({ path, line, limit }) {
+          const lines = (await readFile(path, "utf8")).split("\n");
+          const from = (line ?? 1) - 1;
+          return { content: lines.slice(from, limit == null ? undefined : from + limit).join("\n") };
+        },
+        async writeTextFile({ path, content }) {
+          await writeFile(path, content);
+          return {};
+        },
+      },
+    });
+    const session = await scene.client.session(scene.folder).create();
+    await writeFile(join(scene.folder, "poem.txt"), "one\ntwo\nthree\nfour");
+    expect(await session.prompt("read poem.txt").readText()).toBe("one\ntwo\nthree\nfour");
+    expect(await session.prompt("read poem.txt 2 2").readText()).toBe("two\nthree");
+    expect(await session.prompt("write made.txt by the agent").readText()).toBe("written");
+    expect(await readFile(join(scene.folder, "made.txt"), "utf8")).toBe("by the agent");
+  });
+
+  it("what the client does not do is refused with -32601", async () => {
+    await using scene = await openScene(carrier);
+    const session = await scene.client.session(scene.folder).create();
+    await expect(session.prompt("read poem.txt").readText()).rejects.toMatchObject({ code: -32601 });
+    expect(await session.prompt("extension _example.org/who").readText()).toBe("error -32601");
+  });
+
+  it("it calls a method of an extension", async () => {
+    await using scene = await openScene(carrier, { serve: { request: ({ method }) => ({ called: method }) } });
+    const session = await scene.client.session(scene.folder).create();
+    const answer = await session.prompt("extension _example.org/who").readText();
+    expect(JSON.parse(answer)).toEqual({ called: "_example.org/who" });
+  });
+
+  it("it runs commands in terminals and kills them", async () => {
+    await using scene = await openScene(carrier, { serve: { terminal: plainTerminals() } });
+    const session = await scene.client.session(scene.folder).create();
+    expect(await session.prompt("run echo hello").readText()).toBe("hello, exit 0, whole");
+    expect(await session.prompt("run false").readText()).toBe(", exit 1, whole");
+    expect(await session.prompt("kill sleep 60").readText()).toBe("signal SIGTERM, released");
+  });
+
+  it("it asks the person with a form and with a link", async () => {
+    const completed: unknown[] = [];
+    await using scene = await openScene(carrier, {
+      serve: {
+        elicitation: ({ mode }) =>
+          mode === "form" ? { action: "accept", content: { branch: "main" } } : { action: "decline" },
+        notification: ({ method, params }) => void completed.push([method, params]),
+      },
+    });
+    const session = await scene.client.session(scene.folder).create();
+    expect(await session.prompt("form").readText()).toBe("branch main");
+    expect(await session.prompt("link").readText()).toBe("decline");
+    expect(completed).toEqual([["elicitation/complete", { elicitationId: "link-1" }]]);
+  });
+
+  it("a cancel answers the permission that its turn waits for", async () => {
+    const asked = deferred();
+    await using scene = await openScene(carrier, {
+      serve: {
+        permission(_params, { signal }) {
+          asked.resolve();
+          return rejection(signal);
+        },
+      },
+    });
+    const session = await scene.client.session(scene.folder).create();
+    const turn = session.prompt("permission");
+    await asked.promise;
+    await turn.cancel();
+    expect(await turn.readText()).toBe("cancelled");
+    expect(await turn.stopReason).toBe("cancelled");
+  });
+});
+
+/** What a person who never answers looks like; the question may have been taken back before he could. */
+async function rejection(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, "abort");
+  throw signal.reason;
+}
