@@ -19,3 +19,5 @@ export {
 } from "./wire/transport.ts";
 export * from "./client/index.ts";
 export type * as schema from "./schema.ts";
+export * from "./mcp/index.ts";
+export * from "./proxy/index.ts";

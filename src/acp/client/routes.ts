@@ -29,25 +29,33 @@ export class SessionRoutes {
 
   /**
    * One at a time: what arrives with an unknown id while a session is being set up can then belong to that one only.
-   * `run` is given what makes the session of the id that the agent answers with.
+   * `run` is given what makes the session of the id that the agent answers with; `leftover` gets the sessions that were
+   * not it after all.
    */
   settingUp<T>(
     open: (id: string) => ClientSession,
     run: (named: (id: string) => ClientSession) => Promise<T>,
+    leftover: (session: ClientSession) => void = () => undefined,
   ): Promise<T> {
     const done = this.#queue.then(async () => {
       const early = new Map<string, ClientSession>();
       this.#settingUp = { open, early };
+      const end = (): void => {
+        this.#settingUp = undefined;
+        for (const session of early.values()) leftover(session);
+        early.clear();
+      };
       const named = (id: string): ClientSession => {
         const session = early.get(id) ?? open(id);
-        this.#settingUp = undefined;
+        early.delete(id);
         this.add(session);
+        end();
         return session;
       };
       try {
         return await run(named);
       } finally {
-        this.#settingUp = undefined;
+        if (this.#settingUp?.early === early) end();
       }
     });
     this.#queue = done.catch(() => undefined);

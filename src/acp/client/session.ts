@@ -1,7 +1,7 @@
 /** A session with an agent: its updates and its requests, one prompt at a time, and a cancel that hits no other. */
 import { RookeryError } from "../../domain/errors.ts";
 import { deferred } from "../../stdx/index.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { RequestOptions } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
 import { PeerError, peerError, RPC } from "../errors.ts";
 import type * as acp from "../schema.ts";
@@ -16,8 +16,14 @@ export interface SessionOptions extends SessionHandlers {
   readonly unhandled?: "refuse" | "read" | undefined;
 }
 
+/** The way to the agent: a connection, or what a proxy has instead of one. */
+export interface SessionLink {
+  request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result>;
+  notify(method: string, params?: unknown): Promise<void>;
+}
+
 export interface SessionParts {
-  readonly connection: Connection;
+  readonly connection: SessionLink;
   readonly id: string;
   readonly options: SessionOptions;
   /** Called once the session is left: nothing is routed to it any more. */
@@ -60,7 +66,7 @@ export class ClientSession implements AsyncDisposable {
     return this.#setUp;
   }
 
-  get connection(): Connection {
+  get connection(): SessionLink {
     return this.#parts.connection;
   }
 

@@ -1,0 +1,13 @@
+export type { ProxyDialect } from "./dialect.ts";
+export type { HeldSession } from "./held.ts";
+export type { LinkOptions } from "./link.ts";
+export type { Port } from "./port.ts";
+export {
+  openProxy,
+  openProxyComponent,
+  Proxy,
+  type ClientRequest,
+  type ClientRequestHandler,
+  type ProxyOptions,
+} from "./proxy.ts";
+export type { ProxiedRequest, ProxyHandler } from "./relay.ts";

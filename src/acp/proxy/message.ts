@@ -1,0 +1,39 @@
+/** A message on its way through: its text is what goes on, and is changed only where someone changed it. */
+import { topLevelSpans, withValue } from "../wire/scan.ts";
+
+export interface Passing {
+  readonly method: string;
+  readonly params: unknown;
+  readonly line: string;
+}
+
+/** The same message with other params; every other field stays. */
+export function withParams<Message extends Passing>(message: Message, params: unknown): Message {
+  if (params === message.params) return message;
+  const text = JSON.stringify(params);
+  const line = withValue(message.line, "params", text) ?? message.line.replace(/\}\s*$/, `,"params":${text}}`);
+  return { ...message, params, line };
+}
+
+/** Puts a message into an envelope for the conductor, its params as they are. */
+export function enveloped({ method, line }: Passing, envelope: string, isRequest: boolean): string {
+  const span = topLevelSpans(line).get("params");
+  const params = span === undefined ? "" : `,"params":${line.slice(span.start, span.end)}`;
+  const id = isRequest ? `"id":0,` : ""; // the connection gives it its own
+  return `{"jsonrpc":"2.0",${id}"method":${JSON.stringify(envelope)},"params":{"method":${JSON.stringify(method)}${params}}}`;
+}
+
+/** Takes a message out of its envelope. Undefined where there is none in it. */
+export function unwrapped<Message extends Passing>(message: Message): Message | undefined {
+  const inner = message.params as { method?: unknown; params?: unknown } | null | undefined;
+  if (typeof inner !== "object" || inner === null || typeof inner.method !== "string") return undefined;
+  const outer = topLevelSpans(message.line).get("params");
+  if (outer === undefined) return undefined;
+  const envelope = message.line.slice(outer.start, outer.end);
+  const span = topLevelSpans(envelope).get("params");
+  const text = span === undefined ? undefined : envelope.slice(span.start, span.end);
+  const params = text === undefined || text === "null" ? "" : `,"params":${text}`;
+  const id = "id" in message ? `"id":0,` : "";
+  const line = `{"jsonrpc":"2.0",${id}"method":${JSON.stringify(inner.method)}${params}}`;
+  return { ...message, method: inner.method, params: inner.params ?? undefined, line };
+}
