@@ -70,7 +70,7 @@ export class Outbox {
     this.#lines = [];
     this.#size = 0;
     this.#full = !this.#transport.write(text);
-    if (!this.#full) this.#letIn();
+    this.#letIn();
   }
 
   #letIn(): void {
