@@ -50,7 +50,7 @@ export class InHand {
   }
 
   fail(request: Request, error: unknown): void {
-    this.#answer(request, errorLine(request.id, errorObject(error, request.controller.signal)));
+    this.#answer(request, failureLine(request, error));
   }
 
   /** `waits` says whether a request of that id has come and not been started. */
@@ -88,6 +88,14 @@ export class InHand {
 
 export function errorLine(id: string, error: RpcErrorObject): string {
   return `{"jsonrpc":"2.0","id":${id},"error":${text(error)}}`;
+}
+
+function failureLine({ id, controller }: Request, error: unknown): string {
+  try {
+    return errorLine(id, errorObject(error, controller.signal));
+  } catch {
+    return errorLine(id, { code: RPC.internalError, message: "the request failed with an error that is no JSON" });
+  }
 }
 
 function errorObject(error: unknown, signal: AbortSignal): RpcErrorObject {
