@@ -20,7 +20,7 @@ export interface Message {
 
 type Answer = (request: Message) => Message;
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export class Peer {
   /** Every line that the implementation wrote, in order. */
