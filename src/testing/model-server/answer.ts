@@ -14,6 +14,7 @@ export interface AnsweredCall {
   /** Undefined: the wire makes one in its own style. */
   readonly id: string | undefined;
   readonly name: string;
+  readonly namespace: string | undefined;
   readonly input: unknown;
   /** The input's JSON in a few pieces, cut without regard to its tokens as the real APIs do. */
   readonly pieces: readonly string[];
@@ -23,7 +24,9 @@ const DEFAULT_USAGE: Usage = { input: 100, output: 20 };
 const PIECES = 3;
 
 export function completeReply(reply: Reply): Answer {
-  const toolCalls = (reply.toolCalls ?? []).map(({ id, name, input }) => ({ id, name, input, pieces: pieces(input) }));
+  const toolCalls = (reply.toolCalls ?? []).map(({ id, name, namespace, input }) => {
+    return { id, name, namespace, input, pieces: pieces(input) };
+  });
   return {
     thinking: chunks(reply.thinking),
     text: chunks(reply.text),

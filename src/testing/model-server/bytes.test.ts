@@ -130,6 +130,16 @@ it("the Responses stream has its events, order, numbers and usage", async () => 
   });
 });
 
+it("the Responses API's call of a grouped tool names its group, as Codex needs it for the tools of an MCP server", async () => {
+  const [path, body] = WIRES["openai-responses"];
+  const reply = { toolCalls: [{ name: "note", namespace: "mcp__notes", input: {} }] };
+  await using server = await startModelServer([reply]);
+  const events = parse(await (await post(server.url + path, body)).text());
+  const items = events.flatMap(({ data }) => data["item"] ?? []);
+  expect(items).toHaveLength(2);
+  for (const item of items) expect(item).toMatchObject({ name: "note", namespace: "mcp__notes" });
+});
+
 it("the Chat Completions stream has its chunks, order and usage, and ends with [DONE]", async () => {
   const { text, events, headers } = await stream("openai-chat");
   expect(headers).toMatchObject({

@@ -27,6 +27,8 @@ export interface ScriptedCall {
   readonly input: unknown;
   /** Left out: made from the number of the reply and of the call. */
   readonly id?: string;
+  /** The Responses API alone: the group that the tool was offered in, as Codex offers those of an MCP server. */
+  readonly namespace?: string;
 }
 
 /** Tokens. `input` includes what was read from and written to the cache, `output` includes reasoning. */

@@ -164,9 +164,10 @@ function items({ thinking, text, toolCalls }: Answer, { number }: Exchange): Out
   return [
     ...(thinking.length > 0 ? [reasoningItem(id("rs", number), thinking)] : []),
     ...(text.length > 0 ? [messageItem(id("msg", number), text)] : []),
-    ...toolCalls.map((made, at) =>
-      callItem({ id: id("fc", number, at), call_id: made.id ?? id("call", number, at), name: made.name }, made.pieces),
-    ),
+    ...toolCalls.map(({ name, namespace, pieces, ...made }, at) => {
+      const ids = { id: id("fc", number, at), call_id: made.id ?? id("call", number, at) };
+      return callItem({ ...ids, name, ...(namespace === undefined ? {} : { namespace }) }, pieces);
+    }),
   ];
 }
 
@@ -205,7 +206,14 @@ function messageItem(item: string, pieces: readonly string[]): OutputItem {
   };
 }
 
-function callItem(made: { id: string; call_id: string; name: string }, pieces: readonly string[]): OutputItem {
+interface CallShape {
+  readonly id: string;
+  readonly call_id: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+function callItem(made: CallShape, pieces: readonly string[]): OutputItem {
   const shape = { ...made, type: "function_call" };
   const whole = pieces.join("");
   return {
