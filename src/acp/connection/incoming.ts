@@ -1,4 +1,5 @@
 /** What a handler is given: a message of the peer, as it came. */
+import { RPC } from "../errors.ts";
 import type { RequestId, RpcErrorObject } from "../wire/message.ts";
 
 export interface IncomingNotification {
@@ -45,9 +46,18 @@ export class Verbatim {
   readonly result: unknown;
   readonly error: RpcErrorObject | undefined;
 
-  constructor(line: string, message: { readonly result?: unknown; readonly error?: RpcErrorObject | null }) {
+  constructor(line: string, message: { readonly result?: unknown; readonly error?: unknown }) {
     this.line = line;
     this.result = message.result;
-    this.error = message.error ?? undefined;
+    this.error = errorIn(message);
   }
+}
+
+/** An answer that is neither one thing nor the other is an error: whoever asked has to hear something. */
+function errorIn(message: { readonly error?: unknown }): RpcErrorObject | undefined {
+  const { error } = message;
+  if (typeof error === "object" && error !== null) return error as RpcErrorObject;
+  if (typeof error === "string") return { code: RPC.internalError, message: error };
+  if ("result" in message) return undefined;
+  return { code: RPC.internalError, message: "the answer has neither a result nor an error", data: error };
 }

@@ -15,6 +15,8 @@ describe("a line is", () => {
     ["response", '{"id":"one","error":{"code":1,"message":"m"}}'],
     ["response", '{"id":null,"error":{"code":1,"message":"m"}}'],
     ["response", '{"id":1,"error":{"code":1,"message":"m"},"result":null}'],
+    ["response", '{"id":1}'],
+    ["response", '{"id":1,"error":"out of memory"}'],
     ["invalid", "[]"],
     ["invalid", '[{"jsonrpc":"2.0","id":1,"method":"a"}]'],
     ["invalid", "{}"],

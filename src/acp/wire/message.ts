@@ -54,9 +54,7 @@ export function classify(line: string): Classified {
   }
   if (method !== undefined) return invalid(isRequestId(id) ? id : null, "a method is a string");
   if (!isRequestId(id)) return invalid(null, "a message has a method or an id");
-  const { error } = value as { error?: unknown };
-  if (isErrorObject(error) || "result" in value) return { kind: "response", message: value as RpcResponse };
-  return invalid(id, "a response has a result or an error");
+  return { kind: "response", message: value as RpcResponse }; // however broken it is, someone waits for it
 }
 
 /** Such as it was written: a number that JavaScript cannot hold must come back as it was. */
@@ -68,10 +66,6 @@ export function idText(id: RequestId, line: string): string {
 
 function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || typeof id === "number" || id === null;
-}
-
-function isErrorObject(error: unknown): boolean {
-  return typeof error === "object" && error !== null;
 }
 
 function invalid(id: RequestId, why: string): Classified {
