@@ -10,8 +10,15 @@ import {
   methodNotFound,
   type PeerExit,
 } from "../errors.ts";
-import { classify, idText, type Classified, type RequestId, type RpcErrorObject } from "../wire/message.ts";
-import { topLevelSpans, withValue } from "../wire/scan.ts";
+import {
+  classify,
+  idText,
+  isRequestId,
+  type Classified,
+  type RequestId,
+  type RpcErrorObject,
+} from "../wire/message.ts";
+import { parsed, topLevelSpans, withValue } from "../wire/scan.ts";
 import type { Transport } from "../wire/transport.ts";
 import { Asked } from "./asked.ts";
 import { InHand, errorLine } from "./in-hand.ts";
@@ -281,24 +288,24 @@ export class Connection implements AsyncDisposable {
 
   #malformed(kind: Noise["kind"], line: string, error: RpcErrorObject, id: RequestId): undefined {
     this.#noise(kind, line);
-    if (this.#options.malformed === "answer") this.#reply(errorLine(JSON.stringify(id), error));
+    if (this.#options.malformed === "answer") this.#reply(errorLine(idText(id, line), error));
   }
 
   #tooLarge(head: string, tail: string, bytes: number): Promise<unknown> | undefined {
     const spans = topLevelSpans(head);
     const span = spans.get("id");
-    const id = span === undefined ? ID_AT_THE_END.exec(tail)?.[1] : head.slice(span.start, span.end);
+    const text = span === undefined ? ID_AT_THE_END.exec(tail)?.[1] : head.slice(span.start, span.end);
+    const id = text === undefined ? undefined : parsed(text);
     this.#noise("too_large", head);
-    if (id === undefined) return undefined;
+    if (text === undefined || !isRequestId(id)) return undefined;
     if (spans.has("method")) {
       const message = `the message had ${bytes} bytes, which is more than is taken here`;
-      this.#reply(errorLine(id, { code: RPC.invalidRequest, message, data: { bytes } }));
+      this.#reply(errorLine(text, { code: RPC.invalidRequest, message, data: { bytes } }));
       return undefined;
     }
-    const asked = JSON.parse(id) as RequestId;
-    const method = this.#asked.methodOf(asked);
+    const method = this.#asked.methodOf(id);
     if (method === undefined) return undefined;
-    return this.#answered(asked, new MessageTooLarge(`the answer to ${method}`, bytes), head);
+    return this.#answered(id, new MessageTooLarge(`the answer to ${method}`, bytes), head);
   }
 
   #noise(kind: Noise["kind"], text: string): void {

@@ -64,7 +64,7 @@ export function idText(id: RequestId, line: string): string {
   return span === undefined ? JSON.stringify(id) : line.slice(span.start, span.end);
 }
 
-function isRequestId(id: unknown): id is RequestId {
+export function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || typeof id === "number" || id === null;
 }
 
