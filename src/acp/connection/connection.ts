@@ -11,6 +11,7 @@ import {
   type PeerExit,
 } from "../errors.ts";
 import {
+  cancelledIdText,
   classify,
   idText,
   isRequestId,
@@ -205,18 +206,19 @@ export class Connection implements AsyncDisposable {
   #arrived(entry: Entry): void {
     this.#options.trace?.("in", entry.line);
     const { what } = entry;
-    if (what.kind === "notification" && what.message.method === CANCEL) return this.#cancelled(what.message.params);
+    if (what.kind === "notification" && what.message.method === CANCEL)
+      return this.#cancelled(entry.line, what.message.params);
     this.#inbox.push(entry);
     this.#flow();
   }
 
   /** Taken as it arrives, although what it cancels may still wait its turn. */
-  #cancelled(params: unknown): void {
-    const id = (params as { requestId?: unknown } | null | undefined)?.requestId;
-    if (typeof id !== "string" && typeof id !== "number") return;
+  #cancelled(cancel: string, params: unknown): void {
+    const id = cancelledIdText(params, cancel);
+    if (id === undefined) return;
     const waits = (): boolean =>
-      this.#inbox.waiting().some(({ what }) => what.kind === "request" && what.message.id === id);
-    this.#inHand.cancel(JSON.stringify(id), waits);
+      this.#inbox.waiting().some(({ what, line }) => what.kind === "request" && idText(what.message.id, line) === id);
+    this.#inHand.cancel(id, waits);
   }
 
   /** Reading stops while too much waits to be handled. */

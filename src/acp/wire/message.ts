@@ -1,5 +1,5 @@
 /** The messages of JSON-RPC 2.0, as they are on the wire: whatever else they carry is left in them. */
-import { topLevelSpans } from "./scan.ts";
+import { valueText } from "./scan.ts";
 
 export type RequestId = string | number | null;
 
@@ -58,10 +58,15 @@ export function classify(line: string): Classified {
 }
 
 /** Such as it was written: a number that JavaScript cannot hold must come back as it was. */
-export function idText(id: RequestId, line: string): string {
+export function idText(id: RequestId, text: string, key = "id"): string {
   if (typeof id !== "number" || Number.isSafeInteger(id)) return JSON.stringify(id);
-  const span = topLevelSpans(line).get("id");
-  return span === undefined ? JSON.stringify(id) : line.slice(span.start, span.end);
+  return valueText(text, key) ?? JSON.stringify(id);
+}
+
+/** The id that a `$/cancel_request` names, such as it was written. */
+export function cancelledIdText(params: unknown, line: string): string | undefined {
+  const id = (params as { requestId?: unknown } | null | undefined)?.requestId;
+  return isRequestId(id) ? idText(id, valueText(line, "params") ?? "", "requestId") : undefined;
 }
 
 export function isRequestId(id: unknown): id is RequestId {

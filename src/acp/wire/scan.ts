@@ -28,6 +28,12 @@ export function topLevelSpans(text: string): ReadonlyMap<string, Span> {
   return spans;
 }
 
+/** The text of one value, or undefined where the object has no such key. */
+export function valueText(text: string, key: string): string | undefined {
+  const span = topLevelSpans(text).get(key);
+  return span === undefined ? undefined : text.slice(span.start, span.end);
+}
+
 /** The text with one value replaced, or undefined where the object has no such key. */
 export function withValue(text: string, key: string, value: string): string | undefined {
   const span = topLevelSpans(text).get(key);
