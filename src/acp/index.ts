@@ -21,3 +21,5 @@ export * from "./client/index.ts";
 export type * as schema from "./schema.ts";
 export * from "./mcp/index.ts";
 export * from "./proxy/index.ts";
+export * from "./conductor/index.ts";
+export * from "./process/index.ts";
