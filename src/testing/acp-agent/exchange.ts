@@ -104,7 +104,8 @@ export class Exchange {
     if (error !== undefined) final = { error };
     else if ("result" in answer) final = { result: answer.result };
     else if (merge !== undefined && "result" in outcome) final = { result: laidOver(outcome.result, merge) };
-    for (let sent = 0; sent < times; sent++) await this.#stage.output.send({ jsonrpc: "2.0", id, ...final });
+    const { output } = this.#stage;
+    await Promise.all(Array.from({ length: times }, () => output.send({ jsonrpc: "2.0", id, ...final })));
   }
 
   async #replay(updates: readonly Update[]): Promise<void> {

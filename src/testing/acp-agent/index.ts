@@ -4,6 +4,7 @@ export { AcpAgent, startAcpAgent } from "./agent.ts";
 export type { AcpAgentOptions, Ending as AcpAgentEnding } from "./agent.ts";
 export { acpAgentCommand, writeAcpAgent } from "./command.ts";
 export type { AcpAgentCommand, WrittenAcpAgent } from "./command.ts";
+export { NOISE } from "./noise.ts";
 export { readRecord as readAcpRecord, recorded as acpRecorded } from "./record.ts";
 export type { Entry as AcpRecordEntry } from "./record.ts";
 export type { Host as AcpAgentHost } from "./scene.ts";

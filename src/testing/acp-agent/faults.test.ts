@@ -1,0 +1,198 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { NOISE, startAcpAgent, type AcpScript, type AcpStep } from "./index.ts";
+import { open } from "./test-client.ts";
+
+async function prompted(steps: readonly AcpStep[], more: AcpScript = {}) {
+  const scene = open({ ...more, prompts: [steps], otherwise: [] });
+  const sessionId = await scene.client.newSession();
+  const response = scene.client.prompt(sessionId, "Go", "the-prompt");
+  return { ...scene, sessionId, response };
+}
+
+describe("on its output a scripted agent", () => {
+  it.each(Object.entries(NOISE))("can write %s between two messages", async (_, noise) => {
+    const bytes = typeof noise === "string" ? Buffer.from(noise) : Buffer.from(noise.base64, "base64");
+    const input = new PassThrough();
+    const output = new PassThrough();
+    await using agent = startAcpAgent({ script: { onStart: [{ write: noise }, { send: {} }] }, input, output });
+    const written: Buffer[] = [];
+    output.on("data", (chunk: Buffer) => written.push(chunk));
+    input.end();
+    await agent.closed;
+    expect(Buffer.concat(written)).toEqual(Buffer.concat([bytes, Buffer.from("{}\n")]));
+  });
+
+  it("can write any value as a line, also a response that nobody asked for", async () => {
+    const response = { jsonrpc: "2.0", id: 999, result: { stopReason: "end_turn" } };
+    await using scene = await prompted([{ send: [response] }, { send: response }]);
+    await scene.response;
+    expect(scene.client.lines.slice(1, 3).map((line) => JSON.parse(line) as unknown)).toEqual([[response], response]);
+  });
+
+  it("can answer twice, never, or with another id", async () => {
+    const on = {
+      "_own/twice": { answer: { times: 2, result: 2 } },
+      "_own/never": { answer: { times: 0 } },
+      "_own/wrong": { answer: { id: "wrong", merge: { seen: true } } },
+    };
+    await using scene = open({ on });
+    const { client } = scene;
+    for (const name of ["twice", "never", "wrong"]) client.send({ id: name, method: `_own/${name}` });
+    await client.request("session/list", {}, "last");
+    expect(client.messages.map(({ id, result }) => [id, result]).slice(0, 3)).toEqual([
+      ["twice", 2],
+      ["twice", 2],
+      ["wrong", { seen: true }],
+    ]);
+    expect(client.messages).toHaveLength(4);
+  });
+
+  it("can cut a character in two, with a pause in between and nothing else", async () => {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    const onStart = [{ atOnce: [[{ cut: { text: "né", pauseMs: 30 } }], [{ stderr: "" }, { send: "behind" }]] }];
+    await using agent = startAcpAgent({ script: { onStart }, input, output });
+    const [first] = (await once(output, "data")) as [Buffer];
+    const [second] = (await once(output, "data")) as [Buffer];
+    expect(first.at(-1)).toBe(0xc3);
+    expect(second[0]).toBe(0xa9);
+    expect(Buffer.concat([first, second]).toString()).toMatch(/"text":"né"\}\}\}\}\n("behind"\n)?$/);
+    await agent.close();
+  });
+
+  it("says what is wrong when there is nothing to cut", async () => {
+    await using scene = await prompted([{ cut: { text: "plain" } }]);
+    expect((await scene.response).error?.code).toBe(-32603);
+    expect(scene.agent.problems).toEqual(['there is no character of several bytes to cut in "plain"']);
+  });
+
+  it("can write a line of exactly so many bytes", async () => {
+    await using scene = await prompted([{ oversize: 3_000_000 }]);
+    await scene.response;
+    expect(scene.client.lines[1]).toHaveLength(3_000_000);
+    expect(scene.client.updates()).toHaveLength(1);
+  });
+
+  it("can flood with numbered texts, none lost", async () => {
+    await using scene = await prompted([{ flood: { count: 5_000, padding: "!" } }]);
+    await scene.response;
+    expect(scene.client.text()).toBe(Array.from({ length: 5_000 }, (_, number) => `${number}!`).join("|"));
+  });
+
+  it("floods only as fast as it is read", async () => {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    const script = { onStart: [{ flood: { count: 100_000, padding: "x".repeat(100) } }] };
+    await using agent = startAcpAgent({ script, input, output });
+    await once(output, "readable");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(output.readableLength + output.writableLength).toBeLessThan(1_000_000);
+    output.destroy();
+    await agent.close();
+  });
+
+  it("can speak for another session, and after its response", async () => {
+    const other = { in: { session: "other", steps: [{ say: "from elsewhere" }] } };
+    await using scene = open({ prompts: [{ steps: [other], after: [{ say: "tail" }] }] });
+    const sessionId = await scene.client.newSession();
+    await scene.client.prompt(sessionId);
+    await scene.client.until(() => (scene.client.text().endsWith("tail") ? true : undefined));
+    expect(scene.client.messages.map(({ params, result }) => params?.["sessionId"] ?? result)).toEqual([
+      { sessionId },
+      "other",
+      { stopReason: "end_turn" },
+      sessionId,
+    ]);
+  });
+});
+
+describe("as a listener a scripted agent", () => {
+  it("can stop reading for a while", async () => {
+    const gate = { on: { "_own/deaf": { steps: [{ listen: false }, { pause: 20 }, { listen: true }] } } };
+    await using scene = open(gate);
+    scene.client.send({ method: "_own/deaf" });
+    const asked = scene.client.request("session/list");
+    await scene.agent.receivedMethod("_own/deaf");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(scene.agent.received).toHaveLength(1);
+    expect((await asked).result).toEqual({ sessions: [] });
+  });
+
+  it("can never read at all", async () => {
+    await using scene = open({ process: { deaf: true }, onStart: [{ send: { deaf: true } }] });
+    let taken = true;
+    for (let written = 0; taken && written < 1_000; written++) taken = scene.input.write("{}\n".repeat(1_000));
+    expect(taken).toBe(false);
+    expect(scene.agent.received).toEqual([]);
+  });
+
+  it("refuses what is no JSON and what is no object, and goes on", async () => {
+    await using scene = open({});
+    scene.input.write('{"half\n[]\n"text"\n');
+    await scene.client.request("session/list");
+    expect(scene.client.messages.map(({ id, error }) => [id, error?.code]).slice(0, 3)).toEqual([
+      [null, -32700],
+      [null, -32600],
+      [null, -32600],
+    ]);
+    expect(scene.agent.entries[0]).toEqual({ type: "malformed", line: '{"half' });
+  });
+
+  it("notices an id that is used twice at once", async () => {
+    await using scene = open({ otherwise: [{ waitForMessage: "_go" }] });
+    const first = await scene.client.newSession();
+    const second = await scene.client.newSession();
+    scene.client.send({ id: 1, method: "session/prompt", params: { sessionId: first, prompt: [] } });
+    scene.client.send({ id: 1, method: "session/prompt", params: { sessionId: second, prompt: [] } });
+    await scene.client.request("session/list");
+    expect(scene.agent.problems).toEqual(["id 1 is used twice at once"]);
+  });
+});
+
+describe("in another's process a scripted agent", () => {
+  it("ends its streams where it would exit, behind what it wrote", async () => {
+    await using scene = await prompted([{ stderr: "dying\n" }, { say: "last words" }, { exit: { code: 3 } }]);
+    expect(await scene.agent.closed).toEqual({ reason: "exit", code: 3, signal: null });
+    await expect(scene.response).rejects.toThrow("the agent ended");
+    expect(scene.client.text()).toBe("last words");
+    expect(scene.agent.stderr).toBe("dying\n");
+  });
+
+  it("leaves nothing behind", async () => {
+    await using scene = await prompted([{ grandchild: { pidFile: "/nowhere" } }]);
+    expect((await scene.response).error?.message).toMatch(/only an agent in its own process/);
+  });
+
+  it("stays when its input ends, if it is told to", async () => {
+    await using scene = await prompted([{ waitForMessage: "_go" }], { process: { ignoreEof: true } });
+    scene.input.end('{"jsonrpc":"2.0","method":"_go"}\n');
+    expect((await scene.response).result).toEqual({ stopReason: "end_turn" });
+    const ended = await Promise.race([scene.agent.closed, new Promise((resolve) => setImmediate(resolve, "stays"))]);
+    expect(ended).toBe("stays");
+  });
+
+  it("is closed twice without harm, whatever it was at", async () => {
+    await using scene = await prompted([{ say: "begun" }, { hang: true }]);
+    await scene.client.until(() => (scene.client.text() === "begun" ? true : undefined));
+    await scene.agent.close();
+    await scene.agent.close();
+    expect((await scene.agent.closed).reason).toBe("closed");
+  });
+});
+
+it.each<[string, unknown, RegExp]>([
+  ["a misspelt step", { prompts: [[{ sya: "hi" }]] }, /no such step: \{"sya":"hi"\}/],
+  ["two steps in one", { prompts: [[{ say: "a", think: "b" }]] }, /no such step/],
+  [
+    "a misspelt step further in",
+    { on: { "session/new": { after: [{ in: { session: "", steps: [{}] } }] } } },
+    /no such/,
+  ],
+  ["a misspelt key", { promts: [] }, /has no promts/],
+  ["prompts in the wrong place", { on: { "session/prompt": {} } }, /`prompts` and `otherwise`/],
+])("a script with %s does not start", (_, script, words) => {
+  const streams = { input: new PassThrough(), output: new PassThrough() };
+  expect(() => startAcpAgent({ script: script as AcpScript, ...streams })).toThrow(words);
+});
