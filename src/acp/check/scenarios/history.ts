@@ -1,0 +1,64 @@
+/** A conversation that is taken up again by another process of the agent. */
+import { outcomeText, type Outcome } from "../agent/outcome.ts";
+import { newSession, openAgent, type Scene } from "../scene.ts";
+import { promptTurn, text } from "../turn.ts";
+import { aroundAnswer, withoutSpace, type AroundAnswer, type Words } from "../updates.ts";
+
+interface Past {
+  readonly sessionId: string;
+  readonly words: Words;
+}
+
+export async function load(scene: Scene): Promise<void> {
+  const { findings } = scene;
+  const past = await converse(scene);
+  const taken = past && (await takeUp(scene, "session/load", past.sessionId));
+  if (past === undefined || taken === undefined) return findings.unseen(17, NOTHING_TO_TAKE_UP);
+  const { outcome, updates } = taken;
+  const { wordsBefore } = updates;
+  if (outcome.kind !== "result") findings.fail(17, outcomeText("session/load", outcome));
+  else if (!wordsBefore.user.includes(withoutSpace(scene.prompt)))
+    findings.fail(17, missing("the user's message", updates));
+  else if (!wordsBefore.agent.includes(past.words.agent)) findings.fail(17, missing("the agent's message", updates));
+  else if (updates.after !== undefined) findings.fail(17, `${updates.after} came after session/load was answered`);
+  else findings.pass(17);
+}
+
+export async function resume(scene: Scene): Promise<void> {
+  const { findings } = scene;
+  const past = await converse(scene);
+  const taken = past && (await takeUp(scene, "session/resume", past.sessionId));
+  if (taken === undefined) return findings.unseen(18, NOTHING_TO_TAKE_UP);
+  const replayed = taken.updates.before ?? taken.updates.after;
+  if (taken.outcome.kind !== "result") findings.fail(18, outcomeText("session/resume", taken.outcome));
+  else if (replayed !== undefined) findings.fail(18, `session/resume sent ${replayed}`);
+  else findings.pass(18);
+}
+
+const NOTHING_TO_TAKE_UP = "there was no conversation to take up";
+
+/** The process that had it is gone afterwards, so whatever the next one knows was kept. */
+async function converse(scene: Scene): Promise<Past | undefined> {
+  await using agent = await openAgent(scene);
+  const session = agent && (await newSession(scene, agent));
+  if (agent === undefined || session === undefined) return undefined;
+  const turn = await promptTurn(agent.peer, session.id, [text(scene.prompt)]);
+  return turn.outcome.kind === "result" ? { sessionId: session.id, words: turn.words } : undefined;
+}
+
+async function takeUp(
+  scene: Scene,
+  method: string,
+  sessionId: string,
+): Promise<{ outcome: Outcome; updates: AroundAnswer } | undefined> {
+  await using agent = await openAgent(scene);
+  if (agent === undefined) return undefined;
+  using updates = aroundAnswer(agent.peer, method, sessionId);
+  const outcome = await agent.peer.request(method, { sessionId, cwd: scene.target.cwd, mcpServers: [] });
+  await agent.peer.settle();
+  return { outcome, updates };
+}
+
+function missing(what: string, { after }: AroundAnswer): string {
+  return `${what} was not replayed before the answer${after === undefined ? "" : `, and ${after} came after it`}`;
+}
