@@ -198,7 +198,13 @@ export class Rookery implements AsyncDisposable {
       priceOf: (name) => config.prices.get(name),
     });
     const spec = { ...agent, model: model ?? state.model ?? agent.model };
-    return backend.open({ sessionId: state.id, agent: spec, cwd: state.cwd, marker: this.#owner.claim() });
+    return backend.open({
+      sessionId: state.id,
+      agent: spec,
+      cwd: state.cwd,
+      nativeId: state.nativeId,
+      marker: this.#owner.claim(),
+    });
   }
 }
 

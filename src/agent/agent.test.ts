@@ -91,6 +91,8 @@ function turnOf(turnId: string, text: string, more: Partial<TurnContext> = {}): 
       yield* [...events];
     },
     permit: (): Promise<PermissionDecision> => Promise.resolve({ allowed: true }),
+    ask: () => Promise.resolve({ action: "decline" as const }),
+    blob: () => Promise.resolve(undefined),
     ...more,
   };
 }

@@ -26,6 +26,8 @@ export interface BackendContext {
   readonly sessionId: string;
   readonly agent: AgentSpec;
   readonly cwd: string;
+  /** What the agent's program called this session when it was last driven. */
+  readonly nativeId: string | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
 }
@@ -48,6 +50,10 @@ export interface TurnContext {
   history(): AsyncIterable<SessionEvent>;
   /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when the signal fires. */
   permit(request: PermissionRequest): Promise<PermissionDecision>;
+  /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
+  ask(question: Question): Promise<QuestionAnswer>;
+  /** The bytes of an input part; undefined where they are gone. */
+  blob(hash: string): Promise<Uint8Array | undefined>;
 }
 
 /** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */
@@ -67,6 +73,21 @@ export interface PermissionRequest {
   readonly kind: ToolKind;
   readonly readOnly: boolean;
   readonly input: unknown;
+}
+
+export interface Question {
+  readonly message: string;
+  /** Who asks, if not the agent itself. */
+  readonly from?: string | undefined;
+  /** JSON Schema of the answer's content. */
+  readonly schema?: unknown;
+  /** To be opened by the person instead. */
+  readonly url?: string | undefined;
+}
+
+export interface QuestionAnswer {
+  readonly action: "accept" | "decline" | "cancel";
+  readonly content?: unknown;
 }
 
 export type PermissionDecision =

@@ -78,6 +78,8 @@ export const eventBodies = once(() => ({
   }),
   "session.closed": z.strictObject({ reason: z.string().optional() }),
   "agent.switched": z.strictObject({ from: z.string(), to: z.string() }),
+  /** A program that keeps sessions of its own has one for this: a new one, an earlier one, or a new one that was told what went before. */
+  "agent.connected": z.strictObject({ nativeId: z.string(), how: z.enum(["new", "resumed", "loaded", "handed_over"]) }),
   "turn.started": z.strictObject({ input: z.array(InputPart), inputId: z.string().optional() }),
   "turn.ended": z.strictObject({ outcome: TurnOutcome }),
   "input.queued": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),

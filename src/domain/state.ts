@@ -12,6 +12,8 @@ export interface SessionState {
   readonly cwd: string;
   readonly title: string | undefined;
   readonly parent: string | undefined;
+  /** What the agent's program calls this session, if it has sessions of its own. */
+  readonly nativeId: string | undefined;
   readonly permissions: PermissionPolicy;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -85,6 +87,7 @@ export function emptyState(id: string): SessionState {
     cwd: "",
     title: undefined,
     parent: undefined,
+    nativeId: undefined,
     permissions: "ask",
     createdAt: "",
     updatedAt: "",
@@ -130,7 +133,9 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "session.closed":
       return { ...state, closed: true, queue: [] };
     case "agent.switched":
-      return { ...state, agent: event.to };
+      return { ...state, agent: event.to, nativeId: undefined };
+    case "agent.connected":
+      return { ...state, nativeId: event.nativeId };
     case "turn.started":
       return {
         ...state,

@@ -1,5 +1,13 @@
-/** The permission gate: decides by policy where it can, and asks a person, durably, where it cannot. */
-import type { EventOf, PermissionDecision, PermissionRequest, SessionState, SessionStore } from "../domain/index.ts";
+/** The gate: decides by policy where it can, and asks a person, durably, where it cannot. */
+import type {
+  EventOf,
+  PermissionDecision,
+  PermissionRequest,
+  Question,
+  QuestionAnswer,
+  SessionState,
+  SessionStore,
+} from "../domain/index.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface GateOptions {
@@ -26,7 +34,7 @@ export async function permit(gate: GateOptions, request: PermissionRequest): Pro
     if (before !== undefined) await resolve(gate, before.requestId, decided);
     return decided;
   }
-  const requestId = before?.requestId ?? (await ask(gate, request));
+  const requestId = before?.requestId ?? (await askPermission(gate, request));
   if (before === undefined && !gate.attended) {
     const refusal = refused(
       "nobody can be asked here; to allow it, use --permissions all, or --permissions ask and `rookery answer`",
@@ -37,7 +45,20 @@ export async function permit(gate: GateOptions, request: PermissionRequest): Pro
   return decisionOf(await answerTo(gate, requestId));
 }
 
-async function ask({ recorder, turnId }: GateOptions, request: PermissionRequest): Promise<string> {
+/** Rejects with the signal's reason when the turn is cancelled while it waits. */
+export async function ask(gate: GateOptions, { message, from, schema, url }: Question): Promise<QuestionAnswer> {
+  const { recorder, turnId, attended } = gate;
+  const requestId = recorder.nextRequestId();
+  recorder.record([{ type: "question.asked", requestId, message, from, schema, url }], turnId);
+  if (!attended) recorder.record([{ type: "question.answered", requestId, action: "decline", by: "policy" }], turnId);
+  await recorder.commit();
+  if (!attended) return { action: "decline" };
+  const answer = await answerTo(gate, requestId);
+  if (answer.type !== "question.answered") throw new Error(`request ${requestId} is a question`); // answers are checked when given
+  return { action: answer.action, content: answer.content };
+}
+
+async function askPermission({ recorder, turnId }: GateOptions, request: PermissionRequest): Promise<string> {
   const requestId = recorder.nextRequestId();
   const { toolId, tool, title, kind, input } = request;
   recorder.record([{ type: "permission.requested", requestId, toolId, tool, title, kind, input }], turnId);

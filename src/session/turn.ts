@@ -13,7 +13,7 @@ import {
   type TurnOutcome,
 } from "../domain/index.ts";
 import { journalHost } from "../effects/index.ts";
-import { permit } from "./gate.ts";
+import { ask, permit, type GateOptions } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface TurnOptions {
@@ -70,6 +70,11 @@ function contextOf(
     refuseIfOver();
     recorder.record(bodies, turnId, writes);
   };
+  const gate = (): GateOptions => {
+    signal.throwIfAborted();
+    refuseIfOver();
+    return { recorder, store, turnId, attended, signal };
+  };
   const turn = recorder.state.turn;
   return {
     turnId,
@@ -81,11 +86,9 @@ function contextOf(
       await recorder.commit();
     }),
     history: () => historyOf(recorder, store),
-    permit: async (request) => {
-      signal.throwIfAborted();
-      refuseIfOver();
-      return permit({ recorder, store, turnId, attended, signal }, request);
-    },
+    permit: async (request) => permit(gate(), request),
+    ask: async (question) => ask(gate(), question),
+    blob: (hash) => store.getBlob(hash),
     end: () => {
       over = true;
     },

@@ -76,6 +76,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "permission.resolved":
     case "question.asked":
     case "question.answered":
+    case "agent.connected":
     case "process.started":
     case "process.exited":
     case "agent.raw":

@@ -57,6 +57,8 @@ function detailOf(event: EventBody): string {
       return `${event.pid} ${event.command}`;
     case "process.exited":
       return `${event.pid} ${event.signal ?? `exit ${event.exitCode ?? "unknown"}`}`;
+    case "agent.connected":
+      return `${event.nativeId} (${event.how})`;
     case "agent.raw":
       return JSON.stringify(event.data) ?? "";
     case "context.compacted":
