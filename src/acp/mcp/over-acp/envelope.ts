@@ -1,0 +1,69 @@
+/** The envelopes that carry MCP over ACP: the official one, and those that the Rust SDK had before. */
+
+/**
+ * `official` (schema of ACP 2.4, unstable): `{type: "acp", serverId}`, and each `mcp/message` stands for itself.
+ * `rust` (its SDK until 0.13): `{type: "http", url: "acp:…"}`, and `_mcp/connect`, `_mcp/message`, `_mcp/disconnect`.
+ * Between the two there was `mcp/connect` with the official declaration. What comes in is taken in any of them.
+ */
+export type McpDialect = "official" | "rust";
+
+/** The codes of the binding itself; an error of MCP travels inside a successful answer. */
+export const BINDING = { limit: -33000, unavailable: -33001, failed: -33002 } as const;
+
+export type Envelope =
+  | { readonly kind: "call"; readonly serverId: string; readonly requestId: string; readonly inner: Inner }
+  | { readonly kind: "connect"; readonly serverId: string; readonly underscored: boolean }
+  | { readonly kind: "message"; readonly connectionId: string; readonly inner: Inner }
+  | { readonly kind: "disconnect"; readonly connectionId: string };
+
+export interface Inner {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+}
+
+const KINDS: Readonly<Record<string, Envelope["kind"]>> = {
+  "mcp/connect": "connect",
+  "_mcp/connect": "connect",
+  "mcp/message": "message",
+  "_mcp/message": "message",
+  "_mcp/request": "message",
+  "_mcp/notification": "message",
+  "mcp/disconnect": "disconnect",
+  "_mcp/disconnect": "disconnect",
+};
+
+export function isMcpMethod(method: string): boolean {
+  return Object.hasOwn(KINDS, method);
+}
+
+/** Undefined where it is no envelope, or has not what it needs. */
+export function openEnvelope(method: string, params: unknown): Envelope | undefined {
+  if (!isMcpMethod(method) || !isObject(params)) return undefined;
+  const kind = KINDS[method];
+  if (kind === "connect") {
+    const serverId = textAt(params, "serverId", "acpId", "acp_id", "acp_url");
+    return serverId === undefined ? undefined : { kind, serverId, underscored: method.startsWith("_") };
+  }
+  const connectionId = textAt(params, "connectionId", "connection_id");
+  if (kind === "disconnect") return connectionId === undefined ? undefined : { kind, connectionId };
+  const inner = innerOf(params);
+  if (inner === undefined) return undefined;
+  if (connectionId !== undefined) return { kind: "message", connectionId, inner };
+  const [serverId, requestId] = [textAt(params, "serverId"), textAt(params, "requestId")];
+  if (serverId === undefined || requestId === undefined) return undefined;
+  return { kind: "call", serverId, requestId, inner };
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function innerOf({ method, params }: Readonly<Record<string, unknown>>): Inner | undefined {
+  if (typeof method !== "string") return undefined;
+  if (params === undefined || params === null) return { method, params: undefined };
+  return isObject(params) ? { method, params } : undefined;
+}
+
+function textAt(params: Readonly<Record<string, unknown>>, ...keys: string[]): string | undefined {
+  return keys.map((key) => params[key]).find((value) => typeof value === "string");
+}

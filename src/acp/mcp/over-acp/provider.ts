@@ -1,0 +1,165 @@
+/** Serves MCP servers of this process to the peer of an ACP connection, in whichever dialect it asks. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { RequestOptions } from "../../connection/connection.ts";
+import type { IncomingNotification, IncomingRequest } from "../../connection/incoming.ts";
+import { PeerError, invalidParams, methodNotFound, peerError } from "../../errors.ts";
+import type { InProcessServer, McpDeclaration } from "../declaration.ts";
+import { abortable, LinkClosed, type ServerLink } from "../link.ts";
+import { BINDING, isMcpMethod, openEnvelope, type Envelope, type McpDialect } from "./envelope.ts";
+import { openConnection } from "./stateful.ts";
+import { StatelessServer } from "./stateless.ts";
+
+/** The way back: a connection to the agent, or what a proxy has to its successor. */
+export interface McpPeer {
+  request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown>;
+  notify(method: string, params?: unknown): Promise<void>;
+}
+
+export interface McpOverAcpOptions {
+  /** How servers are declared; `official` if not said. */
+  readonly dialect?: McpDialect | undefined;
+}
+
+export interface ServedServer extends AsyncDisposable {
+  readonly declaration: McpDeclaration;
+}
+
+/** Connections that one agent may have open at a time, over all servers. */
+const MAX_CONNECTIONS = 256;
+
+export class McpOverAcp implements AsyncDisposable {
+  readonly #peer: McpPeer;
+  readonly #dialect: McpDialect;
+  /** Within every id that is given out here, so that a proxy knows its own from those of the client. */
+  readonly #scope = randomBytes(8).toString("hex");
+  readonly #servers = new Map<string, { readonly server: InProcessServer; readonly stateless: StatelessServer }>();
+  readonly #connections = new Map<string, { readonly serverId: string; readonly link: ServerLink }>();
+  #opening = 0;
+
+  constructor(peer: McpPeer, { dialect = "official" }: McpOverAcpOptions = {}) {
+    this.#peer = peer;
+    this.#dialect = dialect;
+  }
+
+  /** Ready at once: an agent may ask before it has answered the request that declares the server. */
+  serve(server: InProcessServer): ServedServer {
+    const serverId = `acp:${this.#scope}-${randomUUID()}`;
+    this.#servers.set(serverId, { server, stateless: new StatelessServer(server) });
+    return {
+      declaration: declare(server.name, serverId, this.#dialect),
+      [Symbol.asyncDispose]: () => this.#remove(serverId),
+    };
+  }
+
+  /** Whether it is for a server or a connection of this one, also one that is gone by now. */
+  handles({ method, params }: Pick<IncomingNotification, "method" | "params">): boolean {
+    const envelope = openEnvelope(method, params);
+    return envelope !== undefined && idOf(envelope).replace(/^acp:/, "").startsWith(`${this.#scope}-`);
+  }
+
+  async request({ method, params, signal }: Pick<IncomingRequest, "method" | "params" | "signal">): Promise<unknown> {
+    if (!isMcpMethod(method)) throw methodNotFound(method);
+    const envelope = openEnvelope(method, params);
+    if (envelope === undefined) throw invalidParams(`${method} has not what it needs`);
+    switch (envelope.kind) {
+      case "connect":
+        return this.#connect(envelope, signal);
+      case "disconnect":
+        await this.#connection(envelope.connectionId).close();
+        return {};
+      case "message":
+        return this.#ask(envelope, signal);
+      case "call":
+        return this.#call(envelope, signal);
+    }
+  }
+
+  /** What is for nobody is dropped, as JSON-RPC says of notifications. */
+  notification({ method, params }: Pick<IncomingNotification, "method" | "params">): void {
+    const envelope = openEnvelope(method, params);
+    if (envelope?.kind !== "message" && envelope?.kind !== "disconnect") return;
+    const link = this.#connections.get(envelope.connectionId)?.link;
+    if (envelope.kind === "message") link?.notify(envelope.inner.method, envelope.inner.params);
+    else void link?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#servers.keys()].map((serverId) => this.#remove(serverId)));
+  }
+
+  async #connect(
+    { serverId, underscored }: Extract<Envelope, { kind: "connect" }>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { server } = this.#served(serverId);
+    if (this.#connections.size + this.#opening >= MAX_CONNECTIONS) {
+      throw peerError(BINDING.limit, "too many MCP connections are open", { serverId });
+    }
+    const id = `${this.#scope}-${randomUUID()}`;
+    this.#opening += 1;
+    const opening = openConnection(server, this.#peer, { id, underscored, closed: () => this.#connections.delete(id) });
+    try {
+      const link = await abortable(opening, signal).catch(bindingError);
+      this.#served(serverId); // it may have been removed meanwhile
+      this.#connections.set(id, { serverId, link });
+    } catch (error) {
+      opening.then((link) => link.close()).catch(() => undefined); // nobody was told of it
+      throw error;
+    } finally {
+      this.#opening -= 1;
+    }
+    return underscored ? { connection_id: id } : { connectionId: id };
+  }
+
+  async #ask({ connectionId, inner }: Extract<Envelope, { kind: "message" }>, signal: AbortSignal): Promise<unknown> {
+    const link = this.#connection(connectionId);
+    const outcome = await link.request(inner.method, inner.params, { signal }).catch(bindingError);
+    if ("error" in outcome) throw new PeerError(outcome.error);
+    return outcome.result;
+  }
+
+  #call({ serverId, requestId, inner }: Extract<Envelope, { kind: "call" }>, signal: AbortSignal): Promise<unknown> {
+    const notify = (method: string, params: unknown): void => {
+      const message = { serverId, requestId, method, ...(params !== undefined && { params }) };
+      this.#peer.notify("mcp/message", message).catch(() => undefined); // the connection is over, and the request with it
+    };
+    return this.#served(serverId)
+      .stateless.call({ requestId, ...inner, signal, notify })
+      .catch(bindingError);
+  }
+
+  #served(serverId: string): { readonly server: InProcessServer; readonly stateless: StatelessServer } {
+    const served = this.#servers.get(serverId);
+    if (served === undefined) throw peerError(BINDING.unavailable, "there is no such MCP server", { serverId });
+    return served;
+  }
+
+  #connection(connectionId: string): ServerLink {
+    const connection = this.#connections.get(connectionId);
+    if (connection === undefined) throw invalidParams(`there is no MCP connection ${connectionId}`);
+    return connection.link;
+  }
+
+  async #remove(serverId: string): Promise<void> {
+    const served = this.#servers.get(serverId);
+    this.#servers.delete(serverId);
+    const links = [...this.#connections.values()].filter((connection) => connection.serverId === serverId);
+    await Promise.all([served?.stateless[Symbol.asyncDispose](), ...links.map(({ link }) => link.close())]);
+  }
+}
+
+function declare(name: string, serverId: string, dialect: McpDialect): McpDeclaration {
+  if (dialect === "official") return { type: "acp", name, serverId };
+  return { type: "http", name, url: serverId, headers: [] };
+}
+
+function idOf(envelope: Envelope): string {
+  return "serverId" in envelope ? envelope.serverId : envelope.connectionId;
+}
+
+/** What the server's own failures are called on the wire; its answers are no failures. */
+function bindingError(error: unknown): never {
+  if (error instanceof PeerError) throw error;
+  const message = error instanceof Error ? error.message : String(error);
+  throw peerError(BINDING.failed, error instanceof LinkClosed ? message : `the MCP server failed: ${message}`);
+}

@@ -1,0 +1,77 @@
+/** For tests: an agent at the other end of a connection on which MCP servers are served. */
+import { Connection, transportPair, type IncomingRequest } from "../../index.ts";
+import { toolServer, type ToolServer } from "../test-tools.ts";
+import { McpOverAcp } from "./provider.ts";
+import { META, REVISION } from "./revision.ts";
+
+/** What each request of MCP 2026-07-28 has to say. */
+export const REQUEST_META = { [META.protocolVersion]: REVISION, [META.clientCapabilities]: {} };
+
+export interface Told {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export class McpAgent implements AsyncDisposable {
+  readonly server: ToolServer = toolServer();
+  readonly overAcp: McpOverAcp;
+  readonly connection: Connection;
+  /** The notifications that the agent was sent. */
+  readonly told: Told[] = [];
+  /** Hears of each as it comes. */
+  onTold: (told: Told) => void = () => undefined;
+  /** How it answers what it is asked. */
+  answer: (request: IncomingRequest) => unknown = () => Promise.reject(new Error("nobody is there"));
+  readonly #client: Connection;
+  #calls = 0;
+
+  constructor() {
+    const [near, far] = transportPair();
+    this.#client = new Connection({
+      transport: near,
+      handlers: {
+        request: (request) => this.overAcp.request(request),
+        notification: (notification) => this.overAcp.notification(notification),
+      },
+    });
+    this.overAcp = new McpOverAcp(this.#client);
+    this.connection = new Connection({
+      transport: far,
+      handlers: {
+        request: (request) => this.answer(request),
+        notification: ({ method, params }) => {
+          const told = { method, params: params as Told["params"] };
+          this.told.push(told);
+          this.onTold(told);
+        },
+      },
+    });
+  }
+
+  /** The id of the tool server, served anew. */
+  serve(): string {
+    return (this.overAcp.serve(this.server).declaration as { serverId: string }).serverId;
+  }
+
+  /** One request as the official schema has it. */
+  call(
+    method: string,
+    params: Readonly<Record<string, unknown>> = {},
+    { serverId = this.serve(), requestId = `call-${(this.#calls += 1)}`, signal }: CallOptions = {},
+  ): Promise<unknown> {
+    const inner = { _meta: REQUEST_META, ...params };
+    return this.connection.request("mcp/message", { serverId, requestId, method, params: inner }, { signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.overAcp[Symbol.asyncDispose]();
+    await this.connection.close();
+    await this.#client.close();
+  }
+}
+
+export interface CallOptions {
+  readonly serverId?: string;
+  readonly requestId?: string;
+  readonly signal?: AbortSignal;
+}
