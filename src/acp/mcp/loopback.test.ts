@@ -1,0 +1,103 @@
+import { request } from "node:http";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { HttpDeclaration } from "./declaration.ts";
+import { LoopbackHttp } from "./loopback.ts";
+import { connectTo, echo, toolServer, type ToolServer } from "./test-tools.ts";
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "agent", version: "1" } },
+};
+
+let loopback: LoopbackHttp;
+let server: ToolServer;
+let declaration: HttpDeclaration;
+
+beforeEach(async () => {
+  loopback = await LoopbackHttp.listen();
+  server = toolServer();
+  declaration = loopback.serve(server);
+});
+afterEach(() => loopback[Symbol.asyncDispose]());
+
+it.each<[string, number, Record<string, string | undefined>]>([
+  ["no token", 401, { authorization: undefined }],
+  ["another token", 401, { authorization: `Bearer ${"x".repeat(43)}` }],
+  ["a token that is longer", 401, { authorization: `Bearer ${"x".repeat(5000)}` }],
+  ["a token of another kind", 401, { authorization: "Basic eDp5" }],
+  ["another host", 403, { host: "rebound.invalid" }],
+  ["localhost by name", 403, { host: "localhost" }],
+  ["the origin of a page", 403, { origin: "https://page.invalid" }],
+  ["an origin that hides", 403, { origin: "null" }],
+])("lets nobody in with %s", async (_, status, headers) => {
+  expect(await post(declaration, INITIALIZE, headers)).toBe(status);
+  expect(server.opened).toBe(0);
+});
+
+it("lets in who has the token", async () => {
+  expect(await post(declaration, INITIALIZE)).toBe(200);
+  expect(server.live).toBe(1);
+});
+
+it("does not take the token of another server", async () => {
+  const other = loopback.serve(toolServer("other"));
+  expect(await post({ ...declaration, headers: other.headers }, INITIALIZE)).toBe(401);
+});
+
+it("knows no other place", async () => {
+  expect(await post({ ...declaration, url: `${declaration.url}x` }, INITIALIZE)).toBe(404);
+});
+
+it("takes no body above its limit", async () => {
+  const huge = { ...INITIALIZE, params: { ...INITIALIZE.params, filler: "x".repeat(17 * 1024 * 1024) } };
+  expect(await post(declaration, huge)).toBe(413);
+  expect(server.live).toBe(0);
+});
+
+it("keeps no server for what is not the beginning of a session", async () => {
+  expect(await post(declaration, { jsonrpc: "2.0", id: 1, method: "tools/list" })).toBe(400);
+  expect(await post(declaration, INITIALIZE, { "mcp-session-id": "no-such-session" })).toBe(404);
+  expect(server.live).toBe(0);
+});
+
+it("answers with an error when the server cannot be opened", async () => {
+  const broken = loopback.serve({ name: "broken", open: () => Promise.reject(new Error("no such database")) });
+  expect(await post(broken, INITIALIZE)).toBe(500);
+});
+
+it("ends a session that its client ends", async () => {
+  const client = await connectTo(declaration, "/");
+  expect(server.live).toBe(1);
+  await (client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession();
+  expect(server.live).toBe(0);
+  await client.close();
+});
+
+it("puts out forgotten sessions when there are too many, and none that is in use", async () => {
+  const living = await connectTo(declaration, "/");
+  for (let session = 0; session < 70; session += 1) expect(await post(declaration, INITIALIZE)).toBe(200);
+  expect(server.live).toBe(64);
+  expect(await echo(living, "still here")).toBe("echo still here");
+  await living.close();
+});
+
+/** The status. What is undefined among the headers is left out. */
+function post(to: HttpDeclaration, body: unknown, more: Record<string, string | undefined> = {}): Promise<number> {
+  const token = to.headers[0]?.value;
+  const headers = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    authorization: token,
+    ...more,
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(to.url, { method: "POST", agent: false }, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode ?? 0));
+    });
+    sent.on("error", reject);
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.setHeader(name, value);
+    sent.end(JSON.stringify(body));
+  });
+}
