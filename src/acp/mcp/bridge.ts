@@ -1,2 +1,5 @@
 /** The bridge program: an MCP server on stdio that passes everything to one on HTTP. */
-export {};
+import { runBridge } from "./relay.ts";
+
+const code = await runBridge(process);
+process.stdout.write("", () => process.exit(code)); // connections that are kept alive would hold it up

@@ -1,0 +1,55 @@
+/** What the bridge program is started with: where the real server is, in a variable, because arguments are for all to see. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import type { RemoteDeclaration, StdioDeclaration } from "./declaration.ts";
+
+export const BRIDGE_VARIABLE = "ROOKERY_MCP_BRIDGE";
+
+const BridgeTarget = z.object({
+  type: z.enum(["http", "sse"]),
+  url: z.url({ protocol: /^https?$/ }),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+});
+export type BridgeTarget = z.infer<typeof BridgeTarget>;
+
+/** The same server for an agent that starts programs only. */
+export function bridged(declaration: RemoteDeclaration, command: readonly string[]): StdioDeclaration {
+  const { type, name, url, headers, _meta } = declaration;
+  const [program = process.execPath, ...args] = command;
+  const target: BridgeTarget = { type, url, headers: (headers ?? []).map(({ name, value }) => ({ name, value })) };
+  const env = [{ name: BRIDGE_VARIABLE, value: JSON.stringify(target) }];
+  return { name, command: program, args, env, ...(_meta !== undefined && { _meta }) };
+}
+
+/** Throws what is wrong, without the value: it has a token in it. */
+export function readTarget(env: Readonly<Record<string, string | undefined>>): BridgeTarget {
+  const text = env[BRIDGE_VARIABLE];
+  if (text === undefined) throw new Error(`${BRIDGE_VARIABLE} is not set; this program is started by an agent`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`${BRIDGE_VARIABLE} is not JSON`);
+  }
+  const { success, data, error } = BridgeTarget.safeParse(value);
+  if (success) return data;
+  throw new Error(
+    `${BRIDGE_VARIABLE}: ${error.issues[0]?.path.join(".") ?? ""}: ${error.issues[0]?.message ?? "invalid"}`,
+  );
+}
+
+/** The program of the built package, wherever in it this module was put. */
+export function bridgeCommand(): readonly string[] {
+  const url: string | undefined = import.meta.url;
+  let folder = url === undefined || url === "" ? undefined : dirname(fileURLToPath(url));
+  for (let above = 0; folder !== undefined && above < 5; above += 1) {
+    for (const place of ["acp", "dist/acp"]) {
+      const program = join(folder, place, "mcp-bridge.js");
+      if (existsSync(program)) return [process.execPath, program];
+    }
+    folder = dirname(folder);
+  }
+  throw new Error("the bridge program (acp/mcp-bridge.js) is not there; say with `bridge` which command is to be used");
+}

@@ -1,0 +1,145 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { DisposeStack } from "../../stdx/index.ts";
+import { builtEnvironment, temporaryFolder } from "../../testing/index.ts";
+import { BRIDGE_VARIABLE, bridgeCommand, bridged } from "./bridge-target.ts";
+import type { RemoteDeclaration } from "./declaration.ts";
+import { LoopbackHttp } from "./loopback.ts";
+import { connectTo, echo, serveHttp, serveSse, toolServer } from "./test-tools.ts";
+
+const CLIENT = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "agent", version: "1" } };
+const INITIALIZE = { id: 1, method: "initialize", params: CLIENT };
+
+let scene: DisposeStack;
+let home: string;
+
+beforeEach(async () => {
+  scene = new DisposeStack();
+  home = scene.use(await temporaryFolder()).path;
+});
+afterEach(() => scene[Symbol.asyncDispose]());
+
+it("carries requests, progress and questions both ways, in order", async () => {
+  const bridge = start(scene.use(await LoopbackHttp.listen()).serve(toolServer()));
+  bridge.say({ id: 1, method: "initialize", params: { ...CLIENT, capabilities: { elicitation: {} } } });
+  expect(await bridge.line()).toMatchObject({ id: 1, result: { serverInfo: { name: "tool-server" } } });
+  bridge.say({ method: "notifications/initialized" });
+  bridge.say({ id: "two", method: "tools/call", params: { name: "steps", _meta: { progressToken: "p" } } });
+  expect(await bridge.line()).toMatchObject({ method: "notifications/progress", params: { progress: 1 } });
+  expect(await bridge.line()).toMatchObject({ method: "notifications/progress", params: { progress: 2 } });
+  expect(await bridge.line()).toMatchObject({ id: "two", result: { content: [{ text: "two steps" }] } });
+  bridge.say({ id: 3, method: "tools/call", params: { name: "ask" } });
+  const question = (await bridge.line()) as { id: number };
+  expect(question).toMatchObject({ method: "elicitation/create", params: { message: "Which colour?" } });
+  bridge.say({ id: question.id, result: { action: "accept", content: { colour: "green" } } });
+  expect(await bridge.line()).toMatchObject({ id: 3, result: { content: [{ text: "they like green" }] } });
+});
+
+it("carries many calls at once", async () => {
+  const declaration = scene.use(await LoopbackHttp.listen()).serve(toolServer());
+  const client = await connectTo(bridged(declaration, bridgeCommand()), home);
+  scene.defer(() => client.close());
+  const many = await Promise.all(Array.from({ length: 600 }, (_, n) => echo(client, String(n))));
+  expect(many).toEqual(Array.from({ length: 600 }, (_, n) => `echo ${n}`));
+});
+
+it("stops a call that the agent cancels", async () => {
+  const server = toolServer();
+  const declaration = scene.use(await LoopbackHttp.listen()).serve(server);
+  const client = await connectTo(bridged(declaration, bridgeCommand()), home);
+  scene.defer(() => client.close());
+  const controller = new AbortController();
+  const call = client.callTool({ name: "hang" }, undefined, { signal: controller.signal });
+  call.catch(() => undefined);
+  await server.hanging.promise;
+  controller.abort();
+  await server.stopped.promise;
+  await expect(call).rejects.toThrow();
+});
+
+it("ends with stdin, and the session with it", async () => {
+  const server = toolServer();
+  const bridge = start(scene.use(await LoopbackHttp.listen()).serve(server));
+  bridge.say(INITIALIZE);
+  expect(await bridge.line()).toMatchObject({ id: 1, result: { serverInfo: { name: "tool-server" } } });
+  expect(server.live).toBe(1);
+  bridge.stdin.end();
+  expect(await bridge.ended).toEqual({ code: 0, stderr: "" });
+  expect(server.live).toBe(0);
+});
+
+it("says in one line that it cannot connect, and tells the agent", async () => {
+  const place = await serveHttp(() => undefined);
+  await place[Symbol.asyncDispose]();
+  const bridge = start({ type: "http", name: "gone", url: `${place.url}/mcp?key=secret`, headers: [] });
+  bridge.say(INITIALIZE);
+  expect(await bridge.line()).toMatchObject({ id: 1, error: { code: -32603 } });
+  const { code, stderr } = await bridge.ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^mcp-bridge: ${place.url}/mcp: .*ECONNREFUSED.*\n$`));
+});
+
+it("says in one line that an event stream cannot be opened", async () => {
+  const place = scene.use(await serveHttp((_, response) => response.writeHead(403).end("no\nentry")));
+  const { code, stderr } = await start({ type: "sse", name: "closed", url: place.url, headers: [] }).ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^mcp-bridge: .*403.*\n$/);
+});
+
+it("says in one line that it was refused", async () => {
+  const declaration = scene.use(await LoopbackHttp.listen()).serve(toolServer());
+  const bridge = start({ ...declaration, headers: [] });
+  bridge.say(INITIALIZE);
+  const { code, stderr } = await bridge.ended;
+  expect(code).toBe(1);
+  expect(stderr.split("\n")).toHaveLength(2);
+});
+
+it.each(["http", "sse"])("answers what is pending and ends when the server is gone (%s)", async (type) => {
+  const server = toolServer();
+  const loopback = await LoopbackHttp.listen();
+  const sse = await serveSse(server);
+  const declaration = loopback.serve(server);
+  const bridge = start(type === "http" ? declaration : { type: "sse", name: "s", url: sse.url, headers: [] });
+  bridge.say(INITIALIZE);
+  await bridge.line();
+  bridge.say({ method: "notifications/initialized" });
+  bridge.say({ id: 2, method: "tools/call", params: { name: "hang" } });
+  await server.hanging.promise;
+  await Promise.all([loopback[Symbol.asyncDispose](), sse[Symbol.asyncDispose]()]);
+  expect(await bridge.line()).toMatchObject({ id: 2, error: { code: -32603 } });
+  expect((await bridge.ended).code).toBe(1);
+});
+
+it.each([
+  ["is not set", undefined],
+  ["is not JSON", "{"],
+  ["has no address", '{"type":"http","headers":[]}'],
+  ["has an address that is none", '{"type":"http","url":"file:///etc/passwd","headers":[]}'],
+])("ends at once where its variable %s", async (_, value) => {
+  const bridge = start(undefined, value);
+  const { code, stderr } = await bridge.ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(new RegExp(`^mcp-bridge: ${BRIDGE_VARIABLE}.*\n$`));
+});
+
+/** The real program, with what an agent would give it. */
+function start(declaration: RemoteDeclaration | undefined, value?: string) {
+  const stdio = declaration === undefined ? undefined : bridged(declaration, bridgeCommand());
+  const set = stdio?.env[0]?.value ?? value;
+  const [program = "", ...args] = bridgeCommand();
+  const extra: Record<string, string> = set === undefined ? {} : { [BRIDGE_VARIABLE]: set };
+  const child = spawn(program, args, { env: builtEnvironment({ home, extra }), stdio: "pipe" });
+  scene.defer(() => child.kill("SIGKILL"));
+  child.stdin.on("error", () => undefined); // it may have ended before it was written to
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<{ code: number | null; stderr: string }>((resolve) => {
+    child.once("close", (code) => resolve({ code, stderr }));
+  });
+  const line = async (): Promise<unknown> => JSON.parse(String((await lines.next()).value ?? "null"));
+  const say = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  return { stdin: child.stdin, say, ended, line };
+}
