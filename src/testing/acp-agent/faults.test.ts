@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../repository.ts";
 import { NOISE, startAcpAgent, type AcpScript, type AcpStep } from "./index.ts";
 import { open } from "./test-client.ts";
 
@@ -110,13 +113,16 @@ describe("on its output a scripted agent", () => {
 
 describe("as a listener a scripted agent", () => {
   it("can stop reading for a while", async () => {
-    const gate = { on: { "_own/deaf": { steps: [{ listen: false }, { pause: 20 }, { listen: true }] } } };
-    await using scene = open(gate);
+    await using folder = await temporaryFolder();
+    const gate = join(folder.path, "gate");
+    const steps = [{ listen: false }, { waitForFile: gate }, { listen: true }];
+    await using scene = open({ on: { "_own/deaf": { steps } } });
     scene.client.send({ method: "_own/deaf" });
     const asked = scene.client.request("session/list");
     await scene.agent.receivedMethod("_own/deaf");
     await new Promise((resolve) => setImmediate(resolve));
     expect(scene.agent.received).toHaveLength(1);
+    await writeFile(gate, "");
     expect((await asked).result).toEqual({ sessions: [] });
   });
 

@@ -1,24 +1,22 @@
 /** The scripted agent as a process of its own: plays the script in the file that is named. */
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { startAcpAgent } from "./agent.ts";
+import { startAcpAgent, type AcpAgent } from "./agent.ts";
 import { processHost } from "./process.ts";
 import type { Script } from "./script.ts";
 
 const [scriptFile, ...more] = process.argv.slice(2);
-if (scriptFile === undefined) {
-  process.stderr.write("usage: acp-agent SCRIPT.json [--login]\n");
-  process.exit(2);
-}
+if (scriptFile === undefined) fail("usage: acp-agent SCRIPT.json [--login]");
 
 const script = JSON.parse(readFileSync(scriptFile, "utf8")) as Script;
+// What an authentication method of kind `terminal` adds to the command line.
 if (more.includes("--login")) {
   if (script.auth?.file !== undefined) writeFileSync(script.auth.file, "");
   process.stdout.write("Logged in.\n");
   process.exit(0);
 }
 
-const agent = startAcpAgent({ script, input: process.stdin, output: process.stdout, host: processHost });
+const agent = start();
 agent.note({ type: "started", pid: process.pid, cwd: process.cwd(), args: more });
 
 process.on("SIGTERM", (signal) => {
@@ -28,7 +26,19 @@ process.on("SIGTERM", (signal) => {
   process.kill(process.pid, signal);
 });
 
-/** A deaf agent has nothing else that keeps it here. */
-setInterval(() => undefined, 2 ** 30);
+setInterval(() => undefined, 2 ** 30); // a deaf agent has nothing else that keeps it here
 const { code } = await agent.closed;
 process.exit(code ?? 0);
+
+function start(): AcpAgent {
+  try {
+    return startAcpAgent({ script, input: process.stdin, output: process.stdout, host: processHost });
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(2);
+}
