@@ -1,5 +1,6 @@
 /** Why a program could not be started, in words: the system says ENOENT for three different things. */
 import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { RookeryError, messageOf } from "../../domain/errors.ts";
 
 /** `agent_unavailable`, or `cwd_missing` where it is the folder that is missing. */
@@ -8,9 +9,13 @@ export async function startFailure(command: string, cwd: string, cause: unknown)
   if (folder !== undefined) {
     return new RookeryError("cwd_missing", `cannot start ${command}: its working folder ${cwd} ${folder}`, { cause });
   }
-  return new RookeryError("agent_unavailable", `cannot start ${command}: ${await programTrouble(command, cause)}`, {
-    cause,
-  });
+  return new RookeryError(
+    "agent_unavailable",
+    `cannot start ${command}: ${await programTrouble(command, cwd, cause)}`,
+    {
+      cause,
+    },
+  );
 }
 
 async function folderTrouble(cwd: string): Promise<string | undefined> {
@@ -21,11 +26,11 @@ async function folderTrouble(cwd: string): Promise<string | undefined> {
   }
 }
 
-async function programTrouble(command: string, cause: unknown): Promise<string> {
+async function programTrouble(command: string, cwd: string, cause: unknown): Promise<string> {
   switch (codeOf(cause)) {
     case "ENOENT":
       if (!command.includes("/")) return "there is no such program on the PATH; install it, or give its path";
-      if (!(await exists(command))) return "there is no such file";
+      if (!(await exists(resolve(cwd, command)))) return "there is no such file";
       return "the program that its first line names, or that it needs to be loaded, does not exist";
     case "EACCES":
     case "EPERM":
