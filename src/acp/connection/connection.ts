@@ -60,6 +60,8 @@ interface Entry {
 }
 
 const READ_BYTES = 1024 * 1024;
+/** What a message takes beside its text, so that many small ones are no way around the limit. */
+const ENTRY_BYTES = 128;
 const WRITE_BYTES = 64 * 1024 * 1024;
 const EXIT_WAIT_MS = 2_000;
 const FLUSH_WAIT_MS = 2_000;
@@ -101,9 +103,9 @@ export class Connection implements AsyncDisposable {
     this.closed = this.#closed.promise;
     this.inputEnded = this.#inputEnded.promise;
     options.transport.start({
-      line: (line) => this.#arrived({ line, size: line.length, what: classify(line) }),
+      line: (line) => this.#arrived({ line, size: line.length + ENTRY_BYTES, what: classify(line) }),
       oversize: (line, tail, bytes) =>
-        this.#arrived({ line, size: line.length, what: { kind: "oversize", tail, bytes } }),
+        this.#arrived({ line, size: line.length + ENTRY_BYTES, what: { kind: "oversize", tail, bytes } }),
       ended: (error) => {
         this.#ended = { error };
         this.#afterHandling();
@@ -200,7 +202,7 @@ export class Connection implements AsyncDisposable {
   #reply(line: string): void {
     this.#send(line);
     const { size } = this.#outbox;
-    if (size > this.#writeLimit) void this.close(new PeerNotReading(this.peer, size));
+    if (size > this.#writeLimit && this.#over === undefined) void this.close(new PeerNotReading(this.peer, size));
   }
 
   #arrived(entry: Entry): void {
@@ -232,6 +234,7 @@ export class Connection implements AsyncDisposable {
   }
 
   #handle({ what, line }: Entry): Promise<unknown> | undefined {
+    if (this.#closing !== undefined) return undefined; // nobody is answered any more
     switch (what.kind) {
       case "notification":
         return this.#notified({ method: what.message.method, params: what.message.params, line });
