@@ -1,0 +1,9 @@
+export {
+  type AgentContext,
+  type AgentHandler,
+  type AgentHandlers,
+  type Introduction,
+  type SetModelRequest,
+} from "./handlers.ts";
+export { ClientPeer, type ClientFeature } from "./peer.ts";
+export { AgentServer, serveAgent, type AgentOptions } from "./server.ts";

@@ -1,0 +1,114 @@
+/** The agent's side of a connection: checks what a client asks, hands it to the handlers, and can call the client back. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Connection, type ConnectionOptions } from "../connection/connection.ts";
+import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
+import { methodNotFound } from "../errors.ts";
+import type * as acp from "../schema.ts";
+import { handlerOf, type AgentContext, type AgentHandlers } from "./handlers.ts";
+import { checkedParams } from "./params.ts";
+import { ClientPeer } from "./peer.ts";
+import { Prompts } from "./prompts.ts";
+
+export interface AgentOptions extends Omit<ConnectionOptions, "handlers" | "malformed" | "exit"> {
+  /** Called once, before anything is read. */
+  readonly handlers: (client: ClientPeer) => AgentHandlers;
+  readonly onNoise?: ((noise: Noise) => void) | undefined;
+  /** A notification's handler threw; nobody else would hear of it. */
+  readonly onFailure?: ((error: unknown, method: string) => void) | undefined;
+  /** How long turns that were cancelled may take to end before the connection is closed without their answers; 15 s if not said. */
+  readonly cancelMs?: number | undefined;
+}
+
+/** The only version that is spoken here; also what an unknown one is answered with. */
+const PROTOCOL_VERSION = 1;
+const CANCEL_MS = 15_000;
+
+/** Serves one client until it goes away or `close` is called. */
+export function serveAgent(options: AgentOptions): AgentServer {
+  return new AgentServer(options);
+}
+
+export class AgentServer implements AsyncDisposable {
+  readonly connection: Connection;
+  readonly client: ClientPeer;
+  /** Resolves when the client is gone, what it had asked is answered, and nothing more will go out. */
+  readonly closed: Promise<void>;
+  readonly #handlers: AgentHandlers;
+  readonly #prompts = new Prompts();
+  readonly #cancelMs: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: AgentOptions) {
+    this.#cancelMs = options.cancelMs ?? CANCEL_MS;
+    const { peer = "the client", transport, trace, readBytes, writeBytes } = options;
+    this.connection = new Connection({
+      transport,
+      peer,
+      trace,
+      readBytes,
+      writeBytes,
+      malformed: "answer",
+      handlers: {
+        request: (request) => this.#request(request),
+        notification: (notification) => this.#notification(notification),
+        noise: (noise) => options.onNoise?.(noise),
+        failed: (error, { method }) => options.onFailure?.(error, method),
+      },
+    });
+    this.client = new ClientPeer(this.connection);
+    this.#handlers = options.handlers(this.client);
+    // Nobody can cancel a turn, or be asked by it, once the client says nothing more.
+    void this.connection.inputEnded.then(() => this.close());
+    this.closed = this.connection.closed;
+  }
+
+  /** Cancels the turns that run, answers them, and closes the connection. A second call waits for the first. */
+  close(cause?: unknown): Promise<void> {
+    this.#closing ??= this.#close(cause);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(cause: unknown): Promise<void> {
+    const ended = this.#prompts.cancelAll(new Error("the connection is being closed"));
+    await Promise.race([ended, sleep(this.#cancelMs, undefined, { ref: false })]);
+    await new Promise((resolve) => setImmediate(resolve)); // what was just decided is answered first
+    await this.connection.close(cause);
+  }
+
+  async #request(request: IncomingRequest): Promise<unknown> {
+    const { method, signal } = request;
+    const params = checkedParams(method, request.params);
+    const context = { signal, respond: (result: unknown) => request.respond(result) };
+    if (method === "initialize") return this.#initialize(params as acp.InitializeRequest, context);
+    if (method === "session/prompt") return this.#prompt(params as acp.PromptRequest, request);
+    const handler = handlerOf(this.#handlers, method);
+    if (handler !== undefined) return handler(params, context);
+    if (this.#handlers.request === undefined) throw methodNotFound(method);
+    return this.#handlers.request(request, context);
+  }
+
+  async #initialize(params: acp.InitializeRequest, context: AgentContext) {
+    this.client.introduced(params);
+    const introduction = await this.#handlers.initialize(params, context);
+    return { ...introduction, protocolVersion: PROTOCOL_VERSION };
+  }
+
+  #prompt(params: acp.PromptRequest, request: IncomingRequest): Promise<unknown> {
+    const respond = (result: unknown): void => request.respond(result);
+    return this.#prompts.run(params.sessionId, request.signal, async (signal) =>
+      this.#handlers.prompt(params, { signal, respond }),
+    );
+  }
+
+  #notification(notification: IncomingNotification): void | Promise<void> {
+    const { method } = notification;
+    if (method !== "session/cancel") return this.#handlers.notification?.(notification);
+    const params = checkedParams(method, notification.params) as acp.CancelNotification;
+    this.#prompts.cancel(params.sessionId);
+    return this.#handlers.cancel?.(params);
+  }
+}
