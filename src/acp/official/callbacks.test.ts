@@ -3,8 +3,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
+import { builtEnvironment } from "../../testing/environment.ts";
+import { PeerError } from "../index.ts";
+import { serveFiles, serveTerminals } from "../serve/index.ts";
 import { CARRIERS, openScene } from "./test-sdk-agent.ts";
-import { plainTerminals } from "./test-terminals.ts";
 
 describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (carrier) => {
   it("it asks for permission and is told what was chosen", async () => {
@@ -29,25 +31,18 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
   });
 
   it("it reads and writes files", async () => {
-    await using scene = await openScene(carrier, {
-      serve: {
-        async readTextFile({ path, line, limit }) {
-          const lines = (await readFile(path, "utf8")).split("\n");
-          const from = (line ?? 1) - 1;
-          return { content: lines.slice(from, limit == null ? undefined : from + limit).join("\n") };
-        },
-        async writeTextFile({ path, content }) {
-          await writeFile(path, content);
-          return {};
-        },
-      },
-    });
-    const session = await scene.client.session(scene.folder).create();
-    await writeFile(join(scene.folder, "poem.txt"), "one\ntwo\nthree\nfour");
+    await using scene = await openScene(carrier);
+    const { client, folder } = scene;
+    const session = await client
+      .session(folder)
+      .serve(serveFiles({ roots: [folder] }))
+      .create();
+    await writeFile(join(folder, "poem.txt"), "one\ntwo\nthree\nfour");
     expect(await session.prompt("read poem.txt").readText()).toBe("one\ntwo\nthree\nfour");
-    expect(await session.prompt("read poem.txt 2 2").readText()).toBe("two\nthree");
+    expect((await session.prompt("read poem.txt 2 2").readText()).trimEnd()).toBe("two\nthree");
     expect(await session.prompt("write made.txt by the agent").readText()).toBe("written");
-    expect(await readFile(join(scene.folder, "made.txt"), "utf8")).toBe("by the agent");
+    expect(await readFile(join(folder, "made.txt"), "utf8")).toBe("by the agent");
+    await expect(session.prompt("read ../outside.txt").readText()).rejects.toBeInstanceOf(PeerError);
   });
 
   it("what the client does not do is refused with -32601", async () => {
@@ -65,8 +60,10 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
   });
 
   it("it runs commands in terminals and kills them", async () => {
-    await using scene = await openScene(carrier, { serve: { terminal: plainTerminals() } });
-    const session = await scene.client.session(scene.folder).create();
+    await using scene = await openScene(carrier);
+    const { client, folder } = scene;
+    await using terminal = serveTerminals({ roots: [folder], env: builtEnvironment({ home: folder }) });
+    const session = await client.session(folder).serve({ terminal }).create();
     expect(await session.prompt("run echo hello").readText()).toBe("hello, exit 0, whole");
     expect(await session.prompt("run false").readText()).toBe(", exit 1, whole");
     expect(await session.prompt("kill sleep 60").readText()).toBe("signal SIGTERM, released");

@@ -1,7 +1,15 @@
 /** This library as the scenarios see it. */
 
-import { connectClient, Connection, PeerError, streamTransport, type Client, type ClientSession } from "../index.ts";
-import { startAgent } from "../process/index.ts";
+import {
+  connectClient,
+  Connection,
+  openProxy,
+  PeerError,
+  startAgent,
+  streamTransport,
+  type Client,
+  type ClientSession,
+} from "../index.ts";
 import type { AgentHandlers, Reply, Subject, SubjectClient, SubjectSession } from "./test-subject.ts";
 
 export const ownSubject: Subject = {
@@ -42,14 +50,19 @@ export const ownSubject: Subject = {
   },
 
   serveProxy(client, agent, beforeAnswer) {
-    const upstream: Connection = new Connection({
-      transport: streamTransport(agent.input, agent.output),
-      handlers: { notification: ({ line }) => downstream.passOn(line) },
-    });
-    const downstream: Connection = new Connection({
-      transport: streamTransport(client.input, client.output),
-      handlers: { request: ({ line, method }) => upstream.forward(line, method, { onResponse: beforeAnswer }) },
-    });
+    openProxy(
+      { transport: streamTransport(client.input, client.output) },
+      { transport: streamTransport(agent.input, agent.output) },
+      {
+        fromClient: {
+          async "session/new"(request) {
+            const response = await request.forward();
+            await beforeAnswer();
+            return response;
+          },
+        },
+      },
+    );
   },
 };
 

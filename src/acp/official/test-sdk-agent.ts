@@ -5,8 +5,7 @@ import { fileURLToPath } from "node:url";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { builtEnvironment } from "../../testing/environment.ts";
 import { temporaryFolder } from "../../testing/repository.ts";
-import { connectClient, streamTransport, type Client, type SessionOptions } from "../index.ts";
-import { startAgent } from "../process/index.ts";
+import { connectClient, startAgent, streamTransport, type Client, type SessionOptions } from "../index.ts";
 import { sdkAgent } from "./sdk-agent/agent.mjs";
 
 export type Carrier = "over streams" | "as a process";
