@@ -17,9 +17,11 @@ export {
   type Transport,
   type TransportSink,
 } from "./wire/transport.ts";
+export * from "./agent/index.ts";
 export * from "./client/index.ts";
 export type * as schema from "./schema.ts";
 export * from "./mcp/index.ts";
 export * from "./proxy/index.ts";
 export * from "./conductor/index.ts";
 export * from "./process/index.ts";
+export * from "./serve/index.ts";
