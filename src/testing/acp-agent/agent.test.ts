@@ -74,6 +74,21 @@ describe("a scripted agent", () => {
     expect(await scene.agent.receivedMethod("session/new")).toEqual({ cwd: "/work", mcpServers: [] });
   });
 
+  it("takes the next prompt, with the same id too, as soon as the response can be read", async () => {
+    await using scene = open({ otherwise: [{ say: "again" }] });
+    const { client, output, agent } = scene;
+    const sessionId = await client.newSession();
+    const ask = () => client.send({ id: 1, method: "session/prompt", params: { sessionId, prompt: [] } });
+    let left = 100;
+    output.on("data", () => {
+      if (client.messages.at(-1)?.id === 1 && --left > 0) ask();
+    });
+    ask();
+    await client.until(() => (left === 0 ? true : undefined));
+    expect(client.messages.filter(({ id, error }) => id === 1 && error === undefined)).toHaveLength(100);
+    expect(agent.problems).toEqual([]);
+  });
+
   it("ends with its input, when what is under way has been answered", async () => {
     await using scene = open({ otherwise: [{ say: "still here" }] });
     const { client, input, agent } = scene;

@@ -76,6 +76,20 @@ describe("session/cancel", () => {
     expect((await scene.agent.closed).reason).toBe("eof");
   });
 
+  it("takes the aftermath away, unless it brings its own", async () => {
+    const turn = { steps: [{ waitForCancel: true as const }], after: [{ say: "tail" }] };
+    await using scene = open({ prompts: [turn, { ...turn, onCancel: { after: [{ say: "late" }] } }, []] });
+    const { client } = scene;
+    const sessionId = await client.newSession();
+    for (const id of [1, 2]) {
+      const prompted = client.prompt(sessionId, "Go", id);
+      client.send({ method: "session/cancel", params: { sessionId } });
+      expect((await prompted).result).toEqual({ stopReason: "cancelled" });
+    }
+    await client.prompt(sessionId);
+    expect(client.text()).toBe("late");
+  });
+
   it("does nothing to a session without a prompt, nor to the next prompt", async () => {
     await using scene = open({ otherwise: [{ say: "fine" }] });
     const sessionId = await scene.client.newSession();

@@ -1,6 +1,6 @@
 /** Where requests are answered: the usual answer of each method, or what the script has for it. */
 
-import { Exchange, type Outcome } from "./exchange.ts";
+import { Exchange, type Outcome, type Plan } from "./exchange.ts";
 import { admit, METHODS, offers, type Office, type Usual } from "./methods/index.ts";
 import { CODE, Refusal } from "./rpc.ts";
 import type { CancelledBy, Stage } from "./scene.ts";
@@ -14,7 +14,10 @@ export class Desk {
   readonly #stage: Stage;
   readonly #office: Office;
   readonly #turns: Turns;
-  readonly #exchanges = new Map<unknown, Exchange>();
+  /** Those that are not answered yet, by id. */
+  readonly #open = new Map<unknown, Exchange>();
+  /** Those whose aftermath is not over yet either. */
+  readonly #unfinished = new Set<Promise<void>>();
   readonly #calls = new Map<string, number>();
 
   constructor(script: Script, stage: Stage) {
@@ -26,13 +29,10 @@ export class Desk {
   }
 
   answer(id: unknown, method: string, params: JsonObject): void {
-    if (this.#exchanges.has(id)) this.#stage.record.problem(`id ${JSON.stringify(id)} is used twice at once`);
+    if (this.#open.has(id)) this.#stage.record.problem(`id ${JSON.stringify(id)} is used twice at once`);
     try {
-      const exchange = method === "session/prompt" ? this.#prompt(id, params) : this.#serve(id, method, params);
-      this.#exchanges.set(id, exchange);
-      void exchange.done.then(() => {
-        if (this.#exchanges.get(id) === exchange) this.#exchanges.delete(id);
-      });
+      if (method === "session/prompt") this.#prompt(id, params);
+      else this.#serve(id, method, params);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       void this.#stage.output.send({ jsonrpc: "2.0", id, error: error.error });
@@ -44,7 +44,7 @@ export class Desk {
   }
 
   cancelRequest(id: unknown): void {
-    this.#exchanges.get(id)?.cancel("$/cancel_request");
+    this.#open.get(id)?.cancel("$/cancel_request");
   }
 
   /** What the script has for this call of the method. */
@@ -57,10 +57,10 @@ export class Desk {
 
   /** Resolves when everything that was asked up to now is answered, with its aftermath. */
   async settled(): Promise<void> {
-    await Promise.all([...this.#exchanges.values()].map(({ done }) => done));
+    await Promise.all(this.#unfinished);
   }
 
-  #prompt(id: unknown, params: JsonObject): Exchange {
+  #prompt(id: unknown, params: JsonObject): void {
     admit(this.#office);
     const session = this.#office.sessions.active(params["sessionId"]);
     if (this.#turns.of(session.sessionId) !== undefined) {
@@ -68,24 +68,41 @@ export class Desk {
     }
     const { onCancel = {}, ...handling } = this.#turns.next(params, this.#stage.record);
     this.#turns.remember(session, params);
-    const exchange = new Exchange(this.#stage, {
-      id,
-      usual: { stopReason: "end_turn" },
-      handling,
-      onCancel,
-      cancelled: { result: { stopReason: "cancelled" } },
-      session,
-    });
-    this.#turns.begin(session.sessionId, exchange);
-    void exchange.done.then(() => this.#office.sessions.keep());
-    return exchange;
+    this.#begin(
+      {
+        id,
+        usual: { stopReason: "end_turn" },
+        handling,
+        onCancel,
+        cancelled: { result: { stopReason: "cancelled" } },
+        session,
+        over: () => {
+          this.#turns.end(session.sessionId);
+          this.#office.sessions.keep();
+        },
+      },
+      session.sessionId,
+    );
   }
 
-  #serve(id: unknown, method: string, params: JsonObject): Exchange {
+  #begin(plan: Plan, turnOf?: string): void {
+    const { id } = plan;
+    const over = (): void => {
+      if (this.#open.get(id) === exchange) this.#open.delete(id);
+      plan.over?.();
+    };
+    const exchange = new Exchange(this.#stage, { ...plan, over });
+    this.#open.set(id, exchange);
+    if (turnOf !== undefined) this.#turns.begin(turnOf, exchange);
+    const done = exchange.conduct().finally(() => this.#unfinished.delete(done));
+    this.#unfinished.add(done);
+  }
+
+  #serve(id: unknown, method: string, params: JsonObject): void {
     const handling = this.handling(method);
     const { result, session, first, replays = false } = this.#usual(method, params, handling);
     const { replay = "before" } = this.#script;
-    return new Exchange(this.#stage, {
+    this.#begin({
       id,
       usual: result,
       handling: handling ?? {},

@@ -19,6 +19,8 @@ export interface Plan {
   /** The usual answer when it is cancelled. */
   readonly cancelled: Outcome;
   readonly session: Session | undefined;
+  /** Called at the moment of the answer: a client that has read it may ask the next thing at once. */
+  readonly over?: () => void;
   readonly first?: Promise<void> | undefined;
   readonly replay?: { readonly when: "before" | "after" | "never"; readonly updates: readonly Update[] } | undefined;
 }
@@ -30,16 +32,13 @@ export class Exchange {
   readonly #soft = new AbortController();
   readonly #hard = new AbortController();
   readonly #answered = deferred();
-  /** Resolves behind the aftermath. */
-  readonly done: Promise<void>;
 
   constructor(stage: Stage, plan: Plan) {
     this.#stage = stage;
     this.#plan = plan;
-    this.done = this.#conduct();
   }
 
-  /** Resolves when the answer is written, or will never be. */
+  /** Resolves when the answer is on its way, or will never be. */
   get answered(): Promise<void> {
     return this.#answered.promise;
   }
@@ -55,7 +54,8 @@ export class Exchange {
     if (by !== "session/cancel") this.#hard.abort(reason);
   }
 
-  async #conduct(): Promise<void> {
+  /** Resolves behind the aftermath. */
+  async conduct(): Promise<void> {
     const { handling, onCancel, replay, first } = this.#plan;
     const scene = openScene(this.#stage, {
       sessionId: this.sessionId,
@@ -72,13 +72,12 @@ export class Exchange {
       if (replay?.when === "after") await this.#replay(replay.updates);
     } catch (error) {
       if (error instanceof Cancelled && onCancel !== "ignore") {
-        after = onCancel.after ?? after;
+        ({ after } = onCancel);
         await this.#answerCancelled(error, onCancel);
       } else {
         await this.#answer(this.#outcomeOf(error), handling.answer);
       }
     }
-    this.#answered.resolve();
     if (after !== undefined) await this.#aside(after);
   }
 
@@ -104,6 +103,8 @@ export class Exchange {
     if (error !== undefined) final = { error };
     else if ("result" in answer) final = { result: answer.result };
     else if (merge !== undefined && "result" in outcome) final = { result: laidOver(outcome.result, merge) };
+    this.#plan.over?.();
+    this.#answered.resolve();
     const { output } = this.#stage;
     await Promise.all(Array.from({ length: times }, () => output.send({ jsonrpc: "2.0", id, ...final })));
   }

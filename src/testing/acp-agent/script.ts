@@ -47,7 +47,10 @@ export type Turn = readonly Step[] | TurnScript;
 export interface TurnScript extends Handling {
   /** Only a prompt whose text contains this takes the turn. */
   readonly when?: string;
-  /** Left out: the prompt is answered with stop reason `cancelled` once pending permissions are answered. */
+  /**
+   * Instead of the turn's own answer and aftermath. Left out: the prompt is answered with stop reason `cancelled`, once
+   * the permissions that are pending have been answered.
+   */
   readonly onCancel?: "ignore" | Handling;
 }
 

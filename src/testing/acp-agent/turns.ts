@@ -40,9 +40,10 @@ export class Turns {
 
   begin(sessionId: string, exchange: Exchange): void {
     this.#running.set(sessionId, exchange);
-    void exchange.answered.then(() => {
-      if (this.#running.get(sessionId) === exchange) this.#running.delete(sessionId);
-    });
+  }
+
+  end(sessionId: string): void {
+    this.#running.delete(sessionId);
   }
 
   of(sessionId: unknown): Exchange | undefined {
