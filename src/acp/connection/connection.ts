@@ -8,6 +8,7 @@ import {
   PeerNotReading,
   RPC,
   methodNotFound,
+  requestCancelled,
   type PeerExit,
 } from "../errors.ts";
 import {
@@ -146,7 +147,7 @@ export class Connection implements AsyncDisposable {
 
   /** Sends a notification of someone else, as it came. Undefined while there is room; throws where it cannot be sent. */
   passOn(line: string): Promise<void> | undefined {
-    const refusal = this.#refusal();
+    const refusal = this.#stillListens ? this.#fullness() : this.#refusal();
     if (refusal !== undefined) throw refusal;
     this.#send(line);
     return this.#outbox.ready();
@@ -184,9 +185,17 @@ export class Connection implements AsyncDisposable {
   }
 
   #refusal(): Error | undefined {
-    if (this.#over !== undefined) return this.#over;
+    return this.#over ?? this.#fullness();
+  }
+
+  #fullness(): Error | undefined {
     const { size } = this.#outbox;
     return size > this.#writeLimit ? new PeerNotReading(this.peer, size) : undefined;
+  }
+
+  /** A peer that will say no more may wait for what it asked, and for what is told on the way there. */
+  get #stillListens(): boolean {
+    return this.#ended !== undefined && this.#options.exit === undefined && this.#closing === undefined;
   }
 
   get #writeLimit(): number {
@@ -265,6 +274,10 @@ export class Connection implements AsyncDisposable {
   #requested(id: RequestId, method: string, params: unknown, line: string): Promise<unknown> | undefined {
     const request = this.#inHand.begin(idText(id, line));
     if (request === undefined) return undefined;
+    if (request.controller.signal.aborted) {
+      this.#inHand.fail(request, requestCancelled()); // cancelled before its turn came: nobody needs to see it
+      return undefined;
+    }
     let held: Promise<unknown> | undefined;
     const hold = (until: Promise<unknown>): void => {
       held = until;
@@ -329,7 +342,10 @@ export class Connection implements AsyncDisposable {
     const end = error === undefined ? "eof" : "broken";
     this.#over = new ConnectionClosed(end, this.peer, { cause: error });
     if (exit !== undefined) {
-      const told = await Promise.race([exit().catch(() => undefined), sleep(EXIT_WAIT_MS, undefined)]);
+      const waiting = new AbortController();
+      const late = sleep(EXIT_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
+      const told = await Promise.race([exit().catch(() => undefined), late]);
+      waiting.abort();
       this.#over = new ConnectionClosed(end, this.peer, { exit: told, cause: error });
       this.#inHand.abortAll(this.#over);
     }
