@@ -9,8 +9,9 @@ import { isObject, members, type Members } from "./object.ts";
 import type { CheckReport } from "./report.ts";
 import { basics } from "./scenarios/basics.ts";
 import { cancel } from "./scenarios/cancel.ts";
+import { closing } from "./scenarios/closing.ts";
 import { content } from "./scenarios/content.ts";
-import { ending } from "./scenarios/ending.ts";
+import { deleting } from "./scenarios/deleting.ts";
 import { errors } from "./scenarios/errors.ts";
 import { load, resume } from "./scenarios/history.ts";
 import { list } from "./scenarios/list.ts";
@@ -108,12 +109,8 @@ function scenarios({ capabilities, promptWorks }: First): readonly Scenario[] {
     { ids: [17], offered: capabilities["loadSession"] === true, needsPrompt: true, play: load },
     { ids: [18], offered: has("resume"), needsPrompt: true, play: resume },
     { ids: [19], offered: has("list"), needsPrompt: false, play: list },
-    {
-      ids: [20],
-      offered: has("delete") || has("close"),
-      needsPrompt: false,
-      play: (scene) => ending(scene, { promptWorks }),
-    },
+    { ids: [20], offered: has("delete"), needsPrompt: false, play: (scene) => deleting(scene, { promptWorks }) },
+    { ids: [20], offered: has("close"), needsPrompt: false, play: (scene) => closing(scene, { promptWorks }) },
     { ids: [21, 22], offered: true, needsPrompt: false, play: configOptions },
     { ids: [23], offered: takes, needsPrompt: true, play: content },
     { ids: [24], offered: true, needsPrompt: false, play: errors },

@@ -1,6 +1,6 @@
 /** Which updates belong to a turn, and the text that they carry. */
 import type { Heard, Peer } from "./agent/peer.ts";
-import { isObject } from "./object.ts";
+import { isObject, members } from "./object.ts";
 
 export interface Update {
   readonly sessionId: unknown;
@@ -33,12 +33,17 @@ const LONGEST_TEXT = 1_000_000;
 export class Words {
   #user = "";
   #agent = "";
+  #messageId: unknown;
+  #lastStart = 0;
 
   add({ kind, body }: Update): void {
-    const content = isObject(body["content"]) ? body["content"]["text"] : undefined;
-    if (typeof content !== "string") return;
-    if (kind === "user_message_chunk" && this.#user.length < LONGEST_TEXT) this.#user += content;
-    if (kind === "agent_message_chunk" && this.#agent.length < LONGEST_TEXT) this.#agent += content;
+    const { text } = members(body, "content");
+    if (typeof text !== "string") return;
+    if (kind === "user_message_chunk") this.#user = (this.#user + text).slice(0, LONGEST_TEXT);
+    if (kind !== "agent_message_chunk") return;
+    if (this.#messageId !== body["messageId"]) this.#lastStart = this.#agent.length;
+    this.#messageId = body["messageId"];
+    this.#agent = (this.#agent + text).slice(0, LONGEST_TEXT);
   }
 
   get user(): string {
@@ -47,6 +52,11 @@ export class Words {
 
   get agent(): string {
     return withoutSpace(this.#agent);
+  }
+
+  /** Without messages before it: some agents tell warnings as words of their own, which they do not keep. */
+  get lastOfAgent(): string {
+    return withoutSpace(this.#agent.slice(this.#lastStart));
   }
 }
 

@@ -1,13 +1,8 @@
 /** A conversation that is taken up again by another process of the agent. */
 import { outcomeText, type Outcome } from "../agent/outcome.ts";
-import { newSession, openAgent, type Scene } from "../scene.ts";
-import { promptTurn, text } from "../turn.ts";
-import { aroundAnswer, withoutSpace, type AroundAnswer, type Words } from "../updates.ts";
-
-interface Past {
-  readonly sessionId: string;
-  readonly words: Words;
-}
+import { converse } from "../past.ts";
+import { openAgent, type Scene } from "../scene.ts";
+import { aroundAnswer, withoutSpace, type AroundAnswer } from "../updates.ts";
 
 export async function load(scene: Scene): Promise<void> {
   const { findings } = scene;
@@ -19,7 +14,8 @@ export async function load(scene: Scene): Promise<void> {
   if (outcome.kind !== "result") findings.fail(17, outcomeText("session/load", outcome));
   else if (!wordsBefore.user.includes(withoutSpace(scene.prompt)))
     findings.fail(17, missing("the user's message", updates));
-  else if (!wordsBefore.agent.includes(past.words.agent)) findings.fail(17, missing("the agent's message", updates));
+  else if (!wordsBefore.agent.includes(past.words.lastOfAgent))
+    findings.fail(17, missing("the agent's message", updates));
   else if (updates.after !== undefined) findings.fail(17, `${updates.after} came after session/load was answered`);
   else findings.pass(17);
 }
@@ -36,15 +32,6 @@ export async function resume(scene: Scene): Promise<void> {
 }
 
 const NOTHING_TO_TAKE_UP = "there was no conversation to take up";
-
-/** The process that had it is gone afterwards, so whatever the next one knows was kept. */
-async function converse(scene: Scene): Promise<Past | undefined> {
-  await using agent = await openAgent(scene);
-  const session = agent && (await newSession(scene, agent));
-  if (agent === undefined || session === undefined) return undefined;
-  const turn = await promptTurn(agent.peer, session.id, [text(scene.prompt)]);
-  return turn.outcome.kind === "result" ? { sessionId: session.id, words: turn.words } : undefined;
-}
 
 async function takeUp(
   scene: Scene,

@@ -1,33 +1,13 @@
-/** Deleting and closing sessions, one of them while its prompt runs. */
+/** Closing sessions, one of them while its prompt runs. */
 import { outcomeText, resultOf, type Outcome } from "../agent/outcome.ts";
-import { isObject, members } from "../object.ts";
 import { newSession, openAgent, type Agent, type Scene } from "../scene.ts";
-import { interruptedTurn, promptTurn, text, turnText } from "../turn.ts";
+import { interruptedTurn, text, turnText } from "../turn.ts";
 
-export async function ending(scene: Scene, { promptWorks }: { readonly promptWorks: boolean }): Promise<void> {
+export async function closing(scene: Scene, { promptWorks }: { readonly promptWorks: boolean }): Promise<void> {
   await using agent = await openAgent(scene);
   if (agent === undefined) return;
-  const offered = members(agent.capabilities, "sessionCapabilities");
-  if (isObject(offered["delete"])) await deleteOne(scene, agent, promptWorks, isObject(offered["list"]));
-  if (!isObject(offered["close"])) return;
   const closes = await closeIdle(scene, agent);
   if (closes && promptWorks) await closeRunning(scene, agent);
-}
-
-async function deleteOne(scene: Scene, agent: Agent, promptWorks: boolean, listed: boolean): Promise<void> {
-  const { findings, target } = scene;
-  const { peer } = agent;
-  const session = await newSession(scene, agent);
-  if (session === undefined) return;
-  // Some agents keep a session only once it has had a prompt.
-  if (promptWorks) await promptTurn(peer, session.id, [text(scene.prompt)]);
-  const deleted = await peer.request("session/delete", { sessionId: session.id });
-  if (resultOf(deleted) === undefined) return findings.fail(20, outcomeText("session/delete", deleted));
-  const left = listed ? resultOf(await peer.request("session/list", { cwd: target.cwd }))?.["sessions"] : [];
-  if (Array.isArray(left) && left.filter(isObject).some(({ sessionId }) => sessionId === session.id)) {
-    return findings.fail(20, "session/list still gives a session that was deleted");
-  }
-  findings.pass(20);
 }
 
 async function closeIdle(scene: Scene, agent: Agent): Promise<boolean> {
