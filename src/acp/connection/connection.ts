@@ -351,7 +351,7 @@ export class Connection implements AsyncDisposable {
     }
     this.#asked.failAll(this.#over);
     this.#inputEnded.resolve();
-    await this.#inHand.idle();
+    if (exit === undefined) await this.#inHand.idle(); // else nobody is there to be answered
     await this.close();
   }
 

@@ -57,6 +57,7 @@ export function streamTransport(
       reads.once("end", () => ended());
       reads.once("error", ended);
       reads.once("close", () => ended());
+      if (reads.destroyed || reads.readableEnded) setImmediate(ended, reads.errored ?? undefined); // it told others already
       writes.on("drain", () => sink.drained());
       writes.on("error", (error) => sink.writeFailed(error));
       writes.once("close", () => {
