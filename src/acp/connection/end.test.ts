@@ -1,0 +1,304 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { PassThrough, Writable } from "node:stream";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { deferred } from "../../stdx/index.ts";
+import { Connection, ConnectionClosed, streamTransport, transportPair, type PeerExit } from "../index.ts";
+import { scene } from "./test-scene.ts";
+
+describe("when the peer sends no more", () => {
+  it("what was buffered is delivered first, answers too, however long the handlers take", async () => {
+    const seen: unknown[] = [];
+    const first = deferred();
+    const peer = scene({
+      notification: async ({ params }) => {
+        if (params === 0) await first.promise;
+        seen.push(params);
+      },
+    });
+    const asked = peer.connection.request("a").then((result) => seen.push(result));
+    for (let n = 0; n < 50; n += 1) peer.send({ method: "n", params: n });
+    peer.input.end('{"id":1,"result":"answer"}\n{"method":"n","params":"last, without a newline"}');
+    await once(peer.input, "end");
+    expect({ seen, over: peer.connection.over }).toEqual({ seen: [], over: undefined });
+    first.resolve();
+    await peer.connection.inputEnded;
+    await asked;
+    expect(seen).toEqual([...Array.from({ length: 50 }, (_, n) => n), "answer", "last, without a newline"]);
+  });
+
+  it("what was asked fails, each once, and so does what is asked afterwards", async () => {
+    const peer = scene();
+    const asked = [peer.connection.request("a"), peer.connection.request("b")].map((request) =>
+      request.catch((error: unknown) => error),
+    );
+    peer.input.end();
+    for (const error of await Promise.all(asked)) {
+      expect(error).toBeInstanceOf(ConnectionClosed);
+      expect(error).toMatchObject({ end: "eof", exit: undefined, message: "the peer ended the connection" });
+    }
+    await expect(peer.connection.request("c")).rejects.toBeInstanceOf(ConnectionClosed);
+    await peer.connection.closed;
+    await expect(peer.connection.notify("d")).rejects.toBeInstanceOf(ConnectionClosed);
+  });
+
+  it("what is in hand is still answered, what it tells on the way is sent, and then it is closed", async () => {
+    const go = deferred();
+    const peer = scene({
+      request: async ({ signal }) => {
+        await go.promise;
+        await peer.connection.notify("update", "on the way");
+        return { aborted: signal.aborted };
+      },
+    });
+    peer.input.end('{"id":1,"method":"prompt"}\n{"id":2,"method":"prompt"}\n');
+    await peer.connection.inputEnded;
+    expect(peer.ended).toBe(false);
+    go.resolve();
+    await peer.connection.closed;
+    expect(peer.ended).toBe(true);
+    expect(peer.messages.map(({ id, params, result }) => ({ id, params, result }))).toEqual([
+      { params: "on the way" },
+      { params: "on the way" },
+      { id: 1, result: { aborted: false } },
+      { id: 2, result: { aborted: false } },
+    ]);
+  });
+
+  it("what was queued is sent, however much it is", async () => {
+    const output = slow();
+    const input = new PassThrough();
+    const connection = track(new Connection({ transport: streamTransport(input, output) }));
+    for (let n = 0; n < 2_000; n += 1) void connection.notify("n", "x".repeat(1_000)).catch(() => undefined);
+    input.end();
+    await connection.closed;
+    expect(output.lines()).toHaveLength(2_000);
+  });
+
+  it("a handler that holds the connection and calls the peer is told", async () => {
+    const peer = scene({
+      notification: async () => {
+        outcome.resolve(await peer.connection.request("a").catch((error: unknown) => error));
+      },
+    });
+    const outcome = deferred<unknown>();
+    peer.input.end('{"method":"n"}\n');
+    expect(await outcome.promise).toMatchObject({ end: "eof" });
+    await peer.connection.closed;
+  });
+});
+
+describe("when the peer was a process", () => {
+  it("what fails says how it ended and what it said last", async () => {
+    const exit: PeerExit = { exitCode: 3, signal: null, stderr: "out of memory\n" };
+    const peer = scene({}, { peer: "the agent", exit: () => Promise.resolve(exit) });
+    const asked = peer.connection.request("a").catch((error: unknown) => error);
+    peer.input.end();
+    expect(await asked).toMatchObject({ end: "eof", exit });
+    expect(String(await asked)).toBe("ConnectionClosed: the agent ended (exit code 3); it said last: out of memory");
+    expect(peer.connection.over).toBe(await asked);
+  });
+
+  it("what it had asked is aborted, for nobody waits for it", async () => {
+    const exit: PeerExit = { exitCode: null, signal: "SIGKILL", stderr: "" };
+    const reason = deferred<unknown>();
+    const peer = scene(
+      {
+        request: ({ signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason as Error));
+            signal.addEventListener("abort", () => reason.resolve(signal.reason));
+          }),
+      },
+      { exit: () => Promise.resolve(exit) },
+    );
+    peer.input.end('{"id":1,"method":"a"}\n');
+    expect(await reason.promise).toMatchObject({ exit });
+    await peer.connection.closed;
+  });
+
+  it("it is closed although a handler does not care that it was aborted", async () => {
+    const exit: PeerExit = { exitCode: 0, signal: null, stderr: "" };
+    const peer = scene({ request: () => new Promise(() => undefined) }, { exit: () => Promise.resolve(exit) });
+    peer.input.end('{"id":1,"method":"a"}\n');
+    await peer.connection.closed;
+  });
+
+  it.each([
+    ["cannot be found out", () => Promise.reject(new Error("no"))],
+    ["is not known", () => Promise.resolve(undefined)],
+  ])("what was asked fails although its exit %s", async (_how, exit) => {
+    const peer = scene({}, { exit });
+    const asked = peer.connection.request("a");
+    peer.input.end();
+    await expect(asked).rejects.toMatchObject({ end: "eof", exit: undefined });
+    await peer.connection.closed;
+  });
+
+  it("nothing keeps the program alive once it is closed", async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const before = timers();
+    const peer = scene({}, { exit: () => Promise.resolve(undefined) });
+    peer.input.end();
+    await peer.connection.closed;
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+
+  it("its death is told with its exit although writing to it fails first", async () => {
+    const child = spawn(process.execPath, ["-e", "process.stderr.write('bye'); process.exit(7)"], { stdio: "pipe" });
+    let stderr = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+    const exited = once(child, "close").then(
+      ([exitCode, signal]: unknown[]) => ({ exitCode, signal, stderr }) as PeerExit,
+    );
+    const connection = track(
+      new Connection({ transport: streamTransport(child.stdout, child.stdin), exit: () => exited }),
+    );
+    const asked = Promise.all(
+      Array.from({ length: 50 }, () => connection.request("a", "x".repeat(10_000)).catch((error: unknown) => error)),
+    );
+    for (const error of await asked) expect(error).toMatchObject({ exit: { exitCode: 7, stderr: "bye" } });
+    await connection.closed;
+  });
+});
+
+describe("when a stream breaks", () => {
+  it("what comes in: what was asked fails with the cause", async () => {
+    const peer = scene();
+    const asked = peer.connection.request("a").catch((error: unknown) => error);
+    peer.input.destroy(new Error("EIO"));
+    expect(await asked).toMatchObject({ end: "broken", cause: expect.objectContaining({ message: "EIO" }) });
+    expect(String(await asked)).toContain("EIO");
+    await peer.connection.closed;
+  });
+
+  it("what comes in was over before the connection was made: what is asked fails", async () => {
+    const input = new PassThrough();
+    input.destroy();
+    await once(input, "close");
+    const connection = track(new Connection({ transport: streamTransport(input, new PassThrough()) }));
+    await expect(connection.request("a")).rejects.toBeInstanceOf(ConnectionClosed);
+  });
+
+  it("what goes out: what was asked fails, after what still came in was handled", async () => {
+    const seen: unknown[] = [];
+    const output = new PassThrough();
+    const input = new PassThrough();
+    const connection = track(
+      new Connection({
+        transport: streamTransport(input, output),
+        handlers: { notification: ({ params }) => void seen.push(params) },
+      }),
+    );
+    const asked = connection.request("a").catch((error: unknown) => error);
+    output.destroy(new Error("EPIPE"));
+    input.write('{"method":"n","params":"last words"}\n');
+    expect(await asked).toMatchObject({ end: "broken", cause: expect.objectContaining({ message: "EPIPE" }) });
+    expect(seen).toEqual(["last words"]);
+    await connection.closed;
+  });
+});
+
+describe("closing", () => {
+  it("answers what is in hand, sends what waits, fails what was asked, and ends", async () => {
+    const [input, output, begun] = [new PassThrough(), slow(), deferred()];
+    const connection = track(
+      new Connection({
+        transport: streamTransport(input, output),
+        handlers: { request: ({ id }) => new Promise(() => (id === 2 ? begun.resolve() : undefined)) },
+      }),
+    );
+    input.write('{"id":1,"method":"a"}\n{"id":2,"method":"a"}\n');
+    await begun.promise;
+    const asked = connection.request("b").catch((error: unknown) => error);
+    for (let n = 0; n < 500; n += 1) void connection.notify("n", "x".repeat(1_000)).catch(() => undefined);
+    await connection.close();
+    expect(await asked).toMatchObject({ end: "closed", message: "the connection to the peer was closed" });
+    const answers = output.lines().filter((line) => line.includes('"error"'));
+    expect(answers).toHaveLength(2);
+    expect(output.lines().filter((line) => line.includes('"method":"n"'))).toHaveLength(500);
+    expect(output.writableFinished).toBe(true);
+  });
+
+  it("twice is once", async () => {
+    const peer = scene();
+    const first = peer.connection.close(new Error("why"));
+    expect(peer.connection.close(new Error("again"))).toBe(first);
+    await first;
+    await peer.connection[Symbol.asyncDispose]();
+    await peer.connection.closed;
+    expect(peer.connection.over).toMatchObject({ end: "closed", cause: expect.objectContaining({ message: "why" }) });
+  });
+
+  it("aborts what is in hand, and a late answer goes nowhere", async () => {
+    const late = deferred<string>();
+    const aborted = deferred<unknown>();
+    const peer = scene({
+      request: ({ signal }) => {
+        signal.addEventListener("abort", () => aborted.resolve(signal.reason));
+        return late.promise;
+      },
+    });
+    peer.send({ id: 1, method: "a" });
+    await peer.until(() => peer.input.readableLength === 0, "the request");
+    await Promise.resolve();
+    const closed = peer.connection.close();
+    expect(await aborted.promise).toBeInstanceOf(ConnectionClosed);
+    late.resolve("late");
+    await closed;
+    expect(peer.messages).toMatchObject([{ id: 1, error: { message: "the connection is being closed" } }]);
+  });
+
+  it("hands nothing more to the handlers, not even what had come", async () => {
+    const first = deferred();
+    const seen: unknown[] = [];
+    const peer = scene({
+      notification: ({ params }) => {
+        seen.push(params);
+        return first.promise;
+      },
+      request: () => seen.push("request"),
+    });
+    peer.send({ method: "n", params: 1 }, { method: "n", params: 2 }, { id: 1, method: "a" });
+    await peer.until(() => seen.length === 1, "the first").catch(() => undefined);
+    await peer.connection.close();
+    first.resolve();
+    await first.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toEqual([1]);
+  });
+
+  it("is heard at the other end of the process", async () => {
+    const [a, b] = transportPair();
+    const seen: unknown[] = [];
+    const left = track(new Connection({ transport: a }));
+    const right = track(
+      new Connection({ transport: b, handlers: { notification: ({ params }) => void seen.push(params) } }),
+    );
+    for (let n = 0; n < 100; n += 1) void left.notify("n", n);
+    const asked = right.request("a").catch((error: unknown) => error);
+    await left.close();
+    await right.closed;
+    expect(seen).toHaveLength(100);
+    expect(await asked).toBeInstanceOf(Error);
+    await expect(right.request("b")).rejects.toMatchObject({ end: "eof" });
+  });
+});
+
+function track(connection: Connection): Connection {
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+/** Takes a chunk in each turn of the event loop. */
+function slow(): Writable & { lines(): string[] } {
+  let text = "";
+  const writable = new Writable({
+    highWaterMark: 1_000,
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      setImmediate(done);
+    },
+  });
+  return Object.assign(writable, { lines: () => text.split("\n").slice(0, -1) });
+}
