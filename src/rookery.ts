@@ -1,11 +1,12 @@
 /** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { apiBackend } from "./backends/index.ts";
+import { acpBackend, apiBackend } from "./backends/index.ts";
 import { homeFolder, loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
 import {
   RookeryError,
   type AgentConnection,
+  type Backend,
   type ListQuery,
   type PermissionPolicy,
   type SessionEvent,
@@ -174,8 +175,33 @@ export class Rookery implements AsyncDisposable {
     }
   }
 
+  /** Throws `backend_unsupported`. */
+  #backend(agent: AgentConfig, { baseUrl, apiKey, prices }: OpenSessionOptions & Pick<Config, "prices">): Backend {
+    const env = { ...this.#env, ...agent.env };
+    switch (agent.backend) {
+      case "api":
+        return apiBackend({
+          env,
+          baseUrl: baseUrl ?? agent.baseUrl,
+          apiKey,
+          tools: agent.tools,
+          priceOf: (name) => prices.get(name),
+        });
+      case "acp":
+        return acpBackend({ env, auth: agent.auth, serve: agent.serve });
+      case "claude-code":
+      case "codex":
+      case "gemini-cli":
+      case "opencode":
+        throw new RookeryError(
+          "backend_unsupported",
+          `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,
+        );
+    }
+  }
+
   async #connect(state: SessionState, options: OpenSessionOptions): Promise<AgentConnection> {
-    const { model, baseUrl, apiKey } = options;
+    const { model } = options;
     if (options.agent !== undefined && options.agent !== state.agent) {
       throw new RookeryError(
         "agent_unknown",
@@ -184,19 +210,7 @@ export class Rookery implements AsyncDisposable {
     }
     await mustBeFolder(state.cwd);
     const { config, ...agent } = await this.#agent(state.cwd, state.agent);
-    if (agent.backend !== "api") {
-      throw new RookeryError(
-        "backend_unsupported",
-        `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,
-      );
-    }
-    const backend = apiBackend({
-      env: this.#env,
-      baseUrl: baseUrl ?? agent.baseUrl,
-      apiKey,
-      tools: agent.tools,
-      priceOf: (name) => config.prices.get(name),
-    });
+    const backend = this.#backend(agent, { ...options, prices: config.prices });
     const spec = { ...agent, model: model ?? state.model ?? agent.model };
     return backend.open({
       sessionId: state.id,

@@ -1,2 +1,3 @@
 /** Ways to drive an agent. */
+export { acpBackend, type AcpBackendOptions } from "./acp/backend.ts";
 export { apiBackend, type ApiBackendOptions } from "./api.ts";

@@ -33,7 +33,7 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
   const later = backends.map(
     ({ backend, program, found }) => `${backend} (${program} ${found ? "found" : "not found"})`,
   );
-  await print(io, `${columns(rows)}\nnot driven by this version yet: ${later.join(", ")}, acp\n`);
+  await print(io, `${columns(rows)}\nnot driven by this version yet: ${later.join(", ")}\n`);
   return EXIT.done;
 }
 

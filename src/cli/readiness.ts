@@ -24,8 +24,12 @@ export const PROGRAMS: readonly { readonly backend: BackendKind; readonly progra
 ];
 
 export function readinessOf(agent: AgentSpec, env: Env): Readiness {
+  if (agent.backend === "acp") {
+    const program = agent.command?.[0] ?? "npx";
+    return isOnPath(program, env) ? READY : missing(`${program} was not found: install it, or correct its command`);
+  }
   if (agent.backend !== "api") {
-    const program = PROGRAMS.find(({ backend }) => backend === agent.backend)?.program ?? agent.command?.[0] ?? "";
+    const program = PROGRAMS.find(({ backend }) => backend === agent.backend)?.program ?? "";
     const found = isOnPath(program, env) ? "was found" : "was not found";
     return missing(`this version does not drive ${agent.backend} yet (${program} ${found})`);
   }
@@ -36,7 +40,7 @@ export function readinessOf(agent: AgentSpec, env: Env): Readiness {
     return missing(`this version does not know "${provider}", only ${[...PROVIDER_KEYS.keys()].join(", ")}`);
   }
   return hasKey(provider, env)
-    ? { ready: true, missing: undefined }
+    ? READY
     : missing(`${variables[0] ?? ""} is not set: export ${variables[0] ?? ""}=…`);
 }
 
@@ -57,6 +61,8 @@ function isExecutable(path: string): boolean {
     return false; // not there, or not ours to run
   }
 }
+
+const READY: Readiness = { ready: true, missing: undefined };
 
 function missing(what: string): Readiness {
   return { ready: false, missing: what };

@@ -25,6 +25,10 @@ export interface Config {
 export interface AgentConfig extends AgentSpec {
   readonly tools: { readonly allow: readonly string[] | undefined; readonly deny: readonly string[] };
   readonly baseUrl: string | undefined;
+  readonly registry: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly auth: string | undefined;
+  readonly serve: readonly ("files" | "terminals")[];
   readonly builtIn: boolean;
 }
 
@@ -121,12 +125,19 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
       deny: first(tables, ({ tools }) => tools?.deny) ?? [],
     },
     baseUrl: first(tables, ({ base_url }) => base_url),
+    registry: first(tables, ({ registry }) => registry),
+    env: first(tables, ({ env }) => env) ?? {},
+    auth: first(tables, ({ auth }) => auth),
+    serve: first(tables, ({ serve }) => serve) ?? [],
     builtIn: own.length === 0,
   };
-  if (agent.backend === "acp" && agent.command === undefined) {
+  if (agent.backend === "acp" && agent.command === undefined && agent.registry === undefined) {
     const file = layers.find(({ table }) => tableOf(table.agents, name) !== undefined)?.file ?? "";
     const example = 'command = ["npx", "-y", "some-acp-agent"]';
-    throw new RookeryError("config_invalid", `${file}: agents.${name} drives an ACP agent and needs a ${example}`);
+    throw new RookeryError(
+      "config_invalid",
+      `${file}: agents.${name} drives an ACP agent and needs a ${example}, or a registry = "ID"`,
+    );
   }
   return agent;
 }

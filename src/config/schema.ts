@@ -14,6 +14,14 @@ const AgentTable = z.strictObject({
   prompts: z.array(name).optional(),
   tools: z.strictObject({ allow: z.array(name).optional(), deny: z.array(name).optional() }).optional(),
   command: z.array(name).nonempty().optional(),
+  /** Instead of a command: what the registry of ACP agents calls it. */
+  registry: name.optional(),
+  /** Beside the environment that Rookery itself has. */
+  env: z.record(z.string(), z.string()).optional(),
+  /** The way to log in, where an ACP agent asks for one. */
+  auth: name.optional(),
+  /** What is done here for an ACP agent, within the folder and behind the permissions, instead of by itself. */
+  serve: z.array(z.enum(["files", "terminals"])).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
 });
 export type AgentTable = z.infer<typeof AgentTable>;

@@ -1,0 +1,217 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { SessionEvent } from "../../domain/index.ts";
+import { Rookery, type OpenSessionOptions } from "../../rookery.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import { openMemoryStore } from "../../store/index.ts";
+import {
+  builtEnvironment,
+  collect,
+  readAcpRecord,
+  temporaryFolder,
+  transcript,
+  writeAcpAgent,
+  type AcpScript,
+} from "../../testing/index.ts";
+
+/** A user who has configured a scripted ACP agent, and a Rookery to drive it. */
+async function openScene(script: AcpScript, options: OpenSessionOptions = {}, more = "") {
+  const owned = new DisposeStack();
+  const home = owned.use(await temporaryFolder());
+  const cwd = owned.use(await temporaryFolder());
+  const { command, record } = await writeAcpAgent(home.path, script);
+  const env = builtEnvironment({ home: home.path });
+  const folder = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
+  await mkdir(folder, { recursive: true });
+  await writeFile(
+    join(folder, "rookery.toml"),
+    `[agents.scripted]\nbackend = "acp"\ncommand = ${JSON.stringify(command)}\n${more}`,
+  );
+  const store = owned.use(openMemoryStore());
+  const rookery = owned.use(await Rookery.open({ env, cwd: cwd.path, store }));
+  const open = (changes: OpenSessionOptions = {}) => rookery.openSession({ agent: "scripted", ...options, ...changes });
+  return {
+    rookery,
+    cwd: cwd.path,
+    open,
+    received: async () => readAcpRecord(record),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+const lines = async (events: AsyncIterable<SessionEvent>) => transcript(await collect(events));
+
+it("drives an ACP agent through a turn", async () => {
+  await using scene = await openScene({ prompts: [[{ say: ["Hel", "lo"] }]] });
+  const session = await scene.open();
+  expect(await lines(session.prompt("Hi"))).toEqual(["opened scripted", "started Hi", "says Hello", "ended done"]);
+});
+
+it("asks for what the agent asks for, and tells it what was decided", async () => {
+  const script: AcpScript = {
+    prompts: [
+      [
+        { say: "Let me write." },
+        {
+          permission: {
+            toolCall: { toolCallId: "t1", title: "Write a.txt", kind: "edit", rawInput: { path: "a.txt" } },
+          },
+        },
+        { update: { sessionUpdate: "tool_call_update", toolCallId: "t1", status: "completed" } },
+      ],
+    ],
+  };
+  await using scene = await openScene(script);
+  const session = await scene.open();
+  const turn = session.prompt("Write");
+  const seen: string[] = [];
+  for await (const event of turn) {
+    seen.push(...transcript([event]));
+    if (event.type === "permission.requested") await session.answer(event.requestId, { decision: "allow" });
+  }
+  expect(seen).toEqual([
+    "opened scripted",
+    "started Write",
+    "says Let me write.",
+    "tool Write a.txt",
+    "asks r1 Write a.txt",
+    "answered r1 allow once by person",
+    'says session/request_permission: {"outcome":{"outcome":"selected","optionId":"allow_once"}}',
+    "tool ok",
+    "ended done",
+  ]);
+});
+
+it("refuses where nobody can be asked, and says so to the agent", async () => {
+  const script: AcpScript = { prompts: [[{ permission: { toolCall: { toolCallId: "t1", kind: "execute" } } }]] };
+  await using scene = await openScene(script, { attended: false });
+  const session = await scene.open();
+  const seen = await lines(session.prompt("Run"));
+  expect(seen).toContain("answered r1 deny once by policy");
+  expect(seen.join("\n")).toContain("reject_once");
+});
+
+it("keeps what a tool did: kinds, places and diffs", async () => {
+  const call = { toolCallId: "t1", title: "Edit", kind: "edit", status: "in_progress", rawInput: { file: "a" } };
+  const content = [{ type: "diff", path: "/w/a", oldText: "1", newText: "2" }];
+  const done = { toolCallId: "t1", status: "completed", content, locations: [{ path: "/w/a", line: 3 }] };
+  await using scene = await openScene({
+    prompts: [
+      [{ update: { sessionUpdate: "tool_call", ...call } }, { update: { sessionUpdate: "tool_call_update", ...done } }],
+    ],
+  });
+  const session = await scene.open();
+  const events = await collect(session.prompt("x"));
+  expect(events.find(({ type }) => type === "tool.started")).toMatchObject({
+    kind: "edit",
+    title: "Edit",
+    input: { file: "a" },
+  });
+  expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({
+    outcome: "ok",
+    diffs: [{ path: "/w/a", before: "1", after: "2" }],
+    locations: [{ path: "/w/a", line: 3 }],
+  });
+});
+
+it("cancels a turn, with a permission open too, and the session goes on", async () => {
+  await using scene = await openScene({ prompts: [[{ permission: {} }], [{ say: "again" }]] });
+  const session = await scene.open();
+  const turn = session.prompt("x");
+  for await (const event of turn) if (event.type === "permission.requested") void session.cancel();
+  expect(await turn.outcome).toEqual({ status: "cancelled" });
+  expect(await lines(session.prompt("y"))).toContain("says again");
+});
+
+it("ends a turn whose agent died in words, and starts the agent again for the next", async () => {
+  await using scene = await openScene({
+    prompts: [[{ say: "half" }, { stderr: "out of cheese\n" }, { exit: { code: 7 } }], [{ say: "back" }]],
+  });
+  const session = await scene.open();
+  const turn = session.prompt("x");
+  const seen = await lines(turn);
+  expect(seen).toContain("ended failed agent_exited");
+  expect(await turn.outcome).toMatchObject({ message: expect.stringMatching(/exit code 7.*out of cheese/s) as string });
+  const events = await collect(session.prompt("y"));
+  expect(events.find(({ type }) => type === "agent.connected")).toMatchObject({ how: "handed_over" });
+});
+
+it("goes on with the agent's own session when it is opened again", async () => {
+  await using folder = await temporaryFolder();
+  const sessionsFile = join(folder.path, "sessions.json");
+  await using scene = await openScene({ sessionsFile, otherwise: [{ say: "ok" }] });
+  const first = await scene.open();
+  await collect(first.prompt("one"));
+  await first[Symbol.asyncDispose]();
+  const again = await scene.open({ id: first.id });
+  const events = await collect(again.prompt("two"));
+  expect(events.find(({ type }) => type === "agent.connected")).toMatchObject({ how: "resumed" });
+  expect(JSON.stringify(await scene.received())).not.toContain("earlier-conversation");
+});
+
+it("hands the conversation over where the agent does not know the session any more", async () => {
+  await using scene = await openScene({ otherwise: [{ say: "ok" }] });
+  const first = await scene.open();
+  await collect(first.prompt("remember the blue door"));
+  await first[Symbol.asyncDispose]();
+  const again = await scene.open({ id: first.id });
+  const events = await collect(again.prompt("two"));
+  expect(events.find(({ type }) => type === "agent.connected")).toMatchObject({ how: "handed_over" });
+  const received = JSON.stringify(await scene.received());
+  expect(received).toContain("<earlier-conversation>\\nUser: remember the blue door");
+});
+
+it("asks a question of the agent's in the log", async () => {
+  const script: AcpScript = {
+    prompts: [
+      [
+        {
+          elicit: {
+            message: "Which port?",
+            requestedSchema: { type: "object", properties: { port: { type: "integer" } } },
+          },
+        },
+      ],
+    ],
+  };
+  await using scene = await openScene(script);
+  const session = await scene.open();
+  const seen: string[] = [];
+  for await (const event of session.prompt("x")) {
+    seen.push(...transcript([event]));
+    if (event.type === "question.asked")
+      await session.answer(event.requestId, { action: "accept", content: { port: 8080 } });
+  }
+  expect(seen.join("\n")).toContain("8080");
+});
+
+it("serves files behind the permissions where it is told to", async () => {
+  const script = (cwd: string): AcpScript => ({
+    prompts: [[{ writeFile: { path: join(cwd, "made.txt"), content: "served" } }]],
+  });
+  const folder = await temporaryFolder();
+  await using scene = await openScene(
+    script(folder.path),
+    { cwd: folder.path, permissions: "all" },
+    'serve = ["files"]\n',
+  );
+  const session = await scene.open();
+  await collect(session.prompt("x"));
+  expect(await readFile(join(folder.path, "made.txt"), "utf8")).toBe("served");
+});
+
+it.each([
+  ["is not there", ["rookery-no-such-program"], /rookery-no-such-program/],
+  ["speaks no ACP", ["sh", "-c", "echo hello; echo broken >&2; exit 3"], /broken/],
+])("says in words that a program %s", async (_, command, words) => {
+  const owned = new DisposeStack();
+  const home = owned.use(await temporaryFolder());
+  const env = builtEnvironment({ home: home.path });
+  const folder = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "rookery.toml"), `[agents.x]\nbackend = "acp"\ncommand = ${JSON.stringify(command)}\n`);
+  const rookery = owned.use(await Rookery.open({ env, cwd: home.path, store: owned.use(openMemoryStore()) }));
+  await expect(rookery.openSession({ agent: "x" })).rejects.toThrow(words);
+  await owned[Symbol.asyncDispose]();
+});

@@ -1,0 +1,162 @@
+/** The `acp` backend: any agent that speaks the Agent Client Protocol on its stdio. */
+import {
+  RookeryError,
+  type AgentConnection,
+  type Backend,
+  type BackendContext,
+  type EventBody,
+  type TurnContext,
+  type TurnOutcome,
+} from "../../domain/index.ts";
+import type { GateRequest, Noise, schema, SessionOptions } from "../../acp/index.ts";
+import { blocksOf } from "./blocks.ts";
+import { handoverText } from "./handover.ts";
+import { startLive, type Live } from "./live.ts";
+import { outcomeOfFailure } from "./outcome.ts";
+import { AcpTurn } from "./turn.ts";
+
+export interface AcpBackendOptions {
+  /** What the agent's process gets of it all: nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly auth?: string | undefined;
+  readonly serve?: readonly ("files" | "terminals")[] | undefined;
+}
+
+export function acpBackend(options: AcpBackendOptions): Backend {
+  return {
+    kind: "acp",
+    async open(context) {
+      const connection = new AcpConnection(context, options);
+      await connection.start();
+      return connection;
+    },
+  };
+}
+
+class AcpConnection implements AgentConnection {
+  /** Its program has the turn, and died with it. */
+  readonly resumesTurns = false;
+  readonly #context: BackendContext;
+  readonly #options: AcpBackendOptions;
+  #live: Live | undefined;
+  #introduced = false;
+  #nativeId: string | undefined;
+  #turn: AcpTurn | undefined;
+  #cost = 0;
+
+  constructor(context: BackendContext, options: AcpBackendOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#nativeId = context.nativeId;
+  }
+
+  async start(): Promise<Live> {
+    const { agent } = this.#context;
+    if (agent.command === undefined) {
+      const fix = `add command = ["…"] under [agents.${agent.name}]`;
+      throw new RookeryError("config_invalid", `agent ${agent.name} has no command to start: ${fix}`);
+    }
+    const live = await startLive({
+      context: this.#context,
+      command: agent.command,
+      env: this.#options.env,
+      auth: this.#options.auth,
+      serve: this.#options.serve ?? [],
+      nativeId: this.#nativeId,
+      handlers: this.#handlers(),
+      gate: async (request: GateRequest) => this.#turn?.gate(request) ?? { allowed: false, message: "no turn runs" },
+      noise: (noise) => this.#noise(noise),
+    });
+    this.#live = live;
+    this.#introduced = false;
+    return live;
+  }
+
+  async runTurn(turn: TurnContext): Promise<TurnOutcome> {
+    let live: Live;
+    try {
+      live = await this.#running();
+    } catch (error) {
+      return outcomeOfFailure(error, this.#context.agent.name);
+    }
+    const prompt = await this.#prompt(turn, live);
+    this.#introduce(turn, live);
+    const running = new AcpTurn({
+      turn,
+      session: live.session,
+      agent: this.#context.agent.name,
+      costBefore: this.#cost,
+    });
+    this.#turn = running;
+    try {
+      const outcome = await running.run(prompt, () => void this.#drop(live));
+      const over = live.client.connection.over?.exit;
+      if (over !== undefined)
+        turn.log.record({
+          type: "process.exited",
+          pid: live.process.identity.pid,
+          exitCode: over.exitCode,
+          signal: over.signal,
+        });
+      return outcome;
+    } finally {
+      this.#turn = undefined;
+      this.#cost = running.cost;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const live = this.#live;
+    this.#live = undefined;
+    await live?.[Symbol.asyncDispose]();
+  }
+
+  /** The one that runs, or another where it has ended since. */
+  async #running(): Promise<Live> {
+    const live = this.#live;
+    if (live !== undefined && live.client.connection.over === undefined) return live;
+    await this.#drop(live);
+    return this.start();
+  }
+
+  async #drop(live: Live | undefined): Promise<void> {
+    if (this.#live === live) this.#live = undefined;
+    if (live === undefined) return;
+    await Promise.allSettled([live[Symbol.asyncDispose]()]); // what could not be closed is found by its marker
+  }
+
+  /** What was said before is told where the agent does not know it; instructions are told once. */
+  async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
+    const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
+    if (this.#introduced) return blocks;
+    const before = live.how === "handed_over" ? await handoverText(turn) : undefined;
+    const knows = live.how === "resumed" || live.how === "loaded";
+    const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
+    return [...told.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
+  }
+
+  #introduce({ log }: TurnContext, { process, session, how }: Live): void {
+    if (this.#introduced) return;
+    this.#introduced = true;
+    this.#nativeId = session.id;
+    const { pid, startTime } = process.identity;
+    const command = (this.#context.agent.command ?? []).join(" ");
+    const events: EventBody[] = [
+      { type: "process.started", pid, startTime, marker: this.#context.marker, command },
+      { type: "agent.connected", nativeId: session.id, how },
+    ];
+    log.record(...events);
+  }
+
+  #handlers(): SessionOptions {
+    return {
+      update: (item) => (item.when === "turn" ? this.#turn?.update(item) : undefined),
+      permission: async (request) => this.#turn?.permission(request) ?? { outcome: { outcome: "cancelled" } },
+      elicitation: async (request) => this.#turn?.elicitation(request) ?? { action: "cancel" },
+    };
+  }
+
+  #noise({ kind, text }: Noise): void {
+    if (kind === "not_json") this.#turn?.noise(text);
+  }
+}

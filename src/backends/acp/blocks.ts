@@ -1,0 +1,27 @@
+/** What a person gave, as blocks of the protocol: texts as they are, and the rest as far as the agent takes it. */
+import { textOf, type InputPart, type TurnContext } from "../../domain/index.ts";
+import type { schema } from "../../acp/index.ts";
+
+type Block = schema.ContentBlock;
+
+export async function blocksOf(
+  { input, blob }: Pick<TurnContext, "input" | "blob">,
+  takes: schema.PromptCapabilities = {},
+): Promise<Block[]> {
+  return Promise.all(input.map((part) => blockOf(part, blob, takes)));
+}
+
+async function blockOf(part: InputPart, blob: TurnContext["blob"], takes: schema.PromptCapabilities): Promise<Block> {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const bytes = await blob(part.hash);
+  const data = bytes === undefined ? undefined : Buffer.from(bytes).toString("base64");
+  const { mediaType: mimeType, name = part.hash } = part;
+  if (data !== undefined && mimeType.startsWith("image/") && takes.image === true)
+    return { type: "image", data, mimeType };
+  if (data !== undefined && mimeType.startsWith("audio/") && takes.audio === true)
+    return { type: "audio", data, mimeType };
+  if (data !== undefined && takes.embeddedContext === true) {
+    return { type: "resource", resource: { uri: `rookery:${name}`, blob: data, mimeType } };
+  }
+  return { type: "text", text: textOf([part]) }; // that there was something is better than nothing
+}

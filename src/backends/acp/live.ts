@@ -1,0 +1,157 @@
+/** An ACP agent that runs, with the session that this conversation has with it. */
+import { RookeryError, isRookeryError, messageOf, type BackendContext } from "../../domain/index.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import {
+  connectClient,
+  PeerError,
+  RPC,
+  serveFiles,
+  serveTerminals,
+  startAgent,
+  type AgentProcess,
+  type Client,
+  type ClientSession,
+  type Gate,
+  type Noise,
+  type SessionOptions,
+} from "../../acp/index.ts";
+import { wordsOf } from "./outcome.ts";
+
+export interface LiveOptions {
+  readonly context: BackendContext;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The way to log in that the agent is to be asked for, by its id. */
+  readonly auth?: string | undefined;
+  /** What is done for the agent here, instead of by itself. */
+  readonly serve: readonly ("files" | "terminals")[];
+  /** What the program called this session before. */
+  readonly nativeId: string | undefined;
+  readonly handlers: SessionOptions;
+  readonly gate: Gate;
+  readonly noise: (noise: Noise) => void;
+}
+
+/** How the session came to be: see the event `agent.connected`. */
+export type How = "new" | "resumed" | "loaded" | "handed_over";
+
+export interface Live extends AsyncDisposable {
+  readonly process: AgentProcess;
+  readonly client: Client;
+  readonly session: ClientSession;
+  readonly how: How;
+}
+
+/** Gemini CLI 0.61 destroys its own history when it loads a session a second time, or within the minute. */
+const LOAD_DESTROYS: ReadonlySet<string> = new Set(["gemini-cli", "gemini"]);
+
+/** Rejects in words where the program is missing, does not speak the protocol, or wants a login. */
+export async function startLive(options: LiveOptions): Promise<Live> {
+  const { context, command, env, serve, gate } = options;
+  const { agent, cwd, marker } = context;
+  await using opening = new DisposeStack();
+  const process = opening.use(await startAgent({ command, cwd, env, marker }));
+  const files = serve.includes("files") ? serveFiles({ roots: [cwd], gate }) : undefined;
+  const terminals = serve.includes("terminals")
+    ? opening.use(serveTerminals({ roots: [cwd], env, marker, gate }))
+    : undefined;
+  const client = opening.use(
+    await connectClient({
+      transport: process.transport,
+      exit: () => process.exit(),
+      peer: agent.name,
+      info: { name: "rookery", version: "0.1.0" },
+      onNoise: options.noise,
+      serve: {
+        ...options.handlers,
+        ...files,
+        ...(terminals !== undefined && { terminal: terminals }),
+      },
+    }).catch((error: unknown) => {
+      throw unusable(agent.name, error);
+    }),
+  );
+  const { session, how } = await openNative(client, options).catch((error: unknown) => {
+    throw unusable(agent.name, error);
+  });
+  if (agent.model !== undefined && how !== "resumed" && how !== "loaded") await chooseModel(session, agent.model);
+  const owned = opening.move();
+  return { process, client, session, how, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+/** The agent's own session where it can be trusted to go on with it, else a new one. */
+async function openNative(client: Client, options: LiveOptions): Promise<{ session: ClientSession; how: How }> {
+  const { nativeId, context } = options;
+  const builder = () => client.session(context.cwd);
+  if (nativeId === undefined)
+    return { session: await authenticated(client, options, () => builder().create()), how: "new" };
+  const { loadSession, sessionCapabilities } = client.capabilities;
+  const name = client.agent.agentInfo?.name ?? "";
+  const how =
+    sessionCapabilities?.resume != null
+      ? "resumed"
+      : loadSession === true && !LOAD_DESTROYS.has(name)
+        ? "loaded"
+        : undefined;
+  if (how !== undefined) {
+    const again = () => (how === "resumed" ? builder().resume(nativeId) : builder().load(nativeId));
+    const session = await authenticated(client, options, again).catch((error: unknown) => {
+      if (error instanceof PeerError && error.code !== RPC.authRequired) return undefined; // it has forgotten it
+      throw error;
+    });
+    if (session !== undefined) return { session, how };
+  }
+  return { session: await authenticated(client, options, () => builder().create()), how: "handed_over" };
+}
+
+async function authenticated<T>(client: Client, { auth, context }: LiveOptions, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof PeerError) || error.code !== RPC.authRequired) throw error;
+    const methods = client.authMethods.map(({ id, name }) => `${id} (${name})`).join(", ");
+    if (auth === undefined) {
+      const fix = `log in with the program itself, or set auth = "…" under [agents.${context.agent.name}]`;
+      throw new RookeryError(
+        "provider_auth",
+        `${context.agent.name} wants a login: ${fix}; it offers: ${methods || "nothing"}`,
+      );
+    }
+    await client.authenticate(auth).catch((cause: unknown) => {
+      throw new RookeryError(
+        "provider_auth",
+        `${context.agent.name}: the login "${auth}" failed: ${messageOf(cause)}; it offers: ${methods}`,
+        { cause },
+      );
+    });
+    return open();
+  }
+}
+
+/** Models are config options today; agents in the field also have the older way. */
+async function chooseModel(session: ClientSession, model: string): Promise<void> {
+  const { configOptions } = session.response;
+  const option = configOptions?.find(({ category }) => category === "model");
+  if (option?.type === "select") {
+    const offered = option.options
+      .flatMap((entry) => ("options" in entry ? entry.options : [entry]))
+      .map(({ value }) => value);
+    if (!offered.includes(model))
+      throw new RookeryError("model_invalid", `there is no model "${model}" here; there are: ${offered.join(", ")}`);
+    await session.setConfigOption(option.id, model);
+    return;
+  }
+  const { models } = session.response as { models?: { availableModels?: readonly { modelId: string }[] } | null };
+  const offered = models?.availableModels?.map(({ modelId }) => modelId) ?? [];
+  if (!offered.includes(model)) {
+    const there = offered.length === 0 ? "it lets nobody choose one" : `there are: ${offered.join(", ")}`;
+    throw new RookeryError("model_invalid", `this agent has no model "${model}"; ${there}`);
+  }
+  await session.setModel(model);
+}
+
+function unusable(agent: string, error: unknown): unknown {
+  if (isRookeryError(error)) return error;
+  const words = error instanceof PeerError ? wordsOf(error) : messageOf(error);
+  return new RookeryError("agent_failed", `${agent} could not be used: ${words}`, { cause: error });
+}

@@ -1,0 +1,170 @@
+/** One turn of an ACP agent: its updates into the log, its questions through the session's gate, and one outcome. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId, type EventBody, type QuestionAnswer, type TurnContext, type TurnOutcome } from "../../domain/index.ts";
+import type { ClientSession, GateRequest, schema, UpdateItem } from "../../acp/index.ts";
+import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
+import { isReading, outcomeOf } from "./permission.ts";
+import { Transcript } from "./transcript.ts";
+
+/** How long an agent may take to stop when it is told to; then its process is ended, and the next turn starts another. */
+const CANCEL_MS = 5_000;
+
+export interface TurnParts {
+  readonly turn: TurnContext;
+  readonly session: ClientSession;
+  readonly agent: string;
+  /** What the session has cost so far, as the agent counts. */
+  readonly costBefore: number;
+}
+
+export class AcpTurn {
+  readonly #parts: TurnParts;
+  readonly #transcript = new Transcript();
+  /** Files and commands that the agent asked for by itself and was allowed: they are not asked for again. */
+  readonly #allowed = new Set<string>();
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+  }
+
+  get cost(): number {
+    return this.#transcript.usage?.cost?.amount ?? this.#parts.costBefore;
+  }
+
+  /** `hung` is called where the agent was told to stop and did not. */
+  async run(prompt: readonly schema.ContentBlock[], hung: () => void): Promise<TurnOutcome> {
+    const { turn, session, agent } = this.#parts;
+    const prompted = session.prompt(prompt, { signal: turn.signal });
+    const over = new AbortController();
+    void this.#watch(over.signal, hung);
+    try {
+      const response = await prompted.response;
+      this.#record(...this.#transcript.end(), ...this.#usage(response));
+      return outcomeOfStop(response);
+    } catch (error) {
+      this.#record(...this.#transcript.end());
+      return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error, agent);
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** The agent waits while the log has no room. */
+  update({ update }: UpdateItem): void | Promise<void> {
+    const events = this.#transcript.update(update);
+    if (events.length === 0) return undefined;
+    this.#record(...events);
+    return this.#parts.turn.log.ready();
+  }
+
+  async permission({ toolCall, options }: schema.RequestPermissionRequest): Promise<schema.RequestPermissionResponse> {
+    const { turn } = this.#parts;
+    const { events, tool } = this.#transcript.asked(toolCall);
+    this.#record(...events);
+    const { id: toolId, name, title, kind, input } = tool;
+    const decision = await turn.permit({
+      toolId,
+      tool: name,
+      title: title === "" ? name : title,
+      kind,
+      readOnly: isReading(kind),
+      input: input ?? toolCall.content ?? null,
+    });
+    if (decision.allowed) {
+      for (const { path } of [...tool.locations, ...tool.diffs]) this.#allowed.add(path);
+    } else {
+      this.#record(...this.#transcript.refused(toolId, decision.outcome, decision.message));
+    }
+    return outcomeOf(decision, options);
+  }
+
+  async elicitation(request: schema.CreateElicitationRequest): Promise<schema.CreateElicitationResponse> {
+    const { turn, agent } = this.#parts;
+    const { message } = request;
+    const schema = request.mode === "form" ? (request as { requestedSchema?: unknown }).requestedSchema : undefined;
+    const url = request.mode === "url" ? (request as { url?: string }).url : undefined;
+    return answerOf(await turn.ask({ message, from: agent, schema, url }));
+  }
+
+  /** What the agent has done for it, by files and commands that are served here. */
+  async gate({
+    kind,
+    title,
+    path,
+    params,
+  }: GateRequest): Promise<{ allowed: true } | { allowed: false; message: string }> {
+    const { turn } = this.#parts;
+    if (path !== undefined && this.#allowed.has(path)) return { allowed: true };
+    const toolId = newId("tool", Date.now());
+    const tool = kind === "execute" ? "terminal" : `fs_${kind}`;
+    const started: EventBody = { type: "tool.started", toolId, name: tool, title, kind, input: params };
+    if (kind !== "read") this.#record(started);
+    const decision = await turn.permit({ toolId, tool, title, kind, readOnly: kind === "read", input: params });
+    if (kind !== "read") {
+      const [outcome, text] = decision.allowed
+        ? (["ok", ""] as const)
+        : ([decision.outcome, decision.message] as const);
+      this.#record({ type: "tool.ended", toolId, outcome, text });
+    }
+    return decision.allowed ? decision : { allowed: false, message: decision.message };
+  }
+
+  noise(text: string): void {
+    this.#record({ type: "output.text", text: `${text}\n` });
+  }
+
+  #record(...bodies: EventBody[]): void {
+    try {
+      if (bodies.length > 0) this.#parts.turn.log.record(...bodies);
+    } catch {
+      // The turn is over, or its log is broken, which the turn itself is told.
+    }
+  }
+
+  async #watch(over: AbortSignal, hung: () => void): Promise<void> {
+    const { signal } = this.#parts.turn;
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        over.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+    if (over.aborted) return;
+    const stopped = await sleep(CANCEL_MS, "hangs" as const, { signal: over }).catch(() => "stopped" as const);
+    if (stopped === "hangs") hung();
+  }
+
+  /** Tokens where the agent counts them, and cost as the difference to what it said before. */
+  #usage(response: schema.PromptResponse): EventBody[] {
+    const { usage: context } = this.#transcript;
+    const { usage } = response as { usage?: Tokens | null };
+    if (usage == null && context === undefined) return [];
+    const cost = context?.cost?.currency === "USD" ? context.cost.amount - this.#parts.costBefore : undefined;
+    return [
+      {
+        type: "usage.reported",
+        inputTokens: usage?.inputTokens ?? 0,
+        outputTokens: usage?.outputTokens ?? 0,
+        ...(usage?.cachedReadTokens != null && { cacheReadTokens: usage.cachedReadTokens }),
+        ...(usage?.cachedWriteTokens != null && { cacheWriteTokens: usage.cachedWriteTokens }),
+        ...(usage?.thoughtTokens != null && { reasoningTokens: usage.thoughtTokens }),
+        ...(cost !== undefined && { costUsd: Math.max(0, cost) }),
+        ...(context !== undefined && { contextUsed: context.used, contextSize: context.size }),
+      },
+    ];
+  }
+}
+
+/** Of the unstable part of a prompt's response. */
+interface Tokens {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cachedReadTokens?: number | null;
+  readonly cachedWriteTokens?: number | null;
+  readonly thoughtTokens?: number | null;
+}
+
+function answerOf({ action, content }: QuestionAnswer): schema.CreateElicitationResponse {
+  if (action !== "accept") return { action };
+  return { action, content: (content ?? {}) as Record<string, schema.ElicitationContentValue> };
+}
