@@ -56,7 +56,7 @@ describe("agents", () => {
       ["* reviewer", "api", "anthropic/m", "ready"],
       ["claude", "claude-code", "this version does not drive claude-code yet (claude was found)"],
       ["gpt", "api", "openai/gpt", 'this version does not know "openai", only anthropic'],
-      ["zed", "acp", "this version does not drive acp yet (my-agent was not found)"],
+      ["zed", "acp", "my-agent was not found: install it, or correct its command"],
       ["anthropic", "api", "anthropic/claude-sonnet-5", "ready"],
       [],
       [expect.stringMatching(/^not driven by this version yet: claude-code \(claude found\), codex \(codex /)],
