@@ -1,4 +1,4 @@
-/** Checks an agent against the protocol: starts it as often as the checks need, talks to it, and reports what was seen. */
+/** Checks an agent against the protocol: starts it as often as needed, talks to it, and reports what was seen. */
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { killMarked } from "../../stdx/index.ts";

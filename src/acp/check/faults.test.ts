@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { CHECK_IDS } from "./catalogue.ts";
 import { checkFixture, detail, ids } from "./test-fixture.ts";
 
 it.concurrent.each<[number, string, RegExp]>([

@@ -38,8 +38,8 @@ export type Moment = "at_once" | "running";
 
 export interface InterruptedTurn extends Turn {
   /**
-   * How surely an end that is not `cancelled` ignores the interruption: 0 where the turn may have been over before, 1 where
-   * it was seen to run just before, 2 where it went on for long afterwards. Two turns of 1 are no chance any more.
+   * How surely an end that is not `cancelled` ignores the interruption: 0 where the turn may have been over before, 1
+   * where it was seen to run just before, 2 where it went on for long afterwards. Two turns of 1 are no chance any more.
    */
   readonly ignored: 0 | 1 | 2;
 }

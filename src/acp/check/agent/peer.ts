@@ -20,7 +20,7 @@ export interface PeerOptions {
   readonly timeoutMs: number;
   readonly settleMs: number;
   readonly signal: AbortSignal | undefined;
-  /** How long an agent may take to end by itself once its input ended; less after one did not, because then none will. */
+  /** How long an agent may take to end by itself once its input ended; less after one did not, as none will then. */
   readonly patience: { ms: number };
 }
 
@@ -80,7 +80,7 @@ export class Peer implements AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Everything that was sent so far was read by then, and what it set off had a moment to come; false where the agent ended. */
+  /** What was sent so far was read by then, and what it set off had a moment to come; false where the agent ended. */
   async settle(): Promise<boolean> {
     const { settleMs, signal } = this.#options;
     await within(4 * settleMs, this.request("_rookery/settle", {}));

@@ -4,7 +4,7 @@ import { isObject, members } from "../object.ts";
 import { converse } from "../past.ts";
 import { newSession, openAgent, type Agent, type Scene } from "../scene.ts";
 
-/** An agent may still write to what it has open, so the session to delete is one of an earlier process, where it keeps them. */
+/** An agent may still write to what it has open, so one of an earlier process is deleted where they are kept. */
 export async function deleting(scene: Scene, { promptWorks }: { readonly promptWorks: boolean }): Promise<void> {
   const { findings } = scene;
   const past = promptWorks ? await converse(scene) : undefined;

@@ -26,7 +26,7 @@ export function oneOf(checks: readonly Check[]): Check {
   };
 }
 
-/** Picks the form by its name, so that the violation is of that form. A name with `_` in front is an extension and free. */
+/** Picks the form by its name, so that the violation is of that form. A name that begins with `_` is free. */
 export function discriminated(property: string, forms: ReadonlyMap<unknown, Check>): Check {
   return (value, path) => {
     if (!isObject(value)) return { path, expected: "object", got: value };

@@ -5,7 +5,7 @@ import { slimmed } from "./test-slim.ts";
 
 const require = createRequire(import.meta.url);
 
-/** A module and no JSON file, because a bundler evaluates that at the start of the program and this when it is needed. */
+/** A module and no JSON file: a bundler evaluates that when the program starts, and this when it is needed. */
 const HEAD = `/** What an agent may send: made by \`vitest -u\` from schema/v1/schema.json of @agentclientprotocol/sdk (Apache-2.0). */`;
 
 it("the table is made from the schema of the installed package", async () => {

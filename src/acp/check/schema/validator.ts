@@ -1,4 +1,4 @@
-/** The part of JSON Schema 2020-12 that the protocol's own schema uses; a keyword it does not know is refused, never skipped. */
+/** The part of JSON Schema 2020-12 that the protocol's schema uses; any other keyword is refused, never skipped. */
 
 import { isObject, members } from "../object.ts";
 import { anyOf, discriminated, oneOf } from "./forms.ts";
