@@ -13,6 +13,8 @@ export interface CommandSpec {
   readonly commands?: readonly CommandSpec[];
   /** The one of `commands` that is meant where none is named. */
   readonly otherwise?: string;
+  /** Only for programs: no help and no completion names it. */
+  readonly hidden?: boolean;
   /** Loads the command's code, and nothing before it is needed. */
   readonly load?: () => Promise<Action>;
 }
@@ -21,6 +23,8 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
+  /** Takes all that is left, also what looks like an option; only the last may. */
+  readonly rest?: boolean;
   readonly choices?: readonly string[];
 }
 
@@ -29,6 +33,8 @@ export interface OptionSpec {
   readonly flags: string;
   readonly summary: string;
   readonly choices?: readonly string[];
+  /** May be given several times; its value is a list then. */
+  readonly repeatable?: boolean;
 }
 
 export type Action = (call: Call) => Promise<ExitCode>;
@@ -40,4 +46,4 @@ export interface Call {
 }
 
 /** By the option's name in camel case. */
-export type Options = Readonly<Record<string, string | boolean | undefined>>;
+export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;

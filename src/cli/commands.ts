@@ -50,6 +50,19 @@ const sessionCommands: readonly CommandSpec[] = [
   },
 ];
 
+const acpCommands: readonly CommandSpec[] = [
+  {
+    name: "serve",
+    summary: "be an ACP agent on stdio, for an editor to start",
+    options: [{ flags: "--agent <name>", summary: "the agent of new sessions (default: the configured one)" }],
+    notes:
+      "The sessions of the editor are sessions of the log: `rookery sessions` shows them, and `rookery answer` answers\n" +
+      "what they wait for. stdout carries the protocol and nothing else.",
+    examples: ["rookery acp", "rookery acp --agent reviewer"],
+    load: async () => (await import("./acp/serve.ts")).serve,
+  },
+];
+
 export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "run",
@@ -87,6 +100,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     commands: sessionCommands,
     otherwise: "list",
     examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
+  },
+  {
+    name: "acp",
+    summary: "speak the Agent Client Protocol: be an agent for an editor, and tools around it",
+    commands: acpCommands,
+    otherwise: "serve",
+    examples: ["rookery acp"],
   },
   {
     name: "answer",

@@ -70,7 +70,8 @@ function firstOf(error: unknown): unknown {
   return suppressed ? firstOf(error.suppressed) : error;
 }
 
-function wordsOf(error: unknown): string {
+/** What a person is told of an error. */
+export function wordsOf(error: unknown): string {
   if (isRookeryError(error)) return error.message;
   const { path } = (error ?? {}) as { path?: unknown };
   const words = errnoWords(error);

@@ -6,19 +6,20 @@ import { pathText } from "./parse.ts";
 export function helpText(path: readonly CommandSpec[]): string {
   const command = path.at(-1) as CommandSpec;
   const { summary, arguments: args = [], options = [], commands = [], notes, examples = [] } = command;
+  const shown = commands.filter(({ hidden }) => hidden !== true);
   const flags = [
-    ...options.map((option) => [option.flags, withChoices(option)]),
+    ...options.map((option) => [option.flags, withChoices(option) + (option.repeatable === true ? MANY : "")]),
     ...(path.length === 1 ? [["--version", "print the version"]] : []),
     ["--help", "explain this command"],
   ];
-  const inner = commands.map((spec) => [
+  const inner = shown.map((spec) => [
     callOf(spec),
     spec.summary + (spec.name === command.otherwise ? " (default)" : ""),
   ]);
   if (path.length === 1) inner.push(["help [command]", "explain a command"]);
   const sections = [
     `${summary.replace(/^\w/, (letter) => letter.toUpperCase())}.\n`,
-    `Usage: ${pathText(path)} ${commands.length > 0 ? "<command>" : [...args.map(placeOf), "[options]"].join(" ")}\n`,
+    `Usage: ${pathText(path)} ${commands.length > 0 ? "<command>" : callWords(args).join(" ")}\n`,
     section("Commands", inner),
     section(
       "Arguments",
@@ -31,19 +32,30 @@ export function helpText(path: readonly CommandSpec[]): string {
   return sections.filter((text) => text !== "").join("\n");
 }
 
+const MANY = " (may be given several times)";
+
 function section(title: string, rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? "" : `${title}:\n${columns(rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]))}`;
 }
 
 function callOf({ name, arguments: args = [], commands }: CommandSpec): string {
-  return [
-    name,
-    ...(commands === undefined ? args.map(placeOf) : [`[${commands.map((inner) => inner.name).join("|")}]`]),
-  ].join(" ");
+  return [name, ...(commands === undefined ? args.map(placeOf) : [`[${shownNames(commands).join("|")}]`])].join(" ");
 }
 
-function placeOf({ name, optional }: ArgumentSpec): string {
-  return optional === true ? `[${name}]` : `<${name}>`;
+/** A command with options of its own comes behind ours. */
+function callWords(args: readonly ArgumentSpec[]): string[] {
+  const ours = args.filter(({ rest }) => rest !== true).map(placeOf);
+  const theirs = args.filter(({ rest }) => rest === true).map(placeOf);
+  return [...ours, "[options]", ...(theirs.length > 0 ? ["--", ...theirs] : [])];
+}
+
+function shownNames(commands: readonly CommandSpec[]): string[] {
+  return commands.flatMap(({ name, hidden }) => (hidden === true ? [] : [name]));
+}
+
+function placeOf({ name, optional, rest }: ArgumentSpec): string {
+  const many = rest === true ? `${name}…` : name;
+  return optional === true ? `[${many}]` : `<${many}>`;
 }
 
 function withChoices({ summary, choices }: Pick<ArgumentSpec, "summary" | "choices">): string {

@@ -7,6 +7,12 @@ export function textOption(options: Options, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Every value of an option that may be given several times. */
+export function listOption(options: Options, name: string): readonly string[] {
+  const value = options[name];
+  return Array.isArray(value) ? (value as string[]) : [];
+}
+
 export function isSet(options: Options, name: string): boolean {
   return options[name] === true;
 }

@@ -52,7 +52,8 @@ function helpFor(root: CommandSpec, words: readonly string[]): Parsed {
 function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Parsed {
   const command = path.at(-1) as CommandSpec;
   const args: string[] = [];
-  const options: Record<string, string | boolean> = {};
+  const options: Record<string, string | boolean | string[]> = {};
+  const restAt = command.arguments?.findIndex(({ rest }) => rest === true) ?? -1;
   const known = new Map((command.options ?? []).map((option) => [longOf(option), option]));
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? "";
@@ -62,6 +63,10 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
     }
     if (word === "--help" || word === "-h") return { wants: "help", path };
     if (word === "-" || !word.startsWith("-")) {
+      if (args.length === restAt) {
+        args.push(...words.slice(index)); // a command with options of its own
+        break;
+      }
       args.push(word);
       continue;
     }
@@ -70,21 +75,29 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
     if (option === undefined) throw unknownOption(flag, [...known.keys(), "--help"], path);
     const separate = inline === undefined && takesValue(option);
     if (separate) index += 1;
-    options[keyOf(flag)] = valueOf(option, separate ? words[index] : inline, path);
+    const value = valueOf(option, separate ? words[index] : inline, path);
+    options[keyOf(flag)] = option.repeatable === true ? [...listIn(options[keyOf(flag)]), String(value)] : value;
   }
   return { wants: "run", command, args: checked(args, path), options };
 }
 
 function checked(args: readonly string[], path: readonly CommandSpec[]): readonly (string | undefined)[] {
   const expected = path.at(-1)?.arguments ?? [];
+  const takesRest = expected.at(-1)?.rest === true;
   const [excess] = args.slice(expected.length);
-  if (excess !== undefined) throw wrong(`too many arguments, from "${excess}" on (put quotes around a text)`, path);
-  return expected.map((argument, index) => {
+  if (excess !== undefined && !takesRest)
+    throw wrong(`too many arguments, from "${excess}" on (put quotes around a text)`, path);
+  const named = expected.map((argument, index) => {
     const value = args[index];
     if (value === undefined && argument.optional !== true) throw wrong(`missing argument <${argument.name}>`, path);
     if (value !== undefined) mustBeChoice(`<${argument.name}>`, argument, value, path);
     return value;
   });
+  return [...named, ...args.slice(expected.length)];
+}
+
+function listIn(value: string | boolean | readonly string[] | undefined): readonly string[] {
+  return Array.isArray(value) ? (value as string[]) : [];
 }
 
 function valueOf(option: OptionSpec, value: string | undefined, path: readonly CommandSpec[]): string | boolean {

@@ -13,7 +13,7 @@ function completed(...words: string[]): string[] {
 }
 
 it.each<[string[], string[]]>([
-  [[""], ["run", "sessions", "answer", "agents", "trust", "doctor", "demo", "completion", "help"]],
+  [[""], ["run", "sessions", "acp", "answer", "agents", "trust", "doctor", "demo", "completion", "help"]],
   [["se"], ["sessions"]],
   [
     ["sessions", ""],

@@ -33,7 +33,7 @@ export function placesOf(commands: readonly CommandSpec[]): Place[] {
 
 function placesUnder(above: string, spec: CommandSpec): Place[] {
   const path = `${above} ${spec.name}`.trim();
-  const inner = spec.commands ?? [];
+  const inner = (spec.commands ?? []).filter(({ hidden }) => hidden !== true);
   const otherwise = inner.find(({ name }) => name === spec.otherwise);
   const options = [...(spec.options ?? []), ...(otherwise?.options ?? [])].map(flagOf);
   const place: Place = {

@@ -1,0 +1,26 @@
+/** `rookery acp`: is an ACP agent on stdio, for editors. */
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode, wordsOf } from "../exit.ts";
+import { say } from "../io.ts";
+import { textOption } from "../options.ts";
+import { watchInterrupts } from "../run/interrupts.ts";
+import { stdioTransport } from "./stdio.ts";
+
+export async function serve({ io, options }: Call): Promise<ExitCode> {
+  const transport = stdioTransport(io); // before anything that may print is loaded
+  const { openDoor } = await import("../../server/acp/index.ts");
+  const { Rookery } = await import("../../rookery.ts");
+  await using rookery = await Rookery.open({ env: io.env });
+  using interrupts = watchInterrupts(io);
+  const door = openDoor({
+    rookery,
+    transport,
+    env: io.env,
+    version: io.version,
+    agent: textOption(options, "agent"),
+    onFailure: (error) => say(io, wordsOf(error)),
+  });
+  interrupts.signal.addEventListener("abort", () => void door.close());
+  await door.ended;
+  return EXIT.done;
+}

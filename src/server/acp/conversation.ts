@@ -1,0 +1,228 @@
+/** One session that a client has open: prompts go to the session, and what its log says goes to the client. */
+import type { ClientPeer } from "../../acp/agent/index.ts";
+import type * as acp from "../../acp/schema.ts";
+import type { Env } from "../../config/index.ts";
+import { RookeryError, isRookeryError } from "../../domain/errors.ts";
+import type { SessionEvent } from "../../domain/events.ts";
+import type { SessionState } from "../../domain/state.ts";
+import type { Rookery } from "../../rookery.ts";
+import type { Session } from "../../session/index.ts";
+import { Asking } from "./asking.ts";
+import { answerTo } from "./commands.ts";
+import { stopReasonOf } from "./failure.ts";
+import { inputOf, typedText } from "./input.ts";
+import { LogView } from "./log-view.ts";
+import { modesOf, optionsOf, type Choice, type Settings } from "./options.ts";
+
+export interface ConversationOptions {
+  readonly rookery: Rookery;
+  readonly client: ClientPeer;
+  readonly env: Env;
+  readonly sessionId: string;
+  /** Where the client says that it works; undefined where the log says it. */
+  readonly cwd?: string | undefined;
+  /** Something failed that nobody asked for. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Conversation implements AsyncDisposable {
+  readonly id: string;
+  readonly #options: ConversationOptions;
+  readonly #log: LogView;
+  readonly #asking: Asking;
+  /** Turns that the client began. */
+  readonly #own = new Set<string>();
+  /** Held from the first need on, so that nobody else drives the session meanwhile. */
+  #session: Session | undefined;
+  /** Chosen while the session was not held; applied when it is. */
+  #chosen: Choice = {};
+  #busy = false;
+
+  constructor(options: ConversationOptions, session?: Session) {
+    const { rookery, client, sessionId, onFailure } = options;
+    this.id = sessionId;
+    this.#options = options;
+    this.#session = session;
+    this.#asking = new Asking({
+      sessionId,
+      client,
+      answer: (requestId, answer) => rookery.answer(sessionId, requestId, answer),
+      onBroken: onFailure,
+    });
+    this.#log = new LogView({
+      store: rookery.store,
+      sessionId,
+      client,
+      isOwn: (turnId) => this.#own.has(turnId),
+      onLive: (event, before) => this.#happened(event, before),
+      onBroken: onFailure,
+    });
+  }
+
+  /** Reads the log as far as it goes, and shows it where that is wanted. Rejects with `session_not_found`. */
+  read(options: { readonly shown: boolean }): Promise<void> {
+    return this.#log.read(options);
+  }
+
+  /** From here on the client is shown what happens, and asked what has to be decided. */
+  follow({ driven }: { readonly driven: boolean }): void {
+    this.#log.follow();
+    if (driven) this.#askAll();
+  }
+
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  get settings(): Settings {
+    return { ...this.#log.state, ...this.#chosen, ...(this.#options.cwd !== undefined && { cwd: this.#options.cwd }) };
+  }
+
+  get modes(): acp.SessionModeState {
+    return modesOf(this.settings);
+  }
+
+  configOptions(): Promise<acp.SessionConfigOption[]> {
+    return optionsOf(this.settings, this.#options.env);
+  }
+
+  async prompt(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
+    const dismiss = (): void => this.#asking.dismiss();
+    signal.addEventListener("abort", dismiss, { once: true });
+    this.#busy = true;
+    try {
+      const said = answerTo(typedText(prompt), this.#log.state, this.settings);
+      return said === undefined ? await this.#turn(prompt, signal) : await this.#say(said);
+    } finally {
+      this.#busy = false;
+      signal.removeEventListener("abort", dismiss);
+    }
+  }
+
+  /** Also a turn that no prompt of the client began. */
+  cancel(): void {
+    this.#asking.dismiss();
+    this.#session?.cancel().catch(this.#options.onFailure);
+  }
+
+  /** Resolves when the log has it, and the client was told. */
+  async choose(choice: Choice): Promise<void> {
+    if (this.#log.state.turn !== undefined || this.#busy) {
+      const message = "a turn is running: choose again when it has ended, or cancel it first";
+      throw new RookeryError("turn_in_progress", message);
+    }
+    const before = this.settings;
+    if (this.#session === undefined) {
+      this.#chosen = { ...this.#chosen, ...choice };
+      await this.#tellOptions(before);
+      return;
+    }
+    await this.#letGo();
+    const session = await this.#hold(choice);
+    await this.#log.through(session.state.head);
+  }
+
+  /** Cancels what runs and lets go of the session; its log stays. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#asking.dismiss();
+    await this.#letGo();
+    await this.#log.stop();
+  }
+
+  async #turn(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
+    const { rookery } = this.#options;
+    const input = await inputOf(prompt, rookery.store);
+    const session = this.#session ?? (await this.#hold({}));
+    await settled(session, signal);
+    signal.throwIfAborted();
+    const turn = session.prompt(input, { signal });
+    this.#own.add(turn.id);
+    try {
+      const outcome = await turn.outcome;
+      await this.#log.through(session.state.head);
+      return { stopReason: stopReasonOf(outcome), _meta: { rookery: { usage: session.state.usage } } };
+    } catch (error) {
+      if (isRookeryError(error)) await this.#letGo().catch(() => undefined); // such a session writes nothing any more
+      throw error;
+    } finally {
+      this.#own.delete(turn.id);
+    }
+  }
+
+  async #say(text: string): Promise<acp.PromptResponse> {
+    const content = { type: "text" as const, text };
+    await this.#options.client.update(this.id, { sessionUpdate: "agent_message_chunk", content });
+    return { stopReason: "end_turn" };
+  }
+
+  /** A turn that a killed process left goes on with it. */
+  async #hold(choice: Choice): Promise<Session> {
+    const { rookery, cwd } = this.#options;
+    const wanted = { ...this.#chosen, ...choice };
+    const session = await rookery.openSession({
+      id: this.id,
+      attended: true,
+      ...(cwd !== undefined && cwd !== this.#log.state.cwd && { cwd }),
+      ...wanted,
+    });
+    this.#session = session;
+    this.#chosen = {};
+    if (session.resumed !== undefined) this.#askAll();
+    return session;
+  }
+
+  async #letGo(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.[Symbol.asyncDispose]();
+  }
+
+  #askAll(): void {
+    for (const asked of this.#log.asked) this.#asking.ask(asked);
+  }
+
+  async #happened(event: SessionEvent, before: SessionState): Promise<void> {
+    switch (event.type) {
+      case "permission.requested":
+      case "question.asked":
+        this.#asking.ask(event);
+        return;
+      case "permission.resolved":
+      case "question.answered":
+        this.#asking.resolved(event.requestId);
+        return;
+      case "turn.ended":
+        this.#asking.dismiss();
+        return;
+      case "session.opened":
+      case "agent.switched":
+        await this.#tellOptions(before);
+        return;
+      default: // nothing else asks for anything
+    }
+  }
+
+  async #tellOptions(before: Settings): Promise<void> {
+    const { client } = this.#options;
+    const { permissions: currentModeId, model, agent } = this.settings;
+    const same = currentModeId === before.permissions && model === before.model && agent === before.agent;
+    if (same) return;
+    if (currentModeId !== before.permissions) {
+      await client.update(this.id, { sessionUpdate: "current_mode_update", currentModeId });
+    }
+    const configOptions = await this.configOptions();
+    await client.update(this.id, { sessionUpdate: "config_option_update", configOptions });
+  }
+}
+
+/** What was left or waits goes before a prompt; cancelling the prompt cancels it too. */
+async function settled(session: Session, signal: AbortSignal): Promise<void> {
+  const cancel = (): void => void session.cancel().catch(() => undefined); // told to whoever waits for the turn
+  if (signal.aborted) return;
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    await session.idle();
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}

@@ -1,0 +1,2 @@
+/** The ACP door. */
+export { openDoor, type DoorOptions } from "./door.ts";
