@@ -4,6 +4,7 @@ export * from "./confine.ts";
 export * from "./deferred.ts";
 export * from "./dispose-stack.ts";
 export * from "./folder.ts";
+export * from "./nearest.ts";
 export * from "./process/group.ts";
 export * from "./process/identity.ts";
 export * from "./process/marker.ts";
