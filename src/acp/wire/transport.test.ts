@@ -39,6 +39,16 @@ describe("a connection stands on", () => {
   });
 });
 
+it("what was written before closing is there for a slow reader of the same stream", async () => {
+  const output = new PassThrough({ highWaterMark: 1_000_000 });
+  const connection = track(new Connection({ transport: streamTransport(new PassThrough(), output) }));
+  for (let n = 0; n < 1_000; n += 1) void connection.notify("n", n);
+  await connection.close();
+  let text = "";
+  for await (const chunk of output) text += String(chunk);
+  expect(text.split("\n")).toHaveLength(1_001);
+});
+
 describe("a stream of the web", () => {
   it("is read only as far as it is handled", async () => {
     const stalls = deferred();

@@ -75,7 +75,7 @@ export function streamTransport(
       }),
     destroy() {
       reads.destroy();
-      writes.destroy();
+      if (!writes.writableFinished) writes.destroy(); // the reader of a stream within the process may not have it all yet
     },
   };
 }
