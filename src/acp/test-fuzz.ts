@@ -1,5 +1,7 @@
 /** What every fuzz of the protocol stands on: randomness that a seed gives back, and bytes cut where nobody would cut them. */
 import { Buffer } from "node:buffer";
+import { Transform } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 export class Random {
   readonly seed: number;
@@ -57,6 +59,27 @@ export function chunks(bytes: Buffer, random: Random): Buffer[] {
     start += length;
   }
   return pieces;
+}
+
+/** Passes bytes on in other pieces, now and then later. */
+export function shredder(random: Random): Transform {
+  const shred = async (this_: Transform, bytes: Buffer): Promise<void> => {
+    for (const piece of chunks(bytes, random)) {
+      this_.push(piece);
+      if (random.chance(0.05)) await pause(random);
+    }
+  };
+  return new Transform({
+    transform(bytes: Buffer, _encoding, done) {
+      void shred(this, bytes).then(() => done(), done);
+    },
+  });
+}
+
+/** Nothing, some microtasks or some turns of the event loop. */
+export async function pause(random: Random): Promise<void> {
+  const wait = random.pick(() => Promise.resolve(), nextTurn);
+  for (let times = random.below(4); times > 0; times -= 1) await wait();
 }
 
 const LONG_RUN = process.env["ROOKERY_FUZZ"];

@@ -122,12 +122,10 @@ function encode(message: Message): string {
   return JSON.stringify({ jsonrpc: "2.0", ...message });
 }
 
-const TURNS_OF_SILENCE = 300;
-
 /** In-process streams need no clock: a count that stays the same for so many turns of the event loop stays for good. */
-export async function quiet(count: () => number): Promise<void> {
+export async function quiet(count: () => number, turns = 300): Promise<void> {
   for (let before = -1; before !== count();) {
     before = count();
-    for (let turn = 0; turn < TURNS_OF_SILENCE; turn += 1) await nextTurn();
+    for (let turn = 0; turn < turns; turn += 1) await nextTurn();
   }
 }
