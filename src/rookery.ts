@@ -188,7 +188,7 @@ export class Rookery implements AsyncDisposable {
           priceOf: (name) => prices.get(name),
         });
       case "acp":
-        return acpBackend({ env, auth: agent.auth, serve: agent.serve });
+        return acpBackend({ env, auth: agent.auth, serve: agent.serve, registry: agent.registry });
       case "claude-code":
       case "codex":
       case "gemini-cli":

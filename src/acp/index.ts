@@ -25,3 +25,6 @@ export * from "./proxy/index.ts";
 export * from "./conductor/index.ts";
 export * from "./process/index.ts";
 export * from "./serve/index.ts";
+export * from "./registry/index.ts";
+export * from "./trace/index.ts";
+export * from "./check/index.ts";

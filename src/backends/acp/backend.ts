@@ -8,7 +8,14 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "../../domain/index.ts";
-import type { GateRequest, Noise, schema, SessionOptions } from "../../acp/index.ts";
+import {
+  builtinRegistry,
+  resolveLaunch,
+  type GateRequest,
+  type Noise,
+  type schema,
+  type SessionOptions,
+} from "../../acp/index.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "./handover.ts";
 import { startLive, type Live } from "./live.ts";
@@ -20,6 +27,8 @@ export interface AcpBackendOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly auth?: string | undefined;
   readonly serve?: readonly ("files" | "terminals")[] | undefined;
+  /** What the registry calls the agent, where it has no command of its own. */
+  readonly registry?: string | undefined;
 }
 
 export function acpBackend(options: AcpBackendOptions): Backend {
@@ -51,15 +60,11 @@ class AcpConnection implements AgentConnection {
   }
 
   async start(): Promise<Live> {
-    const { agent } = this.#context;
-    if (agent.command === undefined) {
-      const fix = `add command = ["…"] under [agents.${agent.name}]`;
-      throw new RookeryError("config_invalid", `agent ${agent.name} has no command to start: ${fix}`);
-    }
+    const launch = this.#launch();
     const live = await startLive({
       context: this.#context,
-      command: agent.command,
-      env: this.#options.env,
+      command: launch.command,
+      env: { ...this.#options.env, ...launch.env },
       auth: this.#options.auth,
       serve: this.#options.serve ?? [],
       nativeId: this.#nativeId,
@@ -70,6 +75,15 @@ class AcpConnection implements AgentConnection {
     this.#live = live;
     this.#introduced = false;
     return live;
+  }
+
+  #launch(): { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> } {
+    const { command, name } = this.#context.agent;
+    if (command !== undefined) return { command };
+    const { registry } = this.#options;
+    if (registry !== undefined) return resolveLaunch(builtinRegistry(), registry);
+    const fix = `add command = ["…"] or registry = "…" under [agents.${name}]`;
+    throw new RookeryError("config_invalid", `agent ${name} has no command to start: ${fix}`);
   }
 
   async runTurn(turn: TurnContext): Promise<TurnOutcome> {
@@ -140,7 +154,7 @@ class AcpConnection implements AgentConnection {
     this.#introduced = true;
     this.#nativeId = session.id;
     const { pid, startTime } = process.identity;
-    const command = (this.#context.agent.command ?? []).join(" ");
+    const command = this.#launch().command.join(" ");
     const events: EventBody[] = [
       { type: "process.started", pid, startTime, marker: this.#context.marker, command },
       { type: "agent.connected", nativeId: session.id, how },
