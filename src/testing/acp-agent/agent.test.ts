@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { STABLE_UPDATES, UNKNOWN_UPDATES } from "./index.ts";
+import { type AcpStep, STABLE_UPDATES, UNKNOWN_UPDATES } from "./index.ts";
 import { open } from "./test-client.ts";
 
 describe("a scripted agent", () => {
@@ -42,6 +42,14 @@ describe("a scripted agent", () => {
     );
   });
 
+  it("gives a turn with a condition to the first prompt that meets it", async () => {
+    const about = (word: string) => ({ when: word, steps: [{ say: `about ${word}` }] });
+    await using scene = open({ prompts: [about("cats"), about("dogs")], otherwise: [{ say: "otherwise" }] });
+    const sessionId = await scene.client.newSession();
+    for (const text of ["Tell me of dogs", "and dogs", "and cats"]) await scene.client.prompt(sessionId, text);
+    expect(scene.client.text()).toBe("about dogs|otherwise|about cats");
+  });
+
   it("a prompt that the script has nothing for fails, and the problem is told", async () => {
     await using scene = open({});
     const sessionId = await scene.client.newSession();
@@ -49,8 +57,11 @@ describe("a scripted agent", () => {
     expect(scene.agent.problems).toEqual(["the script has nothing for prompt number 1"]);
   });
 
-  it("a cancelled prompt waits for the permission that is owed, and then stops as cancelled", async () => {
-    await using scene = open({ prompts: [[{ permission: {} }, { say: "too far" }]] });
+  it.each<[string, AcpStep[]]>([
+    ["in the middle", [{ permission: {} }, { say: "too far" }]],
+    ["at the end", [{ permission: {} }]],
+  ])("a prompt that is cancelled %s waits for the permission that is owed first", async (_, steps) => {
+    await using scene = open({ prompts: [steps] });
     const { client } = scene;
     const sessionId = await client.newSession();
     const prompted = client.prompt(sessionId);
@@ -72,6 +83,9 @@ describe("a scripted agent", () => {
       { jsonrpc: "2.0", method: "_anything", params: { x: 1 } },
     ]);
     expect(await scene.agent.receivedMethod("session/new")).toEqual({ cwd: "/work", mcpServers: [] });
+    const second = scene.agent.receivedMethod("session/new", 1);
+    await client.newSession({ cwd: "/elsewhere" });
+    expect(await second).toEqual({ cwd: "/elsewhere", mcpServers: [] });
   });
 
   it("takes the next prompt, with the same id too, as soon as the response can be read", async () => {
@@ -94,8 +108,11 @@ describe("a scripted agent", () => {
     const { client, input, agent } = scene;
     const sessionId = await client.newSession();
     const prompted = client.prompt(sessionId);
-    input.end();
+    const listed = client.first(({ id }) => id === 9);
+    input.end('\n  \n{"jsonrpc":"2.0","id":9,"method":"session/list"}');
     expect((await prompted).result).toEqual({ stopReason: "end_turn" });
+    expect((await listed).result).toHaveProperty("sessions");
     expect(await agent.closed).toEqual({ reason: "eof", code: 0, signal: null });
+    expect(client.messages.map(({ error }) => error)).not.toContainEqual(expect.anything());
   });
 });

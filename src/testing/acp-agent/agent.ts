@@ -90,10 +90,11 @@ export class AcpAgent implements AsyncDisposable {
     return this.#ending.promise;
   }
 
-  /** Waits for the first message with this method, and gives its params. */
-  async receivedMethod(method: string): Promise<JsonObject> {
-    const wanted = (entry: Entry): boolean =>
+  /** Waits for the message with this method and this index among those (from 0), and gives its params. */
+  async receivedMethod(method: string, index = 0): Promise<JsonObject> {
+    const hasMethod = (entry: Entry): boolean =>
       entry.type === "received" && isObject(entry.message) && entry.message["method"] === method;
+    const wanted = (entry: Entry): boolean => this.entries.filter(hasMethod)[index] === entry;
     const entry = await this.#record.find(wanted, this.#gone.signal);
     return objectOr(entry.type === "received" ? objectOr(entry.message)["params"] : {});
   }

@@ -53,9 +53,10 @@ describe("authentication", () => {
     expect(await errorOf(client, "session/new", setUp)).toBe(-32000);
     expect(await errorOf(client, "authenticate", { methodId: "other" })).toBe(-32602);
     expect(await client.result("authenticate", { methodId: "scripted" })).toEqual({});
-    await client.newSession();
+    const sessionId = await client.newSession();
     expect(await client.result("logout")).toEqual({});
     expect(await errorOf(client, "session/new", setUp)).toBe(-32000);
+    expect((await client.prompt(sessionId)).error?.code).toBe(-32000);
   });
 
   it("by a terminal is shown to those who have one", async () => {
