@@ -18,7 +18,8 @@ export interface SessionStore extends AsyncDisposable {
 
   /**
    * Every event after the cursor, in order, without gap or double, whoever appends it on this machine; then it waits
-   * for more, until the signal ends it. A slow reader reads later and costs nobody anything.
+   * for more, until the signal ends it. A slow reader reads later and costs nobody anything. Where the session is
+   * deleted it fails with `session_not_found`, as soon as it waits or wants to read on.
    */
   follow(query: FollowQuery): AsyncIterable<SessionEvent>;
 
@@ -33,6 +34,12 @@ export interface SessionStore extends AsyncDisposable {
   /** A lease that is no longer current is left alone. */
   releaseLease(lease: Lease): Promise<void>;
   currentLease(sessionId: string): Promise<Lease | undefined>;
+
+  /**
+   * Forgets the session that the lease is of, and the lease: all of it or nothing, and the session is as if it had
+   * never been. Blobs stay, for other sessions may have the same. Rejects with `session_not_found` or `lease_lost`.
+   */
+  delete(lease: Lease): Promise<void>;
 
   /** What is journalled of a turn that has not ended. */
   journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]>;

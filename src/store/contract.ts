@@ -2,6 +2,7 @@
 import { appendCases } from "./contract/appends.ts";
 import { blobCases } from "./contract/blobs.ts";
 import { closingCases } from "./contract/closing.ts";
+import { deleteCases } from "./contract/deleting.ts";
 import { followCases } from "./contract/following.ts";
 import { journalCases } from "./contract/journal.ts";
 import { leaseCases } from "./contract/leases.ts";
@@ -19,6 +20,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...followCases,
   ...listCases,
   ...leaseCases,
+  ...deleteCases,
   ...journalCases,
   ...blobCases,
   ...closingCases,

@@ -20,13 +20,16 @@ export function grantLease(current: KeptLease | undefined, request: LeaseRequest
 }
 
 export function extendLease(current: KeptLease | undefined, lease: Lease, until: number): KeptLease {
-  if (current?.generation !== lease.generation || current.released) {
-    throw new RookeryError(
-      "lease_lost",
-      `lease ${lease.generation} of session ${lease.sessionId} is not current any more: stop writing and open the session again`,
-    );
-  }
-  return { ...current, until };
+  return { ...stillCurrent(current, lease), until };
+}
+
+/** Throws `lease_lost`. */
+export function stillCurrent(current: KeptLease | undefined, lease: Lease): KeptLease {
+  if (current?.generation === lease.generation && !current.released) return current;
+  throw new RookeryError(
+    "lease_lost",
+    `lease ${lease.generation} of session ${lease.sessionId} is not current any more: stop writing and open the session again`,
+  );
 }
 
 /** Undefined where there is nothing to release. */

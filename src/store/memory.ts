@@ -22,7 +22,7 @@ import {
 import { admit, prepareAppend, type JournalText } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
 import { follow } from "./follow.ts";
-import { endLease, extendLease, grantLease, leaseOf, type KeptLease } from "./lease.ts";
+import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "./lease.ts";
 import { clampLimit, fitRange, rangeOf } from "./page.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -88,7 +88,7 @@ class MemoryStore implements SessionStore {
 
   follow(query: FollowQuery): AsyncIterable<SessionEvent> {
     const grown = async (sessionId: string, after: number, signal: AbortSignal): Promise<void> => {
-      if ((this.#sessions.get(sessionId)?.bodies.length ?? 0) > after) return;
+      if ((this.#sessions.get(sessionId)?.bodies.length ?? Infinity) > after) return;
       await this.#waiters.wait(sessionId, after, signal);
     };
     const joined = () => () => undefined;
@@ -134,6 +134,16 @@ class MemoryStore implements SessionStore {
   async currentLease(sessionId: string): Promise<Lease | undefined> {
     this.#refuseIfClosed();
     return leaseOf(this.#leases.get(sessionId));
+  }
+
+  async delete(lease: Lease): Promise<void> {
+    this.#refuseIfClosed();
+    const { sessionId } = lease;
+    if (!this.#sessions.has(sessionId)) throw new RookeryError("session_not_found", `no session ${sessionId}`);
+    stillCurrent(this.#leases.get(sessionId), lease);
+    this.#sessions.delete(sessionId);
+    this.#leases.delete(sessionId);
+    this.#waiters.gone(sessionId);
   }
 
   async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {

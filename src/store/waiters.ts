@@ -11,7 +11,7 @@ export class Waiters {
     return this.#bySession.size === 0;
   }
 
-  /** Resolves when the session's head passes `after`, when the signal fires, or when all are woken. */
+  /** Resolves when the session's head passes `after`, when it is gone, when the signal fires, or when all are woken. */
   wait(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const waiters = this.#bySession.get(sessionId) ?? new Set();
@@ -32,6 +32,10 @@ export class Waiters {
 
   moved(sessionId: string, head: number): void {
     for (const waiter of this.#bySession.get(sessionId) ?? []) if (waiter.after < head) waiter.wake();
+  }
+
+  gone(sessionId: string): void {
+    this.moved(sessionId, Infinity);
   }
 
   wakeAll(): void {

@@ -40,6 +40,7 @@ export const closingCases = [
       () => store.renewLease(lease, 2),
       () => store.releaseLease(lease),
       () => store.currentLease(SESSION),
+      () => store.delete(lease),
       () => store.journal(SESSION, "trn_1"),
       () => store.putBlob(new Uint8Array()),
       () => store.getBlob("sha256:0"),

@@ -6,14 +6,15 @@ import type { Database } from "./database.ts";
 export function readPage(db: Database, query: ReadQuery): EventPage {
   const { sessionId, order } = query;
   const [no, head] = (db.get("select no, head from session where id = ?", sessionId) ?? []) as number[];
-  if (no === undefined || head === undefined) throw new RookeryError("session_not_found", `no session ${sessionId}`);
+  if (no === undefined || head === undefined) throw sessionNotFound(sessionId);
   const range = fitRange(rangeOf(query, head), order, ({ first, last }) => bytesOf(db, no, first, last));
   const events = range.last < range.first ? [] : readRange(db, sessionId, no, range);
   return { events: order === "newest_first" ? events.reverse() : events, head };
 }
 
-export function headOf(db: Database, sessionId: string): number {
-  return (db.get("select head from session where id = ?", sessionId)?.[0] as number | undefined) ?? 0;
+/** Undefined where there is no such session. */
+export function headOf(db: Database, sessionId: string): number | undefined {
+  return db.get("select head from session where id = ?", sessionId)?.[0] as number | undefined;
 }
 
 export function headsOf(db: Database, sessionIds: readonly string[]): Map<string, number> {
@@ -29,15 +30,23 @@ function bytesOf(db: Database, no: number, first: number, last: number): number 
 /**
  * The inner query fixes the order: with its limit it cannot be flattened away, and group_concat takes rows as they
  * come. Each event also says its own seq, so that a wrong order or a hole is an error and never a wrong answer.
+ * The session is looked up again: another process may have deleted it since, and another session may have its number.
  */
 const RANGE = `
   select '[' || group_concat(body) || ']'
-  from (select body from event where session = ? and seq between ? and ? order by seq limit -1)`;
+  from (
+    select body from event
+    where session = (select no from session where id = ?) and seq between ? and ?
+    order by seq limit -1
+  )`;
 
 function readRange(db: Database, sessionId: string, no: number, { first, last }: Range): SessionEvent[] {
-  const text = db.get(RANGE, no, first, last)?.[0];
+  const text = db.get(RANGE, sessionId, first, last)?.[0];
   const events = typeof text === "string" ? parsed(text) : undefined;
-  if (events?.length !== last - first + 1) throw findDamage(db, sessionId, no, { first, last });
+  if (events?.length !== last - first + 1) {
+    const damage = findDamage(db, sessionId, no, { first, last });
+    throw headOf(db, sessionId) === undefined ? sessionNotFound(sessionId) : damage;
+  }
   let seq = first;
   for (const event of events) {
     if (event?.seq !== seq) throw damaged(db, sessionId, seq);
@@ -62,6 +71,10 @@ function findDamage(db: Database, sessionId: string, no: number, { first, last }
     if (events?.length !== 1 || events[0]?.seq !== seq) return damaged(db, sessionId, seq);
   }
   return damaged(db, sessionId, first);
+}
+
+export function sessionNotFound(sessionId: string): RookeryError {
+  return new RookeryError("session_not_found", `no session ${sessionId}`);
 }
 
 function damaged(db: Database, sessionId: string, seq: number): RookeryError {

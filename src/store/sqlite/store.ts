@@ -19,14 +19,23 @@ import {
 import { prepareAppend } from "../admission.ts";
 import { nameBlob } from "../blob.ts";
 import { follow } from "../follow.ts";
-import { endLease, extendLease, grantLease, leaseOf, type KeptLease } from "../lease.ts";
+import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "../lease.ts";
 import { Waiters } from "../waiters.ts";
 import { Commits } from "./commits.ts";
 import type { Database } from "./database.ts";
 import { Doorbell } from "./doorbell.ts";
 import { whenUnlocked } from "./lock.ts";
-import { headOf, headsOf, readPage } from "./pages.ts";
-import { keepLease, listSummaries, readBlob, readJournal, readLease, readSummary, writeBlob } from "./tables.ts";
+import { headOf, headsOf, readPage, sessionNotFound } from "./pages.ts";
+import {
+  forgetSession,
+  keepLease,
+  listSummaries,
+  readBlob,
+  readJournal,
+  readLease,
+  readSummary,
+  writeBlob,
+} from "./tables.ts";
 
 export class SqliteStore implements SessionStore {
   readonly #db: Database;
@@ -93,6 +102,18 @@ export class SqliteStore implements SessionStore {
     return this.#reading(() => leaseOf(readLease(this.#db, sessionId)));
   }
 
+  /** One transaction, which holds the lock, and the process, for some 3 s per million events. */
+  async delete(lease: Lease): Promise<void> {
+    const { sessionId } = lease;
+    await this.#writing(() => {
+      if (headOf(this.#db, sessionId) === undefined) throw sessionNotFound(sessionId);
+      stillCurrent(readLease(this.#db, sessionId), lease);
+      forgetSession(this.#db, sessionId);
+    });
+    this.#bell.ring();
+    this.#waiters.gone(sessionId);
+  }
+
   async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {
     return this.#reading(() => readJournal(this.#db, sessionId, turnId));
   }
@@ -148,7 +169,7 @@ export class SqliteStore implements SessionStore {
   async #grown(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
     const grown = this.#waiters.wait(sessionId, after, signal);
     this.#bell.listen(() => this.#look());
-    this.#orWakeAll(() => this.#waiters.moved(sessionId, headOf(this.#db, sessionId)));
+    this.#orWakeAll(() => this.#waiters.moved(sessionId, headOf(this.#db, sessionId) ?? Infinity));
     await grown;
     if (this.#waiters.empty) this.#bell.rest();
   }
@@ -166,7 +187,8 @@ export class SqliteStore implements SessionStore {
     this.#orWakeAll(() => {
       const [version] = this.#db.get("pragma data_version") ?? [];
       if (version === this.#seenVersion) return;
-      for (const [sessionId, head] of headsOf(this.#db, this.#waiters.sessions)) this.#waiters.moved(sessionId, head);
+      const heads = headsOf(this.#db, this.#waiters.sessions);
+      for (const sessionId of this.#waiters.sessions) this.#waiters.moved(sessionId, heads.get(sessionId) ?? Infinity);
       this.#seenVersion = version;
     });
   }

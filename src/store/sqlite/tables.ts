@@ -1,4 +1,4 @@
-/** The smaller tables: summaries, leases, the journal and blobs. */
+/** The smaller tables: summaries, leases, the journal and blobs; and forgetting a session in all of them. */
 import type { EffectKey, JournalEntry, ListQuery, SessionSummary } from "../../domain/index.ts";
 import type { KeptLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
@@ -32,6 +32,14 @@ export function readLease(db: Database, sessionId: string): KeptLease | undefine
 export function keepLease(db: Database, { sessionId, owner, generation, until, released }: KeptLease): void {
   const sql = "insert or replace into lease (session_id, owner, generation, until, released) values (?, ?, ?, ?, ?)";
   db.run(sql, sessionId, owner, generation, until, released ? 1 : 0);
+}
+
+export function forgetSession(db: Database, sessionId: string): void {
+  for (const table of ["event", "append", "journal"]) {
+    db.run(`delete from ${table} where session = (select no from session where id = ?)`, sessionId);
+  }
+  db.run("delete from session where id = ?", sessionId);
+  db.run("delete from lease where session_id = ?", sessionId);
 }
 
 export function readJournal(db: Database, sessionId: string, turnId: string): JournalEntry[] {

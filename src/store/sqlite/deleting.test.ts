@@ -1,0 +1,104 @@
+import { statSync } from "node:fs";
+import Libsql from "libsql";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { appendOf, numbers, openSession, opening, says, SESSION } from "../contract/scene.ts";
+import { Database, type Row, type Value } from "./database.ts";
+import { openNursery, type Nursery } from "./fixtures/children.ts";
+import { databasePaths } from "./fixtures/folder.ts";
+import { openSqliteStore } from "./open.ts";
+import { readPage } from "./pages.ts";
+
+const newPath = databasePaths();
+const OTHER = "ses_0000000002bbbbbbbbbbbb";
+let nursery: Nursery;
+
+beforeAll(async () => {
+  nursery = await openNursery();
+});
+afterAll(() => nursery[Symbol.dispose]());
+
+describe("a session that is deleted from a SQLite store", () => {
+  it("leaves no row in any table, and the file does not grow when its place is filled again", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    const fill = () => openSession(store, numbers(1, 5_000).map(String));
+    const size = () => {
+      rowsIn(path, "pragma wal_checkpoint(truncate)");
+      return statSync(path).size;
+    };
+    await fill();
+    const once = size();
+    await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
+    for (const table of ["session", "event", "append", "journal", "lease"]) {
+      expect(rowsIn(path, `select * from ${table}`)).toEqual([]);
+    }
+    await fill();
+    expect(size()).toBeLessThan(once * 1.1);
+  });
+
+  it("is gone for another process that follows it, at once", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store);
+    const follower = nursery.start("mourn", { path, sessionId: SESSION });
+    expect(await follower.said()).toBe(1);
+    await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
+    expect(await follower.said()).toEqual({ code: "session_not_found" });
+    expect(await follower.ended).toBe(0);
+  });
+
+  it("is there wholly or not at all when its deleter is killed", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    let survived = 0;
+    for (const round of numbers(1, 6)) {
+      const sessionId = `ses_${round}`;
+      const texts = numbers(1, 20_000).map((number) => says(`${number}`));
+      await store.append(appendOf(0, [opening(), ...texts], { sessionId }));
+      const deleter = nursery.start("delete", { path, sessionId });
+      expect(await deleter.said()).toBe("ready");
+      deleter.tell("go");
+      await new Promise((resolve) => setTimeout(resolve, (round - 1) * 4)); // some moment of its work, another one each time
+      await deleter.kill();
+      const left = rowsIn(path, "select count(*) from event").flat()[0];
+      const there = (await store.summary(sessionId)) !== undefined;
+      expect(left).toBe(there ? 20_001 : 0);
+      if (!there) continue;
+      survived += 1;
+      await store.delete(
+        await store.acquireLease({ sessionId, owner: "a", now: 10_000, until: 10_001 }), // its lease ended with it
+      );
+    }
+    expect(survived).toBeGreaterThan(0);
+  });
+
+  it("while a page of it is read is not found, although another session got its number", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store, ["2", "3"]);
+    const other = new Libsql(path);
+    const deletion = `
+      delete from event; delete from append; delete from session;
+      insert into session (no, id, head, agent, cwd, status, summary) values (1, '${OTHER}', 3, 'a', '/', 'idle', '{}');
+      insert into event values (1, 1, '{"seq":1}'), (1, 2, '{"seq":2}'), (1, 3, '{"seq":3}');`;
+    const db = new (class extends Database {
+      override get(sql: string, ...values: Value[]): Row | undefined {
+        const row = super.get(sql, ...values);
+        if (sql.startsWith("select no, head")) other.exec(deletion); // between the two looks of a read
+        return row;
+      }
+    })(new Libsql(path), path);
+    expect(() => readPage(db, { sessionId: SESSION })).toThrow(expect.objectContaining({ code: "session_not_found" }));
+    db.close();
+    other.close();
+  });
+});
+
+function rowsIn(path: string, sql: string): unknown[][] {
+  const db = new Libsql(path);
+  try {
+    return db.prepare(sql).raw().all() as unknown[][];
+  } finally {
+    db.close();
+  }
+}
