@@ -18,6 +18,7 @@ import {
   answerRequest,
   closeStored,
   createSession,
+  deleteStored,
   reopenSession,
   type Answer,
   type Session,
@@ -119,6 +120,16 @@ export class Rookery implements AsyncDisposable {
   closeSession(sessionId: string, reason?: string): Promise<void> {
     const opening = { store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false };
     return closeStored(opening, sessionId, reason);
+  }
+
+  /**
+   * Forgets a session for good; one that is open here is let go of first. Rejects with `session_not_found`, or with
+   * `session_in_use` while another process drives it.
+   */
+  async deleteSession(sessionId: string): Promise<void> {
+    const open = [...this.#sessions].filter(({ id }) => id === sessionId);
+    for (const session of open) await session[Symbol.asyncDispose]();
+    await deleteStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim() }, sessionId);
   }
 
   /** Lets go of every session, ends every process that was started from here, and closes the log. */

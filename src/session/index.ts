@@ -1,5 +1,6 @@
 /** Live conversations. */
 export * from "./answer.ts";
+export { deleteStored } from "./delete.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { isDriven } from "./lease.ts";
 export * from "./open.ts";

@@ -1,0 +1,19 @@
+/** Forgets a session for good, unless someone drives it. */
+import type { OpenOptions } from "./open.ts";
+import { sessionNotFound } from "./answer.ts";
+import { takeLease } from "./lease.ts";
+
+/** Rejects with `session_not_found`, or with `session_in_use` while a living process drives it. */
+export async function deleteStored(
+  { store, clock, owner }: Pick<OpenOptions, "store" | "clock" | "owner">,
+  sessionId: string,
+): Promise<void> {
+  if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
+  const lease = await takeLease({ store, sessionId, owner, clock });
+  try {
+    await store.delete(lease);
+  } catch (error) {
+    await store.releaseLease(lease);
+    throw error;
+  }
+}
