@@ -98,11 +98,14 @@ it("keeps what it does not know, and uses the other entries where one is broken"
   expect(() => resolveLaunch(index, "bad")).toThrow("the registry's entry for bad cannot be used");
 });
 
-it.each([null, [], "x", {}, { version: "1" }, { version: "1", agents: {} }])("refuses %j as an index", (value) => {
-  expect(() => parseRegistry(value, "my-index.json")).toThrow(
-    expect.objectContaining({
-      code: "config_invalid",
-      message: expect.stringContaining("my-index.json is no index of agents") as string,
-    }) as Error,
-  );
-});
+it.each([[null], [[]], ["x"], [{}], [{ version: "1" }], [{ version: "1", agents: {} }]])(
+  "refuses %j as an index",
+  (value) => {
+    expect(() => parseRegistry(value, "my-index.json")).toThrow(
+      expect.objectContaining({
+        code: "config_invalid",
+        message: expect.stringContaining("my-index.json is no index of agents") as string,
+      }) as Error,
+    );
+  },
+);

@@ -15,6 +15,7 @@ import type {
 import { isRookeryError } from "../../domain/errors.ts";
 import { PathRefusal, confined } from "../../stdx/index.ts";
 import { RPC, notFound, peerError, requestCancelled, type PeerError } from "../errors.ts";
+import { quotedWord, typed } from "../process/typed.ts";
 import { servingFailure } from "./failure.ts";
 import { beforeAbort, passGate, type Gate, type ServeContext } from "./gate.ts";
 import { createParams, parsed, terminalParams, type CreateParams } from "./params.ts";
@@ -120,7 +121,7 @@ class Terminals implements ServedTerminals {
     const cwd = await confined(roots, request.cwd ?? ".");
     const command = [request.command, ...(request.args ?? [])];
     const added = request.env ?? [];
-    const title = [...added.map(({ name, value }) => `${name}=${shown(value)}`), ...command.map(shown)].join(" ");
+    const title = [...added.map(({ name, value }) => `${name}=${quotedWord(value)}`), typed(command)].join(" ");
     await passGate(gate, { kind: "execute", title, path: cwd, command, sessionId, params, signal });
     if ((await confined(roots, cwd)) !== cwd) throw new PathRefusal(`${cwd} was moved meanwhile; look again`);
     const terminal = await Terminal.start(request.command, request.args ?? [], {
@@ -151,9 +152,4 @@ function startFailure(error: unknown, { command, args, cwd }: CreateParams): Pee
   if (!isRookeryError(error, "agent_unavailable") || !/\s/.test(command) || (args ?? []).length > 0) return failure;
   const hint = "it is run without a shell: give the program as command and the rest as args";
   return peerError(failure.code, `${failure.message}; ${hint}`);
-}
-
-/** As it could be typed. */
-function shown(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

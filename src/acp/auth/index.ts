@@ -1,0 +1,8 @@
+/** Logging in to an agent. */
+export {
+  isTerminalLogin,
+  runTerminalLogin,
+  terminalLogin,
+  type RunLoginOptions,
+  type TerminalLogin,
+} from "./terminal.ts";

@@ -1,0 +1,117 @@
+/** Logging in to an agent by running its own program in the person's terminal. */
+import { spawn } from "node:child_process";
+import type { AuthMethod } from "@agentclientprotocol/sdk";
+import { RookeryError } from "../../domain/errors.ts";
+import { startFailure } from "../process/failure.ts";
+import { typed } from "../process/typed.ts";
+
+const GRACE_MS = 2_000;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is run in a terminal. */
+export interface TerminalLogin {
+  /** How the agent calls it. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+}
+
+/** A stream of this process that a child can be given. */
+interface Handle {
+  readonly isTTY?: boolean;
+  readonly fd: number;
+}
+
+export interface RunLoginOptions {
+  readonly cwd: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Where the person sits; the streams of this process if not said. */
+  readonly stdio?: { readonly stdin: Handle; readonly stdout: Handle; readonly stderr: Handle } | undefined;
+}
+
+export function isTerminalLogin(method: AuthMethod): boolean {
+  return "type" in method && method.type === "terminal";
+}
+
+/**
+ * The agent's own launch with the method's arguments behind it and the method's variables over it. Such a method is
+ * never passed to `authenticate`; after the login the agent is asked again for what it refused. Throws `input_invalid`
+ * for a method of another kind.
+ */
+export function terminalLogin(
+  method: AuthMethod,
+  agent: { readonly command: readonly string[]; readonly env: Environment },
+): TerminalLogin {
+  if (!("type" in method) || method.type !== "terminal") {
+    throw new RookeryError("input_invalid", `the login "${method.name}" is done by the agent, not in a terminal`);
+  }
+  const [command, ...args] = agent.command;
+  if (command === undefined) throw new RookeryError("agent_unavailable", "the agent's command is empty");
+  return {
+    name: method.name,
+    command,
+    args: [...args, ...(method.args ?? [])],
+    env: { ...agent.env, ...(method.env ?? {}) },
+  };
+}
+
+/** Resolves when the person has logged in. Rejects with `agent_unavailable`, `cwd_missing` or `interrupted`. */
+export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOptions): Promise<void> {
+  const { name, command, args } = login;
+  const { cwd, signal, stdio = process } = options;
+  if (stdio.stdin.isTTY !== true || stdio.stdout.isTTY !== true) {
+    const way = `run ${typed([command, ...args])} in one, then try again`;
+    const message = `the login "${name}" needs a terminal, and there is none here: ${way}`;
+    throw new RookeryError("agent_unavailable", message);
+  }
+  const unlessCancelled = (): void => {
+    if (signal?.aborted === true) throw new RookeryError("interrupted", `the login "${name}" was cancelled`);
+  };
+  unlessCancelled();
+  const fds = [stdio.stdin.fd, stdio.stdout.fd, stdio.stderr.fd];
+  const end = await inForeground(login, cwd, fds, signal).catch(async (error: unknown) => {
+    throw await startFailure(command, cwd, error);
+  });
+  unlessCancelled();
+  if (end.exitCode === 0) return;
+  const how = end.signal === null ? `exit code ${end.exitCode}` : `signal ${end.signal}`;
+  throw new RookeryError("agent_unavailable", `the login "${name}" did not succeed (${how})`);
+}
+
+/**
+ * In the group of this process, since a terminal is read by one group only, and without a marker: the browser that a
+ * login opens is the person's own and stays.
+ */
+function inForeground(
+  { command, args, env }: TerminalLogin,
+  cwd: string,
+  stdio: number[],
+  signal: AbortSignal | undefined,
+): Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env: { TERM: process.env["TERM"], ...env }, stdio });
+    let late: NodeJS.Timeout | undefined;
+    const stop = (): void => {
+      child.kill("SIGTERM");
+      late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+    };
+    const leave = (): void => undefined; // Ctrl-C is for the login, which shares the terminal
+    process.on("SIGINT", leave);
+    signal?.addEventListener("abort", stop, { once: true });
+    const done = (): void => {
+      clearTimeout(late);
+      process.off("SIGINT", leave);
+      signal?.removeEventListener("abort", stop);
+    };
+    child.once("error", (error) => {
+      done();
+      reject(error);
+    });
+    child.once("exit", (exitCode, killedBy) => {
+      done();
+      resolve({ exitCode, signal: killedBy });
+    });
+  });
+}
