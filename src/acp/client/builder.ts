@@ -1,96 +1,118 @@
 /** How a session starts: a new one, one of the agent's history, or a fork of it. */
 import { isAbsolute } from "node:path";
 import { RookeryError } from "../../domain/errors.ts";
-import type { Verbatim } from "../connection/incoming.ts";
-import { PeerError } from "../errors.ts";
-import type * as acp from "../schema.ts";
-import type { Client } from "./client.ts";
-import type { ClientSession, SessionOptions } from "./session.ts";
+import type { InProcessServer, McpDeclaration } from "../mcp/declaration.ts";
+import { layered, type SessionOptions } from "./handlers.ts";
+import type { ClientSession } from "./session.ts";
+import type { SetUpMethod } from "./set-up.ts";
 
-export type SetUpMethod = "session/new" | "session/load" | "session/resume" | "session/fork";
+export { sessionIdIn, type SetUpMethod } from "./set-up.ts";
 
-export interface SetUp {
+/** A request to start a session; it may carry fields of its own. */
+export type SessionRequest = { readonly cwd: string } & Readonly<Record<string, unknown>>;
+
+export interface Wanted {
   readonly method: SetUpMethod;
-  readonly params: Readonly<Record<string, unknown>>;
+  readonly params: SessionRequest;
+  readonly mcpServers: readonly (McpDeclaration | InProcessServer)[];
   readonly options: SessionOptions;
-  /** Where the agent does not choose it. */
   readonly sessionId: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface StartOptions {
+  /** The start is given up: it rejects with the signal's reason at once, and what the agent starts nonetheless is closed. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * Made by `client.session(cwd)`; can be used for several sessions. Whatever starts one rejects with `PeerError` where
+ * the agent refuses (`code` -32000: log in first), and with `backend_unsupported` where it does not offer the way.
+ */
 export class SessionBuilder {
-  readonly #client: Client;
-  readonly #request: Record<string, unknown> & { cwd: string; mcpServers: acp.McpServer[] };
+  readonly #start: (wanted: Wanted) => Promise<ClientSession>;
+  readonly #request: Record<string, unknown> & { readonly cwd: string };
+  readonly #mcpServers: (McpDeclaration | InProcessServer)[];
   #options: SessionOptions;
 
-  /** Throws `input_invalid` where the folder is not absolute. The request may carry fields of its own. */
-  constructor(client: Client, request: { readonly cwd: string }, options: SessionOptions) {
+  /** Throws `input_invalid` where a folder is not absolute. */
+  constructor(request: SessionRequest, options: SessionOptions, start: (wanted: Wanted) => Promise<ClientSession>) {
+    const { mcpServers, additionalDirectories } = request;
     mustBeAbsolute(request.cwd);
-    this.#client = client;
-    const { mcpServers = [] } = request as { mcpServers?: readonly acp.McpServer[] };
-    this.#request = { ...request, mcpServers: [...mcpServers] };
+    for (const path of listIn(additionalDirectories)) mustBeAbsolute(path);
+    this.#request = { ...request };
+    this.#mcpServers = listIn(mcpServers) as McpDeclaration[];
     this.#options = options;
+    this.#start = start;
   }
 
-  mcpServer(server: acp.McpServer): this {
-    this.#request.mcpServers.push(server);
+  /**
+   * A server as the protocol declares it, also of a type that is not known here, or one of this process. The agent is
+   * given it in a form that it says it takes; one of this process is there until the session is left.
+   */
+  mcpServer(server: McpDeclaration | InProcessServer): this {
+    this.#mcpServers.push(server);
     return this;
   }
 
-  /** Roots beside the working folder. */
+  /** Roots beside the working folder. Throws `input_invalid` where one is not absolute. */
   directories(...paths: readonly string[]): this {
     for (const path of paths) mustBeAbsolute(path);
-    this.#request["additionalDirectories"] = paths;
+    this.#request["additionalDirectories"] = [...listIn(this.#request["additionalDirectories"]), ...paths];
     return this;
   }
 
+  /** `_meta` of the request. */
   meta(meta: Readonly<Record<string, unknown>>): this {
     this.#request["_meta"] = meta;
     return this;
   }
 
-  /** What this session's client does for the agent, over what it does for every session. */
+  /**
+   * What this session's client does for the agent, over what it does for every session. The agent was told in the
+   * beginning what the client can do: what is served here alone has to be in `capabilities` of `connectClient`.
+   */
   serve(options: SessionOptions): this {
-    this.#options = { ...this.#options, ...options };
+    this.#options = layered(this.#options, options);
     return this;
   }
 
-  create(options: { signal?: AbortSignal } = {}): Promise<ClientSession> {
-    return this.#start("session/new", undefined, options.signal);
+  create(options: StartOptions = {}): Promise<ClientSession> {
+    return this.#with("session/new", undefined, options);
   }
 
-  /** The agent replays the whole history before it answers; those updates are `replay`. */
-  load(sessionId: string, options: { signal?: AbortSignal } = {}): Promise<ClientSession> {
-    return this.#start("session/load", sessionId, options.signal);
+  /** The agent replays the whole history before it answers: `take()` of the session gives it, each update as `replay`. */
+  load(sessionId: string, options: StartOptions = {}): Promise<ClientSession> {
+    return this.#with("session/load", sessionId, options);
   }
 
   /** The agent replays nothing. */
-  resume(sessionId: string, options: { signal?: AbortSignal } = {}): Promise<ClientSession> {
-    return this.#start("session/resume", sessionId, options.signal);
+  resume(sessionId: string, options: StartOptions = {}): Promise<ClientSession> {
+    return this.#with("session/resume", sessionId, options);
   }
 
   /** A new session that begins with what another one holds. */
-  fork(sessionId: string, options: { signal?: AbortSignal } = {}): Promise<ClientSession> {
-    return this.#start("session/fork", sessionId, options.signal);
+  fork(sessionId: string, options: StartOptions = {}): Promise<ClientSession> {
+    return this.#with("session/fork", sessionId, options);
   }
 
-  async #start(method: SetUpMethod, id: string | undefined, signal: AbortSignal | undefined): Promise<ClientSession> {
-    this.#client.mustOffer(method);
-    const params = { ...(id !== undefined && { sessionId: id }), ...this.#request };
-    const sessionId = method === "session/load" || method === "session/resume" ? id : undefined;
-    return this.#client.setUp({ method, params, options: this.#options, sessionId, signal });
+  #with(method: SetUpMethod, id: string | undefined, { signal }: StartOptions): Promise<ClientSession> {
+    return this.#start({
+      method,
+      params: { ...this.#request, ...(id !== undefined && { sessionId: id }) },
+      mcpServers: [...this.#mcpServers],
+      options: this.#options,
+      sessionId: method === "session/load" || method === "session/resume" ? id : undefined,
+      signal,
+    });
   }
 }
 
-/** The id in the agent's answer. Throws `PeerError`, or what is wrong with the answer. */
-export function sessionIdIn({ result, error }: Verbatim, method: SetUpMethod): string {
-  if (error !== undefined) throw new PeerError(error);
-  const id = (result as { sessionId?: unknown } | null | undefined)?.sessionId;
-  if (typeof id === "string" && id !== "") return id;
-  throw new RookeryError("agent_failed", `the agent answered ${method} without a session id`);
+function listIn(value: unknown): unknown[] {
+  return Array.isArray(value) ? [...(value as unknown[])] : [];
 }
 
-function mustBeAbsolute(path: string): void {
-  if (isAbsolute(path)) return;
-  throw new RookeryError("input_invalid", `"${path}" is not an absolute path: the protocol takes no other`);
+function mustBeAbsolute(path: unknown): void {
+  if (typeof path === "string" && isAbsolute(path)) return;
+  throw new RookeryError("input_invalid", `"${String(path)}" is not an absolute path: the protocol takes no other`);
 }

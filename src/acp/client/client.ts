@@ -1,23 +1,32 @@
 /** The client's side of a connection: what the agent is, its sessions, and the messages that go to each. */
 import { RookeryError } from "../../domain/errors.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "../connection/connection.ts";
-import type { IncomingNotification, IncomingRequest, Noise, Verbatim } from "../connection/incoming.ts";
+import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
 import { methodNotFound, notFound } from "../errors.ts";
 import type * as acp from "../schema.ts";
-import { SessionBuilder, sessionIdIn, type SetUp, type SetUpMethod } from "./builder.ts";
-import { capabilitiesOf, serve, sessionIdOf } from "./handlers.ts";
+import { Arrivals } from "./arrivals.ts";
+import { SessionBuilder, type SessionRequest, type Wanted } from "./builder.ts";
+import { Flow } from "./flow.ts";
+import { capabilitiesOf, handlerOf, layered, type SessionOptions } from "./handlers.ts";
+import { isOffered, mustOffer, type Offerable } from "./offered.ts";
+import { McpOffers, type OffersOptions } from "./offers.ts";
+import { sessionIdOf } from "./params.ts";
 import { SessionRoutes } from "./routes.ts";
-import { ClientSession, type SessionOptions } from "./session.ts";
+import type { ClientSession } from "./session.ts";
+import { setUp, unlessAborted, type SetUpHost } from "./set-up.ts";
 
-export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed"> {
+export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, OffersOptions {
+  /** How the client calls itself. */
   readonly info?: acp.Implementation | undefined;
   /** What every session's client does, unless the session's builder says otherwise. */
   readonly serve?: SessionOptions | undefined;
   /** What the client says of itself; follows from `serve` if not said. */
   readonly capabilities?: acp.ClientCapabilities | undefined;
+  /** Hears what the agent writes that is no message, such as its log. */
   readonly onNoise?: ((noise: Noise) => void) | undefined;
-  /** An update of a session that nobody here has. */
+  /** An update that nobody here can take: of a session that is not open, or of none. */
   readonly onStray?: ((notification: IncomingNotification) => void) | undefined;
+  /** Gives up connecting: the connection is closed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,11 +40,15 @@ export interface Route {
 const PROTOCOL_VERSION = 1;
 const UNKNOWN = { name: "rookery", version: "0" };
 
-/** Connects and introduces itself. Rejects where the agent speaks another version of the protocol, or none. */
+/**
+ * Connects to an agent and introduces itself. Rejects with `backend_unsupported` where the agent speaks another version
+ * of the protocol, and with `ConnectionClosed` where it ends; the connection is closed then.
+ */
 export async function connectClient(options: ClientOptions): Promise<Client> {
   const client = new Client(options);
   try {
-    await client.initialize(options.signal);
+    options.signal?.throwIfAborted();
+    await unlessAborted(options.signal, client.initialize());
     return client;
   } catch (error) {
     await client.close();
@@ -43,21 +56,30 @@ export async function connectClient(options: ClientOptions): Promise<Client> {
   }
 }
 
+/** A client that is connected. What its handlers of notifications throw closes the connection, with that as the cause. */
 export class Client implements AsyncDisposable {
   readonly connection: Connection;
   readonly #options: ClientOptions;
   readonly #serve: SessionOptions;
   readonly #routes = new SessionRoutes();
+  readonly #flow = new Flow();
+  readonly #arrivals = new Arrivals();
   readonly #extra = new Set<Route>();
+  readonly #offers: McpOffers;
   #agent: acp.InitializeResponse = { protocolVersion: PROTOCOL_VERSION };
 
+  /** Use `connectClient`. */
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#serve = options.serve ?? {};
+    this.#serve = layered({}, options.serve ?? {});
     const { peer = "the agent" } = options;
     this.connection = new Connection({
       ...options,
       peer,
+      trace: (direction, line) => {
+        if (direction === "in") this.#arrivals.came(line);
+        options.trace?.(direction, line);
+      },
       handlers: {
         request: (request) => this.#request(request),
         notification: (notification) => this.#notification(notification),
@@ -66,10 +88,13 @@ export class Client implements AsyncDisposable {
           void this.connection.close(new Error(`a handler of ${method} failed`, { cause: error })),
       },
     });
+    this.#offers = new McpOffers(this.connection, (route) => void this.addRoute(route), options);
     void this.connection.inputEnded.then(() => {
       const over = this.connection.over ?? new Error("the connection ended");
       for (const session of this.#routes.all) session.onOver(over);
     });
+    // Told by `close`, where there is one who closes.
+    void this.connection.closed.then(() => this.#offers[Symbol.asyncDispose]()).catch(() => undefined);
   }
 
   /** What the agent said of itself, as it came. */
@@ -85,43 +110,54 @@ export class Client implements AsyncDisposable {
     return this.#agent.authMethods ?? [];
   }
 
-  async initialize(signal?: AbortSignal): Promise<void> {
+  /** Of `connectClient`. */
+  async initialize(): Promise<void> {
     const { info = UNKNOWN, capabilities = capabilitiesOf(this.#serve) } = this.#options;
     const params = { protocolVersion: PROTOCOL_VERSION, clientCapabilities: capabilities, clientInfo: info };
-    this.#agent = await this.connection.request<acp.InitializeResponse>("initialize", params, { signal });
-    const { protocolVersion } = this.#agent;
-    if (protocolVersion === PROTOCOL_VERSION) return;
-    const message = `${this.connection.peer} speaks version ${String(protocolVersion)} of the protocol, not ${PROTOCOL_VERSION}`;
+    const agent = await this.connection.request<acp.InitializeResponse | null>("initialize", params);
+    const protocolVersion: unknown = agent?.protocolVersion;
+    if (agent !== null && protocolVersion === PROTOCOL_VERSION) {
+      this.#agent = agent;
+      return;
+    }
+    const spoken = protocolVersion === undefined ? "no version" : `version ${JSON.stringify(protocolVersion)}`;
+    const message = `${this.connection.peer} speaks ${spoken} of the protocol, and this client ${PROTOCOL_VERSION}`;
     throw new RookeryError("backend_unsupported", message);
   }
 
+  /** With one of `authMethods`. May take as long as a person takes to log in. */
   async authenticate(methodId: string, signal?: AbortSignal): Promise<void> {
-    await this.connection.request("authenticate", { methodId }, { signal });
+    signal?.throwIfAborted();
+    await unlessAborted(signal, this.request("authenticate", { methodId }, { signal }));
   }
 
   async logout(): Promise<void> {
-    await this.connection.request("logout", {});
+    await this.request("logout", {});
   }
 
-  /** A builder for a session in that folder, or from a request that was made elsewhere. */
-  session(where: string | ({ readonly cwd: string } & Readonly<Record<string, unknown>>)): SessionBuilder {
-    return new SessionBuilder(this, typeof where === "string" ? { cwd: where } : where, this.#serve);
+  /**
+   * A builder for a session in that folder, or from a request that was made elsewhere. Throws `input_invalid` where the
+   * folder is not absolute.
+   */
+  session(where: string | SessionRequest): SessionBuilder {
+    const request = typeof where === "string" ? { cwd: where } : where;
+    return new SessionBuilder(request, this.#serve, (wanted) => this.#start(wanted));
   }
 
-  /** One page; `nextCursor` gets the next. */
-  listSessions(params: acp.ListSessionsRequest = {}): Promise<acp.ListSessionsResponse> {
-    this.mustOffer("session/list");
-    return this.connection.request("session/list", params);
+  /** One page; its `nextCursor` as `cursor` gets the next. */
+  async listSessions(params: acp.ListSessionsRequest = {}): Promise<acp.ListSessionsResponse> {
+    this.#mustOffer("list");
+    return this.request("session/list", params);
   }
 
   async deleteSession(sessionId: string): Promise<void> {
-    this.mustOffer("session/delete");
-    await this.connection.request("session/delete", { sessionId });
+    this.#mustOffer("delete");
+    await this.request("session/delete", { sessionId });
   }
 
-  /** Any request of the protocol or of an extension. */
+  /** Any request of the protocol or of an extension. Its signal tells the agent; the answer is waited for all the same. */
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result> {
-    return this.connection.request<Result>(method, params, options);
+    return this.#flow.call(() => this.connection.request<Result>(method, params, options));
   }
 
   notify(method: string, params?: unknown): Promise<void> {
@@ -134,88 +170,81 @@ export class Client implements AsyncDisposable {
     return () => void this.#extra.delete(route);
   }
 
-  /** Throws `backend_unsupported` where the agent does not advertise it. */
-  mustOffer(method: SetUpMethod | "session/list" | "session/delete"): void {
-    const { loadSession, sessionCapabilities = {} } = this.capabilities;
-    const offered: Record<string, unknown> = {
-      ...sessionCapabilities,
-      new: true,
-      load: loadSession === true || undefined,
-    };
-    if ((offered[method.slice("session/".length)] ?? undefined) !== undefined) return;
-    throw new RookeryError("backend_unsupported", `${this.connection.peer} does not offer ${method}`);
-  }
-
-  /** Sends a set-up request; what arrives for the session goes to it from the first message on. */
-  async setUp({ method, params, options, sessionId, signal }: SetUp): Promise<ClientSession> {
-    const { connection } = this;
-    const leave = (session: ClientSession): Promise<void> => {
-      this.#routes.remove(session);
-      return Promise.resolve();
-    };
-    const open = (id: string): ClientSession => new ClientSession({ connection, id, options, leave });
-    const send = async (named: (response: Verbatim) => ClientSession): Promise<ClientSession> => {
-      let session: ClientSession | undefined;
-      let failed: unknown;
-      const onResponse = (response: Verbatim): void => {
-        try {
-          session = named(response);
-          session.started(response);
-        } catch (error) {
-          failed = error;
-        }
-      };
-      await connection.request(method, params, { signal, onResponse });
-      if (session === undefined) throw failed;
-      return session;
-    };
-    if (sessionId === undefined) {
-      return this.#routes.settingUp(open, (named) => send((response) => named(sessionIdIn(response, method))));
-    }
-    if (this.#routes.has(sessionId)) {
-      throw new RookeryError("session_in_use", `session ${sessionId} is open on this connection already`);
-    }
-    const session = open(sessionId);
-    if (method === "session/load") session.loading();
-    this.#routes.add(session);
-    try {
-      return await send(() => session);
-    } catch (error) {
-      this.#routes.remove(session);
-      throw error;
-    }
-  }
-
-  close(): Promise<void> {
-    return this.connection.close();
+  /** Fails what was asked, and what is read gets the error behind what has come. A second call waits for the first. */
+  async close(): Promise<void> {
+    await this.connection.close();
+    await this.#offers[Symbol.asyncDispose]();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  async #start({ method, params, mcpServers, options, sessionId, signal }: Wanted): Promise<ClientSession> {
+    this.#mustOffer(method.slice("session/".length) as Offerable);
+    const { additionalDirectories } = params;
+    if (Array.isArray(additionalDirectories) && additionalDirectories.length > 0) {
+      this.#mustOffer("additionalDirectories");
+    }
+    const offer = await this.#offers.offer(mcpServers, this.capabilities.mcpCapabilities);
+    const host: SetUpHost = {
+      connection: this.connection,
+      routes: this.#routes,
+      flow: this.#flow,
+      arrivals: this.#arrivals,
+      closes: isOffered(this.capabilities, "close"),
+      stray: (notification) => this.#options.onStray?.(notification),
+    };
+    const leave = async (session: ClientSession): Promise<void> => {
+      this.#routes.remove(session);
+      await offer[Symbol.asyncDispose]();
+    };
+    try {
+      const given = { ...params, mcpServers: offer.mcpServers };
+      return await setUp(host, { method, params: given, options, sessionId, leave, signal });
+    } catch (error) {
+      await offer[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  #mustOffer(what: Offerable): void {
+    mustOffer(this.connection.peer, this.capabilities, what);
+  }
+
   #notification(notification: IncomingNotification): void | Promise<void> {
+    this.#arrivals.handling(notification.line);
     const route = this.#routeOf(notification);
     if (route !== undefined) return route.notification(notification);
-    if (notification.method !== "session/update") return this.#serve.notification?.(notification);
     const session = this.#routes.find(notification);
-    if (session === undefined) return this.#options.onStray?.(notification);
+    if (notification.method !== "session/update") {
+      return session === undefined ? this.#serve.notification?.(notification) : session.onNotification(notification);
+    }
+    if (session === undefined || !hasUpdate(notification)) return this.#options.onStray?.(notification);
     return session.onUpdate(notification);
   }
 
   #request(request: IncomingRequest): unknown {
+    this.#arrivals.handling(request.line);
     const route = this.#routeOf(request);
     if (route !== undefined) return route.request(request);
     const session = this.#routes.find(request);
     if (session !== undefined) return session.onRequest(request);
-    const sessionId = sessionIdOf(request.params);
-    if (sessionId !== undefined && !request.method.startsWith("_")) throw notFound(`session ${sessionId}`);
-    if (request.method === "session/request_permission") throw methodNotFound(request.method);
-    return serve(this.#serve, request, { sessionId, signal: request.signal });
+    const { method, params, signal } = request;
+    const sessionId = sessionIdOf(params);
+    if (sessionId !== undefined && !method.startsWith("_")) throw notFound(`session ${sessionId}`);
+    const run = handlerOf(this.#serve, request);
+    if (run === undefined) throw methodNotFound(method);
+    return run({ sessionId, signal });
   }
 
   #routeOf(message: IncomingNotification): Route | undefined {
     for (const route of this.#extra) if (route.takes(message)) return route;
     return undefined;
   }
+}
+
+function hasUpdate({ params }: IncomingNotification): boolean {
+  const { update } = params as { update?: unknown };
+  return typeof update === "object" && update !== null;
 }

@@ -1,43 +1,56 @@
 /** What a session's client does for the agent: each handler it has is a request it serves. */
-import { invalidParams, methodNotFound } from "../errors.ts";
 import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";
+import type { UpdateHandler } from "./delivery.ts";
+import { checkParams } from "./params.ts";
 
-type MaybePromise<T> = T | Promise<T>;
+export { sessionIdOf } from "./params.ts";
 
 export interface RequestContext {
+  /** Undefined where the request belongs to no session. */
   readonly sessionId: string | undefined;
-  /** Fires when the request is cancelled: by the agent, with its turn, or with the connection. */
+  /** Fires when the answer is of no use any more: the agent took its request back, its turn was cancelled, or it is gone. */
   readonly signal: AbortSignal;
 }
 
+/** Answers with what it returns. A `PeerError` that it throws is answered as it is, anything else as an internal error. */
+type Handler<Params, Result> = (params: Params, context: RequestContext) => Result | Promise<Result>;
+
 export interface TerminalHandlers {
-  create(params: acp.CreateTerminalRequest, context: RequestContext): MaybePromise<acp.CreateTerminalResponse>;
-  output(params: acp.TerminalOutputRequest, context: RequestContext): MaybePromise<acp.TerminalOutputResponse>;
-  waitForExit(
-    params: acp.WaitForTerminalExitRequest,
-    context: RequestContext,
-  ): MaybePromise<acp.WaitForTerminalExitResponse>;
-  kill(params: acp.KillTerminalRequest, context: RequestContext): MaybePromise<acp.KillTerminalResponse>;
-  release(params: acp.ReleaseTerminalRequest, context: RequestContext): MaybePromise<acp.ReleaseTerminalResponse>;
+  readonly create: Handler<acp.CreateTerminalRequest, acp.CreateTerminalResponse>;
+  readonly output: Handler<acp.TerminalOutputRequest, acp.TerminalOutputResponse>;
+  readonly waitForExit: Handler<acp.WaitForTerminalExitRequest, acp.WaitForTerminalExitResponse>;
+  readonly kill: Handler<acp.KillTerminalRequest, acp.KillTerminalResponse>;
+  readonly release: Handler<acp.ReleaseTerminalRequest, acp.ReleaseTerminalResponse>;
 }
 
+/**
+ * What is left out is refused with -32601. Params that lack what the protocol wants are refused with -32602 before a
+ * handler sees them; whatever else they carry is there.
+ */
 export interface SessionHandlers {
-  permission?(
-    params: acp.RequestPermissionRequest,
-    context: RequestContext,
-  ): MaybePromise<acp.RequestPermissionResponse>;
-  readTextFile?(params: acp.ReadTextFileRequest, context: RequestContext): MaybePromise<acp.ReadTextFileResponse>;
-  writeTextFile?(params: acp.WriteTextFileRequest, context: RequestContext): MaybePromise<acp.WriteTextFileResponse>;
+  /** When the turn is cancelled the agent is answered at once, whatever this does then. */
+  readonly permission?: Handler<acp.RequestPermissionRequest, acp.RequestPermissionResponse> | undefined;
+  readonly readTextFile?: Handler<acp.ReadTextFileRequest, acp.ReadTextFileResponse> | undefined;
+  readonly writeTextFile?: Handler<acp.WriteTextFileRequest, acp.WriteTextFileResponse> | undefined;
   readonly terminal?: TerminalHandlers | undefined;
-  elicitation?(
-    params: acp.CreateElicitationRequest,
-    context: RequestContext,
-  ): MaybePromise<acp.CreateElicitationResponse>;
-  /** Any other request. Without it they get -32601. */
-  request?(request: IncomingRequest): unknown;
+  /** When the turn is cancelled the agent is answered at once, whatever this does then. */
+  readonly elicitation?: Handler<acp.CreateElicitationRequest, acp.CreateElicitationResponse> | undefined;
+  /** Any other request, such as one of an extension. */
+  readonly request?: ((request: IncomingRequest, context: RequestContext) => unknown) | undefined;
   /** Any notification but `session/update`. */
-  notification?(notification: IncomingNotification): MaybePromise<void>;
+  readonly notification?: ((notification: IncomingNotification) => void | Promise<void>) | undefined;
+}
+
+export interface SessionOptions extends SessionHandlers {
+  /**
+   * Takes each update as it comes, in the place of a reader: iterating over a turn gives none then. The next one waits
+   * until it is done, and so do requests of the session and the turn's response. What it throws ends the session here:
+   * the turn fails with it, and so does every other prompt.
+   */
+  readonly update?: UpdateHandler | undefined;
+  /** A request that no handler takes is refused, or is an item for the reader to answer. Refused if not said. */
+  readonly unhandled?: "refuse" | "read" | undefined;
 }
 
 /** What a client that has these says of itself. */
@@ -50,53 +63,63 @@ export function capabilitiesOf(handlers: SessionHandlers): acp.ClientCapabilitie
   };
 }
 
-export const CANCELLED_PERMISSION: acp.RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
-export const CANCELLED_ELICITATION: acp.CreateElicitationResponse = { action: "cancel" };
-
-/** Throws -32601 where there is no handler, and -32602 where the params are no object. */
-export function serve(handlers: SessionHandlers, request: IncomingRequest, context: RequestContext): unknown {
-  const { method, params } = request;
-  const run = serverOf(handlers, method);
-  if (run === undefined) {
-    if (handlers.request !== undefined) return handlers.request(request);
-    throw methodNotFound(method);
-  }
-  if (typeof params !== "object" || params === null) throw invalidParams(`${method} takes an object`);
-  return run(params, context);
+/** What `over` does not say is as in `under`; either may be an object of a class. */
+export function layered(under: SessionOptions, over: SessionOptions): SessionOptions {
+  const chosen = <Key extends keyof SessionOptions>(key: Key): SessionOptions[Key] => {
+    const from = over[key] === undefined ? under : over;
+    const value: unknown = from[key];
+    return (typeof value === "function" ? value.bind(from) : value) as SessionOptions[Key];
+  };
+  return {
+    permission: chosen("permission"),
+    readTextFile: chosen("readTextFile"),
+    writeTextFile: chosen("writeTextFile"),
+    terminal: chosen("terminal"),
+    elicitation: chosen("elicitation"),
+    request: chosen("request"),
+    notification: chosen("notification"),
+    update: chosen("update"),
+    unhandled: chosen("unhandled"),
+  };
 }
 
-/** Undefined where the method is not one of these, or nobody serves it. */
-function serverOf(
+/** What serves the request; undefined where nobody does. Throws -32602. */
+export function handlerOf(
   handlers: SessionHandlers,
-  method: string,
-): ((params: object, c: RequestContext) => unknown) | undefined {
+  request: IncomingRequest,
+): ((context: RequestContext) => unknown) | undefined {
+  const { method, params } = request;
+  const typed = typedHandler(handlers, method);
+  if (typed !== undefined) {
+    checkParams(method, params); // the rest of its type is the agent's word
+    return (context) => (typed as Handler<unknown, unknown>)(params, context);
+  }
+  const { request: other } = handlers;
+  return other && ((context) => other.call(handlers, request, context));
+}
+
+function typedHandler(handlers: SessionHandlers, method: string): unknown {
   const { terminal } = handlers;
   switch (method) {
     case "session/request_permission":
-      return handlers.permission && ((p, c) => handlers.permission?.(p as acp.RequestPermissionRequest, c));
+      return handlers.permission?.bind(handlers);
     case "fs/read_text_file":
-      return handlers.readTextFile && ((p, c) => handlers.readTextFile?.(p as acp.ReadTextFileRequest, c));
+      return handlers.readTextFile?.bind(handlers);
     case "fs/write_text_file":
-      return handlers.writeTextFile && ((p, c) => handlers.writeTextFile?.(p as acp.WriteTextFileRequest, c));
+      return handlers.writeTextFile?.bind(handlers);
     case "elicitation/create":
-      return handlers.elicitation && ((p, c) => handlers.elicitation?.(p as acp.CreateElicitationRequest, c));
+      return handlers.elicitation?.bind(handlers);
     case "terminal/create":
-      return terminal && ((p, c) => terminal.create(p as acp.CreateTerminalRequest, c));
+      return terminal?.create.bind(terminal);
     case "terminal/output":
-      return terminal && ((p, c) => terminal.output(p as acp.TerminalOutputRequest, c));
+      return terminal?.output.bind(terminal);
     case "terminal/wait_for_exit":
-      return terminal && ((p, c) => terminal.waitForExit(p as acp.WaitForTerminalExitRequest, c));
+      return terminal?.waitForExit.bind(terminal);
     case "terminal/kill":
-      return terminal && ((p, c) => terminal.kill(p as acp.KillTerminalRequest, c));
+      return terminal?.kill.bind(terminal);
     case "terminal/release":
-      return terminal && ((p, c) => terminal.release(p as acp.ReleaseTerminalRequest, c));
+      return terminal?.release.bind(terminal);
     default:
       return undefined;
   }
-}
-
-/** Of the params of any message that belongs to a session. */
-export function sessionIdOf(params: unknown): string | undefined {
-  const id = (params as { sessionId?: unknown } | null | undefined)?.sessionId;
-  return typeof id === "string" ? id : undefined;
 }

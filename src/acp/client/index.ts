@@ -1,6 +1,12 @@
-export { SessionBuilder } from "./builder.ts";
-export { Client, connectClient, type ClientOptions, type Route } from "./client.ts";
-export { capabilitiesOf, type RequestContext, type SessionHandlers, type TerminalHandlers } from "./handlers.ts";
+export type { SessionBuilder, SessionRequest, StartOptions } from "./builder.ts";
+export { connectClient, type Client, type ClientOptions, type Route } from "./client.ts";
+export {
+  capabilitiesOf,
+  type RequestContext,
+  type SessionHandlers,
+  type SessionOptions,
+  type TerminalHandlers,
+} from "./handlers.ts";
 export type { RequestItem, SessionItem, StopItem, UpdateItem, When } from "./items.ts";
-export { ClientSession, type SessionOptions } from "./session.ts";
+export type { ClientSession } from "./session.ts";
 export type { ClientTurn } from "./turn.ts";

@@ -1,13 +1,17 @@
 /** Which session a message of the agent belongs to, also before the agent has said the session's id. */
+import { RookeryError } from "../../domain/errors.ts";
 import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
-import { sessionIdOf } from "./handlers.ts";
+import { sessionIdOf } from "./params.ts";
 import type { ClientSession } from "./session.ts";
 
 /** What may arrive of one session before its id is known; more ids than this are no session's. */
 const EARLY_IDS = 16;
+/** Sessions that were left and are remembered, so that what comes late of them is not taken for another's. */
+const GONE_IDS = 1024;
 
 export class SessionRoutes {
   readonly #sessions = new Map<string, ClientSession>();
+  readonly #gone = new Set<string>();
   #settingUp: { readonly open: (id: string) => ClientSession; readonly early: Map<string, ClientSession> } | undefined;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -20,11 +24,20 @@ export class SessionRoutes {
   }
 
   add(session: ClientSession): void {
+    this.#gone.delete(session.id);
     this.#sessions.set(session.id, session);
   }
 
   remove(session: ClientSession): void {
-    if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
+    if (this.#sessions.get(session.id) !== session) return;
+    this.#sessions.delete(session.id);
+    this.forget(session.id);
+  }
+
+  /** It is nobody's here, whatever comes of it. */
+  forget(id: string): void {
+    this.#gone.add(id);
+    for (const oldest of this.#gone) if (this.#gone.size > GONE_IDS) this.#gone.delete(oldest);
   }
 
   /**
@@ -46,6 +59,8 @@ export class SessionRoutes {
         early.clear();
       };
       const named = (id: string): ClientSession => {
+        if (this.has(id))
+          throw new RookeryError("agent_failed", `the agent gave a new session the id of another: ${id}`);
         const session = early.get(id) ?? open(id);
         early.delete(id);
         this.add(session);
@@ -70,7 +85,7 @@ export class SessionRoutes {
 
   #early(id: string): ClientSession | undefined {
     const settingUp = this.#settingUp;
-    if (settingUp === undefined) return undefined;
+    if (settingUp === undefined || this.#gone.has(id)) return undefined;
     const known = settingUp.early.get(id);
     if (known !== undefined || settingUp.early.size >= EARLY_IDS) return known;
     const session = settingUp.open(id);

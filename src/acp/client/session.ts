@@ -1,20 +1,21 @@
 /** A session with an agent: its updates and its requests, one prompt at a time, and a cancel that hits no other. */
 import { RookeryError } from "../../domain/errors.ts";
-import { deferred } from "../../stdx/index.ts";
 import type { RequestOptions } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
-import { PeerError, peerError, RPC } from "../errors.ts";
 import type * as acp from "../schema.ts";
-import { CANCELLED_ELICITATION, CANCELLED_PERMISSION, serve, type SessionHandlers } from "./handlers.ts";
-import { Items, type RequestItem, type SessionItem, type UpdateItem, type When } from "./items.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { blocks, cancelledAnswer, outcomeOf } from "./answers.ts";
+import { Delivery } from "./delivery.ts";
+import { Fence } from "./fence.ts";
+import { Flow } from "./flow.ts";
+import type { SessionOptions } from "./handlers.ts";
+import type { RequestItem, SessionItem, StopItem, UpdateItem, When } from "./items.ts";
+import { serve } from "./requests.ts";
+import { RunningTurn } from "./running.ts";
 import { openTurn, type ClientTurn } from "./turn.ts";
+import { Unread } from "./unread.ts";
 
-export interface SessionOptions extends SessionHandlers {
-  /** Takes each update as it comes, in the place of a reader; the agent waits while it is not done. */
-  update?(item: UpdateItem): void | Promise<void>;
-  /** A request that no handler takes is refused, or is an item for the reader to answer. */
-  readonly unhandled?: "refuse" | "read" | undefined;
-}
+export type { SessionOptions } from "./handlers.ts";
 
 /** The way to the agent: a connection, or what a proxy has instead of one. */
 export interface SessionLink {
@@ -26,42 +27,45 @@ export interface SessionParts {
   readonly connection: SessionLink;
   readonly id: string;
   readonly options: SessionOptions;
+  /** Of all sessions on the connection; of its own if not said. */
+  readonly flow?: Flow | undefined;
+  /** Of the connection, so that what had come before a prompt is not taken for its turn's. */
+  readonly arrivals?: Arrivals | undefined;
+  /** Whether the agent takes `session/close`; it does if not said. */
+  readonly closes?: boolean | undefined;
   /** Called once the session is left: nothing is routed to it any more. */
   readonly leave: (session: ClientSession) => Promise<void>;
 }
 
-interface Running {
-  cancelled: boolean;
-  /** Of this turn; what comes of them after a cancel is late. */
-  readonly tools: Set<string>;
-  /** Permissions and questions that a cancel answers. */
-  readonly asked: Set<() => void>;
-}
-
-const PROMPT = "session/prompt";
-
 export class ClientSession implements AsyncDisposable {
   readonly id: string;
   readonly #parts: SessionParts;
-  readonly #items = new Items();
-  /** The tools of the turn that was cancelled last. */
-  #fenced: ReadonlySet<string> = new Set();
+  readonly #flow: Flow;
+  readonly #unread = new Unread();
+  readonly #delivery: Delivery | undefined;
+  readonly #fence = new Fence();
   #setUp: Verbatim | undefined;
   #loading = false;
-  #running: Running | undefined;
-  #last: Promise<void> | undefined;
+  #turn: RunningTurn | undefined;
+  #idle: Promise<void> = Promise.resolve();
   #left = false;
+  #broken: { readonly error: unknown } | undefined;
 
   constructor(parts: SessionParts) {
+    const { id, options, flow = new Flow() } = parts;
     this.#parts = parts;
-    this.id = parts.id;
+    this.#flow = flow;
+    this.id = id;
+    if (options.update === undefined) return;
+    this.#delivery = new Delivery(options.update.bind(options), (error) => this.#break(error));
   }
 
-  /** The agent's answer to what started the session, as it came. */
+  /** The agent's answer to what started the session: its modes, its options, and what else it said. */
   get response(): acp.NewSessionResponse {
     return { sessionId: this.id, ...(this.#setUp?.result as Partial<acp.NewSessionResponse> | null | undefined) };
   }
 
+  /** The same as it came. */
   get setUp(): Verbatim | undefined {
     return this.#setUp;
   }
@@ -70,112 +74,95 @@ export class ClientSession implements AsyncDisposable {
     return this.#parts.connection;
   }
 
+  /** Closed or left: prompts are refused, and nothing is routed here. */
   get isLeft(): boolean {
     return this.#left;
   }
 
-  /** Updates from outside of any turn that were not read and did not fit. */
+  /** How many updates nobody read in time. Those of a turn that is being read are never among them. */
   get dropped(): number {
-    return this.#items.dropped;
+    return this.#unread.dropped;
   }
 
-  /** What comes before the set-up's response is history. */
-  loading(): void {
-    this.#loading = true;
-  }
-
-  started(setUp: Verbatim): void {
-    this.#setUp = setUp;
-    this.#loading = false;
-  }
-
-  /** Starts a turn. Throws `turn_in_progress` or `session_closed`. */
+  /**
+   * Starts a turn. Throws `turn_in_progress` or `session_closed`. Aborting the signal cancels the turn; one that has
+   * fired already ends it as cancelled, and the agent hears nothing of it.
+   */
   prompt(
     prompt: string | acp.ContentBlock | readonly acp.ContentBlock[],
-    options: { signal?: AbortSignal } = {},
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): ClientTurn {
-    this.#refuseIfLeft();
-    if (this.#running !== undefined) {
-      throw new RookeryError(
-        "turn_in_progress",
-        `session ${this.id} has a turn that has not ended: wait for it, or cancel it`,
-      );
+    this.#refuseIfOver();
+    if (this.#turn !== undefined) {
+      const message = `session ${this.id} has a turn that has not ended: wait for it, or cancel it`;
+      throw new RookeryError("turn_in_progress", message);
     }
-    const running: Running = { cancelled: false, tools: new Set(), asked: new Set() };
-    this.#running = running;
-    const cancel = (): Promise<void> => this.#cancel(running);
-    const ended = deferred();
-    this.#last = ended.promise;
-    const end = (): void => {
-      options.signal?.removeEventListener("abort", onAbort);
-      if (running.cancelled) this.#fenced = running.tools;
-      this.#running = undefined;
-      ended.resolve();
-    };
-    const onAbort = (): void => void cancel().catch(() => undefined); // a broken connection fails the turn itself
-    const response = this.#parts.connection
-      .request<acp.PromptResponse>(
-        PROMPT,
-        { sessionId: this.id, prompt: blocks(prompt) },
-        {
-          onResponse: ({ result, error }) => {
-            end();
-            if (error !== undefined) this.#items.fail(new PeerError(error));
-            else void this.#items.push({ kind: "stop", response: result as acp.PromptResponse }, false);
-          },
-        },
-      )
-      .catch((error: unknown) => {
-        if (this.#running === running) {
-          end();
-          this.#items.fail(error instanceof Error ? error : new Error(String(error)));
-        }
-        throw error;
-      });
-    if (options.signal?.aborted === true) onAbort();
-    options.signal?.addEventListener("abort", onAbort, { once: true });
-    return openTurn({ response, next: () => this.#items.next(), cancel });
+    const turn = new RunningTurn(this.#unread.begin(), this.#parts.arrivals?.last);
+    this.#turn = turn;
+    this.#idle = turn.ended.promise;
+    if (signal?.aborted === true) this.#ended(turn, { kind: "stop", response: { stopReason: "cancelled" } });
+    else void this.#run(turn, { sessionId: this.id, prompt: blocks(prompt) }, signal);
+    return openTurn({
+      response: turn.response.promise,
+      next: () => this.#unread.nextOf(turn.items),
+      discard: () => this.#unread.discard(turn.items),
+      cancel: () => this.#cancel(turn),
+    });
   }
 
-  /** Asks the agent to stop the turn that runs, if one does, and answers what it asks with `cancelled`. */
+  /** Asks the agent to stop the turn that runs, if one does, and answers what it asks meanwhile with `cancelled`. */
   async cancel(): Promise<void> {
-    if (this.#running !== undefined) await this.#cancel(this.#running);
+    if (this.#turn !== undefined) await this.#cancel(this.#turn);
   }
 
-  /** Resolves when no turn runs. */
-  async idle(): Promise<void> {
-    await this.#last;
+  /** Resolves when no turn runs. It reads nothing: the agent waits for who is far behind with a turn. */
+  idle(): Promise<void> {
+    return this.#idle;
   }
 
-  /** The next item, in a turn or outside of one; for those who do not iterate over a turn. */
+  /**
+   * The oldest item that was not read, of any turn or of none; for those who do not iterate over turns. Rejects where a
+   * turn failed, and then goes on; once nothing more can come, it rejects with the reason for ever.
+   */
   next(): Promise<SessionItem> {
-    return this.#items.next();
+    return this.#unread.next();
   }
 
-  /** What has come and was not read. */
+  /** What has come and was not read, also what waits for the `update` handler. */
   take(): SessionItem[] {
-    return this.#items.take();
+    const taken = [...this.#unread.take(), ...(this.#delivery?.take() ?? [])];
+    return taken.sort((one, other) => one.at - other.at).map(({ item }) => item);
   }
 
   setMode(modeId: string): Promise<acp.SetSessionModeResponse> {
-    return this.#request("session/set_mode", { sessionId: this.id, modeId });
+    return this.request("session/set_mode", { modeId });
   }
 
+  /** Answered with all options, because one may change another. */
   setConfigOption(configId: string, value: string | boolean): Promise<acp.SetSessionConfigOptionResponse> {
     const typed = typeof value === "boolean" ? { type: "boolean", value } : { value };
-    return this.#request("session/set_config_option", { sessionId: this.id, configId, ...typed });
+    return this.request("session/set_config_option", { configId, ...typed });
   }
 
   /** Agents in the field still take it, though the protocol has config options now. */
   setModel(modelId: string): Promise<unknown> {
-    return this.#request("session/set_model", { sessionId: this.id, modelId });
+    return this.request("session/set_model", { modelId });
   }
 
-  /** Ends it on the agent's side, which cancels what runs, and leaves it. */
+  /** Any request about this session, such as one of an extension; the session's id is added to the params. */
+  async request<Result = unknown>(method: string, params: object = {}): Promise<Result> {
+    this.#refuseIfOver();
+    const { connection } = this.#parts;
+    return this.#flow.call(() => connection.request<Result>(method, { sessionId: this.id, ...params }));
+  }
+
+  /** Ends it on the agent's side, where the agent offers that, and leaves it. What runs is cancelled. */
   async close(): Promise<void> {
     this.#refuseIfLeft();
+    const { connection, closes = true } = this.#parts;
+    this.cancel().catch(() => undefined); // without a connection there is nothing to cancel
     try {
-      await this.#request("session/close", { sessionId: this.id });
+      if (closes) await this.#flow.call(() => connection.request("session/close", { sessionId: this.id }));
     } finally {
       await this[Symbol.asyncDispose]();
     }
@@ -185,8 +172,28 @@ export class ClientSession implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#left) return;
     this.#left = true;
-    await this.cancel().catch(() => undefined); // the connection may be gone, and the turn with it
+    this.cancel().catch(() => undefined); // likewise
+    if (this.#turn === undefined) this.#unread.close(this.#leftError());
     await this.#parts.leave(this);
+  }
+
+  /** Of the set-up: what comes before its response is history. */
+  loading(): void {
+    this.#loading = true;
+    this.#delivery?.open();
+  }
+
+  /** Of the set-up: the agent has answered. Called in wire order. */
+  started(setUp: Verbatim): void {
+    this.#setUp = setUp;
+    this.#loading = false;
+    this.#delivery?.open();
+  }
+
+  /** Of the set-up: resolves when the `update` handler is done with what came before; rejects with what it threw. */
+  async handled(): Promise<void> {
+    await this.#delivery?.reached;
+    this.#throwIfBroken();
   }
 
   /** Of the connection: a `session/update`. */
@@ -194,98 +201,132 @@ export class ClientSession implements AsyncDisposable {
     const notification = params as acp.SessionNotification;
     const { update } = notification;
     const item: UpdateItem = { kind: "update", when: this.#when(update), update, notification, line };
-    const { options } = this.#parts;
-    return options.update === undefined ? this.#items.push(item, item.when === "turn") : options.update(item);
+    const room = this.#push(item);
+    return room && this.#flow.hold(this, room);
+  }
+
+  /** Of the connection: any other notification that names this session. */
+  async onNotification(notification: IncomingNotification): Promise<void> {
+    try {
+      await this.#parts.options.notification?.(notification);
+    } catch (error) {
+      this.#break(error);
+    }
   }
 
   /** Of the connection: a request that names this session. */
   async onRequest(request: IncomingRequest): Promise<unknown> {
     const cancelled = cancelledAnswer(request.method);
-    const running = this.#running;
-    if (cancelled === undefined || running === undefined) return this.#serve(request, request.signal);
-    if (running.cancelled) return cancelled;
-    const controller = new AbortController();
-    const signal = AbortSignal.any([request.signal, controller.signal]);
-    const stopped = deferred<unknown>();
-    const stop = (): void => {
-      stopped.resolve(cancelled);
-      controller.abort();
-    };
-    running.asked.add(stop);
-    const served = this.#serve(request, signal);
-    try {
-      return await Promise.race([served, stopped.promise]);
-    } finally {
-      running.asked.delete(stop);
-      served.catch(() => undefined); // where the cancel was first, nobody waits for it
+    if (cancelled === undefined) return this.#serve(request, request.signal);
+    if (this.#turn !== undefined) {
+      return this.#turn.ask(cancelled, request.signal, (signal) => this.#serve(request, signal));
     }
+    const { toolCall } = request.params as { toolCall?: { toolCallId?: unknown } | null };
+    return this.#fence.hasTool(toolCall?.toolCallId) ? cancelled : this.#serve(request, request.signal);
   }
 
   /** Of the connection: nothing more will come. */
   onOver(error: Error): void {
-    this.#items.fail(error);
+    this.#unread.close(error);
   }
 
-  async #serve(request: IncomingRequest, signal: AbortSignal): Promise<unknown> {
-    const { options } = this.#parts;
+  async #run(turn: RunningTurn, params: acp.PromptRequest, signal: AbortSignal | undefined): Promise<void> {
+    const abort = (): void => void this.#cancel(turn).catch(() => undefined); // a lost connection fails the turn itself
+    signal?.addEventListener("abort", abort, { once: true });
+    const apart = this.#flow.isHeld; // whoever holds it lets go by itself, and is not to be passed by for the whole turn
+    const end = this.#flow.begin(this);
     try {
-      return await serve(options, request, { sessionId: this.id, signal });
+      await this.#parts.connection.request("session/prompt", params, {
+        apart,
+        onResponse: (response) => this.#ended(turn, outcomeOf(response, turn.cancelled)),
+      });
     } catch (error) {
-      const unhandled = error instanceof PeerError && error.code === RPC.methodNotFound;
-      if (!unhandled || options.unhandled !== "read") throw error;
+      this.#ended(turn, error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      end();
+      signal?.removeEventListener("abort", abort);
     }
-    const answer = deferred<unknown>();
-    const item: RequestItem = {
-      kind: "request",
-      request,
-      respond: (result) => answer.resolve(result),
-      fail: (error) => answer.reject(error),
-    };
-    void this.#items.push(item, false);
-    signal.addEventListener("abort", () => answer.reject(peerError(RPC.cancelled, "cancelled")), { once: true });
-    return answer.promise;
   }
 
-  async #cancel(running: Running): Promise<void> {
-    if (running.cancelled || this.#running !== running) return;
-    running.cancelled = true;
+  #ended(turn: RunningTurn, how: StopItem | Error): void {
+    if (this.#turn !== turn) return;
+    this.#turn = undefined;
+    if (turn.cancelled) this.#fence.close(turn.things.seen);
+    if (how instanceof Error) turn.giveUp();
+    this.#unread.end(turn.items, how);
+    if (this.#left) this.#unread.close(this.#leftError());
+    turn.ended.resolve();
+    const settle = (): void => (how instanceof Error ? turn.response.reject(how) : turn.response.resolve(how.response));
+    const handled = this.#delivery?.reached;
+    if (handled === undefined) settle();
+    else void handled.then(settle);
+  }
+
+  async #cancel(turn: RunningTurn): Promise<void> {
+    if (this.#turn !== turn || turn.cancelled) return;
     const told = this.#parts.connection.notify("session/cancel", { sessionId: this.id });
-    for (const stop of running.asked) stop();
+    turn.cancel();
     await told;
+  }
+
+  /** Returns what the agent has to wait for. */
+  #push(item: UpdateItem): Promise<void> | undefined {
+    if (this.#delivery !== undefined) {
+      this.#delivery.push(item);
+      return this.#turn?.cancelled === true ? undefined : this.#delivery.room;
+    }
+    if (item.when === "turn" && this.#turn !== undefined) {
+      this.#unread.pushTurn(this.#turn.items, item);
+      return this.#unread.room(this.#turn.items);
+    }
+    if (item.when === "replay") this.#unread.pushHistory(item);
+    else this.#unread.pushBetween(item);
+    return undefined;
+  }
+
+  #serve(request: IncomingRequest, signal: AbortSignal): Promise<unknown> {
+    const { options } = this.#parts;
+    const before = (): Promise<void> | undefined => this.#delivery?.reached;
+    const read = (item: RequestItem): void => {
+      if (this.#turn === undefined) this.#unread.pushBetween(item);
+      else this.#unread.pushTurn(this.#turn.items, item);
+    };
+    return serve({ sessionId: this.id, options, flow: this.#flow, before, read }, request, signal);
   }
 
   #when(update: acp.SessionUpdate): When {
     if (this.#loading) return "replay";
-    if (this.#running === undefined) return "between";
-    const tool = toolOf(update);
-    if (tool === undefined) return "turn";
-    if (this.#fenced.has(tool)) return "between";
-    this.#running.tools.add(tool);
+    const { arrivals } = this.#parts;
+    if (this.#turn === undefined || this.#turn.isAfter(arrivals?.at) || this.#fence.holdsBack(update)) return "between";
+    this.#turn.things.see(update);
     return "turn";
   }
 
-  #request<Result>(method: string, params: object): Promise<Result> {
+  /** A handler here lost something, so the session cannot be gone on with; the others can. */
+  #break(error: unknown): void {
+    this.#broken ??= { error };
+    this.#delivery?.stop();
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    turn.response.reject(error);
+    this.#unread.lose(turn.items, error instanceof Error ? error : new Error(String(error)));
+    void this.#cancel(turn).catch(() => undefined); // a lost connection ends the turn too
+  }
+
+  #refuseIfOver(): void {
     this.#refuseIfLeft();
-    return this.#parts.connection.request<Result>(method, params);
+    this.#throwIfBroken();
+  }
+
+  #throwIfBroken(): void {
+    if (this.#broken !== undefined) throw this.#broken.error;
   }
 
   #refuseIfLeft(): void {
-    if (this.#left) throw new RookeryError("session_closed", `session ${this.id} was closed or left`);
+    if (this.#left) throw this.#leftError();
   }
-}
 
-/** What a client must answer when it cancels the turn. */
-function cancelledAnswer(method: string): unknown {
-  if (method === "session/request_permission") return CANCELLED_PERMISSION;
-  return method === "elicitation/create" ? CANCELLED_ELICITATION : undefined;
-}
-
-function toolOf(update: acp.SessionUpdate | null | undefined): string | undefined {
-  const id = (update as { toolCallId?: unknown } | null | undefined)?.toolCallId;
-  return typeof id === "string" ? id : undefined;
-}
-
-function blocks(prompt: string | acp.ContentBlock | readonly acp.ContentBlock[]): readonly acp.ContentBlock[] {
-  if (typeof prompt === "string") return [{ type: "text", text: prompt }];
-  return "type" in prompt ? [prompt] : prompt;
+  #leftError(): RookeryError {
+    return new RookeryError("session_closed", `session ${this.id} was closed or left`);
+  }
 }

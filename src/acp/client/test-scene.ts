@@ -1,18 +1,96 @@
 /** The scene of the client's tests: our client and a scripted agent on a pair of streams. */
 import { PassThrough } from "node:stream";
-import { startAcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
-import { connectClient, streamTransport, type ClientOptions } from "../index.ts";
+import { startAcpAgent, type AcpScript, type AcpStep } from "../../testing/acp-agent/index.ts";
+import {
+  connectClient,
+  streamTransport,
+  type ClientOptions,
+  type SessionItem,
+  type StreamTransportOptions,
+} from "../index.ts";
 
-export async function openScene(script: AcpScript, options: Partial<ClientOptions> = {}) {
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export async function openScene(
+  script: AcpScript,
+  options: Partial<ClientOptions> = {},
+  limits: StreamTransportOptions = {},
+) {
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
+  let taken = 0;
   const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
-  const client = await connectClient({ transport: streamTransport(fromAgent, toAgent), ...options });
+  const client = await connectClient({
+    transport: streamTransport(fromAgent, toAgent, limits),
+    trace: (direction, line) => (taken += direction === "in" ? line.length : 0),
+    ...options,
+  });
+  const received = (): Message[] => agent.received as Message[];
   return {
     agent,
     client,
+    /** How much the client took from the agent, in characters. */
+    taken: () => taken,
+    /** The params of every message with this method that the agent got. */
+    sent: (method: string) => received().flatMap((message) => (message.method === method ? [message.params] : [])),
+    /** What the agent got as answers, in order. */
+    answers: () => received().flatMap(({ method, error, result }) => (method === undefined ? [error ?? result] : [])),
     async [Symbol.asyncDispose]() {
       await client.close();
       await agent.close();
     },
   };
+}
+
+/** The bytes of a `session/update`, for steps that write several messages at once. */
+export function updateLine(text: string, sessionId = "session-1"): string {
+  const update = { sessionUpdate: "agent_message_chunk", content: { type: "text", text } };
+  return `${JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update } })}\n`;
+}
+
+export function toolCall(toolCallId: string, sessionUpdate = "tool_call"): AcpStep {
+  return { update: { sessionUpdate, toolCallId, title: toolCallId } };
+}
+
+/** Each item as one word: when an update came and what it says, what was asked, how it stopped. */
+export function words(items: Iterable<SessionItem>): string[] {
+  return Array.from(items, (item) => {
+    if (item.kind === "stop") return `stop ${item.response.stopReason}`;
+    if (item.kind === "request") return `asks ${item.request.method}`;
+    const { toolCallId, content, sessionUpdate } = item.update as {
+      toolCallId?: string;
+      content?: { text?: string };
+      sessionUpdate: string;
+    };
+    return `${item.when} ${toolCallId ?? content?.text ?? sessionUpdate}`;
+  });
+}
+
+export async function readAll(turn: AsyncIterable<SessionItem>): Promise<string[]> {
+  const items: SessionItem[] = [];
+  for await (const item of turn) items.push(item);
+  return words(items);
+}
+
+/** What a promise was rejected with. */
+export async function failure(work: Promise<unknown>): Promise<Error> {
+  try {
+    await work;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("it did not fail");
+}
+
+/** Waits until the client has stopped taking anything for a long while. */
+export async function stalled({ taken }: { taken: () => number }): Promise<void> {
+  for (let before = -1; before !== taken();) {
+    before = taken();
+    for (let turns = 0; turns < 200; turns += 1) await new Promise(setImmediate);
+  }
 }

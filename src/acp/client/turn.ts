@@ -1,51 +1,70 @@
 /** One prompt: an async iterable of what comes until the agent stops, and the stop itself. */
+import { methodNotFound } from "../errors.ts";
 import type * as acp from "../schema.ts";
-import type { RequestItem, SessionItem, UpdateItem } from "./items.ts";
+import { textOf } from "./answers.ts";
+import type { RequestItem, UpdateItem } from "./items.ts";
 
-/** Iterating ends with the agent's stop; where the prompt fails it throws, and the session goes on. */
+/**
+ * Iterating gives what came since the last turn (`between`) and what comes in this one (`turn`), and ends with the
+ * agent's stop; where the prompt fails it throws, and the session goes on. Whoever breaks off reads no more of this
+ * turn: the rest is passed over, and the agent goes on unless it is cancelled.
+ *
+ * A turn that nobody reads makes the agent wait once 1 MiB is unread: iterate, or call `readText` or `finish`.
+ */
 export interface ClientTurn extends AsyncIterable<UpdateItem | RequestItem> {
-  /** The agent's response, unread updates or not. Rejects where the prompt failed. */
+  /** The agent's response, unread updates or not; it reads nothing itself. Rejects where the prompt failed. */
   readonly response: Promise<acp.PromptResponse>;
   readonly stopReason: Promise<acp.StopReason>;
   /** Reads to the end and gives the text that the agent said in this turn. */
   readText(): Promise<string>;
   /** Reads to the end, for its response alone. */
   finish(): Promise<acp.PromptResponse>;
-  /** Asks the agent to stop; does nothing once it has. */
+  /** Asks the agent to stop, and answers what it asks meanwhile with `cancelled`; does nothing once it has stopped. */
   cancel(): Promise<void>;
 }
 
 export interface TurnParts {
   readonly response: Promise<acp.PromptResponse>;
-  readonly next: () => Promise<SessionItem>;
+  /** Undefined at the end. */
+  readonly next: () => Promise<UpdateItem | RequestItem | undefined>;
+  readonly discard: () => void;
   readonly cancel: () => Promise<void>;
 }
 
-export function openTurn({ response, next, cancel }: TurnParts): ClientTurn {
-  response.catch(() => undefined); // told to whoever iterates, or asks for the response
-  const read = async function* (): AsyncGenerator<UpdateItem | RequestItem> {
-    for (let item = await next(); item.kind !== "stop"; item = await next()) yield item;
-  };
+export function openTurn({ response, next, discard, cancel }: TurnParts): ClientTurn {
   const stopReason = response.then((value) => value.stopReason);
-  stopReason.catch(() => undefined); // likewise
+  stopReason.catch(() => undefined); // told to whoever iterates, or asks for the response
+  const read = async function* (): AsyncGenerator<UpdateItem | RequestItem> {
+    let brokenOff = true;
+    try {
+      for (let item = await next(); item !== undefined; item = await next()) yield item;
+      brokenOff = false;
+    } finally {
+      if (brokenOff) discard();
+    }
+  };
+  /** Requests that only a reader would answer are refused: there is none. */
+  const readUpdates = async (take: (item: UpdateItem) => void): Promise<void> => {
+    for await (const item of read()) {
+      if (item.kind === "update") take(item);
+      else item.fail(methodNotFound(item.request.method));
+    }
+  };
   return {
     response,
     stopReason,
     cancel,
     async readText() {
-      let text = "";
-      for await (const item of read()) if (item.kind === "update" && item.when === "turn") text += textOf(item.update);
-      return text;
+      const texts: string[] = [];
+      await readUpdates(({ when, update }) => {
+        if (when === "turn") texts.push(textOf(update));
+      });
+      return texts.join("");
     },
     async finish() {
-      while ((await next()).kind !== "stop");
+      await readUpdates(() => undefined);
       return response;
     },
     [Symbol.asyncIterator]: read,
   };
-}
-
-function textOf(update: acp.SessionUpdate): string {
-  if (update.sessionUpdate !== "agent_message_chunk") return "";
-  return update.content.type === "text" ? update.content.text : "";
 }

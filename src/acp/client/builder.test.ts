@@ -1,0 +1,247 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { isRookeryError } from "../../domain/errors.ts";
+import { PeerError } from "../index.ts";
+import { failure, openScene, words } from "./test-scene.ts";
+
+const KNOWN = { sessionId: "old", cwd: "/work", history: [{ sessionUpdate: "plan", entries: [] }] };
+
+describe("a session is started", () => {
+  it.each([
+    ["session/new", {}],
+    ["session/load", { sessionId: "old" }],
+    ["session/resume", { sessionId: "old" }],
+    ["session/fork", { sessionId: "old" }],
+  ] as const)("by %s with its servers, folders and metadata as they were given", async (method, named) => {
+    await using scene = await openScene({ sessions: [KNOWN] });
+    const stdio = { name: "files", command: "/bin/files", args: ["-v"], env: [{ name: "A", value: "1" }], later: [1] };
+    const custom = { type: "telepathy", name: "mind", depth: { of: "thought" } };
+    const builder = scene.client
+      .session({ cwd: "/work", extra: { kept: 1 } })
+      .mcpServer(stdio)
+      .mcpServer(custom)
+      .directories("/more")
+      .directories("/most", "/even")
+      .meta({ "x.y/z": null });
+    const session = await {
+      "session/new": () => builder.create(),
+      "session/load": () => builder.load("old"),
+      "session/resume": () => builder.resume("old"),
+      "session/fork": () => builder.fork("old"),
+    }[method]();
+    expect(session.id).toBe("sessionId" in named && method !== "session/fork" ? "old" : "session-1");
+    expect(scene.sent(method)).toEqual([
+      {
+        ...named,
+        cwd: "/work",
+        extra: { kept: 1 },
+        mcpServers: [stdio, custom],
+        additionalDirectories: ["/more", "/most", "/even"],
+        _meta: { "x.y/z": null },
+      },
+    ]);
+    expect(await session.prompt("hi").response.catch(() => "refused")).toBe("refused");
+    expect(scene.sent("session/prompt")).toMatchObject([{ sessionId: session.id }]);
+  });
+
+  it("by a builder that starts others with the same", async () => {
+    await using scene = await openScene({});
+    const builder = scene.client.session("/work").mcpServer({ name: "a", command: "/a", args: [], env: [] });
+    const [one, other] = await Promise.all([builder.create(), builder.create()]);
+    expect([one.id, other.id]).toEqual(["session-1", "session-2"]);
+    expect(scene.sent("session/new")).toHaveLength(2);
+    expect(scene.sent("session/new")[0]).toEqual(scene.sent("session/new")[1]);
+  });
+
+  it("from a request that was made elsewhere, whatever is in it", async () => {
+    await using scene = await openScene({ sessions: [KNOWN] });
+    const custom = { type: "telepathy", name: "mind" };
+    await scene.client.session({ cwd: "/work", sessionId: "another", mcpServers: [custom] }).resume("old");
+    await scene.client.session({ cwd: "/work", mcpServers: null, additionalDirectories: null }).create();
+    expect(scene.sent("session/resume")).toEqual([{ cwd: "/work", sessionId: "old", mcpServers: [custom] }]);
+    expect(scene.sent("session/new")).toEqual([{ cwd: "/work", mcpServers: [], additionalDirectories: null }]);
+  });
+
+  it("with what the agent answered at hand, typed and as it came", async () => {
+    const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }] };
+    await using scene = await openScene({ modes, on: { "session/new": { answer: { merge: { own: { a: 1 } } } } } });
+    const session = await scene.client.session("/work").create();
+    expect(session.response.modes?.currentModeId).toBe("ask");
+    expect(session.setUp?.result).toEqual({ sessionId: "session-1", modes, own: { a: 1 } });
+  });
+
+  it("although the agent answers a load with null", async () => {
+    await using scene = await openScene({ sessions: [KNOWN], on: { "session/load": { answer: { result: null } } } });
+    const session = await scene.client.session("/work").load("old");
+    expect(session.response).toEqual({ sessionId: "old" });
+    expect(words(session.take())).toEqual(["replay plan"]);
+  });
+});
+
+describe("a session is not started", () => {
+  it.each(["work", "./work", "", "../work"])("in a folder that is not absolute: %j", async (cwd) => {
+    await using scene = await openScene({});
+    expect(() => scene.client.session(cwd)).toThrow(/is not an absolute path/);
+    expect(() => scene.client.session({ cwd })).toThrow(expect.objectContaining({ code: "input_invalid" }));
+    expect(() => scene.client.session("/work").directories("/a", cwd)).toThrow(/is not an absolute path/);
+    expect(() => scene.client.session({ cwd: "/work", additionalDirectories: [cwd] })).toThrow(/not an absolute path/);
+  });
+
+  it.each([
+    ["session/load", { loadSession: false }],
+    ["session/resume", { sessionCapabilities: { resume: null } }],
+    ["session/fork", { sessionCapabilities: { fork: null } }],
+    ["session/list", { sessionCapabilities: { list: null } }],
+    ["session/delete", { sessionCapabilities: { delete: null } }],
+  ])("by %s where the agent does not offer it", async (method, agentCapabilities) => {
+    await using scene = await openScene({ sessions: [KNOWN], initialize: { agentCapabilities } });
+    const { client } = scene;
+    const error = await failure(
+      {
+        "session/load": () => client.session("/work").load("old"),
+        "session/resume": () => client.session("/work").resume("old"),
+        "session/fork": () => client.session("/work").fork("old"),
+        "session/list": () => client.listSessions(),
+        "session/delete": () => client.deleteSession("old"),
+      }[method]!(),
+    );
+    expect(isRookeryError(error, "backend_unsupported")).toBe(true);
+    expect(error.message).toBe(`the agent does not offer ${method}`);
+    expect(scene.sent(method)).toEqual([]);
+  });
+
+  it("with further folders where the agent does not take any", async () => {
+    const agentCapabilities = { sessionCapabilities: { additionalDirectories: null } };
+    await using scene = await openScene({ initialize: { agentCapabilities } });
+    const error = await failure(scene.client.session("/work").directories("/more").create());
+    expect(isRookeryError(error, "backend_unsupported")).toBe(true);
+    expect(error.message).toBe("the agent does not offer directories beside the working folder");
+  });
+
+  it.each([
+    ["no id", {}],
+    ["an empty id", { sessionId: "" }],
+    ["an id that is no text", { sessionId: 7 }],
+    ["null", null],
+  ])("by an answer with %s", async (_what, result) => {
+    await using scene = await openScene({ on: { "session/new": [{ answer: { result } }] } });
+    const error = await failure(scene.client.session("/work").create());
+    expect(isRookeryError(error, "agent_failed")).toBe(true);
+    expect(error.message).toBe("the agent answered session/new without a session id");
+    expect((await scene.client.session("/work").create()).id).toBe("session-2");
+  });
+
+  it("by an answer with the id of one that is open", async () => {
+    await using scene = await openScene({
+      otherwise: [{ say: "hi" }],
+      on: { "session/new": [{}, { answer: { merge: { sessionId: "session-1" } } }] },
+    });
+    const session = await scene.client.session("/work").create();
+    const error = await failure(scene.client.session("/work").create());
+    expect(isRookeryError(error, "agent_failed")).toBe(true);
+    expect(await session.prompt("hi").readText()).toBe("hi");
+  });
+
+  it("when it is open on this connection already", async () => {
+    await using scene = await openScene({ sessions: [KNOWN], otherwise: [{ say: "hi" }] });
+    const session = await scene.client.session("/work").load("old");
+    expect(isRookeryError(await failure(scene.client.session("/work").resume("old")), "session_in_use")).toBe(true);
+    expect(await session.prompt("hi").readText()).toBe("hi");
+  });
+
+  it.each(["session/new", "session/load"])("where the agent refuses %s; its error is whole", async (method) => {
+    const error = { code: -32000, message: "log in first", data: { methods: ["a"] }, hint: "there" };
+    await using scene = await openScene({ sessions: [KNOWN], on: { [method]: [{ answer: { error } }] } });
+    const builder = scene.client.session("/work");
+    const start = () => (method === "session/new" ? builder.create() : builder.load("old"));
+    const refused = await failure(start());
+    expect(refused).toBeInstanceOf(PeerError);
+    expect((refused as PeerError).raw).toEqual(error);
+    expect((await start()).response.sessionId).toBeTypeOf("string");
+  });
+});
+
+describe("a start that is given up", () => {
+  it("before it began is not sent", async () => {
+    await using scene = await openScene({});
+    const reason = new Error("never mind");
+    const signal = AbortSignal.abort(reason);
+    expect(await failure(scene.client.session("/work").create({ signal }))).toBe(reason);
+    expect(scene.sent("session/new")).toEqual([]);
+  });
+
+  it.each(["session/new", "session/load"] as const)(
+    "rejects at once, although the agent goes on with %s",
+    async (method) => {
+      await using scene = await openScene({
+        sessions: [KNOWN],
+        on: { [method]: [{ steps: [{ waitForMessage: "_go" }] }], "$/cancel_request": {} },
+      });
+      const { client, agent } = scene;
+      const giveUp = new AbortController();
+      const builder = client.session("/work");
+      const start = (signal?: AbortSignal) =>
+        method === "session/new" ? builder.create({ signal }) : builder.load("old", { signal });
+      const starting = failure(start(giveUp.signal));
+      await agent.receivedMethod(method);
+      giveUp.abort();
+      expect(await starting).toBe(giveUp.signal.reason);
+      expect(await agent.receivedMethod("$/cancel_request")).toEqual({ requestId: 2 });
+    },
+  );
+
+  it("and that the agent answers nonetheless is closed there, and what comes of it is nobody's", async () => {
+    const late = { jsonrpc: "2.0", id: 2, result: { sessionId: "late" } };
+    const strays: unknown[] = [];
+    await using scene = await openScene(
+      {
+        on: {
+          "session/new": [{ answer: { times: 0 } }, { steps: [{ in: { session: "late", steps: [{ say: "boo" }] } }] }],
+          _go: { steps: [{ send: late }] },
+        },
+      },
+      { onStray: ({ params }) => strays.push(params) },
+    );
+    const { client, agent } = scene;
+    const giveUp = new AbortController();
+    const starting = failure(client.session("/work").create({ signal: giveUp.signal }));
+    await agent.receivedMethod("session/new");
+    giveUp.abort();
+    expect(await starting).toBe(giveUp.signal.reason);
+    await client.notify("_go");
+    expect(await agent.receivedMethod("session/close")).toEqual({ sessionId: "late" });
+    const next = await client.session("/work").create();
+    expect(strays).toMatchObject([{ sessionId: "late" }]);
+    expect(next.take()).toEqual([]);
+  });
+
+  it("does not keep the next from being started", async () => {
+    await using scene = await openScene({
+      otherwise: [{ say: "hi" }],
+      on: { "session/new": [{ steps: [{ hang: true }] }] },
+    });
+    const { client, agent } = scene;
+    const giveUp = new AbortController();
+    const starting = failure(client.session("/work").create({ signal: giveUp.signal }));
+    await agent.receivedMethod("session/new");
+    const next = client.session("/work").create();
+    giveUp.abort();
+    await starting;
+    expect(await (await next).prompt("hi").readText()).toBe("hi");
+  });
+
+  it("while it waits for another is not sent, and the other goes on", async () => {
+    await using scene = await openScene({ on: { "session/new": [{ steps: [{ waitForMessage: "_go" }] }] } });
+    const { client, agent } = scene;
+    const first = client.session("/work").create();
+    await agent.receivedMethod("session/new");
+    const giveUp = new AbortController();
+    const second = failure(client.session("/work").create({ signal: giveUp.signal }));
+    await turn();
+    giveUp.abort();
+    expect(await second).toBe(giveUp.signal.reason);
+    await client.notify("_go");
+    expect((await first).id).toBe("session-1");
+    expect(scene.sent("session/new")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,109 @@
+/** Hands updates to a session's handler: in order, one when the one before is done, and not before the session is known. */
+import { deferred, type Deferred } from "../../stdx/index.ts";
+import type { UpdateItem } from "./items.ts";
+import { HARD_LIMIT, SOFT_LIMIT, tooMuch } from "./limits.ts";
+import { Queue } from "./queue.ts";
+
+export type UpdateHandler = (item: UpdateItem) => void | Promise<void>;
+
+/** A place in the queue that someone waits for. */
+type Mark = () => void;
+
+export class Delivery {
+  readonly #handler: UpdateHandler;
+  /** Told once; nothing more is handed over. */
+  readonly #failed: (error: unknown) => void;
+  readonly #queue = new Queue<UpdateItem | Mark>();
+  #open = false;
+  #busy = false;
+  #over = false;
+  #room: Deferred<void> | undefined;
+
+  constructor(handler: UpdateHandler, failed: (error: unknown) => void) {
+    this.#handler = handler;
+    this.#failed = failed;
+  }
+
+  /** The session is the one that was asked for. */
+  open(): void {
+    this.#open = true;
+    this.#run();
+  }
+
+  push(item: UpdateItem): void {
+    if (this.#over) return;
+    if (this.#open && !this.#busy && this.#queue.first === undefined) return this.#hand(item);
+    this.#queue.push(item, item.line.length);
+    if (this.#queue.size > HARD_LIMIT) this.#fail(tooMuch(HARD_LIMIT));
+  }
+
+  /** What the agent has to wait for; a session that is not known yet holds nobody up. */
+  get room(): Promise<void> | undefined {
+    if (!this.#open || this.#queue.size <= SOFT_LIMIT) return undefined;
+    this.#room ??= deferred();
+    return this.#room.promise;
+  }
+
+  /** Resolves when everything up to now is done; undefined where it is, and where that cannot be waited for. */
+  get reached(): Promise<void> | undefined {
+    if (!this.#open || (!this.#busy && this.#queue.first === undefined)) return undefined;
+    const mark = deferred();
+    this.#queue.push(() => mark.resolve());
+    return mark.promise;
+  }
+
+  /** What was not handed over, which it will not be any more. */
+  take(): { readonly at: number; readonly item: UpdateItem }[] {
+    const taken: { at: number; item: UpdateItem }[] = [];
+    for (const { at, item } of this.#queue.clear()) {
+      if (typeof item === "function") item();
+      else taken.push({ at, item });
+    }
+    this.#letIn();
+    return taken;
+  }
+
+  stop(): void {
+    this.#over = true;
+    this.take();
+  }
+
+  #run(): void {
+    while (this.#open && !this.#busy) {
+      const entry = this.#queue.shift();
+      if (entry === undefined) break;
+      if (typeof entry.item === "function") entry.item();
+      else this.#hand(entry.item);
+    }
+    if (this.#queue.size <= SOFT_LIMIT / 2) this.#letIn();
+  }
+
+  #hand(item: UpdateItem): void {
+    try {
+      const done = this.#handler(item);
+      if (!(done instanceof Promise)) return;
+      this.#busy = true;
+      const settled = (): void => {
+        this.#busy = false;
+        this.#run();
+      };
+      done.then(settled, (error: unknown) => {
+        this.#fail(error);
+        settled();
+      });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#over) return;
+    this.stop();
+    this.#failed(error);
+  }
+
+  #letIn(): void {
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Who waits for the agent. All sessions come through one pipe: whoever is behind with reading may stop it only while
+ * nobody else waits for what comes behind his own updates.
+ */
+import { deferred } from "../../stdx/index.ts";
+
+/** Whose it is; undefined of a call that anybody may wait for, also the reader who is behind. */
+type Waiting = { readonly session: object | undefined };
+
+interface Held {
+  /** It is the pipe that is held, and not one thing that came through it. */
+  readonly pipe: boolean;
+  readonly givesWayTo: (waiting: Waiting) => boolean;
+  readonly release: () => void;
+}
+
+export class Flow {
+  readonly #waiting = new Set<Waiting>();
+  readonly #held = new Set<Held>();
+
+  get isHeld(): boolean {
+    return [...this.#held].some(({ pipe }) => pipe);
+  }
+
+  /** A turn or a set-up, whose answer comes behind its own updates. Returns what ends it. */
+  begin(session: object): () => void {
+    return this.#begin({ session });
+  }
+
+  /** Any other request. */
+  async call<T>(ask: () => Promise<T>): Promise<T> {
+    const end = this.#begin({ session: undefined });
+    try {
+      return await ask();
+    } finally {
+      end();
+    }
+  }
+
+  /** Stops the pipe until there is room again. Undefined where someone else waits; released once someone does. */
+  hold(session: object, room: Promise<void>): Promise<void> | undefined {
+    return this.#hold(true, room, (waiting) => waiting.session !== session);
+  }
+
+  /** What has to be done first; a call may be what it waits for itself, so it is not waited for then. */
+  behind(first: Promise<void>): Promise<void> | undefined {
+    return this.#hold(false, first, (waiting) => waiting.session === undefined);
+  }
+
+  #begin(waiting: Waiting): () => void {
+    this.#waiting.add(waiting);
+    for (const { givesWayTo, release } of [...this.#held]) if (givesWayTo(waiting)) release();
+    return () => void this.#waiting.delete(waiting);
+  }
+
+  #hold(pipe: boolean, until: Promise<void>, givesWayTo: Held["givesWayTo"]): Promise<void> | undefined {
+    for (const waiting of this.#waiting) if (givesWayTo(waiting)) return undefined;
+    const released = deferred();
+    const held: Held = {
+      pipe,
+      givesWayTo,
+      release: () => {
+        this.#held.delete(held);
+        released.resolve();
+      },
+    };
+    this.#held.add(held);
+    void until.then(held.release);
+    return released.promise;
+  }
+}

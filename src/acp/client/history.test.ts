@@ -1,0 +1,252 @@
+import { describe, expect, it } from "vitest";
+import type { AcpStoredSession } from "../../testing/acp-agent/index.ts";
+import type { UpdateItem } from "../index.ts";
+import { openScene, readAll, toolCall, updateLine, words } from "./test-scene.ts";
+
+function stored(...texts: string[]): AcpStoredSession {
+  const history = texts.map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }));
+  return { sessionId: "old", cwd: "/work", history };
+}
+
+describe("a session that is loaded", () => {
+  it("has its history told apart from what follows", async () => {
+    await using scene = await openScene({
+      sessions: [stored("one", "two")],
+      on: { "session/load": { after: [{ say: "ready" }, { notify: { method: "_ready" } }] } },
+      otherwise: [{ say: "three" }],
+    });
+    const session = await scene.client.session("/work").load("old");
+    expect(words([await session.next(), await session.next(), await session.next()])).toEqual([
+      "replay one",
+      "replay two",
+      "between ready",
+    ]);
+    expect(await readAll(session.prompt("go"))).toEqual(["turn three"]);
+  });
+
+  it("has its history for whoever takes it, and nobody who reads a turn is bothered with it", async () => {
+    await using scene = await openScene({ sessions: [stored("one", "two")], otherwise: [{ say: "three" }] });
+    const session = await scene.client.session("/work").load("old");
+    expect(await session.prompt("go").readText()).toBe("three");
+    await session.close();
+    const again = await scene.client.session("/work").load("old");
+    expect(words(again.take())).toEqual(["replay one", "replay two", "replay go", "replay three"]);
+    expect(await readAll(again.prompt("go"))).toEqual(["turn three"]);
+  });
+
+  it("gets what is replayed late all the same, as what came between", async () => {
+    await using scene = await openScene({
+      sessions: [stored("one", "two")],
+      replay: "after",
+      otherwise: [{ say: "hi" }],
+    });
+    const session = await scene.client.session("/work").load("old");
+    expect(words([await session.next(), await session.next()])).toEqual(["between one", "between two"]);
+    expect(await readAll(session.prompt("go"))).toEqual(["turn hi"]);
+  });
+
+  it("hands its history to an `update` handler before the load is done, however slow that is", async () => {
+    const seen: string[] = [];
+    await using scene = await openScene({ sessions: [stored("one", "two", "three")] });
+    const update = async (item: UpdateItem): Promise<void> => {
+      await new Promise(setImmediate);
+      seen.push(...words([item]));
+    };
+    await scene.client.session("/work").serve({ update }).load("old");
+    expect(seen).toEqual(["replay one", "replay two", "replay three"]);
+  });
+
+  it("is not there where an `update` handler throws at its history", async () => {
+    const bad = new Error("bad handler");
+    await using scene = await openScene({ sessions: [stored("one", "two")] });
+    const loading = scene.client
+      .session("/work")
+      .serve({ update: () => Promise.reject(bad) })
+      .load("old");
+    await expect(loading).rejects.toBe(bad);
+    expect((await scene.client.session("/work").load("old")).id).toBe("old");
+  });
+
+  it("with more history than is kept says so, and goes on", async () => {
+    const texts = Array.from({ length: 70 }, (_, index) => `${index} ${"x".repeat(1024 * 1024)}`);
+    await using scene = await openScene({ sessions: [stored(...texts)], otherwise: [{ say: "hi" }] });
+    const session = await scene.client.session("/work").load("old");
+    await expect(session.next()).rejects.toMatchObject({ code: "input_too_large" });
+    expect(await session.prompt("go").readText()).toBe("hi");
+  });
+});
+
+describe("outside of a turn", () => {
+  it("updates are `between`: before the first prompt, and behind the response", async () => {
+    await using scene = await openScene({
+      on: { "session/new": { after: [{ say: "commands" }] } },
+      prompts: [{ steps: [{ say: "one" }], after: [{ say: "tail" }] }, [{ say: "two" }]],
+    });
+    const session = await scene.client.session("/work").create();
+    expect(words([await session.next()])).toEqual(["between commands"]);
+    expect(await readAll(session.prompt("go"))).toEqual(["turn one"]);
+    expect(words([await session.next()])).toEqual(["between tail"]);
+    expect(await readAll(session.prompt("go"))).toEqual(["turn two"]);
+  });
+
+  it("updates that were not read come first in the next turn, and are no part of its text", async () => {
+    await using scene = await openScene({
+      prompts: [{ steps: [{ say: "one" }], after: [{ say: "tail" }] }, [{ say: "two" }], [{ say: "three" }]],
+    });
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("go").readText()).toBe("one");
+    expect(await readAll(session.prompt("go"))).toEqual(["between tail", "turn two"]);
+    expect(await session.prompt("go").readText()).toBe("three");
+  });
+
+  it("updates that had come when a prompt was sent are not its turn's", async () => {
+    const response = JSON.stringify({ jsonrpc: "2.0", id: 3, result: { stopReason: "end_turn" } });
+    const written = `${updateLine("one")}${response}\n${updateLine("tail")}noise\n${updateLine("tail")}`;
+    await using scene = await openScene({
+      prompts: [{ steps: [{ write: written }], answer: { times: 0 } }, [{ say: "tail" }, { say: "tail" }]],
+    });
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("go").readText()).toBe("one");
+    expect(await readAll(session.prompt("go"))).toEqual(["between tail", "between tail", "turn tail", "turn tail"]);
+  });
+
+  it("as many updates as there is room for are kept, the last ones, and the rest is counted", async () => {
+    await using scene = await openScene({
+      prompts: [
+        {
+          steps: [],
+          after: [
+            { flood: { count: 100, padding: "x".repeat(32 * 1024) } },
+            { request: { method: "_done", echo: false } },
+          ],
+        },
+      ],
+    });
+    const session = await scene.client.session("/work").create();
+    await session.prompt("go").finish();
+    await expect.poll(() => scene.answers().length).toBe(1);
+    const kept = words(session.take());
+    expect(session.dropped).toBe(100 - kept.length);
+    expect(kept.length).toBeGreaterThan(20);
+    expect(kept.length).toBeLessThan(33);
+    expect(kept.map((word) => parseInt(word.slice("between ".length), 10))).toEqual(
+      Array.from(kept, (_, index) => 100 - kept.length + index),
+    );
+  });
+});
+
+describe("what comes late of a cancelled turn", () => {
+  it("is not the next turn's: tool calls and messages that it had begun", async () => {
+    const message = (text: string, messageId: string) => ({
+      update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
+    });
+    await using scene = await openScene({
+      prompts: [
+        [toolCall("tool-1"), message("a", "m1"), { waitForCancel: true }],
+        [
+          toolCall("tool-1", "tool_call_update"),
+          message("b", "m1"),
+          toolCall("tool-2"),
+          message("c", "m2"),
+          { say: "d" },
+        ],
+      ],
+    });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    const seen: string[] = [];
+    for await (const item of turn) {
+      seen.push(...words([item]));
+      if (seen.length === 2) await turn.cancel();
+    }
+    expect(seen).toEqual(["turn tool-1", "turn a"]);
+    const next = session.prompt("go");
+    expect(await readAll(next)).toEqual(["between tool-1", "between b", "turn tool-2", "turn c", "turn d"]);
+  });
+
+  it("is not taken for late where a new tool call has the id of an old one", async () => {
+    await using scene = await openScene({
+      prompts: [
+        [toolCall("tool-1"), { waitForCancel: true }],
+        [toolCall("tool-1"), toolCall("tool-1", "tool_call_update")],
+      ],
+    });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    for await (const item of turn) if (item.kind === "update") await turn.cancel();
+    expect(await readAll(session.prompt("go"))).toEqual(["turn tool-1", "turn tool-1"]);
+  });
+
+  it("of a turn that was not cancelled belongs to the turn that it comes in", async () => {
+    await using scene = await openScene({ prompts: [[toolCall("tool-1")], [toolCall("tool-1", "tool_call_update")]] });
+    const session = await scene.client.session("/work").create();
+    await session.prompt("go").finish();
+    expect(await readAll(session.prompt("go"))).toEqual(["turn tool-1"]);
+  });
+
+  it("is refused where it asks for permission once the turn is over", async () => {
+    const asked: unknown[] = [];
+    const late = (toolCallId: string) => ({ permission: { toolCall: { toolCallId }, echo: false } });
+    await using scene = await openScene(
+      {
+        prompts: [
+          {
+            steps: [toolCall("tool-1"), { waitForCancel: true }],
+            onCancel: { after: [late("tool-1"), late("other")] },
+          },
+        ],
+      },
+      {
+        serve: {
+          permission: ({ toolCall: { toolCallId } }) => {
+            asked.push(toolCallId);
+            return { outcome: { outcome: "selected", optionId: "allow_once" } };
+          },
+        },
+      },
+    );
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    for await (const item of turn) if (item.kind === "update") await turn.cancel();
+    await expect.poll(() => scene.answers().length).toBe(2);
+    expect(scene.answers()[0]).toEqual({ outcome: { outcome: "cancelled" } });
+    expect(asked).toEqual(["other"]);
+  });
+});
+
+it("all that was not read can be taken at once, in its order", async () => {
+  const ask = JSON.stringify({ jsonrpc: "2.0", id: "q", method: "_own/ask", params: { sessionId: "old" } });
+  await using scene = await openScene(
+    {
+      sessions: [stored("one")],
+      on: { "session/load": { after: [{ say: "ready" }] } },
+      prompts: [
+        { steps: [{ say: "two" }], after: [{ say: "tail" }] },
+        [
+          { write: `${updateLine("three", "old")}${ask}\n${updateLine("four", "old")}` },
+          { request: { method: "_never", echo: false } },
+        ],
+      ],
+    },
+    { serve: { unhandled: "read" } },
+  );
+  const session = await scene.client.session("/work").load("old");
+  await session.prompt("go").response;
+  session.prompt("go");
+  const taken: string[] = [];
+  while (!taken.includes("asks _never")) {
+    taken.push(...words(session.take()));
+    await new Promise(setImmediate);
+  }
+  expect(taken).toEqual([
+    "replay one",
+    "between ready",
+    "turn two",
+    "stop end_turn",
+    "between tail",
+    "turn three",
+    "asks _own/ask",
+    "turn four",
+    "asks _never",
+  ]);
+});

@@ -1,0 +1,19 @@
+/** What an agent says that it can do. */
+import { RookeryError } from "../../domain/errors.ts";
+import type * as acp from "../schema.ts";
+
+export type Offerable = "new" | "load" | "resume" | "fork" | "list" | "delete" | "close" | "additionalDirectories";
+
+/** `{}` and `true` are yes; `null`, `false` and nothing are no. */
+export function isOffered({ loadSession, sessionCapabilities }: acp.AgentCapabilities, what: Offerable): boolean {
+  if (what === "new") return true;
+  const said: unknown = what === "load" ? loadSession : (sessionCapabilities as Record<string, unknown> | null)?.[what];
+  return said !== undefined && said !== null && said !== false;
+}
+
+/** Throws `backend_unsupported`. */
+export function mustOffer(peer: string, capabilities: acp.AgentCapabilities, what: Offerable): void {
+  if (isOffered(capabilities, what)) return;
+  const missing = what === "additionalDirectories" ? "directories beside the working folder" : `session/${what}`;
+  throw new RookeryError("backend_unsupported", `${peer} does not offer ${missing}`);
+}

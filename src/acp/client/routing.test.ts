@@ -1,0 +1,405 @@
+import { describe, expect, it, vi } from "vitest";
+import { isRookeryError } from "../../domain/errors.ts";
+import type { AcpStep } from "../../testing/acp-agent/index.ts";
+import { peerError, type SessionOptions } from "../index.ts";
+import { failure, openScene, readAll, updateLine, words } from "./test-scene.ts";
+
+const allow = { outcome: { outcome: "selected", optionId: "allow_once" } } as const;
+const read: AcpStep = { readFile: { path: "/work/a.txt" } };
+
+describe("before the agent has said the session's id", () => {
+  it("its updates are kept for it", async () => {
+    await using scene = await openScene({ on: { "session/new": { steps: [{ say: "one" }, { say: "two" }] } } });
+    const session = await scene.client.session("/work").create();
+    expect(words(session.take())).toEqual(["between one", "between two"]);
+  });
+
+  it("its requests are served, so that neither waits for the other", async () => {
+    await using scene = await openScene(
+      { on: { "session/new": { steps: [{ say: "hi" }, read, { permission: {} }] } } },
+      {
+        serve: {
+          readTextFile: ({ path, sessionId }) => ({ content: `${sessionId} ${path}` }),
+          permission: () => allow,
+        },
+      },
+    );
+    const session = await scene.client.session("/work").create();
+    expect(scene.answers()).toEqual([{ content: "session-1 /work/a.txt" }, allow]);
+    expect(words(session.take())[0]).toBe("between hi");
+  });
+
+  it("an `update` handler waits until it is known, and a request does not", async () => {
+    const seen: string[] = [];
+    const update: SessionOptions["update"] = (item) => {
+      seen.push(...words([item]));
+    };
+    await using scene = await openScene(
+      { on: { "session/new": { steps: [{ say: "hi" }, read, { say: "there" }] } } },
+      {
+        serve: {
+          update,
+          readTextFile: () => {
+            seen.push("reads");
+            return { content: "" };
+          },
+        },
+      },
+    );
+    await scene.client.session("/work").create();
+    expect(seen).toEqual(["reads", "between hi", 'between fs/read_text_file: {"content":""}', "between there"]);
+  });
+
+  it("what was another's after all is told as stray", async () => {
+    const strays: unknown[] = [];
+    const update = vi.fn();
+    await using scene = await openScene(
+      { on: { "session/new": { steps: [{ in: { session: "other", steps: [{ say: "boo" }] } }] } } },
+      { onStray: ({ params, line }) => strays.push(params, JSON.parse(line)), serve: { update } },
+    );
+    await scene.client.session("/work").create();
+    expect(strays).toMatchObject([{ sessionId: "other" }, { params: { sessionId: "other" } }]);
+    expect(update).not.toHaveBeenCalled();
+  });
+
+  it("more than it can hold is bounded, and the answer comes through", async () => {
+    await using scene = await openScene({
+      on: { "session/new": { steps: [{ flood: { count: 40, padding: "x".repeat(64 * 1024) } }] } },
+    });
+    const session = await scene.client.session("/work").create();
+    const kept = session.take();
+    expect(words(kept).at(-1)).toMatch(/^between 39x/);
+    expect(kept.length).toBeLessThan(20);
+    expect(session.dropped).toBe(40 - kept.length);
+  });
+
+  it("a handler that is slow does not keep the answer from coming", async () => {
+    let handled = 0;
+    await using scene = await openScene({
+      on: { "session/new": { steps: [{ flood: { count: 40, padding: "x".repeat(64 * 1024) } }] } },
+    });
+    const update = async (): Promise<void> => {
+      await new Promise(setImmediate);
+      handled += 1;
+    };
+    await scene.client.session("/work").serve({ update }).create();
+    expect(handled).toBe(40);
+  });
+});
+
+describe("several sessions", () => {
+  it("get their own updates, however they are interleaved", async () => {
+    const inB = (text: string): AcpStep => ({ in: { session: "session-2", steps: [{ say: text }] } });
+    const steps = [{ say: "a1" }, inB("b1"), { say: "a2" }, { say: "a3" }, inB("b2"), { say: "a4" }, inB("b3")];
+    await using scene = await openScene({ prompts: [[{ waitForMessage: "_go" }], steps] });
+    const [a, b] = [await scene.client.session("/a").create(), await scene.client.session("/b").create()];
+    const ofB = readAll(b.prompt("go"));
+    await scene.agent.receivedMethod("session/prompt");
+    expect(await readAll(a.prompt("go"))).toEqual(["turn a1", "turn a2", "turn a3", "turn a4"]);
+    await scene.client.notify("_go");
+    expect(await ofB).toEqual(["turn b1", "turn b2", "turn b3"]);
+  });
+
+  it("that are started at once each get what is theirs", async () => {
+    await using scene = await openScene(
+      { on: { "session/new": { steps: [{ say: "hello" }, read] } } },
+      { serve: { readTextFile: () => ({ content: "client's" }) } },
+    );
+    const starts = ["a", "b", "c"].map((name) =>
+      scene.client
+        .session(`/${name}`)
+        .serve({ readTextFile: () => ({ content: name }) })
+        .create(),
+    );
+    const sessions = await Promise.all(starts);
+    expect(sessions.map(({ id }) => id)).toEqual(["session-1", "session-2", "session-3"]);
+    expect(scene.answers()).toEqual([{ content: "a" }, { content: "b" }, { content: "c" }]);
+    for (const session of sessions) expect(words(session.take())[0]).toBe("between hello");
+  });
+
+  it("do not get what comes late of one that was left", async () => {
+    const strays: unknown[] = [];
+    const late: AcpStep = { in: { session: "session-1", steps: [{ say: "late" }, read] } };
+    await using scene = await openScene(
+      { on: { "session/new": [{}, { steps: [late] }] } },
+      { onStray: ({ params }) => strays.push(params), serve: { readTextFile: () => ({ content: "secret" }) } },
+    );
+    const left = await scene.client.session("/work").create();
+    await left[Symbol.asyncDispose]();
+    const session = await scene.client.session("/work").create();
+    expect(session.take()).toEqual([]);
+    expect(strays.slice(0, 1)).toMatchObject([{ sessionId: "session-1" }]);
+    expect(scene.answers()).toMatchObject([{ code: -32002 }]);
+  });
+});
+
+describe("an update", () => {
+  it("of a session that nobody has is told as stray", async () => {
+    const strays: unknown[] = [];
+    await using scene = await openScene(
+      { prompts: [[{ in: { session: "nobody", steps: [{ say: "boo" }] } }, { say: "hi" }]] },
+      { onStray: ({ params }) => strays.push(params) },
+    );
+    const session = await scene.client.session("/work").create();
+    expect(await readAll(session.prompt("go"))).toEqual(["turn hi"]);
+    expect(strays).toMatchObject([{ sessionId: "nobody" }]);
+  });
+
+  it.each([
+    ["no params", undefined],
+    ["params that are no object", "session-1"],
+    ["no session", { update: { sessionUpdate: "plan" } }],
+    ["a session that is no text", { sessionId: 1, update: { sessionUpdate: "plan" } }],
+    ["no update", { sessionId: "session-1" }],
+    ["null for an update", { sessionId: "session-1", update: null }],
+    ["a text for an update", { sessionId: "session-1", update: "plan" }],
+  ])("with %s is told as stray, and the turn goes on", async (_what, params) => {
+    const strays: unknown[] = [];
+    await using scene = await openScene(
+      { prompts: [[{ notify: { method: "session/update", params } }, { say: "hi" }]] },
+      { onStray: (notification) => strays.push(notification.params) },
+    );
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("go").readText()).toBe("hi");
+    expect(strays).toEqual([params]);
+  });
+
+  it.each([
+    ["of an unknown kind", { sessionUpdate: "weather_update", sky: { clear: true } }],
+    ["of no kind", { what: "?" }],
+    ["of text without content", { sessionUpdate: "agent_message_chunk" }],
+    ["of text that is null", { sessionUpdate: "agent_message_chunk", content: null }],
+  ])("%s is there as it came", async (_what, update) => {
+    const params = { sessionId: "session-1", update, _meta: { own: 1 } };
+    await using scene = await openScene({
+      otherwise: [{ notify: { method: "session/update", params } }, { say: "hi" }],
+    });
+    const session = await scene.client.session("/work").create();
+    for await (const item of session.prompt("go")) {
+      if (item.kind !== "update") throw new Error("there are only updates");
+      expect(item.notification).toEqual(params);
+      expect(JSON.parse(item.line)).toEqual({ jsonrpc: "2.0", method: "session/update", params });
+      break;
+    }
+    await session.idle();
+    expect(await session.prompt("again").readText()).toBe("hi");
+  });
+});
+
+const REQUESTS: [method: string, good: Record<string, unknown>, bad: Record<string, unknown>][] = [
+  ["session/request_permission", { toolCall: { toolCallId: "1" }, options: [], own: 1 }, { toolCall: "1" }],
+  ["fs/read_text_file", { path: "/a", own: 1 }, { path: 1 }],
+  ["fs/write_text_file", { path: "/a", content: "x", own: 1 }, { path: "/a" }],
+  ["terminal/create", { command: "ls", own: 1 }, {}],
+  ["terminal/output", { terminalId: "t", own: 1 }, { terminalId: null }],
+  ["terminal/wait_for_exit", { terminalId: "t", own: 1 }, {}],
+  ["terminal/kill", { terminalId: "t", own: 1 }, {}],
+  ["terminal/release", { terminalId: "t", own: 1 }, {}],
+  ["elicitation/create", { mode: "form", message: "?", own: 1 }, { mode: "form" }],
+];
+
+const EXTENSION: (typeof REQUESTS)[number] = ["_own/thing", { a: 1 }, {}];
+
+/** Answers everything with who was asked, and what. */
+function echoing(name: string): SessionOptions {
+  const answer = (what: string) => (params: object, context: { sessionId: string | undefined }) =>
+    ({ name, what, params, session: context.sessionId }) as never;
+  return {
+    permission: answer("permission"),
+    readTextFile: answer("readTextFile"),
+    writeTextFile: answer("writeTextFile"),
+    terminal: {
+      create: answer("create"),
+      output: answer("output"),
+      waitForExit: answer("waitForExit"),
+      kill: answer("kill"),
+      release: answer("release"),
+    },
+    elicitation: answer("elicitation"),
+    request: ({ method, params }, { sessionId }) => ({ name, what: method, params, session: sessionId }),
+  };
+}
+
+describe("a request", () => {
+  it.each([...REQUESTS, EXTENSION])(
+    "of %s goes to its session's handler, with all it carries",
+    async (method, params) => {
+      await using scene = await openScene(
+        { otherwise: [{ request: { method, params } }] },
+        { serve: echoing("client") },
+      );
+      await scene.client.session("/a").create();
+      const own = await scene.client.session("/b").serve(echoing("session")).create();
+      await own.prompt("go").finish();
+      expect(scene.answers()).toEqual([
+        {
+          name: "session",
+          what: expect.any(String),
+          session: "session-2",
+          params: { sessionId: "session-2", ...params },
+        },
+      ]);
+    },
+  );
+
+  it.each([...REQUESTS.map(([method]) => method), "_own/thing"])(
+    "of %s is refused where nobody serves it",
+    async (method) => {
+      await using scene = await openScene({ otherwise: [{ request: { method } }] });
+      const session = await scene.client.session("/work").create();
+      await session.prompt("go").finish();
+      expect(scene.answers()).toMatchObject([{ code: -32601, data: { method } }]);
+    },
+  );
+
+  it.each(REQUESTS)("of %s is refused where its params lack something", async (method, _good, bad) => {
+    await using scene = await openScene({ otherwise: [{ request: { method, params: bad } }] }, { serve: echoing("c") });
+    const session = await scene.client.session("/work").create();
+    await session.prompt("go").finish();
+    expect(scene.answers()).toMatchObject([{ code: -32602, message: expect.stringContaining(method) }]);
+  });
+
+  it.each(REQUESTS)("of %s is refused where its session is not open here", async (method, params) => {
+    const asked = { ...params, sessionId: "nobody" };
+    await using scene = await openScene(
+      { otherwise: [{ request: { method, params: asked } }] },
+      { serve: echoing("c") },
+    );
+    const session = await scene.client.session("/work").create();
+    await session.prompt("go").finish();
+    expect(scene.answers()).toMatchObject([{ code: -32002, message: "session nobody was not found" }]);
+  });
+
+  it.each([
+    ["session/request_permission", -32602],
+    ["fs/read_text_file", -32602],
+    ["terminal/create", -32602],
+    ["_own/thing", undefined],
+    ["elicitation/create", undefined],
+  ])("of %s that names no session is for the whole client, if it can be", async (method, code) => {
+    const good = REQUESTS.find(([name]) => name === method)?.[1] ?? {};
+    const params = { ...good, sessionId: null };
+    await using scene = await openScene({ otherwise: [{ request: { method, params } }] }, { serve: echoing("client") });
+    const session = await scene.client.session("/work").serve(echoing("session")).create();
+    await session.prompt("go").finish();
+    expect(scene.answers()).toMatchObject([code === undefined ? { name: "client" } : { code }]);
+  });
+
+  it("that its handler refuses is refused in its words, and the connection goes on", async () => {
+    await using scene = await openScene(
+      { otherwise: [read, { say: "on" }] },
+      { serve: { readTextFile: () => Promise.reject(peerError(-32002, "gone", { path: 1 })) } },
+    );
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("go").readText()).toMatch(/"code":-32002,"message":"gone","data":\{"path":1\}\}on$/);
+  });
+
+  it("is read where nobody serves it, in its place among the updates", async () => {
+    const ask = JSON.stringify({ jsonrpc: "2.0", id: "q", method: "_own/ask", params: { sessionId: "session-1" } });
+    await using scene = await openScene(
+      { otherwise: [{ write: `${updateLine("one")}${ask}\n${updateLine("two")}` }, { waitForMessage: "_go" }] },
+      { serve: { unhandled: "read" } },
+    );
+    const session = await scene.client.session("/work").create();
+    const seen: string[] = [];
+    for await (const item of session.prompt("go")) {
+      seen.push(...words([item]));
+      if (item.kind === "request") item.respond({ told: item.request.params });
+      if (seen.length === 3) await scene.client.notify("_go");
+    }
+    expect(seen).toEqual(["turn one", "asks _own/ask", "turn two"]);
+    expect(scene.answers()).toEqual([{ told: { sessionId: "session-1" } }]);
+  });
+
+  it.each([["readText"], ["finish"]] as const)("that is to be read is refused by %s, which reads none", async (how) => {
+    await using scene = await openScene(
+      { otherwise: [read] },
+      { serve: { unhandled: "read" }, capabilities: { fs: { readTextFile: true } } },
+    );
+    const session = await scene.client.session("/work").create();
+    await session.prompt("go")[how]();
+    expect(scene.answers()).toMatchObject([{ code: -32601 }]);
+  });
+
+  it("gets the handler's own object as `this`", async () => {
+    class Files {
+      readonly #text = "mine";
+      readTextFile(): { content: string } {
+        return { content: this.#text };
+      }
+    }
+    await using scene = await openScene({ otherwise: [read] }, { serve: new Files() });
+    const plain = await scene.client.session("/work").create();
+    await plain.prompt("go").finish();
+    const layered = await scene.client
+      .session("/work")
+      .serve({ permission: () => allow })
+      .create();
+    await layered.prompt("go").finish();
+    expect(scene.answers()).toEqual([{ content: "mine" }, { content: "mine" }]);
+  });
+});
+
+describe("a notification", () => {
+  it("of an extension goes to its session, or to the whole client", async () => {
+    const heard: string[] = [];
+    const hears = (name: string): SessionOptions => ({
+      notification: ({ method }) => void heard.push(`${name} ${method}`),
+    });
+    const note = (method: string, params?: object): AcpStep => ({ notify: { method, params } });
+    await using scene = await openScene(
+      { otherwise: [note("_a", { sessionId: "session-1" }), note("_b", { sessionId: "nobody" }), note("_c")] },
+      { serve: hears("client") },
+    );
+    const session = await scene.client.session("/work").serve(hears("session")).create();
+    await session.prompt("go").finish();
+    expect(heard).toEqual(["session _a", "client _b", "client _c"]);
+  });
+
+  it("whose handler throws ends its session alone", async () => {
+    const bad = new Error("bad handler");
+    const throwing: SessionOptions = { notification: () => Promise.reject(bad) };
+    await using scene = await openScene({
+      prompts: [[{ notify: { method: "_a", params: { sessionId: "session-1" } } }, { waitForCancel: true }]],
+      otherwise: [{ say: "fine" }],
+    });
+    const broken = await scene.client.session("/work").serve(throwing).create();
+    const other = await scene.client.session("/work").create();
+    expect(await failure(broken.prompt("go").finish())).toBe(bad);
+    expect(() => broken.prompt("go")).toThrow(bad);
+    expect(await other.prompt("go").readText()).toBe("fine");
+  });
+
+  it("of the whole client whose handler throws closes the connection, and says so", async () => {
+    const bad = new Error("bad handler");
+    await using scene = await openScene(
+      { otherwise: [{ notify: { method: "_a" } }, { waitForCancel: true }] },
+      { serve: { notification: () => Promise.reject(bad) } },
+    );
+    const session = await scene.client.session("/work").create();
+    const error = await failure(session.prompt("go").finish());
+    expect(error.cause).toMatchObject({ message: "a handler of _a failed", cause: bad });
+  });
+});
+
+it("an extra route takes what it wants, until it is taken away", async () => {
+  await using scene = await openScene({ otherwise: [{ request: { method: "mcp/message", params: { id: 1 } } }] });
+  const session = await scene.client.session("/work").create();
+  const remove = scene.client.addRoute({
+    takes: ({ method }) => method === "mcp/message",
+    request: ({ params }) => ({ routed: params }),
+    notification: () => undefined,
+  });
+  await session.prompt("go").finish();
+  remove();
+  await session.prompt("go").finish();
+  expect(scene.answers()).toMatchObject([{ routed: { id: 1 } }, { code: -32601 }]);
+});
+
+it("a session that is left takes no prompt, and says so", async () => {
+  await using scene = await openScene({});
+  const session = await scene.client.session("/work").create();
+  await session[Symbol.asyncDispose]();
+  expect(() => session.prompt("hi")).toThrow(expect.objectContaining({ code: "session_closed" }));
+  expect(isRookeryError(await failure(session.setMode("x")), "session_closed")).toBe(true);
+});

@@ -1,0 +1,334 @@
+import { describe, expect, it } from "vitest";
+import { isRookeryError } from "../../domain/errors.ts";
+import { deferred } from "../../stdx/index.ts";
+import { methodNotFound, PeerError } from "../index.ts";
+import { failure, openScene, readAll, stalled, words } from "./test-scene.ts";
+
+const many = { flood: { count: 200, padding: "x".repeat(32 * 1024) } }; // 6 MiB, which is more than waits to be read
+
+describe("a turn", () => {
+  it("is read until the agent stops", async () => {
+    await using scene = await openScene({
+      prompts: [[{ think: "Hm" }, { say: ["Hel", "lo"] }, { stop: "max_tokens" }]],
+    });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("Hi");
+    expect(await readAll(turn)).toEqual(["turn Hm", "turn Hel", "turn lo"]);
+    expect(await turn.stopReason).toBe("max_tokens");
+    expect(await turn.response).toEqual({ stopReason: "max_tokens" });
+  });
+
+  it("gives the text that the agent said", async () => {
+    await using scene = await openScene({ prompts: [[{ think: "Hm" }, { say: ["Hel", "lo"] }]] });
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("Hi").readText()).toBe("Hello");
+  });
+
+  it("can be read to its end for its response alone, with what else the agent put there", async () => {
+    await using scene = await openScene({ prompts: [{ steps: [many], answer: { merge: { usage: { tokens: 1 } } } }] });
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("Hi").finish()).toEqual({ stopReason: "end_turn", usage: { tokens: 1 } });
+  });
+
+  it.each([
+    ["a text", "Hi", [{ type: "text", text: "Hi" }]],
+    [
+      "one block",
+      { type: "text", text: "Hi", _meta: { a: 1 } } as const,
+      [{ type: "text", text: "Hi", _meta: { a: 1 } }],
+    ],
+    [
+      "a list",
+      [
+        { type: "text", text: "a" },
+        { type: "resource_link", uri: "file:///a", name: "a" },
+      ] as const,
+      [
+        { type: "text", text: "a" },
+        { type: "resource_link", uri: "file:///a", name: "a" },
+      ],
+    ],
+    ["nothing", [], []],
+  ])("is prompted with %s", async (_what, prompt, blocks) => {
+    await using scene = await openScene({ otherwise: [] });
+    const session = await scene.client.session("/work").create();
+    await session.prompt(prompt).finish();
+    expect(scene.sent("session/prompt")).toEqual([{ sessionId: "session-1", prompt: blocks }]);
+  });
+
+  it("has its stop where it is read without a turn at hand", async () => {
+    await using scene = await openScene({ otherwise: [{ say: "hi" }] });
+    const session = await scene.client.session("/work").create();
+    session.prompt("one");
+    expect(words([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
+    session.prompt("two");
+    expect(words([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
+  });
+
+  it("is refused while another runs, which goes on", async () => {
+    await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForMessage: "_go" }, { say: "b" }], []] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    expect(() => session.prompt("two")).toThrow(expect.objectContaining({ code: "turn_in_progress" }));
+    await scene.client.notify("_go");
+    expect(await turn.readText()).toBe("ab");
+    await session.prompt("two").finish();
+    expect(scene.sent("session/prompt")).toHaveLength(2);
+  });
+
+  it("can follow as soon as the other is answered, read or not", async () => {
+    await using scene = await openScene({ prompts: [[{ say: "a" }], [{ say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const first = session.prompt("one");
+    await first.response;
+    const second = session.prompt("two");
+    expect(await second.readText()).toBe("b");
+    expect(await first.readText()).toBe("a");
+  });
+
+  it("can be read by two, each item once", async () => {
+    await using scene = await openScene({ prompts: [[{ flood: { count: 500 } }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    const [one, other] = await Promise.all([readAll(turn), readAll(turn)]);
+    const numbers = [...one, ...other].map((word) => parseInt(word.slice("turn ".length), 10));
+    expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, index) => index));
+  });
+});
+
+describe("a turn that is broken off", () => {
+  it("does not hold the agent up, and the next has nothing of it", async () => {
+    await using scene = await openScene({ prompts: [[{ say: "a" }, many, { say: "z" }], [{ say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    for await (const item of turn) {
+      expect(words([item])).toEqual(["turn a"]);
+      break;
+    }
+    expect(await turn.stopReason).toBe("end_turn");
+    expect(await readAll(session.prompt("two"))).toEqual(["turn b"]);
+    expect(scene.sent("session/cancel")).toEqual([]);
+  });
+
+  it("by an error in its reader is not held up either", async () => {
+    await using scene = await openScene({ prompts: [[{ say: "a" }, many], [{ say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    const reading = async (): Promise<void> => {
+      for await (const item of turn) throw new Error(`bad reader: ${item.kind}`);
+    };
+    expect((await failure(reading())).message).toBe("bad reader: update");
+    await session.idle();
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+
+  it("while the agent waits for its reader lets the agent go on", async () => {
+    await using scene = await openScene({ prompts: [[{ say: "a" }, many], [{ say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const reader = session.prompt("one")[Symbol.asyncIterator]();
+    await reader.next();
+    await stalled(scene);
+    await reader.return?.();
+    await session.idle();
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+
+  it("can be read again, to its end, of which there is no more than that", async () => {
+    await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForMessage: "_go" }, { say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    for await (const _ of turn) break;
+    await scene.client.notify("_go");
+    expect(await readAll(turn)).toEqual([]);
+    expect(await turn.stopReason).toBe("end_turn");
+  });
+
+  it("refuses what only its reader would have answered", async () => {
+    const ask = { request: { method: "_own/ask", echo: false } };
+    await using scene = await openScene(
+      { prompts: [[{ say: "a" }, ask, ask, { say: "b" }]] },
+      { serve: { unhandled: "read" } },
+    );
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    for await (const item of turn) {
+      if (item.kind !== "request") continue;
+      item.fail(methodNotFound("read, and refused"));
+      break;
+    }
+    expect(await turn.stopReason).toBe("end_turn");
+    expect(scene.answers()).toMatchObject([{ code: -32601 }, { code: -32601 }]);
+  });
+});
+
+describe("a prompt that fails", () => {
+  it("fails its turn alone, with the agent's error whole", async () => {
+    const error = { code: -32603, message: "overloaded", data: { retry: true }, hint: "later" };
+    await using scene = await openScene({ prompts: [[{ say: "a" }, { fail: error }], [{ say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    const seen: string[] = [];
+    const reading = async (): Promise<void> => {
+      for await (const item of turn) seen.push(...words([item]));
+    };
+    const failed = await failure(reading());
+    expect(seen).toEqual(["turn a"]);
+    expect(failed).toBeInstanceOf(PeerError);
+    expect((failed as PeerError).raw).toMatchObject({ code: -32603, message: "overloaded", data: { retry: true } });
+    expect(await failure(turn.response)).toBe(failed);
+    expect(await failure(turn.stopReason)).toBe(failed);
+    expect(await failure(turn.finish())).toBe(failed);
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+
+  it("and was not read does not fail the next", async () => {
+    await using scene = await openScene({
+      prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
+    });
+    const session = await scene.client.session("/work").create();
+    await failure(session.prompt("one").response);
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+
+  it("is told to who reads without a turn at hand, who can read on", async () => {
+    await using scene = await openScene({
+      prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
+    });
+    const session = await scene.client.session("/work").create();
+    session.prompt("one");
+    expect(words([await session.next()])).toEqual(["turn a"]);
+    expect((await failure(session.next())).message).toBe("no");
+    session.prompt("two");
+    expect(words([await session.next()])).toEqual(["turn b"]);
+  });
+
+  it.each([
+    ["null", null],
+    ["nothing in it", {}],
+    ["a stop reason that is no text", { stopReason: 1 }],
+  ])("is what an answer with %s is", async (_what, result) => {
+    await using scene = await openScene({ prompts: [{ answer: { result } }, [{ say: "b" }]] });
+    const session = await scene.client.session("/work").create();
+    const error = await failure(session.prompt("one").finish());
+    expect(isRookeryError(error, "agent_failed")).toBe(true);
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+
+  it("because its answer is too large fails its turn alone", async () => {
+    await using scene = await openScene(
+      { prompts: [{ answer: { merge: { big: "x".repeat(70 * 1024) } } }, [{ say: "b" }]] },
+      {},
+      { maxMessageBytes: 64 * 1024 },
+    );
+    const session = await scene.client.session("/work").create();
+    expect((await failure(session.prompt("one").finish())).name).toBe("MessageTooLarge");
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+
+  it("because what it says is no JSON fails its turn alone", async () => {
+    await using scene = await openScene({ otherwise: [{ say: "b" }] });
+    const session = await scene.client.session("/work").create();
+    const cyclic: Record<string, unknown> = {};
+    cyclic["self"] = cyclic;
+    expect(await failure(session.prompt({ type: "text", text: "a", _meta: cyclic }).finish())).toBeInstanceOf(
+      TypeError,
+    );
+    expect(await session.prompt("two").readText()).toBe("b");
+  });
+});
+
+describe("a session that is closed", () => {
+  it("is closed at the agent's, and takes no prompt", async () => {
+    await using scene = await openScene({});
+    const session = await scene.client.session("/work").create();
+    await session.close();
+    expect(scene.sent("session/close")).toEqual([{ sessionId: "session-1" }]);
+    expect(() => session.prompt("hi")).toThrow(expect.objectContaining({ code: "session_closed" }));
+    expect(isRookeryError(await failure(session.close()), "session_closed")).toBe(true);
+    expect(isRookeryError(await failure(session.next()), "session_closed")).toBe(true);
+  });
+
+  it("in a turn stops the turn, and what waits for the user is cancelled", async () => {
+    const asked = deferred();
+    const permission = (): Promise<never> => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    };
+    await using scene = await openScene({ prompts: [[{ permission: { echo: false } }]] }, { serve: { permission } });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    await asked.promise;
+    await session.close();
+    expect(await turn.finish()).toEqual({ stopReason: "cancelled" });
+    expect(scene.answers()).toEqual([{ outcome: { outcome: "cancelled" } }]);
+    expect(isRookeryError(await failure(session.next()), "session_closed")).toBe(true);
+  });
+
+  it("is only left where the agent has no way to close it", async () => {
+    const agentCapabilities = { sessionCapabilities: { close: null } };
+    await using scene = await openScene({ initialize: { agentCapabilities }, prompts: [[{ waitForCancel: true }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("one");
+    await session.close();
+    expect(await turn.stopReason).toBe("cancelled");
+    expect(scene.sent("session/close")).toEqual([]);
+  });
+
+  it("is left also where the agent refuses to close it", async () => {
+    await using scene = await openScene({ on: { "session/close": { answer: { error: { code: 1, message: "no" } } } } });
+    const session = await scene.client.session("/work").create();
+    expect((await failure(session.close())).message).toBe("no");
+    expect(session.isLeft).toBe(true);
+  });
+
+  it("that is only left can be resumed", async () => {
+    await using scene = await openScene({ otherwise: [{ say: "hi" }] });
+    {
+      await using left = await scene.client.session("/work").create();
+      await left.prompt("one").finish();
+    }
+    const session = await scene.client.session("/work").resume("session-1");
+    expect(await session.prompt("two").readText()).toBe("hi");
+    expect(scene.sent("session/close")).toEqual([]);
+  });
+});
+
+it("a session's mode, options and model are set", async () => {
+  await using scene = await openScene({
+    modes: {
+      currentModeId: "ask",
+      availableModes: [
+        { id: "ask", name: "Ask" },
+        { id: "code", name: "Code" },
+      ],
+    },
+    models: { currentModelId: "a", availableModels: [{ modelId: "a" }, { modelId: "b" }] },
+    configOptions: [
+      { type: "boolean", id: "fast", name: "Fast", currentValue: false },
+      {
+        type: "select",
+        id: "effort",
+        name: "Effort",
+        currentValue: "low",
+        options: [
+          { value: "low", name: "Low" },
+          { value: "high", name: "High" },
+        ],
+      },
+    ],
+  });
+  const session = await scene.client.session("/work").create();
+  await session.setMode("code");
+  await session.setModel("b");
+  await session.setConfigOption("fast", true);
+  const { configOptions } = await session.setConfigOption("effort", "high");
+  expect(configOptions).toMatchObject([
+    { id: "fast", currentValue: true },
+    { id: "effort", currentValue: "high" },
+  ]);
+  expect(scene.sent("session/set_config_option")).toEqual([
+    { sessionId: "session-1", configId: "fast", type: "boolean", value: true },
+    { sessionId: "session-1", configId: "effort", value: "high" },
+  ]);
+  expect(await failure(session.setMode("none"))).toBeInstanceOf(PeerError);
+});
