@@ -2,6 +2,10 @@
 import type { CommandSpec, OptionSpec } from "./command.ts";
 
 const JSON_OPTION: OptionSpec = { flags: "--json", summary: "print JSON, one value per line" };
+const TRACE_OPTION: OptionSpec = {
+  flags: "--trace <file>",
+  summary: "write every message down, for `rookery acp trace`",
+};
 const SESSION = { name: "session", summary: "a session's id, its beginning, or `last`" };
 
 const sessionCommands: readonly CommandSpec[] = [
@@ -54,12 +58,90 @@ const acpCommands: readonly CommandSpec[] = [
   {
     name: "serve",
     summary: "be an ACP agent on stdio, for an editor to start",
-    options: [{ flags: "--agent <name>", summary: "the agent of new sessions (default: the configured one)" }],
+    options: [
+      { flags: "--agent <name>", summary: "the agent of new sessions (default: the configured one)" },
+      TRACE_OPTION,
+    ],
     notes:
       "The sessions of the editor are sessions of the log: `rookery sessions` shows them, and `rookery answer` answers\n" +
       "what they wait for. stdout carries the protocol and nothing else.",
     examples: ["rookery acp", "rookery acp --agent reviewer"],
     load: async () => (await import("./acp/serve.ts")).serve,
+  },
+  {
+    name: "proxy",
+    summary: "stand between an editor and an agent, and give its sessions MCP servers",
+    arguments: [
+      { name: "command", summary: "what starts the agent; without it, a conductor does", optional: true, rest: true },
+    ],
+    options: [
+      { flags: "--mcp <file>", summary: "a .mcp.json whose servers every session gets", repeatable: true },
+      TRACE_OPTION,
+    ],
+    examples: ["rookery acp proxy --mcp .mcp.json -- gemini --acp"],
+    load: async () => (await import("./acp/proxy.ts")).proxy,
+  },
+  {
+    name: "conductor",
+    summary: "run a chain of proxies in front of an agent, as one agent",
+    arguments: [
+      {
+        name: "command",
+        summary: "what starts the agent; without it, the chain is a proxy itself",
+        optional: true,
+        rest: true,
+      },
+    ],
+    options: [
+      {
+        flags: "--proxy <command>",
+        summary: "a proxy, from the editor's end on, as one quoted text",
+        repeatable: true,
+      },
+      TRACE_OPTION,
+    ],
+    examples: ['rookery acp conductor --proxy "rookery acp proxy --mcp .mcp.json" -- opencode acp'],
+    load: async () => (await import("./acp/conductor.ts")).conductor,
+  },
+  {
+    name: "check",
+    summary: "check whether an agent keeps to the protocol",
+    arguments: [{ name: "command", summary: "what starts the agent", rest: true }],
+    options: [
+      { flags: "--only <ids>", summary: "only these checks, such as 1,5,9" },
+      { flags: "--timeout <seconds>", summary: "for each answer (default: 30)" },
+      { flags: "--prompt <text>", summary: "a prompt that ends soon" },
+      { flags: "--slow-prompt <text>", summary: "a prompt that runs long enough to be cancelled" },
+      { flags: "--authenticate <method>", summary: "the authentication method to use first" },
+      JSON_OPTION,
+    ],
+    notes:
+      "The agent is really prompted, in this folder. Exit code 1 where a mandatory check fails, or one of what the agent\n" +
+      "says it can.",
+    examples: ["rookery acp check -- rookery acp", "rookery acp check --json -- gemini --acp"],
+    load: async () => (await import("./acp/check.ts")).check,
+  },
+  {
+    name: "trace",
+    summary: "show a connection that was written down with --trace",
+    arguments: [{ name: "file", summary: "the file, or `-` for a pipe" }],
+    examples: ["rookery acp trace acp.ndjson"],
+    load: async () => (await import("./acp/trace.ts")).trace,
+  },
+  {
+    name: "registry",
+    summary: "list known agents, or print the command that starts one",
+    arguments: [{ name: "id", summary: "an agent of the registry", optional: true }],
+    options: [{ flags: "--file <file>", summary: "a registry's index (default: the built-in one)" }, JSON_OPTION],
+    examples: ["rookery acp registry", "rookery acp registry gemini"],
+    load: async () => (await import("./acp/registry.ts")).registry,
+  },
+  {
+    name: "mcp-bridge",
+    summary: "pass MCP from stdio to a server of the proxy that started it",
+    hidden: true,
+    examples: ["rookery acp mcp-bridge"],
+    load: async () => (await import("./acp/mcp-bridge.ts")).mcpBridge,
   },
 ];
 
@@ -106,7 +188,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: "speak the Agent Client Protocol: be an agent for an editor, and tools around it",
     commands: acpCommands,
     otherwise: "serve",
-    examples: ["rookery acp"],
+    examples: ["rookery acp", "rookery acp check -- rookery acp", "rookery acp proxy --mcp .mcp.json -- gemini --acp"],
   },
   {
     name: "answer",

@@ -1,5 +1,5 @@
 /** The prompts that run: one in each session, and each can be cancelled until it is answered. */
-import { PeerError, RPC, peerError } from "../errors.ts";
+import { RPC, peerError } from "../errors.ts";
 import type * as acp from "../schema.ts";
 
 const CANCELLED: acp.PromptResponse = { stopReason: "cancelled" };
@@ -25,7 +25,7 @@ export class Prompts {
     try {
       return await over;
     } catch (error) {
-      if (signal.aborted && !(error instanceof PeerError && error.code !== RPC.cancelled)) return CANCELLED;
+      if (signal.aborted) return CANCELLED;
       throw error;
     } finally {
       this.#running.delete(sessionId);

@@ -5,17 +5,21 @@ import { say } from "../io.ts";
 import { textOption } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { stdioTransport } from "./stdio.ts";
+import { openTraceFile } from "./trace-file.ts";
 
 export async function serve({ io, options }: Call): Promise<ExitCode> {
   const transport = stdioTransport(io); // before anything that may print is loaded
   const { openDoor } = await import("../../server/acp/index.ts");
   const { Rookery } = await import("../../rookery.ts");
+  await using file = openTraceFile(io, options);
   await using rookery = await Rookery.open({ env: io.env });
   using interrupts = watchInterrupts(io);
   const door = openDoor({
     rookery,
     transport,
+    trace: file.trace,
     env: io.env,
+    cwd: io.cwd(),
     version: io.version,
     agent: textOption(options, "agent"),
     onFailure: (error) => say(io, wordsOf(error)),

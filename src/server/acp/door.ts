@@ -18,12 +18,14 @@ import { AVAILABLE_COMMANDS } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { asPeerError } from "./failure.ts";
 import { listSessions } from "./list.ts";
-import { choiceOf, policyOf, type Choice } from "./options.ts";
+import { choiceOf, policyOf, takesImages, type Choice } from "./options.ts";
 
 export interface DoorOptions extends Pick<ConnectionOptions, "transport" | "trace"> {
   readonly rookery: Rookery;
   readonly env: Env;
   readonly version: string;
+  /** Where the client started it; sessions name their own folders. */
+  readonly cwd: string;
   /** Of new sessions; the configured default if not said. */
   readonly agent?: string | undefined;
   /** Something failed that no answer tells of. */
@@ -96,12 +98,14 @@ class Door {
     await Promise.all(open.map((conversation) => conversation[Symbol.asyncDispose]().catch(this.#failed)));
   }
 
-  #introduce(): Omit<acp.InitializeResponse, "protocolVersion"> {
+  async #introduce(): Promise<Omit<acp.InitializeResponse, "protocolVersion">> {
+    const { env, agent } = this.#options;
+    const image = await takesImages({ cwd: this.#options.cwd, env, agent });
     return {
       agentInfo: { name: "rookery", title: "Rookery", version: this.#options.version },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image: true, embeddedContext: true, audio: false },
+        promptCapabilities: { image, embeddedContext: true, audio: false },
         sessionCapabilities: { list: {}, resume: {}, close: {} },
       },
       authMethods: [],

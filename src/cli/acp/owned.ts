@@ -1,0 +1,27 @@
+/** Owns the programs that a command starts: they end with it, and where it is killed, at the next start of Rookery. */
+import { join } from "node:path";
+import type { AgentCommand } from "../../acp/process/index.ts";
+import { homeFolder } from "../../config/home.ts";
+import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
+import type { Io } from "../io.ts";
+
+export interface Programs extends AsyncDisposable {
+  /** As the person who typed it would start it: in this folder, with this environment; its stderr is ours. */
+  command(words: readonly string[]): AgentCommand;
+}
+
+export async function ownPrograms(io: Io): Promise<Programs> {
+  const owners = join(homeFolder(io.env), "owners");
+  await sweepDeadOwners(owners);
+  const owner = openOwner(owners);
+  return {
+    command: (words) => ({
+      command: words,
+      cwd: io.cwd(),
+      env: io.env,
+      marker: owner.claim(),
+      onStderr: (text) => void io.stderr.write(text),
+    }),
+    [Symbol.asyncDispose]: () => owner[Symbol.asyncDispose](),
+  };
+}
