@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { DisposeStack } from "../../stdx/index.ts";
@@ -42,6 +43,28 @@ it("carries many calls at once", async () => {
   scene.defer(() => client.close());
   const many = await Promise.all(Array.from({ length: 600 }, (_, n) => echo(client, String(n))));
   expect(many).toEqual(Array.from({ length: 600 }, (_, n) => `echo ${n}`));
+});
+
+it("lets no call wait for another, also where the server answers in plain JSON", async () => {
+  const held: (() => void)[] = [];
+  const place = scene.use(
+    await serveHttp((request, response) => {
+      void readJson(request).then(({ id, method }) => {
+        if (id === undefined) return response.writeHead(method === undefined ? 405 : 202).end();
+        const answer = (): void => {
+          response.writeHead(200, { "content-type": "application/json" });
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { protocolVersion: "2025-11-25" } }));
+        };
+        return method === "slow" ? void held.push(answer) : answer();
+      });
+    }),
+  );
+  const bridge = start({ type: "http", name: "plain", url: place.url, headers: [] });
+  for (const message of [INITIALIZE, { id: 2, method: "slow" }, { id: 3, method: "fast" }]) bridge.say(message);
+  expect(await bridge.line()).toMatchObject({ id: 1 });
+  expect(await bridge.line()).toMatchObject({ id: 3 });
+  for (const release of held) release();
+  expect(await bridge.line()).toMatchObject({ id: 2 });
 });
 
 it("stops a call that the agent cancels", async () => {
@@ -112,6 +135,26 @@ it.each(["http", "sse"])("answers what is pending and ends when the server is go
   expect((await bridge.ended).code).toBe(1);
 });
 
+it("ends when its session is lost, although the server is there", async () => {
+  const server = toolServer();
+  const bridge = start(scene.use(await LoopbackHttp.listen()).serve(server));
+  bridge.say(INITIALIZE);
+  await bridge.line();
+  await server.latest?.close();
+  bridge.say({ id: 2, method: "tools/list" });
+  expect(await bridge.line()).toMatchObject({ id: 2, error: { code: -32603 } });
+  expect(await bridge.ended).toMatchObject({ code: 1, stderr: expect.stringContaining("session") });
+});
+
+it("ends with the event stream that its session is bound to", async () => {
+  const place = scene.use(await serveSse(toolServer()));
+  const bridge = start({ type: "sse", name: "s", url: place.url, headers: [] });
+  bridge.say(INITIALIZE);
+  await bridge.line();
+  place.http.closeAllConnections();
+  expect((await bridge.ended).code).toBe(1);
+});
+
 it.each([
   ["is not set", undefined],
   ["is not JSON", "{"],
@@ -123,6 +166,12 @@ it.each([
   expect(code).toBe(1);
   expect(stderr).toMatch(new RegExp(`^mcp-bridge: ${BRIDGE_VARIABLE}.*\n$`));
 });
+
+async function readJson(request: IncomingMessage): Promise<{ id?: number; method?: string }> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  return JSON.parse(text === "" ? "{}" : text) as { id?: number; method?: string };
+}
 
 /** The real program, with what an agent would give it. */
 function start(declaration: RemoteDeclaration | undefined, value?: string) {

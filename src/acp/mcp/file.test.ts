@@ -74,6 +74,7 @@ it.each([
   ['{"mcpServers":{"a":{"type":"ws","url":"ws://a"}}}', "f.json: mcpServers.a.type:"],
   ['{"mcpServers":{"a":{"url":"not an address"}}}', "f.json: mcpServers.a.url:"],
   ['{"mcpServers":{"a":{"command":"$NOT_THERE"}}}', "f.json: mcpServers.a.command: the environment variable NOT_THERE"],
+  ['{"mcpServers":{"a":{"command":"$toString"}}}', "the environment variable toString"],
   [
     '{"mcpServers":{"a":{"url":"http://a","headers":{"K":"${NOT_THERE}"}}}}',
     "f.json: mcpServers.a.headers.K: the environment variable NOT_THERE",
