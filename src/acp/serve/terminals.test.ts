@@ -174,7 +174,7 @@ it("keeps what a command says when it is killed", async () => {
 });
 
 it("frees a released terminal, and ends its command with what left its group", async () => {
-  const terminal = await start("setsid sh -c 'echo up; exec sleep 60' & sleep 60");
+  const terminal = await start("setsid sh -c 'echo up; sleep 60; true' & sleep 60");
   await saying(terminal, "up");
   const waiting = exitOf(terminal);
   expect(await terminals.release(terminal)).toEqual({});
