@@ -1,6 +1,6 @@
 /** Finds processes by a marker in their environment, which descendants inherit even when they leave their group. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, startTimeOf, type ProcessIdentity } from "./identity.ts";
 
@@ -15,22 +15,32 @@ export function withMarker(env: Environment, marker: string): Environment {
 }
 
 export function processesMarked(marker: string): ProcessIdentity[] {
-  const pids = process.platform === "linux" ? linuxPids(marker) : psPids(marker);
-  return pids.flatMap((pid) => {
+  return lookFor(marker).found;
+}
+
+/** `unsure`: some process could not be read just now, because it is becoming another program. */
+function lookFor(marker: string): { readonly found: ProcessIdentity[]; readonly unsure: boolean } {
+  const { pids, unsure } = process.platform === "linux" ? linuxPids(marker) : { pids: psPids(marker), unsure: false };
+  const found = pids.flatMap((pid) => {
     const startTime = pid === process.pid ? undefined : startTimeOf(pid);
     return startTime === undefined ? [] : [{ pid, startTime }];
   });
+  return { found, unsure };
 }
 
 const ROUNDS = 20;
 const ROUND_MS = 25;
+/** Becoming another program takes no longer; some programs have no environment for good. */
+const UNSURE_ROUNDS = 2;
 
 /** Kills every process that carries the marker, again and again while new ones appear; returns how many. */
 export async function killMarked(marker: string): Promise<number> {
   const killed = new Set<string>();
+  let empty = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const found = processesMarked(marker);
-    if (found.length === 0) break;
+    const { found, unsure } = lookFor(marker);
+    if (found.length > 0) empty = 0;
+    else if (!unsure || (empty += 1) > UNSURE_ROUNDS) break;
     for (const identity of found) {
       killed.add(`${identity.pid}/${identity.startTime}`);
       killOne(identity);
@@ -48,16 +58,28 @@ function killOne(identity: ProcessIdentity): void {
   }
 }
 
-function linuxPids(marker: string): number[] {
-  return readdirSync("/proc").flatMap((entry) => {
+function linuxPids(marker: string): { readonly pids: number[]; readonly unsure: boolean } {
+  let unsure = false;
+  const pids = readdirSync("/proc").flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
     try {
-      const variables = readFileSync(`/proc/${entry}/environ`, "latin1").split("\0");
-      return variables.some((variable) => carries(variable, marker)) ? [Number(entry)] : [];
+      const environment = readFileSync(`/proc/${entry}/environ`, "latin1");
+      if (environment === "") unsure ||= isProgram(entry);
+      return environment.split("\0").some((variable) => carries(variable, marker)) ? [Number(entry)] : [];
     } catch {
       return []; // gone, or another user's
     }
   });
+  return { pids, unsure };
+}
+
+/** A zombie and a thread of the kernel have no environment either, and no program. */
+function isProgram(pid: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** Written for macOS and not tried there: `-E` shows the environment of one's own processes. */
