@@ -28,3 +28,4 @@ export * from "./serve/index.ts";
 export * from "./registry/index.ts";
 export * from "./trace/index.ts";
 export * from "./check/index.ts";
+export * from "./auth/index.ts";

@@ -79,6 +79,10 @@ it("the repository's keys win over the user's, agent by agent and key by key", a
     command: undefined,
     tools: { allow: undefined, deny: ["bash"] },
     baseUrl: "http://127.0.0.1:1",
+    registry: undefined,
+    env: {},
+    auth: undefined,
+    serve: [],
     builtIn: false,
   });
   expect([...config.agents.keys()]).toEqual(["x", "own", "anthropic"]);
