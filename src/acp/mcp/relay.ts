@@ -93,6 +93,7 @@ async function relay({ stdin, stdout, remote }: RelayEnds): Promise<Error | unde
     turn = turn.then(() => (waits ? send(message) : void send(message)));
   };
   near.onclose = () => over.resolve(new Error("a message was longer than is taken here"));
+  stdout.setMaxListeners(0); // the SDK's transport waits for room once for each message
   for (const event of ["end", "close"]) stdin.once(event, () => over.resolve(undefined));
   stdout.once("error", () => over.resolve(undefined));
 
