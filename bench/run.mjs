@@ -1,5 +1,6 @@
 // Prints every table; `--quick` for a look, without it for figures to write down.
 import { cpus, totalmem } from "node:os";
+import { run as acp } from "./acp.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as start } from "./start.mjs";
 import { run as store } from "./store.mjs";
@@ -14,6 +15,7 @@ for (const [title, run] of [
   ["The log", store],
   ["Start", start],
   ["Idle sessions", idle],
+  ["ACP", acp],
 ]) {
   print(title, await run({ quick }));
 }

@@ -1,0 +1,52 @@
+// Ways to read what an agent says. Each connects to its streams and gives { request, close }; `onUpdate` hears every update.
+import { Readable, Writable } from "node:stream";
+import { client, ndJsonStream } from "@agentclientprotocol/sdk";
+import { Connection, streamTransport } from "../../dist/acp/index.js";
+
+/** The floor: lines cut at newlines, and JSON.parse. */
+export function raw({ stdout, stdin }, onUpdate) {
+  const asked = new Map();
+  let id = 0;
+  let rest = "";
+  stdout.setEncoding("utf8");
+  stdout.on("data", (chunk) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      const message = JSON.parse(line);
+      if (message.method === "session/update") onUpdate(message.params);
+      else asked.get(message.id)(message.result);
+    }
+  });
+  return {
+    request: (method, params) =>
+      new Promise((resolve) => {
+        asked.set((id += 1), resolve);
+        stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      }),
+    close: async () => void stdin.end(),
+  };
+}
+
+export function rookery({ stdout, stdin }, onUpdate) {
+  const handlers = { notification: ({ params }) => onUpdate(params) };
+  const connection = new Connection({ transport: streamTransport(stdout, stdin), handlers });
+  return {
+    request: (method, params) => connection.request(method, params),
+    close: () => connection.close(),
+  };
+}
+
+export function official({ stdout, stdin }, onUpdate) {
+  const connection = client({ name: "bench" })
+    .onNotification("session/update", ({ params }) => onUpdate(params))
+    .connect(ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout)));
+  return {
+    request: (method, params) => connection.agent.request(method, params),
+    async close() {
+      connection.close();
+      await connection.closed;
+      stdin.destroy(); // it is left open, and the agent waits
+    },
+  };
+}
