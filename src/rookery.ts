@@ -19,6 +19,7 @@ import {
   closeStored,
   createSession,
   deleteStored,
+  forkStored,
   reopenSession,
   type Answer,
   type Session,
@@ -120,6 +121,18 @@ export class Rookery implements AsyncDisposable {
   closeSession(sessionId: string, reason?: string): Promise<void> {
     const opening = { store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false };
     return closeStored(opening, sessionId, reason);
+  }
+
+  /**
+   * A new session that begins with all ended turns of another, which may be driven or closed meanwhile and is not
+   * touched. Resolves with its id, for opening it. Rejects with `session_not_found` or `cwd_missing`.
+   */
+  async forkSession(sessionId: string, options: { cwd?: string; title?: string } = {}): Promise<string> {
+    const { title } = options;
+    const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
+    if (cwd !== undefined) await mustBeFolder(cwd);
+    const forking = { store: this.store, clock: this.#clock, owner: this.#owner.claim() };
+    return forkStored(forking, sessionId, { cwd, title });
   }
 
   /**

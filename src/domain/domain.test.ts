@@ -84,6 +84,8 @@ describe("the state", () => {
     ["granted", [OPENED, STARTED, ASKED, allowed("session")], { status: "running", grants: ["bash"] }],
     ["ended", [OPENED, STARTED, ASKED, ENDED], { status: "idle", requests: [], lastOutcome: { status: "done" } }],
     ["closed", [OPENED, { type: "session.closed" }], { status: "closed" }],
+    ["half a copy", [{ ...OPENED, copying: true }, STARTED, ENDED], { status: "copying", turns: 1 }],
+    ["a whole copy", [{ ...OPENED, copying: true }, STARTED, ENDED, OPENED], { status: "idle", turns: 1 }],
     [
       "queued and taken",
       [OPENED, { type: "input.queued", inputId: "i1", input: text("x") }, { ...STARTED, inputId: "i1" }],

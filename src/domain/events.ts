@@ -75,6 +75,8 @@ export const eventBodies = once(() => ({
     title: z.string().optional(),
     parent: z.string().optional(),
     reopened: z.boolean().optional(),
+    /** What follows is another session's, until it is opened again: till then it is half a copy, and of no use. */
+    copying: z.boolean().optional(),
   }),
   "session.closed": z.strictObject({ reason: z.string().optional() }),
   "agent.switched": z.strictObject({ from: z.string(), to: z.string() }),

@@ -1,7 +1,8 @@
 /** What a session is now: a fold over its events, and nothing else may change it. */
 import type { EventOf, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 
-export type SessionStatus = "idle" | "running" | "waiting" | "closed";
+/** `copying`: it is being made from another, or whoever made it died. */
+export type SessionStatus = "idle" | "running" | "waiting" | "closed" | "copying";
 
 export interface SessionState {
   readonly id: string;
@@ -18,6 +19,7 @@ export interface SessionState {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly closed: boolean;
+  readonly copying: boolean;
   readonly turns: number;
   readonly turn: RunningTurn | undefined;
   readonly lastOutcome: TurnOutcome | undefined;
@@ -92,6 +94,7 @@ export function emptyState(id: string): SessionState {
     createdAt: "",
     updatedAt: "",
     closed: false,
+    copying: false,
     turns: 0,
     turn: undefined,
     lastOutcome: undefined,
@@ -105,6 +108,7 @@ export function emptyState(id: string): SessionState {
 }
 
 export function statusOf(state: SessionState): SessionStatus {
+  if (state.copying) return "copying";
   if (state.closed) return "closed";
   if (state.turn === undefined) return "idle";
   return state.requests.some((request) => request.answer === undefined) ? "waiting" : "running";
@@ -129,6 +133,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         permissions: event.permissions,
         createdAt: state.createdAt || event.at,
         closed: false,
+        copying: event.copying ?? false,
       };
     case "session.closed":
       return { ...state, closed: true, queue: [] };

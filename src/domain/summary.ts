@@ -57,7 +57,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         title: event.title ?? summary.title,
         parent: event.parent ?? summary.parent,
         createdAt: summary.createdAt || event.at,
-        status: summary.status === "closed" ? "idle" : summary.status,
+        status: event.copying === true ? "copying" : isFixed(summary) ? "idle" : summary.status,
       };
     case "session.closed":
       return { status: "closed" };
@@ -69,13 +69,13 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         ?.text.trim()
         .split("\n")[0];
       const title = summary.title ?? text?.slice(0, TITLE_LENGTH).toWellFormed();
-      return { turns: summary.turns + 1, title, status: unlessClosed(summary, "running") };
+      return { turns: summary.turns + 1, title, status: unlessFixed(summary, "running") };
     }
     case "turn.ended":
-      return { lastOutcome: event.outcome.status, waitingFor: [], status: unlessClosed(summary, "idle") };
+      return { lastOutcome: event.outcome.status, waitingFor: [], status: unlessFixed(summary, "idle") };
     case "permission.requested":
     case "question.asked":
-      return { waitingFor: [...summary.waitingFor, event.requestId], status: unlessClosed(summary, "waiting") };
+      return { waitingFor: [...summary.waitingFor, event.requestId], status: unlessFixed(summary, "waiting") };
     case "permission.resolved":
     case "question.answered": {
       const waitingFor = summary.waitingFor.filter((requestId) => requestId !== event.requestId);
@@ -87,7 +87,11 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
   }
 }
 
-/** A turn may still end in a session that was closed meanwhile. */
-function unlessClosed({ status }: SessionSummary, next: SessionStatus): SessionStatus {
-  return status === "closed" ? "closed" : next;
+/** A turn may still end in a session that was closed meanwhile, and the turns of a copy are another's. */
+function unlessFixed(summary: SessionSummary, next: SessionStatus): SessionStatus {
+  return isFixed(summary) ? summary.status : next;
+}
+
+function isFixed({ status }: SessionSummary): boolean {
+  return status === "closed" || status === "copying";
 }

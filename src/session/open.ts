@@ -1,5 +1,6 @@
 /** Opens a session for driving: a new one, or one that is in the log already, whoever left it there. */
 import {
+  MAX_PAGE,
   RookeryError,
   applyAll,
   emptyState,
@@ -13,6 +14,7 @@ import {
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
 import { keepLease, takeLease } from "./lease.ts";
+import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
 import { endTurn } from "./turn.ts";
@@ -135,7 +137,8 @@ async function takePen(
   opening: DisposeStack,
   sessionId: string,
 ): Promise<Recorder> {
-  if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
+  const summary = await store.summary(sessionId);
+  if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
   const lease = await takeLease({ store, sessionId, owner, clock });
   const state = await loadState(store, sessionId).catch(async (error: unknown) => {
     await store.releaseLease(lease);
@@ -148,9 +151,7 @@ async function takePen(
 
 /** The fold of the whole log. Rejects with `session_not_found`. */
 export async function loadState(store: SessionStore, sessionId: string): Promise<SessionState> {
-  for (let state = emptyState(sessionId); ;) {
-    const { events, head } = await store.read({ sessionId, after: state.head, limit: 10_000 });
-    state = applyAll(state, events);
-    if (state.head >= head || events.length === 0) return state;
-  }
+  let state = emptyState(sessionId);
+  for await (const page of pagesOf(store, sessionId, { limit: MAX_PAGE })) state = applyAll(state, page);
+  return state;
 }

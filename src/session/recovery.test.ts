@@ -1,27 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { RookeryError, type SessionEvent, type SessionStore } from "../domain/index.ts";
+import type { SessionEvent } from "../domain/index.ts";
 import { call, calls, collect, say, transcript, type Script } from "../testing/index.ts";
 import { systemClock } from "../stdx/index.ts";
-import { LATER, openWorld } from "./test-scene.ts";
-
-/** Lets `commits` appends through and then behaves like a process that was killed: nothing more is ever written. */
-function dyingAfter(store: SessionStore, commits: number): SessionStore {
-  let left = commits;
-  const dead = () => new RookeryError("store_closed", "killed");
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "append") {
-        return (append: Parameters<SessionStore["append"]>[0]) => {
-          left -= 1;
-          return left >= 0 ? target.append(append) : Promise.reject(dead());
-        };
-      }
-      if (name === "releaseLease" || name === Symbol.asyncDispose) return () => Promise.resolve();
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-}
+import { LATER, dyingAfter, openWorld } from "./test-scene.ts";
 
 const count = (events: readonly SessionEvent[], type: SessionEvent["type"]) =>
   events.filter((event) => event.type === type).length;

@@ -1,7 +1,7 @@
 /** The scene of the session tests: a scripted model, a store, two folders and a session on them. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SessionStore } from "../domain/index.ts";
+import { RookeryError, type SessionStore } from "../domain/index.ts";
 import { Rookery, type OpenSessionOptions } from "../rookery.ts";
 import { DisposeStack, systemClock, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
@@ -9,6 +9,26 @@ import { builtEnvironment, startModelServer, temporaryFolder, transcript, type S
 
 /** Past every lease of a process that is only played dead. */
 export const LATER: Clock = { now: () => Date.now() + 60_000 };
+
+/** Lets `commits` appends through and then behaves like a process that was killed: nothing more is ever written. */
+export function dyingAfter(store: SessionStore, commits: number): SessionStore {
+  let left = commits;
+  const dead = () => new RookeryError("store_closed", "killed");
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "append") {
+        return (append: Parameters<SessionStore["append"]>[0]) => {
+          left -= 1;
+          return left >= 0 ? target.append(append) : Promise.reject(dead());
+        };
+      }
+      if (name === "delete") return () => Promise.reject(dead());
+      if (name === "releaseLease" || name === Symbol.asyncDispose) return () => Promise.resolve();
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
 
 /** Nothing is open yet: what drives a session in it comes and goes. */
 export async function openWorld(script: Script, store: SessionStore = openMemoryStore()) {

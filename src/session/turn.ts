@@ -14,6 +14,7 @@ import {
 } from "../domain/index.ts";
 import { journalHost } from "../effects/index.ts";
 import { ask, permit, type GateOptions } from "./gate.ts";
+import { pagesOf } from "./pages.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface TurnOptions {
@@ -97,12 +98,8 @@ function contextOf(
 
 async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {
   await recorder.commit();
-  const { id: sessionId, head } = recorder.state;
-  for (let after = 0; after < head;) {
-    const { events } = await store.read({ sessionId, after, before: head + 1 });
-    yield* events;
-    after = events.at(-1)?.seq ?? head;
-  }
+  const { id, head: through } = recorder.state;
+  for await (const page of pagesOf(store, id, { through })) yield* page;
 }
 
 /** The agent's own failures are outcomes; what reaches here is a broken log, which is thrown on, or a defect. */

@@ -108,7 +108,7 @@ class MemoryStore implements SessionStore {
       .filter((summary) => agent === undefined || summary.agent === agent)
       .filter((summary) => cwd === undefined || summary.cwd === cwd)
       .filter((summary) => parent === undefined || summary.parent === parent)
-      .filter((summary) => status === undefined || summary.status === status)
+      .filter((summary) => (status === undefined ? summary.status !== "copying" : summary.status === status))
       .filter((summary) => before === undefined || summary.id < before)
       .sort((a, b) => (a.id < b.id ? 1 : -1))
       .slice(0, clampLimit(limit))

@@ -74,4 +74,24 @@ export const listCases = [
     assert.deepEqual(await ids(store, { parent: "ses_1", before: "ses_3" }), ["ses_2"]);
     assert.deepEqual(await ids(store, { agent: "nobody" }), []);
   }),
+
+  inStore("half a copy is listed only by that status, until it is opened as a whole", async (store) => {
+    const opened = opening({ parent: "ses_9" });
+    await store.append(appendOf(0, [{ ...opened, copying: true } as typeof opened], { sessionId: "ses_1" }));
+    const turn = [
+      draft({ type: "turn.started", input: [] }),
+      draft({ type: "question.asked", requestId: "r1", message: "?" }),
+      draft({ type: "question.answered", requestId: "r1", action: "accept", by: "person" }),
+      draft({ type: "turn.ended", outcome: { status: "done" } }),
+    ];
+    for (const [index, event] of turn.entries()) {
+      await store.append(appendOf(1 + index, [event], { sessionId: "ses_1" }));
+      assert.deepEqual(await ids(store), []);
+      assert.deepEqual(await ids(store, { parent: "ses_9" }), []);
+      assert.deepEqual(await ids(store, { status: "copying" }), ["ses_1"]);
+    }
+    await store.append(appendOf(5, [opening()], { sessionId: "ses_1" }));
+    assert.deepEqual(await ids(store, { status: "copying" }), []);
+    assert.deepEqual(await ids(store, { parent: "ses_9", status: "idle" }), ["ses_1"]);
+  }),
 ];

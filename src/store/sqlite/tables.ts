@@ -13,7 +13,7 @@ export function readSummary(db: Database, sessionId: string): SessionSummary | u
 const LIST = `
   select summary from session
   where (?1 is null or agent = ?1) and (?2 is null or cwd = ?2) and (?3 is null or parent = ?3)
-    and (?4 is null or status = ?4) and (?5 is null or id < ?5)
+    and (status = ?4 or ?4 is null and status <> 'copying') and (?5 is null or id < ?5)
   order by id desc limit ?6`;
 
 export function listSummaries(db: Database, query: ListQuery): SessionSummary[] {

@@ -1,0 +1,257 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  newId,
+  type Append,
+  type EventBody,
+  type EventOf,
+  type SessionEvent,
+  type SessionStore,
+} from "../domain/index.ts";
+import { systemClock } from "../stdx/index.ts";
+import { call, collect, say, transcript } from "../testing/index.ts";
+import { LATER, dyingAfter, openScene, openWorld } from "./test-scene.ts";
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+const lines = async ({ events }: Pick<Scene, "events">, id: string) => transcript(await events(id));
+
+/** Writes to a log as someone who drives it would. */
+async function append(store: SessionStore, sessionId: string, ...bodies: EventBody[]): Promise<void> {
+  const summary = await store.summary(sessionId);
+  const events = bodies.map((body) => ({
+    at: "2026-01-02T03:04:05.678Z",
+    agent: summary?.agent ?? "anthropic",
+    turnId: "trn_1",
+    ...body,
+  }));
+  await store.append({ sessionId, id: newId("app"), expectedHead: summary?.head ?? 0, events });
+}
+
+const OPENED: EventBody = { type: "session.opened", cwd: "/", backend: "api", permissions: "ask", model: "a/b" };
+const STARTED: EventBody = { type: "turn.started", input: [{ type: "text", text: "go" }] };
+const ENDED: EventBody = { type: "turn.ended", outcome: { status: "done" } };
+
+describe("a fork", () => {
+  it("goes on with the conversation, and the other session does not know", async () => {
+    await using s = await openScene([call("bash", { command: "echo hi" }), say("one"), say("two"), say("three")], {
+      permissions: "all",
+      model: "anthropic/claude-x",
+      title: "Work",
+    });
+    await s.session.prompt("first").outcome;
+    const before = await s.events(s.session.id);
+    const id = await s.rookery.forkSession(s.session.id); // while it is open, and driven
+    const fork = await s.rookery.openSession({ id });
+    expect(fork.state).toMatchObject({
+      agent: "anthropic",
+      backend: "api",
+      model: "anthropic/claude-x",
+      permissions: "all",
+      cwd: s.session.state.cwd,
+      parent: s.session.id,
+      title: "Work",
+      turns: 1,
+    });
+    expect(transcript(await collect(fork.prompt("second")))).toEqual(["started second", "says two", "ended done"]);
+    const asked = s.model.requests.at(-1)!.messages.map(({ role, text }) => `${role} ${text}`);
+    expect(asked).toEqual(["user first", "assistant ", "user ", "assistant one", "user second"]);
+    expect(await lines(s, id)).toEqual([
+      "opened anthropic",
+      "started first",
+      "tool bash: echo hi",
+      "tool ok",
+      "says one",
+      "ended done",
+      "opened anthropic",
+      "started second",
+      "says two",
+      "ended done",
+    ]);
+
+    expect(await s.events(s.session.id)).toEqual(before);
+    await s.session.prompt("other").outcome;
+    expect(s.model.requests.at(-1)!.messages.map(({ text }) => text)).not.toContain("second");
+    expect(await s.store.list({ parent: s.session.id })).toMatchObject([{ id, title: "Work", status: "idle" }]);
+  });
+
+  it("leaves out a turn that runs, and what comes after it", async () => {
+    await using s = await openScene([say("one"), call("bash", { command: "true" }), say("late"), say("two")]);
+    await s.session.prompt("first").outcome;
+    let id = "";
+    for await (const event of s.session.prompt("second")) {
+      if (event.type !== "permission.requested") continue;
+      await s.session.queue("third");
+      id = await s.rookery.forkSession(s.session.id);
+      await s.session.answer("r1", { decision: "deny" });
+    }
+    expect(await lines(s, id)).toEqual([
+      "opened anthropic",
+      "started first",
+      "says one",
+      "ended done",
+      "opened anthropic",
+    ]);
+    await s.session.idle();
+    const fork = await s.rookery.openSession({ id });
+    expect(fork.state.queue).toEqual([]);
+    expect(fork.resumed).toBeUndefined();
+  });
+
+  it("of a session without a turn is empty, and of a closed one is open", async () => {
+    await using s = await openScene([say("one")]);
+    expect(await lines(s, await s.rookery.forkSession(s.session.id))).toEqual(["opened anthropic", "opened anthropic"]);
+    await s.session.prompt("first").outcome;
+    await s.session.close();
+    const fork = await s.rookery.openSession({ id: await s.rookery.forkSession(s.session.id) });
+    expect(fork.state).toMatchObject({ closed: false, turns: 1 });
+  });
+
+  it("may be in another folder and have another title", async () => {
+    await using s = await openScene([say("one")]);
+    const cwd = join(s.session.state.cwd, "elsewhere");
+    await expect(s.rookery.forkSession(s.session.id, { cwd })).rejects.toMatchObject({ code: "cwd_missing" });
+    await mkdir(cwd);
+    const id = await s.rookery.forkSession(s.session.id, { cwd: "elsewhere", title: "Other" });
+    expect(await s.store.summary(id)).toMatchObject({ cwd, title: "Other", parent: s.session.id });
+  });
+
+  it("of what is not there is refused", async () => {
+    await using s = await openScene([]);
+    await expect(s.rookery.forkSession("ses_none")).rejects.toMatchObject({ code: "session_not_found" });
+  });
+
+  it("takes over neither what the program calls the session, nor grants, costs or waiting input", async () => {
+    await using s = await openScene([]);
+    await append(
+      s.store,
+      s.session.id,
+      STARTED,
+      { type: "agent.connected", nativeId: "n1", how: "new" },
+      {
+        type: "permission.requested",
+        requestId: "r1",
+        toolId: "t",
+        tool: "bash",
+        title: "",
+        kind: "execute",
+        input: 1,
+      },
+      { type: "permission.resolved", requestId: "r1", decision: "allow", scope: "session", by: "person" },
+      { type: "usage.reported", inputTokens: 5, outputTokens: 5 },
+      { type: "input.queued", inputId: "i1", input: [{ type: "text", text: "later" }] },
+      { type: "context.compacted", summary: "so far", throughSeq: 5 },
+      ENDED,
+    );
+    const id = await s.rookery.forkSession(s.session.id);
+    const fork = await s.rookery.openSession({ id });
+    await fork.idle();
+    expect(fork.state).toMatchObject({
+      turns: 1,
+      nativeId: undefined,
+      grants: [],
+      queue: [],
+      usage: { inputTokens: 0 },
+      requestCount: 1,
+    });
+    const copied = await s.events(id);
+    const compacted = copied.find((event): event is EventOf<"context.compacted"> => event.type === "context.compacted");
+    expect(copied[compacted!.throughSeq - 1]?.type).toBe("permission.resolved"); // as number 5 was there
+  });
+
+  it("has the settings that the other has now, whoever spoke there before", async () => {
+    await using s = await openScene([]);
+    const id = newId("ses");
+    await append(s.store, id, OPENED, STARTED, ENDED, { type: "agent.switched", from: "anthropic", to: "b" }, STARTED);
+    await append(s.store, id, ENDED, { type: "agent.switched", from: "b", to: "c" });
+    await append(s.store, id, { ...OPENED, backend: "acp", permissions: "read", reopened: true });
+    expect(await s.store.summary(await s.rookery.forkSession(id))).toMatchObject({ agent: "c", backend: "acp" });
+  });
+});
+
+describe("a long log", () => {
+  it("is copied in pages, and is the same log then", async () => {
+    await using w = await openWorld([]);
+    const parent = newId("ses");
+    const deltas = Array.from({ length: 3_500 }, (_, n): EventBody => ({ type: "output.text", text: `${n}` }));
+    await append(w.store, parent, OPENED, STARTED, ...deltas, ENDED, { type: "output.text", text: "after" });
+    const sizes: number[] = [];
+    const watched = watching(w.store, (made) => sizes.push(made.events.length));
+    const id = await (await w.open(systemClock, watched)).forkSession(parent);
+    expect(sizes).toEqual([1, 999, 1_000, 1_000, 503, 1]);
+    const bare = (events: readonly SessionEvent[]) => events.map(({ sessionId: _, ...event }) => event);
+    expect(bare(await w.events(id)).slice(1, -1)).toEqual(bare(await w.events(parent)).slice(1, -1));
+  });
+});
+
+describe("a process that dies while it copies", () => {
+  it("leaves nothing that is listed or can be opened, and the next fork clears it away", async () => {
+    await using w = await openWorld([]);
+    const parent = newId("ses");
+    const deltas = Array.from({ length: 2_500 }, (_, n): EventBody => ({ type: "output.text", text: `${n}` }));
+    await append(w.store, parent, OPENED, STARTED, ...deltas, ENDED);
+    const listed = async () => (await w.store.list()).map(({ id }) => id);
+    const halves = () => w.store.list({ status: "copying" });
+    for (let commits = 0; ; commits += 1) {
+      const dying = await w.open(systemClock, dyingAfter(w.store, commits));
+      const forked = await dying.forkSession(parent).catch(() => undefined);
+      if (forked !== undefined) break;
+      expect(await listed()).toEqual([parent]);
+      const left = await halves();
+      expect(left).toHaveLength(commits === 0 ? 0 : 1);
+      const next = await w.open(LATER);
+      for (const { id } of left) {
+        await expect(next.openSession({ id })).rejects.toMatchObject({ code: "session_not_found" });
+        await expect(next.forkSession(id)).rejects.toMatchObject({ code: "session_not_found" });
+      }
+      const whole = await next.forkSession(parent);
+      expect(await halves()).toEqual([]);
+      expect((await w.store.summary(whole))?.head).toBe(2_504);
+      await next.deleteSession(whole);
+    }
+    expect(await halves()).toEqual([]);
+    expect(await listed()).toHaveLength(2);
+  });
+
+  it("is told from one that still copies", async () => {
+    await using w = await openWorld([]);
+    const parent = newId("ses");
+    await append(w.store, parent, OPENED, STARTED, ENDED);
+    const other = await w.open();
+    const inner: string[] = [];
+    const watched = watching(w.store, async ({ events }) => {
+      if (events[0]?.type === "turn.started") inner.push(await other.forkSession(parent));
+    });
+    const outer = await (await w.open(systemClock, watched)).forkSession(parent);
+    expect(inner).toHaveLength(1);
+    expect(await w.store.list({ parent })).toHaveLength(2);
+    expect((await w.store.summary(outer))?.status).toBe("idle");
+  });
+});
+
+it("a fork that cannot be finished is taken back", async () => {
+  await using w = await openWorld([]);
+  const parent = newId("ses");
+  await append(w.store, parent, OPENED, STARTED, ENDED);
+  const full = watching(w.store, ({ events }) => {
+    if (events[0]?.type === "turn.started") throw new Error("full");
+  });
+  await expect((await w.open(systemClock, full)).forkSession(parent)).rejects.toThrow("full");
+  expect(await w.store.list({ status: "copying" })).toEqual([]);
+});
+
+/** The store, with someone who is told of each append before it is made. */
+function watching(store: SessionStore, told: (append: Append) => unknown): SessionStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (name !== "append") return value.bind(target) as unknown;
+      return async (made: Append) => {
+        await told(made);
+        return target.append(made);
+      };
+    },
+  });
+}

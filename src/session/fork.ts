@@ -1,0 +1,118 @@
+/** A new session that begins with what was said in another, which is not touched. */
+import {
+  apply,
+  emptyState,
+  isRookeryError,
+  newId,
+  type EventDraft,
+  type Lease,
+  type SessionEvent,
+  type SessionState,
+} from "../domain/index.ts";
+import { sessionNotFound } from "./answer.ts";
+import { deleteStored } from "./delete.ts";
+import { keepLease, takeLease } from "./lease.ts";
+import type { OpenOptions } from "./open.ts";
+import { pagesOf } from "./pages.ts";
+
+type Options = Pick<OpenOptions, "store" | "clock" | "owner">;
+
+export interface ForkChanges {
+  readonly cwd?: string | undefined;
+  readonly title?: string | undefined;
+}
+
+/**
+ * Resolves with the new session's id. It has all turns that have ended; its log is written page by page, and it is
+ * listed and can be opened only once it is whole. Rejects with `session_not_found`.
+ */
+export async function forkStored(options: Options, sessionId: string, changes: ForkChanges): Promise<string> {
+  const { store, clock, owner } = options;
+  await collectHalves(options);
+  const { state, through } = await survey(options, sessionId);
+  const leasing = { store, clock, owner, sessionId: newId("ses", clock.now()) };
+  const lease = await takeLease(leasing);
+  const kept = keepLease(leasing, lease, () => undefined); // an append under a lost lease is refused
+  try {
+    await copy(options, { from: state, through, lease, changes });
+  } catch (error) {
+    await store.delete(lease).catch(() => undefined); // what stays is collected by the next fork
+    throw error;
+  } finally {
+    await kept[Symbol.asyncDispose]();
+  }
+  return lease.sessionId;
+}
+
+interface Copying {
+  readonly from: SessionState;
+  readonly through: number;
+  readonly lease: Lease;
+  readonly changes: ForkChanges;
+}
+
+async function copy({ store, clock }: Options, { from, through, lease, changes }: Copying): Promise<void> {
+  const { sessionId, generation: fence } = lease;
+  const { agent, backend, model, permissions } = from;
+  const { cwd = from.cwd, title = from.title } = changes;
+  const opened = (more: { copying: true } | { reopened: true }): EventDraft => {
+    const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id };
+    return { ...body, ...more, agent, at: new Date(clock.now()).toISOString() };
+  };
+  let expectedHead = 0;
+  const append = async (events: readonly EventDraft[]): Promise<void> => {
+    const id = newId("app", clock.now());
+    expectedHead = (await store.append({ sessionId, id, expectedHead, fence, events })).head;
+  };
+  await append([opened({ copying: true })]);
+  const leftOut: number[] = [];
+  for await (const page of pagesOf(store, from.id, { through })) {
+    const events = page.flatMap((event) => copyOf(event, leftOut));
+    if (events.length > 0) await append(events);
+  }
+  await append([opened({ reopened: true })]);
+}
+
+/** Without what is about the other session and not about the conversation; `leftOut` gets the numbers of those. */
+function copyOf({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]): EventDraft[] {
+  switch (event.type) {
+    case "session.opened": // the copy has its own
+    case "session.closed":
+    case "agent.connected": // the program's session stays the other's
+    case "input.queued": // what was taken is in the turn's start; what was not would be run twice
+    case "usage.reported": // was paid for there, and would be counted twice
+      leftOut.push(seq);
+      return [];
+    case "permission.resolved":
+      return [{ ...event, scope: "once" }]; // what was allowed for that session is asked again in this one
+    case "context.compacted": {
+      const { throughSeq } = event;
+      return [{ ...event, throughSeq: throughSeq - leftOut.filter((left) => left <= throughSeq).length + 1 }];
+    }
+    default:
+      return [event];
+  }
+}
+
+/** The session as it is, and the end of its last turn that has one. */
+async function survey({ store }: Options, sessionId: string): Promise<{ state: SessionState; through: number }> {
+  const summary = await store.summary(sessionId);
+  if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
+  let state = emptyState(sessionId);
+  let through = 0;
+  for await (const page of pagesOf(store, sessionId, { through: summary.head })) {
+    state = page.reduce(apply, state);
+    through = page.findLast(({ type }) => type === "turn.ended")?.seq ?? through;
+  }
+  return { state, through };
+}
+
+/** What processes that died while they copied have left. */
+async function collectHalves(options: Options): Promise<void> {
+  for (const { id } of await options.store.list({ status: "copying" })) {
+    await deleteStored(options, id).catch((error: unknown) => {
+      const isOthers = ["session_in_use", "session_not_found", "lease_lost"] as const;
+      if (!isOthers.some((code) => isRookeryError(error, code))) throw error;
+    });
+  }
+}

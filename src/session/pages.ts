@@ -1,0 +1,16 @@
+/** A session's log in pieces that fit in memory. */
+import { DEFAULT_PAGE, type SessionEvent, type SessionStore } from "../domain/index.ts";
+
+/** Oldest first, up to an event or as far as the log goes. Rejects with `session_not_found`. */
+export async function* pagesOf(
+  store: SessionStore,
+  sessionId: string,
+  { through = Infinity, limit = DEFAULT_PAGE }: { readonly through?: number; readonly limit?: number } = {},
+): AsyncIterable<readonly SessionEvent[]> {
+  for (let after = 0; after < through;) {
+    const { events, head } = await store.read({ sessionId, after, before: through + 1, limit });
+    if (events.length > 0) yield events;
+    after = events.at(-1)?.seq ?? through;
+    if (after >= head) return;
+  }
+}
