@@ -3,7 +3,7 @@ import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { Env } from "../../config/index.ts";
 import { RookeryError, isRookeryError } from "../../domain/errors.ts";
-import type { SessionEvent } from "../../domain/events.ts";
+import type { PermissionPolicy, SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";
@@ -13,6 +13,7 @@ import { stopReasonOf } from "./failure.ts";
 import { inputOf, typedText } from "./input.ts";
 import { LogView } from "./log-view.ts";
 import { modesOf, optionsOf, type Choice, type Settings } from "./options.ts";
+import { changePermissions } from "./permissions.ts";
 
 export interface ConversationOptions {
   readonly rookery: Rookery;
@@ -36,7 +37,7 @@ export class Conversation implements AsyncDisposable {
   #session: Session | undefined;
   /** Chosen while the session was not held; applied when it is. */
   #chosen: Choice = {};
-  #busy = false;
+  #prompting: Promise<unknown> | undefined;
 
   constructor(options: ConversationOptions, session?: Session) {
     const { rookery, client, sessionId, onFailure } = options;
@@ -71,7 +72,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   get busy(): boolean {
-    return this.#busy;
+    return this.#prompting !== undefined;
   }
 
   get settings(): Settings {
@@ -89,12 +90,13 @@ export class Conversation implements AsyncDisposable {
   async prompt(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
     const dismiss = (): void => this.#asking.dismiss();
     signal.addEventListener("abort", dismiss, { once: true });
-    this.#busy = true;
     try {
       const said = answerTo(typedText(prompt), this.#log.state, this.settings);
-      return said === undefined ? await this.#turn(prompt, signal) : await this.#say(said);
+      const answer = said === undefined ? this.#turn(prompt, signal) : this.#say(said);
+      this.#prompting = answer.catch(() => undefined); // told to the client
+      return await answer;
     } finally {
-      this.#busy = false;
+      this.#prompting = undefined;
       signal.removeEventListener("abort", dismiss);
     }
   }
@@ -105,9 +107,17 @@ export class Conversation implements AsyncDisposable {
     this.#session?.cancel().catch(this.#options.onFailure);
   }
 
-  /** Resolves when the log has it, and the client was told. */
-  async choose(choice: Choice): Promise<void> {
-    if (this.#log.state.turn !== undefined || this.#busy) {
+  /** Holds at once, also for the turn that runs, whoever drives it. Resolves when the log has it, and the client was told. */
+  async permit(permissions: PermissionPolicy): Promise<void> {
+    const { store } = this.#options.rookery;
+    await changePermissions(store, this.id, permissions);
+    await this.#log.through((await store.summary(this.id))?.head ?? 0);
+  }
+
+  /** Another agent or model. Rejects with `turn_in_progress` while a turn runs. */
+  async choose({ permissions, ...choice }: Choice): Promise<void> {
+    if (permissions !== undefined) return this.permit(permissions);
+    if (this.#log.state.turn !== undefined || this.busy) {
       const message = "a turn is running: choose again when it has ended, or cancel it first";
       throw new RookeryError("turn_in_progress", message);
     }
@@ -125,7 +135,10 @@ export class Conversation implements AsyncDisposable {
   /** Cancels what runs and lets go of the session; its log stays. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#asking.dismiss();
+    const session = this.#session;
     await this.#letGo();
+    if (session !== undefined) await this.#log.through(session.state.head);
+    await this.#prompting;
     await this.#log.stop();
   }
 

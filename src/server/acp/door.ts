@@ -71,9 +71,10 @@ class Door {
         this.#reopen(params, context, false),
       ),
       listSessions: told((params: acp.ListSessionsRequest) => listSessions(store, params)),
+      deleteSession: told(({ sessionId }: acp.DeleteSessionRequest) => this.#delete(sessionId)),
       closeSession: told(({ sessionId }: acp.CloseSessionRequest) => this.#close(sessionId)),
       setMode: told(async ({ sessionId, modeId }: acp.SetSessionModeRequest) => {
-        await this.#choose(sessionId, () => ({ permissions: policyOf(modeId) }));
+        await this.#find(sessionId).permit(policyOf(modeId));
         return {};
       }),
       setModel: told(async ({ sessionId, modelId }: { sessionId: string; modelId: string }) => {
@@ -106,7 +107,7 @@ class Door {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image, embeddedContext: true, audio: false },
-        sessionCapabilities: { list: {}, resume: {}, close: {} },
+        sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {} },
       },
       authMethods: [],
     };
@@ -155,6 +156,15 @@ class Door {
     const conversation = this.#find(sessionId);
     this.#open.delete(sessionId);
     await conversation[Symbol.asyncDispose]();
+    return {};
+  }
+
+  /** Open here or not. */
+  async #delete(sessionId: string): Promise<acp.DeleteSessionResponse> {
+    const conversation = this.#open.get(sessionId);
+    this.#open.delete(sessionId);
+    await conversation?.[Symbol.asyncDispose]();
+    await this.#options.rookery.deleteSession(sessionId);
     return {};
   }
 
