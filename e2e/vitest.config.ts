@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+/** Real programs, one at a time: each takes hundreds of megabytes and a core. */
+export default defineConfig({
+  test: {
+    root: new URL("..", import.meta.url).pathname,
+    include: ["e2e/*.test.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    pool: "forks",
+    fileParallelism: false,
+    retry: 0,
+  },
+});
