@@ -104,6 +104,17 @@ describe("the peer cancels a request", () => {
     expect(await peer.answer(1)).toMatchObject({ result: { stopReason: "cancelled" } });
   });
 
+  it("that runs, whose handler fails because of that: it is answered as cancelled", async () => {
+    const peer = scene({
+      request: async (request) => {
+        await untilAborted(request).catch(() => undefined);
+        throw new Error("the read was aborted");
+      },
+    });
+    peer.send({ id: 1, method: "a" }, cancelOf(1));
+    expect(await peer.answer(1)).toMatchObject({ error: { code: -32800 } });
+  });
+
   it("that runs, whose handler fails with an error of its own", async () => {
     const peer = scene({
       request: async (request) => {

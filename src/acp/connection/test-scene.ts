@@ -129,3 +129,16 @@ export async function quiet(count: () => number, turns = 300): Promise<void> {
     for (let turn = 0; turn < turns; turn += 1) await nextTurn();
   }
 }
+
+/** Takes a chunk in each turn of the event loop. */
+export function slow(): Writable & { lines(): string[] } {
+  let text = "";
+  const writable = new Writable({
+    highWaterMark: 1_000,
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      setImmediate(done);
+    },
+  });
+  return Object.assign(writable, { lines: () => text.split("\n").slice(0, -1) });
+}
