@@ -10,6 +10,7 @@ import {
   say,
   startModelServer,
   temporaryFolder,
+  writeAcpAgent,
   type ModelServer,
   type TemporaryFolder,
 } from "./testing/index.ts";
@@ -71,4 +72,19 @@ it("resume.mjs goes on with it", async () => {
 
 it("testing.mjs tests with a scripted model", async () => {
   expect(await run("testing.mjs")).toBe("as scripted\n");
+});
+
+it("acp-client.mjs drives an ACP agent", async () => {
+  const agent = await writeAcpAgent(folder.path, {
+    prompts: [[{ say: "Hi " }, { permission: { echo: false } }, { say: "there" }]],
+  });
+  expect(await run("acp-client.mjs", "Hello", ...agent.command)).toBe("Hi there\n[end_turn]\n");
+});
+
+it("acp-proxy.mjs gives an agent a tool and a hint", async () => {
+  const calls = [{ callMcp: { server: "clock", tool: "now" } }];
+  const agent = await writeAcpAgent(folder.path, { prompts: [{ when: "The clock tool", steps: calls }] }, "proxied");
+  const proxied = [process.execPath, join(EXAMPLES, "acp-proxy.mjs"), ...agent.command];
+  expect(await run("acp-client.mjs", "What time is it?", ...proxied)).toMatch(/it is 20\d\d-[^]*\[end_turn\]/);
+  await expect(run("acp-proxy.mjs")).rejects.toThrow("the agent's command is empty");
 });
