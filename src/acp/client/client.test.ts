@@ -1,12 +1,113 @@
-import { expect, it } from "vitest";
-import { openScene } from "./test-scene.ts";
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { isRookeryError } from "../../domain/errors.ts";
+import { ConnectionClosed, connectClient, PeerError, streamTransport, type Noise } from "../index.ts";
+import { failure, openScene } from "./test-scene.ts";
 
-const says = (text: string) => ({ say: text });
+const transport = () => streamTransport(new PassThrough(), new PassThrough());
 
-it("reads what the agent says until it stops", async () => {
-  await using scene = await openScene({ prompts: [[says("Hello "), says("there")]] });
-  const session = await scene.client.session("/work").create();
-  const turn = session.prompt("Hi");
-  expect(await turn.readText()).toBe("Hello there");
-  expect(await turn.stopReason).toBe("end_turn");
+describe("a client", () => {
+  it("says what it is and can do, and knows what the agent said", async () => {
+    const info = { name: "editor", version: "3" };
+    const readTextFile = () => ({ content: "" });
+    const elicitation = () => ({ action: "cancel" }) as const;
+    await using scene = await openScene(
+      { initialize: { own: { a: 1 } } },
+      { info, serve: { readTextFile, elicitation } },
+    );
+    expect(scene.sent("initialize")).toEqual([
+      {
+        protocolVersion: 1,
+        clientInfo: info,
+        clientCapabilities: {
+          fs: { readTextFile: true, writeTextFile: false },
+          terminal: false,
+          elicitation: { form: {}, url: {} },
+          session: { configOptions: { boolean: {} } },
+        },
+      },
+    ]);
+    expect(scene.client.agent).toMatchObject({
+      protocolVersion: 1,
+      own: { a: 1 },
+      agentInfo: { name: "scripted-agent" },
+    });
+    expect(scene.client.capabilities.loadSession).toBe(true);
+    expect(scene.client.authMethods).toEqual([]);
+  });
+
+  it("says what it is told to say of itself", async () => {
+    const capabilities = { terminal: true, _meta: { own: 1 } };
+    await using scene = await openScene({}, { capabilities });
+    expect(scene.sent("initialize")).toMatchObject([{ clientCapabilities: capabilities }]);
+  });
+
+  it.each([
+    ["another version", { protocolVersion: 2 }, /speaks version 2 of the protocol, and this client 1$/],
+    ["no version", {}, /speaks no version of the protocol/],
+    ["null", null, /speaks no version of the protocol/],
+  ])("is not connected to an agent that answers with %s", async (_what, result, message) => {
+    const error = await failure(openScene({ on: { initialize: { answer: { result } } } }));
+    expect(isRookeryError(error, "backend_unsupported")).toBe(true);
+    expect(error.message).toMatch(message);
+  });
+
+  it("is not connected to an agent that refuses, or ends", async () => {
+    const error = { code: -32603, message: "no", data: 1 };
+    expect(await failure(openScene({ on: { initialize: { answer: { error } } } }))).toBeInstanceOf(PeerError);
+    expect(await failure(openScene({ onStart: [{ exit: {} }] }))).toBeInstanceOf(ConnectionClosed);
+  });
+
+  it("gives up connecting to an agent that never answers", async () => {
+    const giveUp = new AbortController();
+    const connecting = failure(connectClient({ transport: transport(), signal: giveUp.signal }));
+    giveUp.abort();
+    expect(await connecting).toBe(giveUp.signal.reason);
+    expect(await failure(connectClient({ transport: transport(), signal: giveUp.signal }))).toBe(giveUp.signal.reason);
+  });
+
+  it("logs in and out", async () => {
+    await using scene = await openScene({ auth: {} });
+    const { client } = scene;
+    expect(client.authMethods).toMatchObject([{ id: "scripted" }]);
+    expect(await failure(client.session("/work").create())).toMatchObject({ code: -32000 });
+    expect(await failure(client.authenticate("none"))).toBeInstanceOf(PeerError);
+    await client.authenticate("scripted");
+    expect((await client.session("/work").create()).id).toBe("session-1");
+    await client.logout();
+    expect(await failure(client.session("/work").create())).toMatchObject({ code: -32000 });
+  });
+
+  it("gives up a login that the agent does not end", async () => {
+    await using scene = await openScene({ auth: {}, on: { authenticate: { steps: [{ hang: true }] } } });
+    const giveUp = new AbortController();
+    const login = failure(scene.client.authenticate("scripted", giveUp.signal));
+    await scene.agent.receivedMethod("authenticate");
+    giveUp.abort();
+    expect(await login).toBe(giveUp.signal.reason);
+    await scene.agent.receivedMethod("$/cancel_request");
+  });
+
+  it("lists sessions by page, and deletes them", async () => {
+    const sessions = ["a", "b", "c"].map((sessionId) => ({ sessionId, cwd: "/work" }));
+    await using scene = await openScene({ sessions, pageSize: 2 });
+    const { client } = scene;
+    const first = await client.listSessions({ cwd: "/work" });
+    expect(first.sessions.map(({ sessionId }) => sessionId)).toEqual(["a", "b"]);
+    const second = await client.listSessions({ cursor: first.nextCursor });
+    expect(second.sessions.map(({ sessionId }) => sessionId)).toEqual(["c"]);
+    await client.deleteSession("b");
+    expect((await client.listSessions()).sessions).toHaveLength(2);
+  });
+
+  it("hears what the agent writes that is no message, and goes on", async () => {
+    const noise: Noise[] = [];
+    await using scene = await openScene(
+      { prompts: [[{ write: "debug: starting\n" }, { send: [1] }, { say: "hi" }]] },
+      { onNoise: (heard) => noise.push(heard) },
+    );
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("go").readText()).toBe("hi");
+    expect(noise.map(({ kind, text }) => `${kind} ${text}`)).toEqual(["not_json debug: starting", "not_a_message [1]"]);
+  });
 });

@@ -37,6 +37,9 @@ export interface Route {
   notification(notification: IncomingNotification): void | Promise<void>;
 }
 
+/** What is undefined counts as left out. */
+type Loose<Params> = { readonly [Key in keyof Params]: Params[Key] | undefined };
+
 const PROTOCOL_VERSION = 1;
 const UNKNOWN = { name: "rookery", version: "0" };
 
@@ -145,7 +148,7 @@ export class Client implements AsyncDisposable {
   }
 
   /** One page; its `nextCursor` as `cursor` gets the next. */
-  async listSessions(params: acp.ListSessionsRequest = {}): Promise<acp.ListSessionsResponse> {
+  async listSessions(params: Partial<Loose<acp.ListSessionsRequest>> = {}): Promise<acp.ListSessionsResponse> {
     this.#mustOffer("list");
     return this.request("session/list", params);
   }

@@ -1,0 +1,123 @@
+import { describe, expect, it } from "vitest";
+import { ConnectionClosed, type ClientOptions } from "../index.ts";
+import { failure, openScene, stalled, words } from "./test-scene.ts";
+
+const exited: Partial<ClientOptions> = {
+  exit: () => Promise.resolve({ exitCode: 7, signal: null, stderr: "out of cheese" }),
+};
+
+describe("an agent that ends in a turn", () => {
+  it("is read to its last word, and then is told of with how it ended", async () => {
+    await using scene = await openScene({ prompts: [[{ say: ["a", "b"] }, { exit: { code: 7 } }]] }, exited);
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    const seen: string[] = [];
+    const error = await failure(
+      (async () => {
+        for await (const item of turn) seen.push(...words([item]));
+      })(),
+    );
+    expect(seen).toEqual(["turn a", "turn b"]);
+    expect(error).toBeInstanceOf(ConnectionClosed);
+    expect(error).toMatchObject({ end: "eof", exit: { exitCode: 7, stderr: "out of cheese" } });
+    expect(error.message).toBe("the agent ended (exit code 7); it said last: out of cheese");
+    expect(await failure(turn.response)).toBe(error);
+    expect(await failure(session.idle().then(() => session.prompt("go").finish()))).toBeInstanceOf(ConnectionClosed);
+  });
+
+  it("is read to its last word also where its reader is far behind", async () => {
+    const padding = "x".repeat(16 * 1024);
+    await using scene = await openScene({ prompts: [[{ flood: { count: 400, padding } }, { exit: {} }]] });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    await stalled(scene);
+    let read = 0;
+    const error = await failure(
+      (async () => {
+        for await (const _ of turn) read += 1;
+      })(),
+    );
+    expect(read).toBe(400);
+    expect(error).toBeInstanceOf(ConnectionClosed);
+  });
+
+  it("fails each turn that runs, and what was asked beside", async () => {
+    await using scene = await openScene({
+      prompts: [[{ waitForCancel: true }], [{ waitForMessage: "_own/thing" }, { exit: {} }]],
+      on: { "_own/thing": { steps: [{ hang: true }] } },
+    });
+    const [one, other] = [await scene.client.session("/a").create(), await scene.client.session("/b").create()];
+    const failures = [
+      failure(one.prompt("go").finish()),
+      failure(other.prompt("go").finish()),
+      failure(scene.client.request("_own/thing")),
+    ];
+    for (const error of await Promise.all(failures)) expect(error).toBeInstanceOf(ConnectionClosed);
+  });
+
+  it("in a session that was left fails the turn too", async () => {
+    await using scene = await openScene({
+      prompts: [{ steps: [{ waitForMessage: "session/cancel" }, { exit: {} }], onCancel: "ignore" }],
+    });
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    await session[Symbol.asyncDispose]();
+    expect(await failure(turn.finish())).toBeInstanceOf(ConnectionClosed);
+    expect(await failure(session.next())).toMatchObject({ code: "session_closed" });
+  });
+});
+
+describe("who reads outside of turns", () => {
+  it("gets what came, and then for ever how the agent ended", async () => {
+    await using scene = await openScene(
+      { on: { "session/new": { after: [{ say: "commands" }, { exit: { code: 7 } }] } } },
+      exited,
+    );
+    const session = await scene.client.session("/work").create();
+    expect(words([await session.next()])).toEqual(["between commands"]);
+    for (let time = 0; time < 3; time += 1)
+      expect(await failure(session.next())).toMatchObject({ exit: { exitCode: 7 } });
+  });
+
+  it("is told that the client was closed", async () => {
+    await using scene = await openScene({});
+    const session = await scene.client.session("/work").create();
+    const waiting = [failure(session.next()), failure(session.next())];
+    await scene.client.close();
+    for (const error of await Promise.all(waiting)) expect(error).toMatchObject({ end: "closed" });
+    expect(await failure(session.prompt("go").finish())).toMatchObject({ end: "closed" });
+  });
+
+  it("is told that the session was left", async () => {
+    await using scene = await openScene({});
+    const session = await scene.client.session("/work").create();
+    const waiting = failure(session.next());
+    await session[Symbol.asyncDispose]();
+    await session[Symbol.asyncDispose]();
+    expect(await waiting).toMatchObject({ code: "session_closed" });
+  });
+});
+
+describe("a client that is closed", () => {
+  it("in a turn fails the turn, and the agent is answered what it waits for", async () => {
+    await using scene = await openScene(
+      { prompts: [[{ say: "a" }, { permission: {} }]] },
+      { serve: { permission: () => new Promise(() => undefined) } },
+    );
+    const session = await scene.client.session("/work").create();
+    const turn = session.prompt("go");
+    const reader = turn[Symbol.asyncIterator]();
+    await reader.next();
+    await Promise.all([scene.client.close(), scene.client.close()]);
+    expect(await failure(reader.next())).toMatchObject({ end: "closed" });
+    await scene.agent.closed;
+  });
+
+  it("while a session is started fails the start", async () => {
+    await using scene = await openScene({ on: { "session/new": { steps: [{ hang: true }] } } });
+    const starting = [failure(scene.client.session("/work").create()), failure(scene.client.session("/work").create())];
+    await scene.agent.receivedMethod("session/new");
+    await scene.client.close();
+    for (const error of await Promise.all(starting)) expect(error).toMatchObject({ end: "closed" });
+  });
+});

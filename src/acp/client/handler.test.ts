@@ -1,0 +1,204 @@
+import { setImmediate as tick } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { deferred } from "../../stdx/index.ts";
+import { Random } from "../test-fuzz.ts";
+import type { UpdateItem } from "../index.ts";
+import { failure, openScene, readAll, stalled, updateLine, words } from "./test-scene.ts";
+
+const COUNT = 300;
+const expected = Array.from({ length: COUNT }, (_, index) => `turn ${index}`);
+const flood = { flood: { count: COUNT } };
+
+/** How long handlers take, in turns of the loop: each run the same. */
+function randomWaits(): () => Promise<void> {
+  const random = new Random(7);
+  return async () => {
+    for (let turns = random.below(4); turns > 0; turns -= 1) await tick();
+  };
+}
+
+describe("an `update` handler", () => {
+  it("gets every update in order, and the turn has none to read", async () => {
+    const seen: string[] = [];
+    await using scene = await openScene({ prompts: [[flood]] });
+    const session = await scene.client
+      .session("/work")
+      .serve({ update: (item) => void seen.push(...words([item])) })
+      .create();
+    expect(await readAll(session.prompt("go"))).toEqual([]);
+    expect(seen).toEqual(expected);
+  });
+
+  it("that waits is done with one before it gets the next, and with all before the turn is", async () => {
+    const seen: string[] = [];
+    const wait = randomWaits();
+    let running = 0;
+    const update = async (item: UpdateItem): Promise<void> => {
+      expect((running += 1)).toBe(1);
+      await wait();
+      seen.push(...words([item]));
+      running -= 1;
+    };
+    await using scene = await openScene({ prompts: [[flood]] }, { serve: { update } });
+    const session = await scene.client.session("/work").create();
+    await session.prompt("go").response;
+    expect(seen).toEqual(expected);
+  });
+
+  it("that waits keeps the order also while others wait for the agent", async () => {
+    const seen: string[] = [];
+    const wait = randomWaits();
+    const update = async (item: UpdateItem): Promise<void> => {
+      await wait();
+      seen.push(...words([item]));
+    };
+    await using scene = await openScene({ prompts: [[{ waitForMessage: "_go" }], [flood]] });
+    const other = await scene.client.session("/other").create();
+    const session = await scene.client.session("/work").serve({ update }).create();
+    const waiting = other.prompt("go");
+    const asked = scene.client.request("_anything").catch(() => undefined);
+    await session.prompt("go").response;
+    expect(seen).toEqual(expected);
+    await scene.client.notify("_go");
+    await waiting.finish();
+    await asked;
+  });
+
+  it("is done before a request that came behind is served", async () => {
+    const seen: string[] = [];
+    const wait = randomWaits();
+    const ask = JSON.stringify({
+      jsonrpc: "2.0",
+      id: "q",
+      method: "fs/read_text_file",
+      params: { sessionId: "session-1", path: "/a" },
+    });
+    const written = `${updateLine("one")}${updateLine("two")}${ask}\n${updateLine("three")}`;
+    await using scene = await openScene({ prompts: [[{ write: written }, { waitForMessage: "_go" }]] });
+    const session = await scene.client
+      .session("/work")
+      .serve({
+        update: async (item) => {
+          await wait();
+          seen.push(...words([item]));
+        },
+        readTextFile: () => {
+          seen.push("reads");
+          return { content: "" };
+        },
+      })
+      .create();
+    const turn = session.prompt("go");
+    await scene.client.notify("_go");
+    await turn.response;
+    expect(seen).toEqual(["turn one", "turn two", "reads", "turn three"]);
+  });
+
+  it("may ask the agent and wait, also where the agent asks something first", async () => {
+    const seen: string[] = [];
+    await using scene = await openScene(
+      {
+        prompts: [[{ say: "one" }, { say: "two" }]],
+        on: {
+          "_own/thing": {
+            steps: [{ in: { session: "session-1", steps: [{ readFile: { path: "/a", echo: false } }] } }],
+            answer: { result: { is: "thing" } },
+          },
+        },
+      },
+      { capabilities: { fs: { readTextFile: true } } },
+    );
+    const session = await scene.client
+      .session("/work")
+      .serve({
+        update: async (item) => {
+          seen.push(...words([item]));
+          if (seen.length === 1) seen.push(JSON.stringify(await session.request("_own/thing")));
+        },
+        readTextFile: () => ({ content: "" }),
+      })
+      .create();
+    await session.prompt("go").response;
+    expect(seen).toEqual(["turn one", '{"is":"thing"}', "turn two"]);
+  });
+
+  it("may prompt another session and wait for its end", async () => {
+    const seen: string[] = [];
+    await using scene = await openScene({ prompts: [[{ say: "ask" }, flood], [{ say: "answer" }]] });
+    const helper = await scene.client.session("/helper").create();
+    const update = async (item: UpdateItem): Promise<void> => {
+      seen.push(...words([item]));
+      if (seen.length === 1) seen.push(await helper.prompt("go").readText());
+    };
+    const session = await scene.client.session("/work").serve({ update }).create();
+    await session.prompt("go").response;
+    expect(seen).toEqual(["turn ask", "answer", ...expected]);
+  });
+
+  it.each([
+    [
+      "throws",
+      (error: Error) => {
+        throw error;
+      },
+    ],
+    ["rejects", (error: Error) => Promise.reject(error)],
+    [
+      "rejects late",
+      async (error: Error) => {
+        await tick();
+        throw error;
+      },
+    ],
+  ])("that %s fails its turn and its session, and no other", async (_how, fail) => {
+    const bad = new Error("bad handler");
+    const seen: string[] = [];
+    await using scene = await openScene({
+      prompts: [[{ say: "one" }, { say: "two" }, { waitForCancel: true }], [{ say: "fine" }]],
+    });
+    const update = (item: UpdateItem): void | Promise<void> => {
+      seen.push(...words([item]));
+      return fail(bad);
+    };
+    const broken = await scene.client.session("/work").serve({ update }).create();
+    const other = await scene.client.session("/other").create();
+    const turn = broken.prompt("go");
+    expect(await failure(turn.response)).toBe(bad);
+    expect(await failure(turn.finish())).toBe(bad);
+    expect(seen).toEqual(["turn one"]);
+    expect(() => broken.prompt("again")).toThrow(bad);
+    expect(await other.prompt("go").readText()).toBe("fine");
+    expect(await scene.agent.receivedMethod("session/cancel")).toEqual({ sessionId: "session-1" });
+  });
+
+  it("that throws outside of a turn fails the next prompt", async () => {
+    const bad = new Error("bad handler");
+    const threw = deferred();
+    await using scene = await openScene({ on: { "session/new": { after: [{ say: "commands" }] } } });
+    const update = (): never => {
+      threw.resolve();
+      throw bad;
+    };
+    const session = await scene.client.session("/work").serve({ update }).create();
+    await threw.promise;
+    expect(() => session.prompt("go")).toThrow(bad);
+  });
+
+  it("that is behind makes the agent wait, and gets everything", async () => {
+    const gate = deferred();
+    const seen: number[] = [];
+    const count = 400;
+    await using scene = await openScene({ prompts: [[{ flood: { count, padding: "x".repeat(16 * 1024) } }]] });
+    const update = async (item: UpdateItem): Promise<void> => {
+      await gate.promise;
+      seen.push(parseInt(words([item])[0]!.slice("turn ".length), 10));
+    };
+    const session = await scene.client.session("/work").serve({ update }).create();
+    const turn = session.prompt("go");
+    await stalled(scene);
+    expect(scene.taken()).toBeLessThan(4 * 1024 * 1024);
+    gate.resolve();
+    await turn.response;
+    expect(seen).toEqual(Array.from({ length: count }, (_, index) => index));
+  });
+});
