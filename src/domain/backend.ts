@@ -28,8 +28,16 @@ export interface BackendContext {
   readonly cwd: string;
   /** What the agent's program called this session when it was last driven. */
   readonly nativeId: string | undefined;
+  /** What whoever opened the session brings for it. Not in the log: it may hold secrets. */
+  readonly mcpServers?: readonly McpServerSpec[] | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
+}
+
+/** A declaration of an MCP server as an ACP client makes it; unread on its way. */
+export interface McpServerSpec {
+  readonly name: string;
+  readonly [key: string]: unknown;
 }
 
 export interface AgentConnection extends AsyncDisposable {

@@ -13,6 +13,7 @@ import {
   type ClientSession,
   type Gate,
   type Noise,
+  type schema,
   type SessionOptions,
 } from "../../acp/index.ts";
 import { wordsOf } from "./outcome.ts";
@@ -82,7 +83,11 @@ export async function startLive(options: LiveOptions): Promise<Live> {
 /** The agent's own session where it can be trusted to go on with it, else a new one. */
 async function openNative(client: Client, options: LiveOptions): Promise<{ session: ClientSession; how: How }> {
   const { nativeId, context } = options;
-  const builder = () => client.session(context.cwd);
+  const builder = () => {
+    const made = client.session(context.cwd);
+    for (const server of context.mcpServers ?? []) made.mcpServer(server as unknown as schema.McpServer);
+    return made;
+  };
   if (nativeId === undefined)
     return { session: await authenticated(client, options, () => builder().create()), how: "new" };
   const { loadSession, sessionCapabilities } = client.capabilities;
