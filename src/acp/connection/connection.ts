@@ -66,6 +66,8 @@ const ENTRY_BYTES = 128;
 const WRITE_BYTES = 64 * 1024 * 1024;
 const EXIT_WAIT_MS = 2_000;
 const FLUSH_WAIT_MS = 2_000;
+/** How often one who sends no more is looked after while he is owed an answer. */
+const PROBE_MS = 1_000;
 const NOISE_LENGTH = 2_000;
 const CANCEL = "$/cancel_request";
 const READY = Promise.resolve();
@@ -351,8 +353,15 @@ export class Connection implements AsyncDisposable {
     }
     this.#asked.failAll(this.#over);
     this.#inputEnded.resolve();
-    if (exit === undefined) await this.#inHand.idle(); // else nobody is there to be answered
+    if (exit === undefined) await this.#answerTheRest(); // else nobody is there to be answered
     await this.close();
+  }
+
+  /** One who has ended is silent too, and only writing shows that he is gone: what is written says nothing to one who reads. */
+  async #answerTheRest(): Promise<void> {
+    const probe = setInterval(() => this.#send(encode({ method: CANCEL, params: { requestId: null } })), PROBE_MS);
+    await this.#inHand.idle();
+    clearInterval(probe);
   }
 
   async #close(cause: unknown): Promise<void> {
@@ -371,6 +380,7 @@ export class Connection implements AsyncDisposable {
 
   #writeFailed(error: Error): void {
     this.#outbox.fail();
+    if (this.#over !== undefined && this.#options.exit === undefined) return void this.close(error);
     // A dead process closes both ways: its last words and its exit are worth a moment.
     void sleep(EXIT_WAIT_MS, undefined, { ref: false }).then(() => {
       this.#over ??= new ConnectionClosed("broken", this.peer, { cause: error });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { deferred } from "../../stdx/index.ts";
-import { Connection, ConnectionClosed, streamTransport, type PeerExit } from "../index.ts";
+import { Connection, ConnectionClosed, streamTransport, type IncomingRequest, type PeerExit } from "../index.ts";
 import { scene, slow } from "./test-scene.ts";
 
 describe("when the peer sends no more", () => {
@@ -80,6 +80,32 @@ describe("when the peer sends no more", () => {
     peer.input.end('{"id":1,"method":"asks"}\n');
     await peer.connection.closed;
     expect(peer.messages[1]).toMatchObject({ id: 1, result: "ConnectionClosed: the peer ended the connection" });
+  });
+
+  it("that it reads no more either is noticed, although a handler that never ends has nothing to tell", async () => {
+    const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("EPIPE")) });
+    const input = new PassThrough();
+    const aborted = deferred();
+    const handlers = {
+      request: ({ signal }: IncomingRequest) => {
+        signal.addEventListener("abort", () => aborted.resolve());
+        return new Promise(() => undefined);
+      },
+    };
+    const connection = track(new Connection({ transport: streamTransport(input, output), handlers }));
+    input.end('{"id":1,"method":"prompt"}\n');
+    await aborted.promise;
+    await connection.closed;
+  });
+
+  it("while it reads and waits, what it is told beside its answer means nothing", async () => {
+    const go = deferred();
+    const peer = scene({ request: () => go.promise });
+    peer.input.end('{"id":1,"method":"prompt"}\n');
+    expect(await peer.call("$/cancel_request")).toMatchObject({ params: { requestId: null } });
+    go.resolve();
+    expect(await peer.answer(1)).toMatchObject({ id: 1 });
+    await peer.connection.closed;
   });
 
   it("a handler that holds the connection and calls the peer is told", async () => {

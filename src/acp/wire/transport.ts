@@ -130,6 +130,7 @@ class End implements Transport {
     this.#size = 0;
     this.#end();
     this.other.#end();
+    this.other.#sink?.writeFailed(new Error("the other end is closed"));
   }
 
   #take(text: string): boolean {
