@@ -2,15 +2,15 @@
 
 import {
   connectClient,
-  Connection,
   openProxy,
   PeerError,
+  serveAgent,
   startAgent,
   streamTransport,
   type Client,
   type ClientSession,
 } from "../index.ts";
-import type { AgentHandlers, Reply, Subject, SubjectClient, SubjectSession } from "./test-subject.ts";
+import type { Reply, Subject, SubjectClient, SubjectSession } from "./test-subject.ts";
 
 export const ownSubject: Subject = {
   name: "this library",
@@ -38,14 +38,14 @@ export const ownSubject: Subject = {
   },
 
   serveAgent({ input, output }, handlers) {
-    new Connection({
+    const { "session/new": newSession, "session/prompt": prompt } = handlers;
+    serveAgent({
       transport: streamTransport(input, output),
-      handlers: {
-        request({ method, params }) {
-          if (method === "initialize") return { protocolVersion: 1 };
-          return handlers[method as keyof AgentHandlers]?.(params);
-        },
-      },
+      handlers: () => ({
+        initialize: () => ({}),
+        newSession: async (params) => (await newSession?.(params)) ?? { sessionId: "unasked" },
+        prompt: async (params) => (await prompt?.(params)) ?? { stopReason: "end_turn" },
+      }),
     });
   },
 
