@@ -44,6 +44,18 @@ describe("what is no message", () => {
     },
   );
 
+  it("is answered with what is wrong with it", async () => {
+    const peer = scene({ request: () => 1 }, { malformed: "answer" });
+    peer.send("[]", "1", '{"method":1}');
+    await peer.ask("a");
+    expect(peer.messages.map(({ error }) => error?.message)).toEqual([
+      "a batch is not part of the protocol",
+      "a message is an object",
+      "a method is a string",
+      undefined,
+    ]);
+  });
+
   it("is answered under its id where it has one", async () => {
     const peer = scene({ request: () => 1 }, { malformed: "answer" });
     peer.send('{"id":12345678901234567890,"method":["a"]}', '{"id":"x","method":{}}');

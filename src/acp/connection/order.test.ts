@@ -52,6 +52,21 @@ describe("messages are taken one at a time in wire order", () => {
     expect(await peer.answer(1)).toMatchObject({ result: "done" });
   });
 
+  it("also while a request's handler waits for an answer that it asked for at once", async () => {
+    const seen: string[] = [];
+    const peer = scene({
+      request: ({ method }) => (method === "prompt" ? peer.connection.request("permission") : seen.join()),
+      notification: async ({ method }) => {
+        for (let turn = 0; turn < 10 && method === "slow"; turn += 1) await nextTurn();
+        seen.push(method);
+      },
+    });
+    peer.send({ id: 1, method: "prompt" }, { method: "slow" }, { method: "next" });
+    expect(await peer.ask("a")).toMatchObject({ result: "slow,next" });
+    peer.send({ id: 1, result: "granted" });
+    expect(await peer.answer(1)).toMatchObject({ result: "granted" });
+  });
+
   it("and a request's handler may hold the rest until it says so", async () => {
     const [ready, held] = [deferred(), deferred()];
     const seen: string[] = [];
