@@ -7,6 +7,8 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
   const messages: Message[] = [];
   let asked: ModelCall[] = [];
   let answers: ToolAnswer[] = [];
+  /** Tools that another kind of agent used by itself, by their titles: no message asked for them. */
+  const foreign = new Map<string, string>();
 
   const settle = (): void => {
     if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, answers)) });
@@ -28,14 +30,27 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
         messages.push({ role: "assistant", text: event.text, calls: asked, native: event.native });
         break;
       }
-      case "tool.ended":
-        answers.push(answerOf(event));
+      case "tool.started":
+        if (!asked.some(({ toolId }) => toolId === event.toolId)) foreign.set(event.toolId, event.title);
         break;
+      case "tool.ended": {
+        const title = foreign.get(event.toolId);
+        if (title === undefined) answers.push(answerOf(event));
+        else messages.push({ role: "assistant", text: toolNote(title, event), calls: [] });
+        break;
+      }
       default: // of the rest the model needs to know nothing
         break;
     }
   }
   return messages;
+}
+
+const TITLE_LENGTH = 200;
+
+/** In words and not as a call, for it is of a tool that this agent may not have. */
+function toolNote(title: string, { outcome }: EventOf<"tool.ended">): string {
+  return `(Another agent used a tool here: ${title.slice(0, TITLE_LENGTH)}. Outcome: ${outcome}.)`;
 }
 
 function answerOf({ toolId, outcome, text }: EventOf<"tool.ended">): ToolAnswer {

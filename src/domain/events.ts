@@ -91,7 +91,7 @@ export const eventBodies = once(() => ({
     messageId: z.string(),
     text: z.string(),
     toolCalls: z.array(toolCall()).optional(),
-    /** The backend's own form of the message, for giving it back to the same provider unchanged. */
+    /** The model's own form of the message, for giving it back to the same model unchanged. */
     native: z.unknown().optional(),
   }),
   "thought.delta": z.strictObject({ messageId: z.string(), text: z.string() }),

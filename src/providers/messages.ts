@@ -4,24 +4,31 @@ import { RookeryError, type InputPart } from "../domain/index.ts";
 import type { Message } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
 
-/** An assistant message as its provider gave it, with what our own form has no place for (signed thoughts). */
-export interface Native {
-  readonly provider: string;
+/**
+ * An assistant message as its model gave it, with what our own form has no place for (signed thoughts). Another model
+ * of the same provider may refuse it.
+ */
+export interface Native extends Origin {
   readonly content: Exclude<AssistantContent, string>;
 }
 
-/** Throws `input_invalid` where the input of the turn is something that cannot be given to a model yet. */
-export function toModelMessages(messages: readonly Message[], provider: string): ModelMessage[] {
-  const input = messages.findLast(({ role }) => role === "user");
-  return messages.map((message): ModelMessage => wellFormed(toModelMessage(message, message === input, provider)));
+export interface Origin {
+  readonly provider: string;
+  readonly model: string;
 }
 
-function toModelMessage(message: Message, isInput: boolean, provider: string): ModelMessage {
+/** Throws `input_invalid` where the input of the turn is something that cannot be given to a model yet. */
+export function toModelMessages(messages: readonly Message[], target: Origin): ModelMessage[] {
+  const input = messages.findLast(({ role }) => role === "user");
+  return messages.map((message): ModelMessage => wellFormed(toModelMessage(message, message === input, target)));
+}
+
+function toModelMessage(message: Message, isInput: boolean, target: Origin): ModelMessage {
   switch (message.role) {
     case "user":
       return { role: "user", content: message.parts.map((part) => inputText(part, isInput)).join("\n") };
     case "assistant":
-      return { role: "assistant", content: assistantContent(message, provider) };
+      return { role: "assistant", content: assistantContent(message, target) };
     case "tool":
       return {
         role: "tool",
@@ -48,9 +55,9 @@ function inputText(part: InputPart, isInput: boolean): string {
 
 function assistantContent(
   { text, calls, native }: Extract<Message, { role: "assistant" }>,
-  provider: string,
+  target: Origin,
 ): Exclude<AssistantContent, string> {
-  if (isNative(native, provider)) return native.content;
+  if (isNative(native, target)) return native.content;
   return [
     ...(text.trim() === "" ? [] : [{ type: "text" as const, text }]),
     ...calls.map((call) => ({
@@ -62,8 +69,8 @@ function assistantContent(
   ];
 }
 
-function isNative(native: unknown, provider: string): native is Native {
+function isNative(native: unknown, target: Origin): native is Native {
   if (typeof native !== "object" || native === null) return false;
-  const { provider: from, content } = native as Partial<Native>;
-  return from === provider && Array.isArray(content) && content.length > 0;
+  const { provider, model, content } = native as Partial<Native>;
+  return provider === target.provider && model === target.model && Array.isArray(content) && content.length > 0;
 }

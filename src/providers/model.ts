@@ -27,7 +27,7 @@ export type Message =
       readonly role: "assistant";
       readonly text: string;
       readonly calls: readonly ModelCall[];
-      /** What the provider gave, to be given back unchanged to the same provider. */
+      /** What the model gave, to be given back unchanged to the same model. */
       readonly native?: unknown;
     }
   | { readonly role: "tool"; readonly results: readonly ToolAnswer[] };

@@ -88,6 +88,7 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     const made = [{ toolId: "t", name: "bash", input: { command: half } }];
     const native = {
       provider: client,
+      model: "m",
       content: [
         { type: "text", text: half },
         { type: "tool-call", toolCallId: "t", toolName: "bash", input: { deep: [half] } },

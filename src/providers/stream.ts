@@ -9,12 +9,11 @@ import type { Message, Model, ModelCall, ModelPart, ModelReply, ModelRequest } f
 const RETRIES = 2;
 
 export function streamedModel(model: Exclude<LanguageModel, string>, endpoint: Endpoint): Model {
-  const { provider } = endpoint;
   return {
-    name: `${provider}/${endpoint.model}`,
+    name: `${endpoint.provider}/${endpoint.model}`,
     async *stream(request) {
       try {
-        yield* streamStep(model, provider, request);
+        yield* streamStep(model, endpoint, request);
       } catch (error) {
         request.signal.throwIfAborted();
         throw providerError(error, endpoint);
@@ -25,14 +24,14 @@ export function streamedModel(model: Exclude<LanguageModel, string>, endpoint: E
 
 async function* streamStep(
   model: Exclude<LanguageModel, string>,
-  provider: string,
+  { provider, model: modelId }: Endpoint,
   { system, messages, tools, signal }: ModelRequest,
 ): AsyncIterable<ModelPart> {
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false; // stdout is ours
   const result = streamText({
     model,
     system: system.toWellFormed(),
-    messages: toModelMessages(messages, provider),
+    messages: toModelMessages(messages, { provider, model: modelId }),
     tools: toToolSet(tools),
     maxRetries: RETRIES,
     abortSignal: signal,
@@ -70,7 +69,7 @@ async function* streamStep(
   signal.throwIfAborted();
   if (finish === undefined)
     throw new RookeryError("provider_failed", `${provider} ended its answer in the middle; try again`);
-  const native = { provider, content: await nativeContent(result, ids.given) };
+  const native: Native = { provider, model: modelId, content: await nativeContent(result, ids.given) };
   yield { type: "reply", reply: { text, calls, ...finish, native } };
 }
 
