@@ -5,12 +5,10 @@ import { acpBackend, apiBackend } from "./backends/index.ts";
 import { homeFolder, loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
 import {
   RookeryError,
-  type AgentConnection,
   type Backend,
   type ListQuery,
   type PermissionPolicy,
   type SessionEvent,
-  type SessionState,
   type SessionStore,
   type SessionSummary,
 } from "./domain/index.ts";
@@ -22,7 +20,9 @@ import {
   forkStored,
   reopenSession,
   type Answer,
+  type Prepare,
   type Session,
+  type Settings,
 } from "./session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
 import { openSqliteStore } from "./store/index.ts";
@@ -164,24 +164,12 @@ export class Rookery implements AsyncDisposable {
       attended: options.attended ?? true,
       onReleased: (session: Session) => void this.#sessions.delete(session),
     };
-    const { id } = options;
-    if (id !== undefined) {
-      const { model, permissions } = options;
-      const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
-      return reopenSession(opening, id, { model, permissions, cwd }, (state) => this.#connect(state, options));
-    }
-    const cwd = this.#folder(options.cwd ?? ".");
-    await mustBeFolder(cwd);
-    const agent = await this.#agent(cwd, options.agent);
-    const made = {
-      agent: agent.name,
-      backend: agent.backend,
-      model: options.model ?? agent.model,
-      cwd,
-      permissions: options.permissions ?? agent.permissions ?? "ask",
-      title: options.title,
-    };
-    return createSession(opening, made, (state) => this.#connect(state, options));
+    const { id, agent, model, permissions, title } = options;
+    const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
+    const prepare = this.#preparing(options);
+    return id === undefined
+      ? createSession(opening, { agent, model, permissions, title, cwd: cwd ?? this.#folder(".") }, prepare)
+      : reopenSession(opening, id, { agent, model, permissions, cwd }, prepare);
   }
 
   async #agent(cwd: string, name: string | undefined): Promise<AgentConfig & { config: Config }> {
@@ -200,7 +188,10 @@ export class Rookery implements AsyncDisposable {
   }
 
   /** Throws `backend_unsupported`. */
-  #backend(agent: AgentConfig, { baseUrl, apiKey, prices }: OpenSessionOptions & Pick<Config, "prices">): Backend {
+  #backend(
+    agent: AgentConfig,
+    { baseUrl, apiKey, prices }: Pick<OpenSessionOptions, "baseUrl" | "apiKey"> & Pick<Config, "prices">,
+  ): Backend {
     const env = { ...this.#env, ...agent.env };
     switch (agent.backend) {
       case "api":
@@ -224,25 +215,35 @@ export class Rookery implements AsyncDisposable {
     }
   }
 
-  async #connect(state: SessionState, options: OpenSessionOptions): Promise<AgentConnection> {
-    const { model } = options;
-    if (options.agent !== undefined && options.agent !== state.agent) {
-      throw new RookeryError(
-        "agent_unknown",
-        `session ${state.id} belongs to agent ${state.agent}, not ${options.agent}: leave --agent out, or start a new session`,
-      );
-    }
-    await mustBeFolder(state.cwd);
-    const { config, ...agent } = await this.#agent(state.cwd, state.agent);
-    const backend = this.#backend(agent, { ...options, prices: config.prices });
-    const spec = { ...agent, model: model ?? state.model ?? agent.model };
-    return backend.open({
-      sessionId: state.id,
-      agent: spec,
-      cwd: state.cwd,
-      nativeId: state.nativeId,
-      marker: this.#owner.claim(),
-    });
+  /** What `given` says of a server and its key is for the agent that is opened, and for no other that comes after it. */
+  #preparing(given: Pick<OpenSessionOptions, "baseUrl" | "apiKey">): Prepare {
+    let first: string | undefined;
+    return async (state, changes) => {
+      const cwd = changes.cwd === undefined ? state.cwd : this.#folder(changes.cwd);
+      await mustBeFolder(cwd);
+      const isNew = state.head === 0;
+      const { config, ...agent } = await this.#agent(cwd, changes.agent ?? (isNew ? undefined : state.agent));
+      first ??= agent.name;
+      const { prices } = config;
+      const backend = this.#backend(agent, { ...(agent.name === first && given), prices });
+      const isSame = agent.name === state.agent && agent.backend === state.backend;
+      const settings: Settings = {
+        agent: agent.name,
+        backend: agent.backend,
+        model: changes.model ?? (isSame ? state.model : undefined) ?? agent.model,
+        cwd,
+        permissions: changes.permissions ?? (isNew ? (agent.permissions ?? "ask") : state.permissions),
+      };
+      const connect = () =>
+        backend.open({
+          sessionId: state.id,
+          agent: { ...agent, model: settings.model },
+          cwd,
+          nativeId: isSame ? state.nativeId : undefined,
+          marker: this.#owner.claim(),
+        });
+      return { settings, connect };
+    };
   }
 }
 

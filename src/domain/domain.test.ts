@@ -84,6 +84,11 @@ describe("the state", () => {
     ["granted", [OPENED, STARTED, ASKED, allowed("session")], { status: "running", grants: ["bash"] }],
     ["ended", [OPENED, STARTED, ASKED, ENDED], { status: "idle", requests: [], lastOutcome: { status: "done" } }],
     ["closed", [OPENED, { type: "session.closed" }], { status: "closed" }],
+    [
+      "closed for good, also where a change came too late",
+      [OPENED, { type: "session.closed" }, OPENED],
+      { status: "closed" },
+    ],
     ["half a copy", [{ ...OPENED, copying: true }, STARTED, ENDED], { status: "copying", turns: 1 }],
     ["a whole copy", [{ ...OPENED, copying: true }, STARTED, ENDED, OPENED], { status: "idle", turns: 1 }],
     [
@@ -130,13 +135,11 @@ it("the summary agrees with the state, whatever happens in whatever order", () =
   }
 });
 
-/** Leaves out what no writer writes: the opening of a closed session, a start within a turn, the rest outside of one. */
+/** Leaves out what no writer writes: a start within a turn, and outside of one what belongs into it. */
 function withoutNonsense(bodies: EventBody[]): EventBody[] {
   let inTurn = false;
-  let closed = false;
   return bodies.filter(({ type }) => {
-    if (type === "session.opened") return !closed;
-    if (type === "session.closed") return (closed = true);
+    if (type === "session.opened" || type === "session.closed") return true;
     if (type === "turn.started") return !inTurn && (inTurn = true);
     const kept = inTurn;
     if (type === "turn.ended") inTurn = false;

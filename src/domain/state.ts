@@ -130,9 +130,9 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         cwd: event.cwd,
         title: event.title ?? state.title,
         parent: event.parent ?? state.parent,
+        nativeId: event.backend === state.backend ? state.nativeId : undefined,
         permissions: event.permissions,
         createdAt: state.createdAt || event.at,
-        closed: false,
         copying: event.copying ?? false,
       };
     case "session.closed":

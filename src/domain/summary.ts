@@ -57,7 +57,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         title: event.title ?? summary.title,
         parent: event.parent ?? summary.parent,
         createdAt: summary.createdAt || event.at,
-        status: event.copying === true ? "copying" : isFixed(summary) ? "idle" : summary.status,
+        status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,
       };
     case "session.closed":
       return { status: "closed" };

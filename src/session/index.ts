@@ -1,6 +1,7 @@
 /** Live conversations. */
 export * from "./answer.ts";
 export { deleteStored } from "./delete.ts";
+export type { Changes, Prepare, Prepared, Settings } from "./driver.ts";
 export { forkStored } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { isDriven } from "./lease.ts";

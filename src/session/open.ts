@@ -6,13 +6,12 @@ import {
   emptyState,
   isRookeryError,
   newId,
-  type AgentConnection,
-  type PermissionPolicy,
   type SessionState,
   type SessionStore,
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
+import { Driver, changeEvents, isSameAgent, type Changes, type Prepare } from "./driver.ts";
 import { keepLease, takeLease } from "./lease.ts";
 import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
@@ -29,34 +28,21 @@ export interface OpenOptions {
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
-export interface NewSession {
-  readonly agent: string;
-  readonly backend: string;
-  readonly model: string | undefined;
-  readonly cwd: string;
-  readonly permissions: PermissionPolicy;
-  readonly title: string | undefined;
-}
-
-/** What a reopener wants otherwise than it was; recorded, since the log is what a session is. */
-export interface Changes {
-  readonly model?: string | undefined;
-  readonly cwd?: string | undefined;
-  readonly permissions?: PermissionPolicy | undefined;
-}
-
-export type Connect = (state: SessionState) => Promise<AgentConnection>;
-
-export async function createSession(options: OpenOptions, made: NewSession, connect: Connect): Promise<Session> {
+export async function createSession(
+  options: OpenOptions,
+  { title, ...changes }: Changes & { readonly title?: string | undefined },
+  prepare: Prepare,
+): Promise<Session> {
   const { store, clock } = options;
   const sessionId = newId("ses", clock.now());
   await using opening = new DisposeStack();
-  const connection = opening.use(await connect({ ...emptyState(sessionId), ...made }));
-  const { agent, backend, model, cwd, permissions, title } = made;
-  const body = { type: "session.opened" as const, backend, model, cwd, permissions, title };
+  const { settings, connect } = await prepare(emptyState(sessionId), changes);
+  const driver = opening.use(new Driver(prepare, await connect()));
+  const body = { type: "session.opened" as const, ...settings, title };
   const at = new Date(clock.now()).toISOString();
-  await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at, agent }] });
-  return await live(options, opening, sessionId, () => Promise.resolve(connection), { shownFrom: 0 });
+  await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at }] });
+  const recorder = await takePen(options, opening, sessionId);
+  return new Session({ ...options, recorder, driver, shownThrough: 0, owned: opening.move() });
 }
 
 /** Ends or goes on with a turn that a dead process left. Rejects with `session_not_found`, `session_in_use` or `session_closed`. */
@@ -64,10 +50,25 @@ export async function reopenSession(
   options: OpenOptions,
   sessionId: string,
   changes: Changes,
-  connect: Connect,
+  prepare: Prepare,
 ): Promise<Session> {
   await using opening = new DisposeStack();
-  return await live(options, opening, sessionId, async (state) => opening.use(await connect(state)), { changes });
+  const recorder = await takePen(options, opening, sessionId);
+  const { state } = recorder;
+  const left = state.turn;
+  if (state.closed) {
+    if (left !== undefined) await endTurn(recorder, left.id, { status: "cancelled" }, { deserted: true });
+    throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
+  }
+  const { settings, connect } = await prepare(state, changes);
+  const driver = opening.use(new Driver(prepare, await connect()));
+  if (left !== undefined && !(driver.connection.resumesTurns && isSameAgent(state, settings))) {
+    const message = "the process that ran this turn ended before the turn did";
+    await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
+  }
+  recorder.record(changeEvents(state, settings));
+  await recorder.commit();
+  return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
 }
 
 /** Ends the conversation, also one that another process drives, and the turn that a dead process left in it. */
@@ -86,49 +87,6 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   if (closed) return;
   recorder.record([closing]);
   await recorder.commit();
-}
-
-async function live(
-  options: OpenOptions,
-  opening: DisposeStack,
-  sessionId: string,
-  connect: Connect,
-  { shownFrom, changes = {} }: { shownFrom?: number; changes?: Changes },
-): Promise<Session> {
-  const { store, clock, attended } = options;
-  const recorder = await takePen(options, opening, sessionId);
-  if (recorder.state.closed) {
-    if (recorder.state.turn !== undefined)
-      await endTurn(recorder, recorder.state.turn.id, { status: "cancelled" }, { deserted: true });
-    throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
-  }
-  const shownThrough = shownFrom ?? recorder.state.head;
-  const wanted = changed(recorder.state, changes);
-  const connection = await connect(wanted);
-  if (wanted !== recorder.state) {
-    const { backend, model, cwd, permissions } = wanted;
-    recorder.record([{ type: "session.opened", reopened: true, backend, model, cwd, permissions }]);
-    await recorder.commit();
-  }
-  const left = recorder.state.turn;
-  if (left !== undefined && !connection.resumesTurns) {
-    const message = "the process that ran this turn ended before the turn did";
-    await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
-  }
-  const { onReleased } = options;
-  return new Session({ store, recorder, connection, attended, clock, shownThrough, onReleased, owned: opening.move() });
-}
-
-/** The same object where nothing is to be changed. */
-function changed(state: SessionState, { model, cwd, permissions }: Changes): SessionState {
-  const next = {
-    ...state,
-    model: model ?? state.model,
-    cwd: cwd ?? state.cwd,
-    permissions: permissions ?? state.permissions,
-  };
-  const same = next.model === state.model && next.cwd === state.cwd && next.permissions === state.permissions;
-  return same ? state : next;
 }
 
 /** The lease first, the state after it: what is read then is what the last holder left. */

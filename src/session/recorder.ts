@@ -41,6 +41,8 @@ export class Recorder {
   /** Told once, when nothing can be written any more. */
   onBroken: (failure: unknown) => void = () => undefined;
   #requests: number;
+  /** Who speaks next; ahead of the state while a switch is being committed. */
+  #agent: string;
 
   constructor({ store, state, fence, clock }: RecorderOptions) {
     this.#store = store;
@@ -48,6 +50,7 @@ export class Recorder {
     this.#fence = fence;
     this.#clock = clock;
     this.#requests = state.requestCount;
+    this.#agent = state.agent;
   }
 
   get state(): SessionState {
@@ -57,13 +60,14 @@ export class Recorder {
   /** Never waits; throws what broke the log, if it is broken. */
   record(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
-    const stamp = { at: new Date(this.#clock.now()).toISOString(), agent: this.#state.agent, turnId };
+    const at = new Date(this.#clock.now()).toISOString();
     for (const body of bodies) {
-      const draft = { ...body, ...stamp };
+      const draft = { ...body, at, agent: this.#agent, turnId };
       if (!mergeInto(this.#drafts.at(-1), draft)) this.#drafts.push(draft);
+      if (body.type === "agent.switched") this.#agent = body.to;
     }
     this.#journal.push(...journal);
-    this.#flushing ??= this.#flush();
+    if (this.#drafts.length > 0 || this.#journal.length > 0) this.#flushing ??= this.#flush();
   }
 
   async ready(): Promise<void> {

@@ -2,7 +2,7 @@
 import {
   RookeryError,
   newId,
-  type AgentConnection,
+  type EventBody,
   type InputPart,
   type SessionEvent,
   type SessionState,
@@ -11,6 +11,7 @@ import {
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { answerRequest, type Answer } from "./answer.ts";
+import { changeEvents, type Changes, type Driver } from "./driver.ts";
 import { asInput } from "./input.ts";
 import type { Recorder } from "./recorder.ts";
 import { driveTurn } from "./turn.ts";
@@ -25,7 +26,7 @@ export interface Turn extends AsyncIterable<SessionEvent> {
 export interface SessionParts {
   readonly store: SessionStore;
   readonly recorder: Recorder;
-  readonly connection: AgentConnection;
+  readonly driver: Driver;
   readonly attended: boolean;
   readonly clock: Clock;
   /** Everything the session owns; closed with it. */
@@ -50,6 +51,7 @@ export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
   #running: Running | undefined;
   #shownThrough: number;
+  #changing: Promise<void> | undefined;
   #letGo = false;
 
   constructor(parts: SessionParts) {
@@ -70,16 +72,11 @@ export class Session implements AsyncDisposable {
     return this.#parts.recorder.state;
   }
 
-  /** Starts a turn. Throws `turn_in_progress`, `session_closed`, `input_invalid` or `input_too_large`. */
+  /** Starts a turn. Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`. */
   prompt(input: string | readonly InputPart[], options: { signal?: AbortSignal } = {}): Turn {
     const parts = asInput(input);
     this.#refuseIfClosed();
-    if (this.#running !== undefined) {
-      throw new RookeryError(
-        "turn_in_progress",
-        `session ${this.id} is busy with turn ${this.#running.turn.id}: wait for its end, cancel it, or queue the input`,
-      );
-    }
+    this.#refuseIfBusy();
     return this.#start(parts, undefined, options.signal);
   }
 
@@ -102,9 +99,32 @@ export class Session implements AsyncDisposable {
     await running?.turn.outcome;
   }
 
+  /**
+   * Goes on with another agent, model or folder, between turns, or with another policy at any time, and records it.
+   * Rejects with `turn_in_progress`, `session_closed`, and in words where it cannot be had; all is as before then.
+   */
+  async change(changes: Changes): Promise<void> {
+    this.#refuseIfClosed();
+    const { state } = this;
+    const { agent = state.agent, model = state.model, cwd = state.cwd, permissions = state.permissions } = changes;
+    if (agent === state.agent && model === state.model && cwd === state.cwd) {
+      return this.#record(changeEvents(state, { ...state, permissions }));
+    }
+    this.#refuseIfBusy();
+    this.#changing = this.#change(changes).finally(() => {
+      this.#changing = undefined;
+      this.#startQueued();
+    });
+    await this.#changing;
+  }
+
   /** Resolves when no turn runs and no input waits for one. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running.turn.outcome;
+    for (;;) {
+      if (this.#changing !== undefined) await this.#changing.catch(() => undefined);
+      else if (this.#running !== undefined) await this.#running.turn.outcome;
+      else return;
+    }
   }
 
   async answer(requestId: string, answer: Answer): Promise<void> {
@@ -128,8 +148,11 @@ export class Session implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#letGo = true;
     await this.cancel().catch(() => undefined); // a log that cannot be written is told to whoever waits for the turn
-    this.#parts.onReleased?.(this);
-    await this.#parts.owned[Symbol.asyncDispose]();
+    await this.#changing?.catch(() => undefined);
+    const { owned, driver, onReleased } = this.#parts;
+    onReleased?.(this);
+    owned.use(driver); // before the lease: nobody drives the session while its agent is being ended
+    await owned[Symbol.asyncDispose]();
   }
 
   #start(input: InputPart[], inputId?: string, signal?: AbortSignal): Turn {
@@ -145,7 +168,8 @@ export class Session implements AsyncDisposable {
   }
 
   #run(turnId: string, begin: () => void, signal?: AbortSignal): Turn {
-    const { store, recorder, connection, attended } = this.#parts;
+    const { store, recorder, attended } = this.#parts;
+    const { connection } = this.#parts.driver;
     const controller = new AbortController();
     const cancel = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) cancel();
@@ -184,15 +208,34 @@ export class Session implements AsyncDisposable {
     if (summary?.status === "closed") await recorder.catchUp().catch(() => undefined);
   }
 
+  async #change(changes: Changes): Promise<void> {
+    const before = this.state;
+    await this.#record(changeEvents(before, await this.#parts.driver.change(before, changes)));
+  }
+
+  async #record(events: readonly EventBody[]): Promise<void> {
+    const { recorder } = this.#parts;
+    recorder.record(events);
+    await recorder.commit();
+  }
+
   #startQueued(): void {
     const next = this.state.queue[0];
-    if (next === undefined || this.#running !== undefined || this.#letGo || this.state.closed) return;
+    const busy = this.#running !== undefined || this.#changing !== undefined;
+    if (next === undefined || busy || this.#letGo || this.state.closed || this.#parts.driver.isLost) return;
     this.#start([...next.input], next.inputId);
   }
 
   #noticeResumption(turnId: string): void {
     const message = "the process that ran this turn ended; the turn goes on from what is recorded";
     this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], turnId);
+  }
+
+  #refuseIfBusy(): void {
+    if (this.#running === undefined && this.#changing === undefined) return;
+    const what = this.#running === undefined ? "a change of its settings" : `turn ${this.#running.turn.id}`;
+    const fix = "wait for its end, cancel it, or queue the input";
+    throw new RookeryError("turn_in_progress", `session ${this.id} is busy with ${what}: ${fix}`);
   }
 
   #refuseIfClosed(): void {

@@ -1,5 +1,5 @@
 /** The scene of the session tests: a scripted model, a store, two folders and a session on them. */
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RookeryError, type SessionStore } from "../domain/index.ts";
 import { Rookery, type OpenSessionOptions } from "../rookery.ts";
@@ -42,6 +42,13 @@ export async function openWorld(script: Script, store: SessionStore = openMemory
     model,
     store,
     owned,
+    home: home.path,
+    /** What the user has in their own configuration from now on. */
+    configure: async (toml: string) => {
+      const folder = join(home.path, ".config", "rookery");
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, "rookery.toml"), toml);
+    },
     /** Empty where there is none. */
     file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
     /** Another process, as it were; through another store, if it is to die in the middle. */

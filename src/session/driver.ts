@@ -1,0 +1,110 @@
+/** The agent that drives a session, and how another one takes its place. */
+import {
+  RookeryError,
+  messageOf,
+  type AgentConnection,
+  type EventBody,
+  type PermissionPolicy,
+  type SessionState,
+} from "../domain/index.ts";
+
+/** What a session is driven with. */
+export type Settings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions">;
+
+/** What someone wants otherwise than it was. */
+export interface Changes {
+  readonly agent?: string | undefined;
+  readonly model?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly permissions?: PermissionPolicy | undefined;
+}
+
+/** Settings that can be had, and the way to the agent that goes with them. */
+export interface Prepared {
+  readonly settings: Settings;
+  readonly connect: () => Promise<AgentConnection>;
+}
+
+/** Finds what is wanted; a new session is empty but for its id. Rejects in words where something is missing. */
+export type Prepare = (state: SessionState, changes: Changes) => Promise<Prepared>;
+
+export class Driver implements AsyncDisposable {
+  readonly #prepare: Prepare;
+  #connection: AgentConnection | undefined;
+  #missing: unknown;
+
+  constructor(prepare: Prepare, connection: AgentConnection) {
+    this.#prepare = prepare;
+    this.#connection = connection;
+  }
+
+  /** It was lost in a change that failed, and could not be had again. */
+  get isLost(): boolean {
+    return this.#connection === undefined;
+  }
+
+  /** Throws `agent_unavailable` where it is lost. */
+  get connection(): AgentConnection {
+    if (this.#connection !== undefined) return this.#connection;
+    throw new RookeryError(
+      "agent_unavailable",
+      `the agent could not be started again (${messageOf(this.#missing)}): open the session again`,
+      { cause: this.#missing },
+    );
+  }
+
+  /** Resolves with what is to be recorded. Where it rejects, the session goes on as it was. */
+  async change(state: SessionState, changes: Changes): Promise<Settings> {
+    const { settings, connect } = await this.#prepare(state, changes);
+    if (!isSameAgent(state, settings)) {
+      const next = await connect();
+      await this.#drop();
+      this.#connection = next;
+    } else if (settings.model !== state.model || settings.cwd !== state.cwd) {
+      await this.#drop(); // first: a program's own session is not to be open twice
+      try {
+        this.#connection = await connect();
+      } catch (error) {
+        await this.#goBack(state);
+        throw error;
+      }
+    }
+    return settings;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.[Symbol.asyncDispose]();
+  }
+
+  /** What cannot be ended now is found by its marker later, and is no reason to stay with it. */
+  async #drop(): Promise<void> {
+    await this[Symbol.asyncDispose]().catch(() => undefined);
+  }
+
+  async #goBack(state: SessionState): Promise<void> {
+    try {
+      this.#connection = await (await this.#prepare(state, {})).connect();
+    } catch (error) {
+      this.#missing = error;
+    }
+  }
+}
+
+/** Does it know what was said before, and may it go on with a turn that was begun before? */
+export function isSameAgent(before: Settings, after: Settings): boolean {
+  return before.agent === after.agent && before.backend === after.backend;
+}
+
+/** What is recorded when a session goes on with other settings: nothing where they are the same. */
+export function changeEvents(before: Settings, after: Settings): EventBody[] {
+  const { backend, model, cwd, permissions } = after;
+  const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;
+  const switched = after.agent !== before.agent;
+  if (!switched && !others && permissions === before.permissions) return [];
+  return [
+    ...(switched ? [{ type: "agent.switched" as const, from: before.agent, to: after.agent }] : []),
+    { type: "session.opened", reopened: true, backend, model, cwd, permissions },
+  ];
+}
