@@ -7,6 +7,7 @@ import {
   RookeryError,
   type Backend,
   type ListQuery,
+  type McpServerSpec,
   type PermissionPolicy,
   type SessionEvent,
   type SessionStore,
@@ -54,6 +55,8 @@ export interface OpenSessionOptions {
   /** Over what the environment and the configuration say. */
   readonly baseUrl?: string;
   readonly apiKey?: string;
+  /** MCP servers for this session, for agents that take them: today those that speak ACP. Not kept in the log. */
+  readonly mcpServers?: readonly McpServerSpec[];
 }
 
 export class Rookery implements AsyncDisposable {
@@ -216,7 +219,7 @@ export class Rookery implements AsyncDisposable {
   }
 
   /** What `given` says of a server and its key is for the agent that is opened, and for no other that comes after it. */
-  #preparing(given: Pick<OpenSessionOptions, "baseUrl" | "apiKey">): Prepare {
+  #preparing(given: Pick<OpenSessionOptions, "baseUrl" | "apiKey" | "mcpServers">): Prepare {
     let first: string | undefined;
     return async (state, changes) => {
       const cwd = changes.cwd === undefined ? state.cwd : this.#folder(changes.cwd);
@@ -240,6 +243,7 @@ export class Rookery implements AsyncDisposable {
           agent: { ...agent, model: settings.model },
           cwd,
           nativeId: isSame ? state.nativeId : undefined,
+          mcpServers: given.mcpServers,
           marker: this.#owner.claim(),
         });
       return { settings, connect };
