@@ -2,9 +2,8 @@
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { Env } from "../../config/index.ts";
-import { RookeryError, isRookeryError } from "../../domain/errors.ts";
-import type { PermissionPolicy, SessionEvent } from "../../domain/events.ts";
-import type { SessionState } from "../../domain/state.ts";
+import { isRookeryError } from "../../domain/errors.ts";
+import type { SessionEvent } from "../../domain/events.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";
 import { Asking } from "./asking.ts";
@@ -38,6 +37,8 @@ export class Conversation implements AsyncDisposable {
   /** Chosen while the session was not held; applied when it is. */
   #chosen: Choice = {};
   #prompting: Promise<unknown> | undefined;
+  /** The settings that the client knows. */
+  #told: Settings | undefined;
 
   constructor(options: ConversationOptions, session?: Session) {
     const { rookery, client, sessionId, onFailure } = options;
@@ -55,7 +56,7 @@ export class Conversation implements AsyncDisposable {
       sessionId,
       client,
       isOwn: (turnId) => this.#own.has(turnId),
-      onLive: (event, before) => this.#happened(event, before),
+      onLive: (event) => this.#happened(event),
       onBroken: onFailure,
     });
   }
@@ -67,6 +68,7 @@ export class Conversation implements AsyncDisposable {
 
   /** From here on the client is shown what happens, and asked what has to be decided. */
   follow({ driven }: { readonly driven: boolean }): void {
+    this.#told = this.settings;
     this.#log.follow();
     if (driven) this.#askAll();
   }
@@ -107,29 +109,22 @@ export class Conversation implements AsyncDisposable {
     this.#session?.cancel().catch(this.#options.onFailure);
   }
 
-  /** Holds at once, also for the turn that runs, whoever drives it. Resolves when the log has it, and the client was told. */
-  async permit(permissions: PermissionPolicy): Promise<void> {
+  /**
+   * A policy holds at once, also for the turn that runs, whoever drives it. Another agent or model is for the next turn:
+   * it rejects with `turn_in_progress` while one runs. Resolves when the client was told.
+   */
+  async choose(choice: Choice): Promise<void> {
     const { store } = this.#options.rookery;
-    await changePermissions(store, this.id, permissions);
-    await this.#log.through((await store.summary(this.id))?.head ?? 0);
-  }
-
-  /** Another agent or model. Rejects with `turn_in_progress` while a turn runs. */
-  async choose({ permissions, ...choice }: Choice): Promise<void> {
-    if (permissions !== undefined) return this.permit(permissions);
-    if (this.#log.state.turn !== undefined || this.busy) {
-      const message = "a turn is running: choose again when it has ended, or cancel it first";
-      throw new RookeryError("turn_in_progress", message);
+    if (this.#session !== undefined) {
+      await this.#session.change(choice);
+      return this.#log.through(this.#session.state.head);
     }
-    const before = this.settings;
-    if (this.#session === undefined) {
-      this.#chosen = { ...this.#chosen, ...choice };
-      await this.#tellOptions(before);
-      return;
+    if (choice.permissions !== undefined) {
+      await changePermissions(store, this.id, choice.permissions);
+      return this.#log.through((await store.summary(this.id))?.head ?? 0);
     }
-    await this.#letGo();
-    const session = await this.#hold(choice);
-    await this.#log.through(session.state.head);
+    this.#chosen = { ...this.#chosen, ...choice };
+    await this.#tellSettings();
   }
 
   /** Cancels what runs and lets go of the session; its log stays. */
@@ -145,7 +140,7 @@ export class Conversation implements AsyncDisposable {
   async #turn(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
     const { rookery } = this.#options;
     const input = await inputOf(prompt, rookery.store);
-    const session = this.#session ?? (await this.#hold({}));
+    const session = this.#session ?? (await this.#hold());
     await settled(session, signal);
     signal.throwIfAborted();
     const turn = session.prompt(input, { signal });
@@ -169,14 +164,13 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** A turn that a killed process left goes on with it. */
-  async #hold(choice: Choice): Promise<Session> {
+  async #hold(): Promise<Session> {
     const { rookery, cwd } = this.#options;
-    const wanted = { ...this.#chosen, ...choice };
     const session = await rookery.openSession({
       id: this.id,
       attended: true,
       ...(cwd !== undefined && cwd !== this.#log.state.cwd && { cwd }),
-      ...wanted,
+      ...this.#chosen,
     });
     this.#session = session;
     this.#chosen = {};
@@ -194,7 +188,7 @@ export class Conversation implements AsyncDisposable {
     for (const asked of this.#log.asked) this.#asking.ask(asked);
   }
 
-  async #happened(event: SessionEvent, before: SessionState): Promise<void> {
+  async #happened(event: SessionEvent): Promise<void> {
     switch (event.type) {
       case "permission.requested":
       case "question.asked":
@@ -207,22 +201,20 @@ export class Conversation implements AsyncDisposable {
       case "turn.ended":
         this.#asking.dismiss();
         return;
-      case "session.opened":
-      case "agent.switched":
-        await this.#tellOptions(before);
+      case "session.opened": // which comes behind every change, that of the agent too
+        await this.#tellSettings();
         return;
       default: // nothing else asks for anything
     }
   }
 
-  async #tellOptions(before: Settings): Promise<void> {
+  async #tellSettings(): Promise<void> {
     const { client } = this.#options;
-    const { permissions: currentModeId, model, agent } = this.settings;
-    const same = currentModeId === before.permissions && model === before.model && agent === before.agent;
-    if (same) return;
-    if (currentModeId !== before.permissions) {
+    const told = this.#told;
+    const { permissions: currentModeId, model, agent } = (this.#told = this.settings);
+    if (currentModeId !== told?.permissions) {
       await client.update(this.id, { sessionUpdate: "current_mode_update", currentModeId });
-    }
+    } else if (model === told.model && agent === told.agent) return;
     const configOptions = await this.configOptions();
     await client.update(this.id, { sessionUpdate: "config_option_update", configOptions });
   }

@@ -32,6 +32,15 @@ export interface DoorOptions extends Pick<ConnectionOptions, "transport" | "trac
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
 
+/** `fork` is not in the stable schema yet. */
+const SESSION_CAPABILITIES: acp.SessionCapabilities & { readonly fork: object } = {
+  list: {},
+  delete: {},
+  resume: {},
+  close: {},
+  fork: {},
+};
+
 /** Serves one client until it goes away. The caller closes Rookery afterwards. */
 export function openDoor(options: DoorOptions): AgentServer & { readonly ended: Promise<void> } {
   let door: Door | undefined;
@@ -70,11 +79,12 @@ class Door {
       resumeSession: told((params: acp.ResumeSessionRequest, context: AgentContext) =>
         this.#reopen(params, context, false),
       ),
+      forkSession: told((params: acp.ForkSessionRequest, context: AgentContext) => this.#fork(params, context)),
       listSessions: told((params: acp.ListSessionsRequest) => listSessions(store, params)),
       deleteSession: told(({ sessionId }: acp.DeleteSessionRequest) => this.#delete(sessionId)),
       closeSession: told(({ sessionId }: acp.CloseSessionRequest) => this.#close(sessionId)),
       setMode: told(async ({ sessionId, modeId }: acp.SetSessionModeRequest) => {
-        await this.#find(sessionId).permit(policyOf(modeId));
+        await this.#find(sessionId).choose({ permissions: policyOf(modeId) });
         return {};
       }),
       setModel: told(async ({ sessionId, modelId }: { sessionId: string; modelId: string }) => {
@@ -107,7 +117,7 @@ class Door {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image, embeddedContext: true, audio: false },
-        sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {} },
+        sessionCapabilities: SESSION_CAPABILITIES,
       },
       authMethods: [],
     };
@@ -143,13 +153,35 @@ class Door {
     }
     this.#open.delete(sessionId);
     await before?.[Symbol.asyncDispose]();
-    const conversation = new Conversation(this.#conversing(sessionId, folder));
-    await conversation.read({ shown });
-    this.#open.set(sessionId, conversation);
+    const conversation = await this.#stored(sessionId, { cwd: folder, shown });
     const response = await this.#offered(conversation);
     context.respond(response);
     await this.#begin(conversation, { driven: await isDriven(store, sessionId, systemClock), mcpServers });
     return response;
+  }
+
+  /** The turns that have ended, in a session of its own. */
+  async #fork(
+    { sessionId, cwd, mcpServers }: acp.ForkSessionRequest,
+    context: AgentContext,
+  ): Promise<acp.ForkSessionResponse> {
+    const folder = await realFolder(cwd);
+    const forked = await this.#options.rookery.forkSession(sessionId, { cwd: folder });
+    const conversation = await this.#stored(forked, { cwd: folder, shown: false });
+    const response = { sessionId: forked, ...(await this.#offered(conversation)) };
+    context.respond(response);
+    await this.#begin(conversation, { driven: false, mcpServers });
+    return response;
+  }
+
+  async #stored(
+    sessionId: string,
+    { cwd, shown }: { readonly cwd: string; readonly shown: boolean },
+  ): Promise<Conversation> {
+    const conversation = new Conversation(this.#conversing(sessionId, cwd));
+    await conversation.read({ shown });
+    this.#open.set(sessionId, conversation);
+    return conversation;
   }
 
   async #close(sessionId: string): Promise<acp.CloseSessionResponse> {
@@ -186,7 +218,7 @@ class Door {
     {
       driven,
       mcpServers = [],
-    }: { readonly driven: boolean; readonly mcpServers?: readonly acp.McpServer[] | undefined },
+    }: { readonly driven: boolean; readonly mcpServers?: readonly { readonly name: string }[] | undefined },
   ): Promise<void> {
     await this.#client.update(conversation.id, AVAILABLE_COMMANDS);
     conversation.follow({ driven });

@@ -17,7 +17,7 @@ export interface LogViewOptions {
   /** Did the client begin that turn? It knows what it said then. */
   readonly isOwn: (turnId: string) => boolean;
   /** Told of each event that comes while it is followed, once the client was shown it. */
-  readonly onLive: (event: SessionEvent, before: SessionState) => void | Promise<void>;
+  readonly onLive: (event: SessionEvent) => void | Promise<void>;
   /** The log cannot be read any more, or the client cannot be told. */
   readonly onBroken: (error: unknown) => void;
 }
@@ -29,6 +29,8 @@ export class LogView {
   readonly #waiting = new Set<{ readonly seq: number; readonly reached: Deferred<void> }>();
   #state: SessionState;
   #shown = NOTHING_SHOWN;
+  /** The last event that the client was told all of. */
+  #told = 0;
   #following: Promise<void> | undefined;
   #over = false;
 
@@ -53,6 +55,7 @@ export class LogView {
     for (;;) {
       const { events, head } = await store.read({ sessionId, after: this.#state.head, limit: MAX_PAGE });
       for (const event of events) await this.#take(event, { live: false, shown });
+      this.#told = this.#state.head;
       if (this.#state.head >= head || events.length === 0) return;
     }
   }
@@ -64,7 +67,7 @@ export class LogView {
 
   /** Resolves when the client was shown everything up to that event, or can be shown nothing more. */
   async through(seq: number): Promise<void> {
-    if (this.#state.head >= seq || this.#over) return;
+    if (this.#told >= seq || this.#over) return;
     const reached = deferred();
     this.#waiting.add({ seq, reached });
     await reached.promise;
@@ -81,9 +84,9 @@ export class LogView {
     try {
       const after = this.#state.head;
       for await (const event of store.follow({ sessionId, after, signal: this.#stop.signal })) {
-        const before = this.#state;
         await this.#take(event, { live: true, shown: true });
-        await onLive(event, before);
+        await onLive(event);
+        this.#told = event.seq;
         this.#tell();
       }
     } catch (error) {
@@ -139,7 +142,7 @@ export class LogView {
 
   #tell(): void {
     for (const waiting of this.#waiting) {
-      if (waiting.seq > this.#state.head) continue;
+      if (waiting.seq > this.#told) continue;
       this.#waiting.delete(waiting);
       waiting.reached.resolve();
     }

@@ -1,11 +1,11 @@
 /** For tests: editors at the door, in one process with a scripted model and a log that they share. */
 import { connectClient, transportPair, type Client, type ClientOptions } from "../../acp/index.ts";
 import type * as acp from "../../acp/schema.ts";
-import type { SessionStore } from "../../domain/index.ts";
-import type { Rookery } from "../../rookery.ts";
-import { openWorld } from "../../session/test-scene.ts";
+import { RookeryError, type SessionStore } from "../../domain/index.ts";
+import { Rookery } from "../../rookery.ts";
 import { DisposeStack, systemClock, type Clock } from "../../stdx/index.ts";
-import { builtEnvironment, temporaryFolder, type Script } from "../../testing/index.ts";
+import { openMemoryStore } from "../../store/index.ts";
+import { builtEnvironment, startModelServer, temporaryFolder, type Script } from "../../testing/index.ts";
 import { openDoor } from "./door.ts";
 
 export interface Message {
@@ -33,21 +33,27 @@ export interface DoorEditor extends Editor {
 export type EditorOptions = Pick<ClientOptions, "serve" | "capabilities">;
 
 /** A folder for sessions, and any number of editors and other processes that share a log. */
-export async function openDesk(script: Script, store?: SessionStore) {
-  const world = await openWorld(script, store);
-  const folder = world.owned.use(await temporaryFolder());
+export async function openDesk(script: Script, store: SessionStore = openMemoryStore()) {
+  await using opening = new DisposeStack();
+  opening.use(store);
+  const home = opening.use(await temporaryFolder());
+  const folder = opening.use(await temporaryFolder());
+  const model = opening.use(await startModelServer(script));
+  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  const open = (clock: Clock = systemClock, through: SessionStore = store): Promise<Rookery> =>
+    Rookery.open({ env, cwd: folder.path, store: through, clock });
   const editor = async (
-    options: EditorOptions & { readonly agent?: string; readonly clock?: Clock; readonly store?: SessionStore } = {},
+    options: EditorOptions & { readonly agent?: string; readonly clock?: Clock } = {},
   ): Promise<DoorEditor> => {
     await using opening = new DisposeStack();
-    const rookery = await world.open(options.clock ?? systemClock, options.store ?? world.store);
+    const rookery = await open(options.clock);
     opening.defer(() => rookery.close().catch(() => undefined)); // some tests break its log on purpose
     const [near, far] = transportPair();
     const failures: unknown[] = [];
     const door = openDoor({
       rookery,
       transport: far,
-      env: builtEnvironment({ home: folder.path }),
+      env,
       version: "0",
       cwd: folder.path,
       agent: options.agent,
@@ -62,12 +68,39 @@ export async function openDesk(script: Script, store?: SessionStore) {
     const owned = opening.move();
     return { client, rookery, wire, came, failures, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
   };
+  const owned = opening.move();
   return {
-    ...world,
     folder: folder.path,
-    editor: async (...args: Parameters<typeof editor>) => world.owned.use(await editor(...args)),
-    [Symbol.asyncDispose]: () => world.owned[Symbol.asyncDispose](),
+    env,
+    model,
+    store,
+    /** Another process, as it were. */
+    open,
+    editor: async (...args: Parameters<typeof editor>) => owned.use(await editor(...args)),
+    events: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
+    /** Does something in a process that is killed then: nothing more of it is ever written. */
+    leave: async <T>(work: (rookery: Rookery) => Promise<T>): Promise<T> => {
+      const dying = killable(store);
+      const result = await work(await open(systemClock, dying.store));
+      dying.kill();
+      return result;
+    },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** A store that stops to write at once when its process is killed. */
+function killable(store: SessionStore): { readonly store: SessionStore; kill(): void } {
+  let killed = false;
+  const dead = () => Promise.reject(new RookeryError("store_closed", "killed"));
+  const watched = new Proxy(store, {
+    get(target, name) {
+      if (killed && (name === "append" || name === "releaseLease" || name === "renewLease")) return dead;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { store: watched, kill: () => (killed = true) };
 }
 
 /** Writes down what goes over a wire. */

@@ -1,0 +1,20 @@
+/** For tests: a session that another process drives, with an agent that does what the test says. */
+import type { SessionStore, TurnContext, TurnOutcome } from "../../domain/index.ts";
+import { createSession, type Session } from "../../session/index.ts";
+import { systemClock } from "../../stdx/index.ts";
+
+export function openScripted(
+  { store, folder }: { readonly store: SessionStore; readonly folder: string },
+  play: (turn: TurnContext) => Promise<TurnOutcome | undefined>,
+): Promise<Session> {
+  const owner = `${process.pid}.0.elsewhere`;
+  const settings = { agent: "a", backend: "acp", model: undefined, cwd: folder, permissions: "ask" } as const;
+  const connection = {
+    resumesTurns: false,
+    runTurn: async (turn: TurnContext) => (await play(turn)) ?? ({ status: "done" } as const),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  return createSession({ store, clock: systemClock, owner, attended: true }, settings, () =>
+    Promise.resolve({ settings, connect: () => Promise.resolve(connection) }),
+  );
+}
