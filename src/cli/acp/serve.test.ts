@@ -1,62 +1,206 @@
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { RPC } from "../../acp/errors.ts";
+import { deferred } from "../../stdx/index.ts";
+import { choosing, linesOf, updated, updatesOf, type Message } from "../../server/acp/test-scene.ts";
 import { call, say } from "../../testing/index.ts";
-import { allowing, openScene, textIn, updatesOf } from "./test-scene.ts";
+import { openScene } from "./test-scene.ts";
+
+const SLOW = say(Array<string>(500).fill("x "), { chunkDelayMs: 20 });
 
 it("a prompt is a turn of the log: text, a permission, a diff and the end", async () => {
   await using scene = await openScene([
     call("write", { path: "a.txt", content: "one\n" }, { text: ["I will ", "write."] }),
     say("Done."),
   ]);
-  const asked: unknown[] = [];
-  const editor = await scene.editor({
-    serve: {
-      permission: (request) => {
-        asked.push(request);
-        return allowing("allow");
-      },
-    },
-  });
+  const editor = await scene.editor({ serve: { permission: () => choosing("allow") } });
   const session = await editor.client.session(scene.cwd).create();
-  const turn = session.prompt("Write a.txt");
-  expect(await turn.finish()).toMatchObject({ stopReason: "end_turn" });
-
+  expect(await session.prompt("Write a.txt").finish()).toMatchObject({ stopReason: "end_turn" });
   expect(existsSync(join(scene.cwd, "a.txt"))).toBe(true);
-  expect(asked).toMatchObject([
-    {
-      sessionId: session.id,
-      toolCall: { kind: "edit", rawInput: { path: "a.txt", content: "one\n" } },
-      options: [{ kind: "allow_once" }, { kind: "allow_always" }, { kind: "reject_once" }],
-    },
+  expect(linesOf(updatesOf(editor, session.id))).toEqual([
+    "available_commands_update",
+    "session_info_update",
+    "says I will write.",
+    "tool write a.txt pending",
+    "tool in_progress",
+    "tool completed diff content",
+    "says Done.",
   ]);
-  const updates = updatesOf(editor, session.id);
-  expect(textIn(updates, "agent_message_chunk")).toBe("I will write.Done.");
-  expect(textIn(updates, "user_message_chunk")).toBe("");
-  expect(updates.filter(({ sessionUpdate }) => sessionUpdate.startsWith("tool_call"))).toMatchObject([
-    { sessionUpdate: "tool_call", status: "pending", kind: "edit" },
-    { sessionUpdate: "tool_call_update", status: "in_progress" },
-    { sessionUpdate: "tool_call_update", status: "completed", content: [{ type: "diff", newText: "one\n" }, {}] },
-  ]);
+  const { stdout } = await scene.place.rookery(["sessions", "show", session.id, "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ id: session.id, turns: 1, lastOutcome: { status: "done" } });
 });
 
 it("cancelling ends the prompt as cancelled, with a permission pending", async () => {
   await using scene = await openScene([call("bash", { command: "touch ran" }), say("again")]);
-  let asked: () => void;
-  const waiting = new Promise<void>((resolve) => (asked = resolve));
+  const asked = deferred();
+  const editor = await scene.editor({
+    serve: { permission: () => (asked.resolve(), new Promise<never>(() => undefined)) },
+  });
+  const session = await editor.client.session(scene.cwd).create();
+  const turn = session.prompt("Run it");
+  await asked.promise;
+  await turn.cancel();
+  expect(await turn.finish()).toMatchObject({ stopReason: "cancelled" });
+  expect(existsSync(join(scene.cwd, "ran"))).toBe(false);
+  expect(await session.prompt("Again").readText()).toBe("again");
+});
+
+it("rookery answer answers what the editor was asked, and the editor is told that it needs not", async () => {
+  await using scene = await openScene([call("bash", { command: "touch ran" }), say("done")]);
+  const asked = deferred();
+  const takenBack = deferred();
   const editor = await scene.editor({
     serve: {
       permission: (_, { signal }) => {
-        asked();
-        return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("gone"))));
+        signal.addEventListener("abort", () => takenBack.resolve());
+        asked.resolve();
+        return new Promise<never>(() => undefined);
       },
     },
   });
   const session = await editor.client.session(scene.cwd).create();
   const turn = session.prompt("Run it");
-  await waiting;
-  await turn.cancel();
-  expect(await turn.finish()).toMatchObject({ stopReason: "cancelled" });
-  expect(existsSync(join(scene.cwd, "ran"))).toBe(false);
-  expect(await session.prompt("Again").readText()).toBe("again");
+  await asked.promise;
+  expect(await scene.place.rookery(["answer", session.id, "r1", "allow"])).toMatchObject({ code: 0 });
+  await takenBack.promise;
+  expect(await turn.readText()).toBe("done");
+  expect(existsSync(join(scene.cwd, "ran"))).toBe(true);
+});
+
+it("after kill -9 in the middle of a turn, everything is there when the session is loaded, and it goes on", async () => {
+  await using scene = await openScene([
+    call("bash", { command: "echo done-once >> runs" }, { text: "First." }),
+    SLOW,
+    say("Finished."),
+    say("Next."),
+  ]);
+  const first = await scene.editor({ serve: { permission: () => choosing("allow") } });
+  const session = await first.client.session(scene.cwd).create();
+  const turn = session.prompt("Go");
+  turn.response.catch(() => undefined);
+  await first.came((message) => JSON.stringify(message).includes('"x '));
+  process.kill(first.agent.identity.pid, "SIGKILL");
+  await expect(turn.finish()).rejects.toMatchObject({ name: "ConnectionClosed" });
+  await first.agent.exit();
+
+  const second = await scene.editor();
+  const loaded = await second.client.session(scene.cwd).load(session.id);
+  const shown = linesOf(updatesOf(second, session.id));
+  expect(shown.slice(0, 5)).toEqual([
+    "user Go",
+    "says First.",
+    "tool bash: echo done-once >> runs pending",
+    "tool in_progress",
+    "tool completed content",
+  ]);
+  expect(shown[5]).toMatch(/^says x /);
+  expect(await loaded.prompt("And then?").readText()).toMatch(/Finished\.Next\.$/);
+  const { stdout } = await scene.place.rookery(["sessions", "show", session.id, "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ turns: 2, lastOutcome: { status: "done" } });
+});
+
+it("stdout carries the protocol alone, whatever a dependency prints", async () => {
+  await using scene = await openScene([call("write", { path: "a", content: "b" }), say("Done.")]);
+  const noisy = join(scene.cwd, "noisy.cjs");
+  // As a dependency would: when it is loaded, and whenever something of it is used.
+  await writeFile(
+    noisy,
+    `const { Module } = require("node:module");
+    const load = Module._load;
+    Module._load = function (request, ...rest) {
+      const loaded = load.call(this, request, ...rest);
+      if (request !== "libsql") return loaded;
+      console.log("libsql was loaded");
+      process.stdout.write("without a newline");
+      setInterval(() => { console.info("still there"); console.table([{ a: 1 }]); process.stdout.write("x\\n", () => {}); }, 1).unref();
+      return loaded;
+    };`,
+  );
+  const noise: unknown[] = [];
+  const raw = scene.raw({ env: { NODE_OPTIONS: `--require ${noisy}` } });
+  const send = (message: Message): void =>
+    void raw.child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const lines: Message[] = [];
+  const ended = new Promise<void>((resolve, reject) => {
+    let rest = "";
+    raw.child.stdout.on("data", (bytes: Buffer) => {
+      const [last = "", ...whole] = (rest + bytes.toString()).split("\n").reverse();
+      rest = last;
+      for (const line of whole.reverse()) {
+        try {
+          lines.push(JSON.parse(line) as Message);
+        } catch {
+          reject(new Error(`no message: ${line}`));
+        }
+      }
+      const sessionId = lines.find(({ id }) => id === 2)?.result as { sessionId: string } | undefined;
+      if (sessionId !== undefined && !noise.includes("prompted")) {
+        noise.push("prompted");
+        send({ id: 3, method: "session/set_mode", params: { ...sessionId, modeId: "all" } });
+        send({ id: 4, method: "session/prompt", params: { ...sessionId, prompt: [{ type: "text", text: "Go" }] } });
+      }
+      if (lines.some(({ id }) => id === 4)) resolve();
+    });
+  });
+  send({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
+  send({ id: 2, method: "session/new", params: { cwd: scene.cwd, mcpServers: [] } });
+  await ended;
+  raw.child.stdin.end();
+  const { code, stderr } = await raw.ended;
+  expect(code).toBe(0);
+  expect(lines.find(({ id }) => id === 4)?.result).toMatchObject({ stopReason: "end_turn" });
+  for (const words of ["libsql was loaded", "without a newline", "still there", "│ a │"])
+    expect(stderr).toContain(words);
+});
+
+it.each(["the end of stdin", "SIGTERM", "SIGINT"] as const)(
+  "%s cancels the turns that run, answers them, and ends with 0",
+  async (how) => {
+    await using scene = await openScene([SLOW, SLOW]);
+    const editor = await scene.editor();
+    const sessions = await Promise.all([1, 2].map(() => editor.client.session(scene.cwd).create()));
+    const turns = sessions.map((session) => session.prompt("Go"));
+    for (const turn of turns) turn.finish().catch(() => undefined);
+    for (const { id } of sessions) {
+      await editor.came((message) => updated("agent_message_chunk")(message) && JSON.stringify(message).includes(id));
+    }
+    if (how === "the end of stdin") await editor.agent.transport.end();
+    else process.kill(editor.agent.identity.pid, how);
+    expect(await Promise.all(turns.map(({ stopReason }) => stopReason))).toEqual(["cancelled", "cancelled"]);
+    expect(await editor.agent.exit()).toMatchObject({ exitCode: 0, signal: null });
+    for (const { id } of sessions) {
+      const { stdout } = await scene.place.rookery(["sessions", "show", id, "--json"]);
+      expect(JSON.parse(stdout)).toMatchObject({ status: "idle", lastOutcome: { status: "cancelled" } });
+    }
+  },
+);
+
+it("a connection is written down and shown", async () => {
+  await using scene = await openScene([say("Hello")]);
+  const file = join(scene.cwd, "trace.ndjson");
+  const editor = await scene.editor({ args: ["acp", "--trace", file] });
+  const session = await editor.client.session(scene.cwd).create();
+  await session.prompt("Hi").finish();
+  await editor.agent.transport.end();
+  await editor.agent.exit();
+  const { stdout, code } = await scene.place.rookery(["acp", "trace", file]);
+  expect(code).toBe(0);
+  for (const words of ["initialize", "session/new", "session/prompt", "Hello"]) expect(stdout).toContain(words);
+});
+
+it("a file that cannot be written is told of before anything else", async () => {
+  await using scene = await openScene([]);
+  const { code, stderr } = await scene.place.rookery(["acp", "--trace", "/no/such/folder/x"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--trace: /no/such/folder/x cannot be written")]);
+});
+
+it("an agent that is not there is told of where a session is to have it", async () => {
+  await using scene = await openScene([]);
+  const editor = await scene.editor({ args: ["acp", "--agent", "nobody"] });
+  await expect(editor.client.session(scene.cwd).create()).rejects.toMatchObject({
+    code: RPC.invalidParams,
+    data: { code: "agent_unknown" },
+  });
 });

@@ -1,97 +1,74 @@
-/** For tests: an editor at the built `rookery acp`, with a scripted model behind it. */
-import { connectClient, startAgent, type AgentProcess, type Client, type ClientOptions } from "../../acp/index.ts";
-import type * as acp from "../../acp/schema.ts";
+/** For tests: an editor at the built command, with a scripted model behind it. */
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
+import { connectClient, startAgent, type AgentProcess, type ClientOptions } from "../../acp/index.ts";
+import { recorder, type Editor } from "../../server/acp/test-scene.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import type { ModelServerOptions, Script } from "../../testing/index.ts";
 import { MAIN, openPlace, type Place } from "../spawned.ts";
 
-export interface Editor extends AsyncDisposable {
-  readonly client: Client;
+export interface CommandEditor extends Editor {
   readonly agent: AgentProcess;
-  /** Everything that went over the wire, in order. */
-  readonly wire: { readonly direction: "in" | "out"; readonly message: Message }[];
-}
-
-export interface Message {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: unknown;
-  readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
 export interface EditorOptions extends Pick<ClientOptions, "serve" | "capabilities"> {
+  /** After `rookery`; `acp` if not said. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Scene extends AsyncDisposable {
-  readonly place: Place;
-  readonly cwd: string;
-  /** Another editor in the same place; the test closes it. */
-  editor(options?: EditorOptions): Promise<Editor>;
+/** The command, spoken to in bytes. */
+export interface Raw extends AsyncDisposable {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 }
 
-export async function openScene(
-  script: Script,
-  options: ModelServerOptions & { files?: Record<string, string> } = {},
-): Promise<Scene> {
+export async function openScene(script: Script, options: ModelServerOptions & { files?: Record<string, string> } = {}) {
   await using opening = new DisposeStack();
   const place = opening.use(await openPlace(script, options));
-  const editors = new DisposeStack();
-  opening.use(editors);
   const owned = opening.move();
   return {
     place,
     cwd: place.repository.path,
-    editor: async (wanted = {}) => editors.use(await openEditor(place, wanted)),
+    editor: async (wanted: EditorOptions = {}): Promise<CommandEditor> => owned.use(await openEditor(place, wanted)),
+    raw: (wanted: Pick<EditorOptions, "args" | "env"> = {}): Raw => owned.use(openRaw(place, wanted)),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
 
-/** The texts of all chunks of that kind. */
-export function textIn(updates: readonly acp.SessionUpdate[], kind: string): string {
-  return updates
-    .map((update) => (update.sessionUpdate === kind && "content" in update ? textOf(update.content) : ""))
-    .join("");
-}
-
-/** Of the updates that came, those of the session, in order. */
-export function updatesOf({ wire }: Editor, sessionId: string): acp.SessionUpdate[] {
-  return wire.flatMap(({ direction, message }) => {
-    if (direction !== "in" || message.method !== "session/update") return [];
-    const params = message.params as acp.SessionNotification;
-    return params.sessionId === sessionId ? [params.update] : [];
-  });
-}
-
-export const allowing = (optionId: string): acp.RequestPermissionResponse => ({
-  outcome: { outcome: "selected", optionId },
-});
-
-async function openEditor(place: Place, { args = [], env = {}, ...client }: EditorOptions): Promise<Editor> {
+async function openEditor(place: Place, { args = ["acp"], env, ...client }: EditorOptions): Promise<CommandEditor> {
   await using opening = new DisposeStack();
-  const agent = opening.use(
-    await startAgent({
-      command: [process.execPath, MAIN, "acp", ...args],
-      cwd: place.repository.path,
-      env: { ...place.env, ...env },
-    }),
-  );
-  const wire: Editor["wire"] = [];
+  const command = [process.execPath, MAIN, ...args];
+  const agent = opening.use(await startAgent({ command, cwd: place.repository.path, env: { ...place.env, ...env } }));
+  const { recorded, wire, came } = recorder();
   const connected = opening.use(
-    await connectClient({
-      transport: agent.transport,
-      exit: () => agent.exit(),
-      trace: (direction, line) => wire.push({ direction, message: JSON.parse(line) as Message }),
-      ...client,
-    }),
+    await connectClient({ transport: agent.transport, exit: () => agent.exit(), trace: recorded, ...client }),
   );
   const owned = opening.move();
-  return { client: connected, agent, wire, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { client: connected, agent, wire, came, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-function textOf(content: unknown): string {
-  const { text } = content as { text?: unknown };
-  return typeof text === "string" ? text : "";
+function openRaw(place: Place, { args = ["acp"], env }: Pick<EditorOptions, "args" | "env">): Raw {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: place.repository.path,
+    env: { ...place.env, ...env },
+    stdio: "pipe",
+  });
+  child.stdin.on("error", () => undefined); // it may end before it has read everything
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    const decoder = new StringDecoder("utf8"); // not setEncoding: others may read the bytes too
+    child[name].on("data", (bytes: Buffer) => (said[name] += decoder.write(bytes)));
+  }
+  const ended = new Promise<Awaited<Raw["ended"]>>((resolve) =>
+    child.once("close", (code) => resolve({ code, ...said })),
+  );
+  return {
+    child,
+    ended,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
 }
