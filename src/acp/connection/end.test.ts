@@ -214,21 +214,21 @@ describe("when a stream breaks", () => {
   });
 
   it("what goes out: what was asked fails, after what still came in was handled", async () => {
-    const seen: unknown[] = [];
-    const output = new PassThrough();
-    const input = new PassThrough();
-    const connection = track(
-      new Connection({
-        transport: streamTransport(input, output),
-        handlers: { notification: ({ params }) => void seen.push(params) },
-      }),
-    );
-    const asked = connection.request("a").catch((error: unknown) => error);
-    output.destroy(new Error("EPIPE"));
-    input.write('{"method":"n","params":"last words"}\n');
-    expect(await asked).toMatchObject({ end: "broken", cause: expect.objectContaining({ message: "EPIPE" }) });
-    expect(seen).toEqual(["last words"]);
-    await connection.closed;
+    const breaking = async (cause: Error | undefined): Promise<unknown> => {
+      const [input, output, seen] = [new PassThrough(), new PassThrough(), deferred<unknown>()];
+      const handlers = { notification: ({ params }: { params: unknown }) => seen.resolve(params) };
+      const connection = track(new Connection({ transport: streamTransport(input, output), handlers }));
+      const asked = connection.request("a").catch((error: unknown) => error);
+      output.destroy(cause);
+      input.write('{"method":"n","params":"last words"}\n');
+      expect(await seen.promise).toBe("last words");
+      const error = await asked;
+      await connection.closed;
+      return error;
+    };
+    const [broken, closed] = await Promise.all([breaking(new Error("EPIPE")), breaking(undefined)]);
+    expect(broken).toMatchObject({ end: "broken", cause: expect.objectContaining({ message: "EPIPE" }) });
+    expect(closed).toMatchObject({ end: "broken", message: expect.stringContaining("the stream was closed") });
   });
 });
 
