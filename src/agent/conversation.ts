@@ -1,6 +1,6 @@
 /** The conversation so far, as a model wants it, read from the session's log. */
-import type { EventOf, SessionEvent } from "../domain/index.ts";
-import type { Message, ModelCall, ToolAnswer } from "../providers/index.ts";
+import type { EventOf, InputPart, SessionEvent } from "../domain/index.ts";
+import { notGiven, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
 
 /** Everything before the turn, and its input; what the turn itself did is replayed from the journal instead. */
 export async function conversationBefore(turnId: string, history: AsyncIterable<SessionEvent>): Promise<Message[]> {
@@ -39,11 +39,27 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
         else messages.push({ role: "assistant", text: toolNote(title, event), calls: [] });
         break;
       }
+      case "turn.ended": {
+        const last = messages.at(-1);
+        if (last?.role === "user" && wasRefused(event)) {
+          messages[messages.length - 1] = { role: "user", parts: last.parts.map(withoutBytes) };
+        }
+        break;
+      }
       default: // of the rest the model needs to know nothing
         break;
     }
   }
   return messages;
+}
+
+/** What a turn was refused for (an image that is none) must not stand in the way of every later one. */
+function wasRefused({ outcome }: EventOf<"turn.ended">): boolean {
+  return outcome.status === "failed" && outcome.code === "provider_refused";
+}
+
+function withoutBytes(part: InputPart): InputPart {
+  return part.type === "text" ? part : { type: "text", text: notGiven(part) };
 }
 
 const TITLE_LENGTH = 200;

@@ -28,13 +28,15 @@ export async function callModel(
 
 async function streamed(
   { model, system, tools }: BuiltIn,
-  { log, signal }: TurnContext,
+  turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
 ): Promise<ModelReply> {
+  const { log, signal } = turn;
+  const blob = (hash: string) => turn.blob(hash);
   let said = "";
   try {
-    for await (const part of model.stream({ system, messages, tools: tools.list(), signal })) {
+    for await (const part of model.stream({ system, messages, tools: tools.list(), signal, blob })) {
       switch (part.type) {
         case "text":
           said += part.text;

@@ -5,6 +5,11 @@ import type { Model } from "./model.ts";
 import type { ProviderOptions } from "./open.ts";
 import { streamedModel } from "./stream.ts";
 
+/** Five megabytes each, counted in base64. */
+const IMAGES = {
+  mediaTypes: ["image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"],
+  bytes: (5 * 1024 * 1024 * 3) / 4,
+};
 const DEFAULT_URL = "https://api.anthropic.com";
 
 export function anthropicModel(id: string, { env, baseUrl, apiKey }: ProviderOptions): Model {
@@ -24,6 +29,7 @@ export function anthropicModel(id: string, { env, baseUrl, apiKey }: ProviderOpt
     baseUrl: url,
     keyVariable: "ANTHROPIC_API_KEY",
     urlVariable: "ANTHROPIC_BASE_URL",
+    images: IMAGES,
   });
 }
 

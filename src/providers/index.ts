@@ -1,3 +1,4 @@
 /** Model APIs. */
+export { notGiven } from "./messages.ts";
 export * from "./model.ts";
 export { openModel, type ProviderOptions } from "./open.ts";

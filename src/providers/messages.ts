@@ -1,6 +1,7 @@
 /** Our messages in the AI SDK's form. */
-import type { AssistantContent, ModelMessage } from "ai";
-import { RookeryError, type InputPart } from "../domain/index.ts";
+import type { AssistantContent, ModelMessage, UserContent } from "ai";
+import type { InputPart } from "../domain/index.ts";
+import { nameOf, type BlobPart, type Images } from "./images.ts";
 import type { Message } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
 
@@ -17,16 +18,20 @@ export interface Origin {
   readonly model: string;
 }
 
-/** Throws `input_invalid` where the input of the turn is something that cannot be given to a model yet. */
-export function toModelMessages(messages: readonly Message[], target: Origin): ModelMessage[] {
-  const input = messages.findLast(({ role }) => role === "user");
-  return messages.map((message): ModelMessage => wellFormed(toModelMessage(message, message === input, target)));
+/** Of the attachments only those among `images` are given; of the others the model is told that they were there. */
+export function toModelMessages(messages: readonly Message[], target: Origin, images: Images): ModelMessage[] {
+  return messages.map((message): ModelMessage => wellFormed(toModelMessage(message, target, images)));
 }
 
-function toModelMessage(message: Message, isInput: boolean, target: Origin): ModelMessage {
+/** What a model is told of an attachment in its place. */
+export function notGiven(part: BlobPart): string {
+  return `[not given to you: ${nameOf(part)}]`;
+}
+
+function toModelMessage(message: Message, target: Origin, images: Images): ModelMessage {
   switch (message.role) {
     case "user":
-      return { role: "user", content: message.parts.map((part) => inputText(part, isInput)).join("\n") };
+      return { role: "user", content: userContent(message.parts, images) };
     case "assistant":
       return { role: "assistant", content: assistantContent(message, target) };
     case "tool":
@@ -42,15 +47,21 @@ function toModelMessage(message: Message, isInput: boolean, target: Origin): Mod
   }
 }
 
-/** What an earlier turn was refused for must not stand in the way of every later one. */
-function inputText(part: InputPart, isInput: boolean): string {
-  if (part.type === "text") return part.text;
-  const name = part.name ?? part.mediaType;
-  if (!isInput) return `[not given to you: ${name}]`;
-  throw new RookeryError(
-    "input_invalid",
-    `${name} cannot be given to a model yet: put the file in the folder instead, or send its text`,
-  );
+/** Texts that stand together are one. */
+function userContent(parts: readonly InputPart[], images: Images): UserContent {
+  const content: Exclude<UserContent, string> = [];
+  for (const part of parts) {
+    const image = part.type === "blob" ? images.get(part.hash) : undefined;
+    if (part.type === "blob" && image !== undefined) {
+      content.push({ type: "image", image, mediaType: part.mediaType }); // what the bytes say counts more
+      continue;
+    }
+    const text = part.type === "text" ? part.text : notGiven(part);
+    const last = content.at(-1);
+    if (last?.type === "text") last.text += `\n${text}`;
+    else content.push({ type: "text", text });
+  }
+  return content;
 }
 
 function assistantContent(

@@ -14,6 +14,8 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly signal: AbortSignal;
+  /** The bytes of an input part; undefined where they are gone. */
+  readonly blob: (hash: string) => Promise<Uint8Array | undefined>;
 }
 
 export type ModelPart =

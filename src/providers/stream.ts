@@ -2,13 +2,18 @@
 import { jsonSchema, streamText, tool, type LanguageModel, type LanguageModelUsage, type ToolSet } from "ai";
 import { RookeryError, type ToolSpec } from "../domain/index.ts";
 import { providerError, type Endpoint } from "./errors.ts";
+import { loadImages, type ImageLimits } from "./images.ts";
 import { toModelMessages, type Native } from "./messages.ts";
 import type { Message, Model, ModelCall, ModelPart, ModelReply, ModelRequest } from "./model.ts";
 
 /** Before the first byte only; what broke later is told to the agent. */
 const RETRIES = 2;
 
-export function streamedModel(model: Exclude<LanguageModel, string>, endpoint: Endpoint): Model {
+/** `images` is what it takes of them; none if not said. */
+export function streamedModel(
+  model: Exclude<LanguageModel, string>,
+  endpoint: Endpoint & { readonly images?: ImageLimits },
+): Model {
   return {
     name: `${endpoint.provider}/${endpoint.model}`,
     async *stream(request) {
@@ -24,14 +29,14 @@ export function streamedModel(model: Exclude<LanguageModel, string>, endpoint: E
 
 async function* streamStep(
   model: Exclude<LanguageModel, string>,
-  { provider, model: modelId }: Endpoint,
-  { system, messages, tools, signal }: ModelRequest,
+  { provider, model: modelId, images }: Endpoint & { readonly images?: ImageLimits },
+  { system, messages, tools, signal, blob }: ModelRequest,
 ): AsyncIterable<ModelPart> {
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false; // stdout is ours
   const result = streamText({
     model,
     system: system.toWellFormed(),
-    messages: toModelMessages(messages, { provider, model: modelId }),
+    messages: toModelMessages(messages, { provider, model: modelId }, await loadImages({ messages, blob }, images)),
     tools: toToolSet(tools),
     maxRetries: RETRIES,
     abortSignal: signal,
