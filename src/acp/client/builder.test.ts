@@ -196,11 +196,16 @@ describe("a start that is given up", () => {
     await using scene = await openScene(
       {
         on: {
-          "session/new": [{ answer: { times: 0 } }, { steps: [{ in: { session: "late", steps: [{ say: "boo" }] } }] }],
+          "session/new": [
+            { answer: { times: 0 } },
+            {
+              steps: [{ in: { session: "late", steps: [{ say: "boo" }, { readFile: { path: "/a", echo: false } }] } }],
+            },
+          ],
           _go: { steps: [{ send: late }] },
         },
       },
-      { onStray: ({ params }) => strays.push(params) },
+      { onStray: ({ params }) => strays.push(params), serve: { readTextFile: () => ({ content: "secret" }) } },
     );
     const { client, agent } = scene;
     const giveUp = new AbortController();
@@ -212,6 +217,7 @@ describe("a start that is given up", () => {
     expect(await agent.receivedMethod("session/close")).toEqual({ sessionId: "late" });
     const next = await client.session("/work").create();
     expect(strays).toMatchObject([{ sessionId: "late" }]);
+    expect(scene.answers()).toMatchObject([{ code: -32002 }]);
     expect(next.take()).toEqual([]);
   });
 
@@ -242,6 +248,7 @@ describe("a start that is given up", () => {
     expect(await second).toBe(giveUp.signal.reason);
     await client.notify("_go");
     expect((await first).id).toBe("session-1");
+    await failure(client.request("_sync"));
     expect(scene.sent("session/new")).toHaveLength(1);
   });
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
 import type { AcpScript, AcpStep } from "../../testing/acp-agent/index.ts";
@@ -180,6 +181,14 @@ describe("a cancel", () => {
     expect(scene.sent("session/cancel")).toEqual([]);
   });
 
+  it("is no longer listened for once the turn is over", async () => {
+    await using scene = await openScene({ otherwise: [{ say: "a" }] });
+    const session = await scene.client.session("/work").create();
+    const { signal } = new AbortController();
+    await session.prompt("go", { signal }).finish();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
   it("by a signal that has fired already ends the turn, and the agent hears nothing of it", async () => {
     await using scene = await openScene({ otherwise: [{ say: "b" }] });
     const session = await scene.client.session("/work").create();
@@ -284,14 +293,18 @@ it("a prompt that fails takes what it asked off the user's hands", async () => {
   expect(signal.aborted).toBe(true);
 });
 
-it("a question that the agent takes back is answered, and its handler told", async () => {
-  const { serve, asked } = silent();
-  const prompts = [[{ elicit: { message: "?" } } as const]];
-  await using scene = await openScene({ prompts }, { serve });
+it("a request that is read by hand is answered when the agent takes it back", async () => {
+  await using scene = await openScene(
+    { prompts: [[{ request: { method: "_own/ask" } }]] },
+    { serve: { unhandled: "read" } },
+  );
   const session = await scene.client.session("/work").create();
   const turn = session.prompt("go");
-  const { signal } = await asked;
-  await turn.cancel(); // the scripted agent takes questions back then
-  await turn.finish();
-  expect(signal.aborted).toBe(true);
+  for await (const item of turn) {
+    if (item.kind !== "request") continue;
+    await turn.cancel(); // the scripted agent takes back what it asked then
+    await new Promise((resolve) => item.signal.addEventListener("abort", resolve));
+  }
+  await failure(scene.client.request("_sync"));
+  expect(scene.answers()).toMatchObject([{ code: -32800 }]);
 });

@@ -164,11 +164,26 @@ describe("an `update` handler", () => {
     const other = await scene.client.session("/other").create();
     const turn = broken.prompt("go");
     expect(await failure(turn.response)).toBe(bad);
-    expect(await failure(turn.finish())).toBe(bad);
+    expect(await failure(readAll(turn))).toBe(bad);
     expect(seen).toEqual(["turn one"]);
     expect(() => broken.prompt("again")).toThrow(bad);
     expect(await other.prompt("go").readText()).toBe("fine");
     expect(await scene.agent.receivedMethod("session/cancel")).toEqual({ sessionId: "session-1" });
+  });
+
+  it("that never is done fails its session where the agent cannot be made to wait for it", async () => {
+    const prompts = [[{ waitForMessage: "_go" }], [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }]];
+    await using scene = await openScene({ prompts });
+    const other = await scene.client.session("/other").create();
+    const session = await scene.client
+      .session("/work")
+      .serve({ update: () => new Promise(() => undefined) })
+      .create();
+    const waiting = other.prompt("go");
+    await scene.agent.receivedMethod("session/prompt");
+    expect(await failure(session.prompt("go").finish())).toMatchObject({ code: "input_too_large" });
+    await scene.client.notify("_go");
+    expect(await waiting.stopReason).toBe("end_turn");
   });
 
   it("that throws outside of a turn fails the next prompt", async () => {

@@ -18,6 +18,7 @@ export class McpOffers implements AsyncDisposable {
   readonly #options: OffersOptions;
   readonly #open = new Set<Offer>();
   #overAcp: McpOverAcp | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(peer: McpPeer, addRoute: (route: Route) => void, options: OffersOptions) {
     this.#peer = peer;
@@ -42,10 +43,14 @@ export class McpOffers implements AsyncDisposable {
     return { mcpServers: offer.mcpServers, [Symbol.asyncDispose]: close };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    const open = [...this.#open];
-    this.#open.clear();
-    await Promise.all(open.map((offer) => offer[Symbol.asyncDispose]()));
+  /** A second call waits for the first. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#open].map((offer) => offer[Symbol.asyncDispose]()));
     await this.#overAcp?.[Symbol.asyncDispose]();
   }
 

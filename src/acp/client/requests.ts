@@ -33,7 +33,6 @@ export async function serve(server: Server, request: IncomingRequest, signal: Ab
 function readByHand({ read }: Server, request: IncomingRequest, signal: AbortSignal): Promise<unknown> {
   const answer = deferred<unknown>();
   const cancel = (): void => answer.reject(requestCancelled());
-  if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   read({
     kind: "request",

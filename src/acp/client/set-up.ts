@@ -61,8 +61,9 @@ export async function setUp(host: SetUpHost, wanted: SetUp): Promise<ClientSessi
 }
 
 /** The id in the agent's answer. Throws `PeerError`, or what is wrong with the answer. */
-export function sessionIdIn(response: Verbatim, method: SetUpMethod): string {
-  const id = sessionIdOf(resultOf(response));
+export function sessionIdIn({ result, error }: Verbatim, method: SetUpMethod): string {
+  if (error !== undefined) throw new PeerError(error);
+  const id = sessionIdOf(result);
   if (id !== undefined && id !== "") return id;
   throw new RookeryError("agent_failed", `the agent answered ${method} without a session id`);
 }
@@ -96,10 +97,7 @@ async function startKnown(
   if (wanted.method === "session/load") session.loading();
   routes.add(session);
   try {
-    return await send(host, wanted, session, (response) => {
-      resultOf(response);
-      return session;
-    });
+    return await send(host, wanted, session, () => session);
   } catch (error) {
     routes.remove(session);
     throw error;
@@ -147,9 +145,4 @@ function giveUp(early: ClientSession, { stray }: SetUpHost): void {
     if (item.kind === "update") stray({ method: "session/update", params: item.notification, line: item.line });
     if (item.kind === "request") item.fail(notFound(`session ${early.id}`));
   }
-}
-
-function resultOf({ result, error }: Verbatim): unknown {
-  if (error !== undefined) throw new PeerError(error);
-  return result;
 }

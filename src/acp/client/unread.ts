@@ -150,12 +150,12 @@ export class Unread {
     }
   }
 
-  /** Everything that is there now, the oldest first, and where each was among what else came. */
+  /** Everything that is there now, and where each was among what else came. */
   take(): { readonly at: number; readonly item: SessionItem }[] {
     const queues = [this.#history, this.#between, ...this.#turns.map(({ queue }) => queue)];
     const taken = queues.flatMap((queue) => queue.clear());
     for (const turn of [...this.#turns]) this.#read(turn);
-    return taken.filter(isItem).sort((one, other) => one.at - other.at);
+    return taken.filter(isItem);
   }
 
   #shift(): SessionItem | Failure | undefined {
