@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import type { QuestionAnswer, SessionEvent, SessionStore, TurnContext, TurnOutcome } from "../domain/index.ts";
+import { SessionEvent as EventSchema } from "../domain/index.ts";
+import { DisposeStack, systemClock, type Clock } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { collect, transcript } from "../testing/index.ts";
+import { answerRequest } from "./answer.ts";
+import { createSession, reopenSession, type OpenOptions } from "./open.ts";
+import { LATER } from "./test-scene.ts";
+
+const SETTINGS = { agent: "a", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
+const DONE: TurnOutcome = { status: "done" };
+const FORM = { type: "object", properties: { colour: { type: "string" } } };
+
+/** A session whose agent does what the test says. */
+async function openAsking(play: (turn: TurnContext) => Promise<TurnOutcome>, options: Partial<OpenOptions> = {}) {
+  const owned = new DisposeStack();
+  const store = owned.use(openMemoryStore());
+  const connection = { resumesTurns: false, runTurn: play, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
+  const opening = { store, clock: systemClock, owner: "1.1.test", attended: true, ...options };
+  const session = owned.use(await createSession(opening, {}, prepare));
+  return {
+    store,
+    session,
+    reopen: async (clock: Clock) => owned.use(await reopenSession({ ...opening, clock }, session.id, {}, prepare)),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** From another process, as it were. */
+function answer(store: SessionStore, sessionId: string, given: QuestionAnswer, requestId = "r1"): Promise<void> {
+  return answerRequest(store, { sessionId, requestId, answer: given, clock: systemClock });
+}
+
+describe("a question of an agent", () => {
+  it.each<[string, QuestionAnswer]>([
+    ["accepted, with what was filled in", { action: "accept", content: { colour: "grey" } }],
+    ["declined", { action: "decline" }],
+    ["cancelled, which is not the turn", { action: "cancel" }],
+  ])("is %s from outside, and the agent goes on with it", async (_, given) => {
+    const heard: QuestionAnswer[] = [];
+    await using s = await openAsking(async (turn) => {
+      heard.push(await turn.ask({ message: "Which colour?", from: "painter", schema: FORM }));
+      return DONE;
+    });
+    const events: SessionEvent[] = [];
+    for await (const event of s.session.prompt("go")) {
+      events.push(EventSchema.parse(JSON.parse(JSON.stringify(event))));
+      if (event.type !== "question.asked") continue;
+      expect(event).toMatchObject({ requestId: "r1", message: "Which colour?", from: "painter", schema: FORM });
+      expect(await s.store.summary(s.session.id)).toMatchObject({ status: "waiting", waitingFor: ["r1"] });
+      await answer(s.store, s.session.id, given);
+    }
+    expect(heard).toEqual([{ content: undefined, ...given }]);
+    expect(transcript(events).slice(2)).toEqual(["asks r1 Which colour?", `answered r1 ${given.action}`, "ended done"]);
+    expect(events.find(({ type }) => type === "question.answered")).toMatchObject({ ...given, by: "person" });
+  });
+
+  it("is answered once, with an answer to a question, and only while it waits", async () => {
+    await using s = await openAsking(async (turn) => {
+      await turn.ask({ message: "Sure?" });
+      return DONE;
+    });
+    for await (const event of s.session.prompt("go")) {
+      if (event.type !== "question.asked") continue;
+      await expect(s.session.answer("r1", { decision: "allow" })).rejects.toMatchObject({ code: "usage" });
+      await s.session.answer("r1", { action: "accept" });
+      await expect(s.session.answer("r1", { action: "decline" })).rejects.toMatchObject({ code: "request_resolved" });
+    }
+    await expect(s.session.answer("r1", { action: "decline" })).rejects.toMatchObject({ code: "request_resolved" });
+  });
+
+  it("waits beside another, and each gets its own answer", async () => {
+    const heard: unknown[] = [];
+    await using s = await openAsking(async (turn) => {
+      const questions = ["one", "two"].map((message) => turn.ask({ message }));
+      heard.push(...(await Promise.all(questions)));
+      return DONE;
+    });
+    let asked = 0;
+    for await (const event of s.session.prompt("go")) {
+      if (event.type !== "question.asked" || (asked += 1) < 2) continue;
+      await answer(s.store, s.session.id, { action: "accept", content: 2 }, "r2");
+      await answer(s.store, s.session.id, { action: "decline" }, "r1");
+    }
+    expect(heard).toEqual([
+      { action: "decline", content: undefined },
+      { action: "accept", content: 2 },
+    ]);
+  });
+
+  it("is declined at once where nobody can be asked, and the log says so", async () => {
+    const heard: QuestionAnswer[] = [];
+    await using s = await openAsking(
+      async (turn) => {
+        heard.push(await turn.ask({ message: "Which?", url: "https://example.test/" }));
+        return DONE;
+      },
+      { attended: false },
+    );
+    const events = await collect(s.session.prompt("go"));
+    expect(heard).toEqual([{ action: "decline" }]);
+    expect(transcript(events).slice(2)).toEqual(["asks r1 Which?", "answered r1 decline", "ended done"]);
+    expect(events.find(({ type }) => type === "question.answered")).toMatchObject({ by: "policy" });
+    expect((await s.store.summary(s.session.id))?.waitingFor).toEqual([]);
+  });
+});
+
+describe("a question whose turn is cancelled", () => {
+  it("ends with it, for the agent and in the log, and takes no answer any more", async () => {
+    let heard: unknown;
+    await using s = await openAsking(async (turn) => {
+      heard = await turn.ask({ message: "Sure?" }).catch((error: unknown) => error);
+      return turn.signal.aborted ? { status: "cancelled" } : DONE;
+    });
+    const events: SessionEvent[] = [];
+    for await (const event of s.session.prompt("go")) {
+      events.push(event);
+      if (event.type === "question.asked") void s.session.cancel();
+    }
+    expect(heard).toMatchObject({ code: "interrupted" });
+    expect(transcript(events).slice(2)).toEqual(["asks r1 Sure?", "answered r1 cancel", "ended cancelled"]);
+    expect(events.find(({ type }) => type === "question.answered")).toMatchObject({ by: "policy" });
+    await expect(answer(s.store, s.session.id, { action: "accept" })).rejects.toMatchObject({
+      code: "request_resolved",
+    });
+  });
+
+  it("cannot be asked any more, nor after the turn's end", async () => {
+    const late: { ask?: TurnContext["ask"] } = {};
+    await using s = await openAsking(async (turn) => {
+      late.ask = (question) => turn.ask(question);
+      await new Promise((resolve) => turn.signal.addEventListener("abort", resolve));
+      await expect(turn.ask({ message: "Still?" })).rejects.toMatchObject({ code: "interrupted" });
+      return { status: "cancelled" };
+    });
+    const turn = s.session.prompt("go");
+    for await (const event of turn) if (event.type === "turn.started") void s.session.cancel();
+    await expect(late.ask!({ message: "And now?" })).rejects.toMatchObject({ code: "interrupted" });
+    const { events } = await s.store.read({ sessionId: s.session.id });
+    expect(transcript(events)).toEqual(["opened a", "started go", "ended cancelled"]);
+  });
+
+  it("is closed with its session from outside", async () => {
+    await using s = await openAsking(async (turn) => {
+      await turn.ask({ message: "Sure?" }).catch(() => undefined);
+      return { status: "cancelled" };
+    });
+    for await (const event of s.session.prompt("go")) if (event.type === "question.asked") void s.session.close();
+    const { events } = await s.store.read({ sessionId: s.session.id });
+    expect(transcript(events).slice(-3)).toEqual(["answered r1 cancel", "ended cancelled", "closed"]);
+  });
+});
+
+it("a question whose process died is closed by the next opener, with its turn", async () => {
+  await using s = await openAsking(async (turn) => {
+    await turn.ask({ message: "Sure?" });
+    return DONE;
+  });
+  for await (const event of s.session.prompt("go")) if (event.type === "question.asked") break;
+  const next = await s.reopen(LATER);
+  expect(next.resumed).toBeUndefined();
+  const { events } = await s.store.read({ sessionId: s.session.id });
+  expect(transcript(events).slice(-2)).toEqual(["answered r1 cancel", "ended failed interrupted"]);
+  await expect(answer(s.store, s.session.id, { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
+});
