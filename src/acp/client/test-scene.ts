@@ -1,5 +1,5 @@
 /** The scene of the client's tests: our client and a scripted agent on a pair of streams. */
-import { PassThrough } from "node:stream";
+import { PassThrough, type Transform } from "node:stream";
 import { startAcpAgent, type AcpScript, type AcpStep } from "../../testing/acp-agent/index.ts";
 import {
   connectClient,
@@ -20,13 +20,13 @@ interface Message {
 export async function openScene(
   script: AcpScript,
   options: Partial<ClientOptions> = {},
-  limits: StreamTransportOptions = {},
+  { through, ...limits }: StreamTransportOptions & { readonly through?: Transform } = {},
 ) {
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
   let taken = 0;
   const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
   const client = await connectClient({
-    transport: streamTransport(fromAgent, toAgent, limits),
+    transport: streamTransport(through === undefined ? fromAgent : fromAgent.pipe(through), toAgent, limits),
     trace: (direction, line) => (taken += direction === "in" ? line.length : 0),
     ...options,
   });
