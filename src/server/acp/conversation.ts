@@ -2,6 +2,7 @@
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { Env } from "../../config/index.ts";
+import type { McpServerSpec } from "../../domain/backend.ts";
 import { isRookeryError } from "../../domain/errors.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { Rookery } from "../../rookery.ts";
@@ -21,6 +22,8 @@ export interface ConversationOptions {
   readonly sessionId: string;
   /** Where the client says that it works; undefined where the log says it. */
   readonly cwd?: string | undefined;
+  /** What the client brings for the agent. */
+  readonly mcpServers: readonly McpServerSpec[];
   /** Something failed that nobody asked for. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -71,6 +74,11 @@ export class Conversation implements AsyncDisposable {
     this.#told = this.settings;
     this.#log.follow();
     if (driven) this.#askAll();
+  }
+
+  /** What the client brings and the agent is not given. */
+  get unused(): readonly McpServerSpec[] {
+    return this.#log.state.backend === "acp" ? [] : this.#options.mcpServers;
   }
 
   get busy(): boolean {
@@ -169,6 +177,7 @@ export class Conversation implements AsyncDisposable {
     const session = await rookery.openSession({
       id: this.id,
       attended: true,
+      mcpServers: this.#options.mcpServers,
       ...(cwd !== undefined && cwd !== this.#log.state.cwd && { cwd }),
       ...this.#chosen,
     });

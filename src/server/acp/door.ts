@@ -11,6 +11,7 @@ import type { ConnectionOptions } from "../../acp/connection/connection.ts";
 import type * as acp from "../../acp/schema.ts";
 import { realFolder } from "../../config/root.ts";
 import type { Env } from "../../config/index.ts";
+import type { McpServerSpec } from "../../domain/backend.ts";
 import type { Rookery } from "../../rookery.ts";
 import { isDriven } from "../../session/index.ts";
 import { systemClock } from "../../stdx/index.ts";
@@ -18,7 +19,7 @@ import { AVAILABLE_COMMANDS } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { asPeerError } from "./failure.ts";
 import { listSessions } from "./list.ts";
-import { choiceOf, policyOf, takesImages, type Choice } from "./options.ts";
+import { choiceOf, policyOf, type Choice } from "./options.ts";
 
 export interface DoorOptions extends Pick<ConnectionOptions, "transport" | "trace"> {
   readonly rookery: Rookery;
@@ -109,14 +110,12 @@ class Door {
     await Promise.all(open.map((conversation) => conversation[Symbol.asyncDispose]().catch(this.#failed)));
   }
 
-  async #introduce(): Promise<Omit<acp.InitializeResponse, "protocolVersion">> {
-    const { env, agent } = this.#options;
-    const image = await takesImages({ cwd: this.#options.cwd, env, agent });
+  #introduce(): Omit<acp.InitializeResponse, "protocolVersion"> {
     return {
       agentInfo: { name: "rookery", title: "Rookery", version: this.#options.version },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image, embeddedContext: true, audio: false },
+        promptCapabilities: { image: true, embeddedContext: true, audio: false },
         sessionCapabilities: SESSION_CAPABILITIES,
       },
       authMethods: [],
@@ -126,13 +125,15 @@ class Door {
   async #create({ cwd, mcpServers }: acp.NewSessionRequest, context: AgentContext): Promise<acp.NewSessionResponse> {
     const { rookery, agent } = this.#options;
     const folder = await realFolder(cwd);
-    const session = await rookery.openSession({ cwd: folder, attended: true, ...(agent !== undefined && { agent }) });
-    const conversation = new Conversation(this.#conversing(session.id), session);
+    const brought = specs(mcpServers);
+    const opening = { cwd: folder, attended: true, mcpServers: brought, ...(agent !== undefined && { agent }) };
+    const session = await rookery.openSession(opening);
+    const conversation = new Conversation(this.#conversing(session.id, brought), session);
     this.#open.set(session.id, conversation);
     await conversation.read({ shown: false });
     const response = { sessionId: session.id, ...(await this.#offered(conversation)) };
     context.respond(response);
-    await this.#begin(conversation, { driven: false, mcpServers });
+    await this.#begin(conversation, { driven: false });
     return response;
   }
 
@@ -153,10 +154,10 @@ class Door {
     }
     this.#open.delete(sessionId);
     await before?.[Symbol.asyncDispose]();
-    const conversation = await this.#stored(sessionId, { cwd: folder, shown });
+    const conversation = await this.#stored(sessionId, { cwd: folder, shown, mcpServers });
     const response = await this.#offered(conversation);
     context.respond(response);
-    await this.#begin(conversation, { driven: await isDriven(store, sessionId, systemClock), mcpServers });
+    await this.#begin(conversation, { driven: await isDriven(store, sessionId, systemClock) });
     return response;
   }
 
@@ -167,18 +168,18 @@ class Door {
   ): Promise<acp.ForkSessionResponse> {
     const folder = await realFolder(cwd);
     const forked = await this.#options.rookery.forkSession(sessionId, { cwd: folder });
-    const conversation = await this.#stored(forked, { cwd: folder, shown: false });
+    const conversation = await this.#stored(forked, { cwd: folder, shown: false, mcpServers });
     const response = { sessionId: forked, ...(await this.#offered(conversation)) };
     context.respond(response);
-    await this.#begin(conversation, { driven: false, mcpServers });
+    await this.#begin(conversation, { driven: false });
     return response;
   }
 
   async #stored(
     sessionId: string,
-    { cwd, shown }: { readonly cwd: string; readonly shown: boolean },
+    { cwd, shown, mcpServers }: { readonly cwd: string; readonly shown: boolean; readonly mcpServers: Brought },
   ): Promise<Conversation> {
-    const conversation = new Conversation(this.#conversing(sessionId, cwd));
+    const conversation = new Conversation(this.#conversing(sessionId, specs(mcpServers), cwd));
     await conversation.read({ shown });
     this.#open.set(sessionId, conversation);
     return conversation;
@@ -213,26 +214,21 @@ class Door {
     return { modes: conversation.modes, configOptions: await conversation.configOptions() };
   }
 
-  async #begin(
-    conversation: Conversation,
-    {
-      driven,
-      mcpServers = [],
-    }: { readonly driven: boolean; readonly mcpServers?: readonly { readonly name: string }[] | undefined },
-  ): Promise<void> {
+  async #begin(conversation: Conversation, { driven }: { readonly driven: boolean }): Promise<void> {
     await this.#client.update(conversation.id, AVAILABLE_COMMANDS);
     conversation.follow({ driven });
-    if (mcpServers.length === 0) return;
-    const names = mcpServers.map(({ name }) => name).join(", ");
+    const { unused } = conversation;
+    if (unused.length === 0) return;
+    const names = unused.map(({ name }) => name).join(", ");
     const title = "The MCP servers of the editor are not given to the agent";
-    const description = `This version gives agents no MCP servers: ${names}`;
+    const description = `This version gives MCP servers to agents that speak ACP only: ${names}`;
     await this.#client.update(conversation.id, { sessionUpdate: "notice", severity: "warning", title, description });
     this.#failed(new Error(`${title.toLowerCase()}: ${names}`));
   }
 
-  #conversing(sessionId: string, cwd?: string) {
+  #conversing(sessionId: string, mcpServers: readonly McpServerSpec[], cwd?: string) {
     const { rookery, env } = this.#options;
-    return { rookery, env, client: this.#client, sessionId, cwd, onFailure: this.#failed };
+    return { rookery, env, client: this.#client, sessionId, cwd, mcpServers, onFailure: this.#failed };
   }
 
   #find(sessionId: string): Conversation {
@@ -242,6 +238,13 @@ class Door {
   }
 
   readonly #failed = (error: unknown): void => this.#options.onFailure?.(error);
+}
+
+type Brought = readonly { readonly name: string }[] | null | undefined;
+
+/** As the client declared them, whatever they are. */
+function specs(mcpServers: Brought): readonly McpServerSpec[] {
+  return mcpServers ?? [];
 }
 
 /** Answers in the protocol's own errors. */

@@ -1,7 +1,7 @@
 /** What a person can choose for a session in an editor: how it asks for permission, the model, and the agent. */
 import { invalidParams } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
-import { loadConfig, resolveAgent, type Config, type Env } from "../../config/index.ts";
+import { loadConfig, type Config, type Env } from "../../config/index.ts";
 import { PermissionPolicy } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 
@@ -52,16 +52,6 @@ export function choiceOf(options: readonly acp.SessionConfigOption[], configId: 
       if (!values.includes(value)) throw invalidParams(`${configId} is one of ${values.join(", ")}, not ${value}`);
       return { agent: value };
     }
-  }
-}
-
-/** Whether the agent that new sessions get can be shown images: the built-in one cannot yet. */
-export async function takesImages({ cwd, env, agent }: { cwd: string; env: Env; agent: string | undefined }) {
-  try {
-    const config = await loadConfig({ cwd, env, trust: "leave_out" });
-    return resolveAgent(config, agent).backend !== "api";
-  } catch {
-    return false; // what is wrong is said when a session is opened
   }
 }
 
