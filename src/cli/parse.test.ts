@@ -17,6 +17,11 @@ it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
   [["sessions", "--json"], "list", [], { json: true }],
   [["sessions", "show", "last"], "show", ["last"], {}],
   [["answer", "s", "r", "deny", "--message", ""], "answer", ["s", "r", "deny"], { message: "" }],
+  [["acp"], "serve", [], {}],
+  [["acp", "--agent", "a"], "serve", [], { agent: "a" }],
+  [["acp", "proxy"], "proxy", [undefined], {}],
+  [["acp", "proxy", "--mcp", "a", "--mcp=b", "--", "x", "--mcp"], "proxy", ["x", "--mcp"], { mcp: ["a", "b"] }],
+  [["acp", "check", "--json", "x", "y", "--json", "--", "z"], "check", ["x", "y", "--json", "--", "z"], { json: true }],
 ])("%j is %s with %j and %j", (words, command, args, options) => {
   expect(parseArgs(PROGRAM, words)).toMatchObject({ wants: "run", command: { name: command }, args, options });
 });
@@ -44,6 +49,8 @@ it.each<[string[], string]>([
   [["hlep"], 'unknown command "hlep" (did you mean help?)'],
   [["--jsno"], "unknown option --jsno; see rookery --help"],
   [["sessions", "-x"], "unknown option -x; see rookery sessions list --help"],
+  [["acp", "check", "--json"], "missing argument <command>; see rookery acp check --help"],
+  [["acp", "proxy", "--mcp"], "--mcp <file> needs its value; see rookery acp proxy --help"],
 ])("%j is refused: %s", (words, message) => {
   expect(() => parseArgs(PROGRAM, words)).toThrow(expect.objectContaining({ code: "usage" }));
   expect(() => parseArgs(PROGRAM, words)).toThrow(message);
@@ -64,3 +71,18 @@ it.each(all([PROGRAM], COMMANDS).map((path) => [path.map(({ name }) => name).joi
     expect(parseArgs(PROGRAM, words.slice(1)).wants).toBe("run");
   },
 );
+
+it("a command that is only for programs is in no list", () => {
+  const acp = COMMANDS.find(({ name }) => name === "acp") as CommandSpec;
+  expect(helpText([PROGRAM, acp])).not.toContain("mcp-bridge");
+  expect(helpText([PROGRAM])).not.toContain("mcp-bridge");
+  expect(parseArgs(PROGRAM, ["acp", "mcp-bridge"])).toMatchObject({ wants: "run", command: { name: "mcp-bridge" } });
+});
+
+it("a command line that is passed on is shown behind the options, and an option that may be repeated says so", () => {
+  const acp = COMMANDS.find(({ name }) => name === "acp") as CommandSpec;
+  const proxy = acp.commands?.find(({ name }) => name === "proxy") as CommandSpec;
+  const text = helpText([PROGRAM, acp, proxy]);
+  expect(text).toContain("Usage: rookery acp proxy [options] -- [command…]");
+  expect(text).toMatch(/--mcp <file> .*\(may be given several times\)/);
+});

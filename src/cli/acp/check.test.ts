@@ -12,11 +12,24 @@ const model: Script = ({ lastUserText }) => {
   );
 };
 
-it("rookery acp passes every check of its own conformance runner", async () => {
+it("rookery acp passes every check of the conformance runner, and the report is the same behind the proxy", async () => {
   await using place = await openPlace(model);
-  const { code, stdout, stderr } = await place.rookery(["acp", "check", "--json", "--", process.execPath, MAIN, "acp"]);
-  const report = JSON.parse(stdout) as CheckReport;
-  const open = report.results.filter(({ status }) => status !== "pass");
-  expect({ open, stderr }).toEqual({ open: [], stderr: "" });
-  expect(code).toBe(0);
-}, 60_000);
+  const ROOKERY = [process.execPath, MAIN, "acp"];
+  const reportOn = async (command: readonly string[]): Promise<CheckReport> => {
+    const { stdout, stderr } = await place.rookery(["acp", "check", "--json", "--", ...command]);
+    expect(stderr).toBe("");
+    return JSON.parse(stdout) as CheckReport;
+  };
+  const report = await reportOn(ROOKERY);
+  expect(report.results.filter(({ status }) => status !== "pass")).toEqual([]);
+  expect(report.ok).toBe(true);
+  expect(await reportOn([...ROOKERY, "proxy", "--", ...ROOKERY])).toEqual(report);
+}, 120_000);
+
+it("a check that fails is in the report, as text and as the exit code", async () => {
+  await using place = await openPlace();
+  const silly = "process.stdin.once('data', () => console.log('hello'))";
+  const args = ["acp", "check", "--only", "1,5", "--timeout", "1", "--", process.execPath, "-e", silly];
+  const { code, stdout } = await place.rookery(args);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^ 1 {2}M {2}fail .*\n[^]*^ 5 {2}M {2}fail /m)]);
+}, 30_000);
