@@ -8,7 +8,8 @@ import { transportPair, type Transport } from "../wire/transport.ts";
 export interface Component {
   /** As it is called in errors. */
   readonly name: string;
-  start(): Promise<RunningComponent>;
+  /** The signal fires when it is not needed any more; should it start all the same, it is disposed of. */
+  start(signal: AbortSignal): Promise<RunningComponent>;
   /** How a proxy is spoken to; found out if not said. */
   readonly dialect?: ProxyDialect | undefined;
 }

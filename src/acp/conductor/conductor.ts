@@ -1,10 +1,10 @@
 /** Runs a chain, client → proxies → agent, and is to the client as one agent; or, within another chain, as one proxy. */
 import { Connection } from "../connection/connection.ts";
-import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
-import { invalidParams, methodNotFound, type ConnectionClosed } from "../errors.ts";
-import { DIALECTS, dialectOf, type ProxyDialect } from "../proxy/dialect.ts";
+import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
+import { methodNotFound, peerError, requestCancelled, RPC, type ConnectionClosed } from "../errors.ts";
+import { DIALECTS, dialectOf, isProxyInitialize, type ProxyDialect } from "../proxy/dialect.ts";
 import type { LinkOptions } from "../proxy/link.ts";
-import { unwrapped, type Passing } from "../proxy/message.ts";
+import { unwrapped, unwrappedRequest, withMethod, type Passing } from "../proxy/message.ts";
 import { directPort, successorPort, type Port } from "../proxy/port.ts";
 import { passThrough } from "../proxy/relay.ts";
 import type { Component } from "./component.ts";
@@ -18,17 +18,22 @@ export interface ConductorOptions {
   readonly agent?: Component | undefined;
   /** A component ended by itself. What went through it failed; the rest goes on. */
   readonly onDeath?: ((name: string, error: ConnectionClosed) => void) | undefined;
+  /** Hears what a component writes that is no message, such as its log. */
+  readonly onNoise?: ((name: string, noise: Noise) => void) | undefined;
 }
 
 /** Where a message is to go: a port that is there, or one that is being started. */
 type Target = Port | Promise<Port>;
+
+/** How long a component that was told that nobody waits for it any more may take to say so. */
+const CANCEL_WAIT_MS = 1_000;
 
 export function openConductor(options: ConductorOptions): Conductor {
   return new Conductor(options);
 }
 
 export class Conductor implements AsyncDisposable {
-  /** Resolves when the client is gone and every component with it. */
+  /** Resolves when the client is gone and every component with it. Never rejects. */
   readonly closed: Promise<void>;
   readonly #options: ConductorOptions;
   readonly #nodes: readonly Node[];
@@ -50,14 +55,12 @@ export class Conductor implements AsyncDisposable {
         notification: (notification) => this.#notifiedByClient(notification),
       },
     });
-    this.closed = this.#client.inputEnded.then(() => this.close());
+    this.closed = this.#client.closed.then(() => this.close()).catch(() => undefined); // told by `close`
   }
 
+  /** Fails what is under way. Rejects where a component could not be ended. A second call waits for the first. */
   close(cause?: unknown): Promise<void> {
-    this.#closing ??= (async () => {
-      for (const node of this.#nodes) await node.close();
-      await this.#client.close(cause);
-    })();
+    this.#closing ??= this.#close(cause);
     return this.#closing;
   }
 
@@ -65,33 +68,36 @@ export class Conductor implements AsyncDisposable {
     return this.close();
   }
 
+  async #close(cause: unknown): Promise<void> {
+    const ended = await Promise.allSettled(this.#nodes.map((node) => node.close()));
+    await this.#client.close(cause);
+    const failures = ended.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
+    if (failures.length > 0) throw new AggregateError(failures, "not every component could be ended");
+  }
+
   #node(component: Component, place: number): Node {
     const node: Node = new Node({
       component,
       handlers: {
         request: (request) => {
-          const dialect = this.#envelopeOf(request, place);
+          const dialect = dialectOf(request.method);
           if (dialect === undefined) return this.#pass(request, this.#before(place));
+          if (!this.#isProxy(place)) throw methodNotFound(request.method);
           node.speaks(dialect);
-          return this.#down(inner(request), place + 1);
+          return this.#down(unwrappedRequest(request), place + 1);
         },
         notification: (notification) => {
-          const dialect = this.#envelopeOf(notification, place);
+          const dialect = dialectOf(notification.method);
           if (dialect === undefined) return this.#tell(notification, this.#before(place));
+          if (!this.#isProxy(place)) return undefined;
           node.speaks(dialect);
-          const message = unwrapped(notification);
-          return message === undefined ? undefined : this.#tell(message, this.#at(place + 1));
+          return this.#tellDown(unwrapped(notification), place + 1);
         },
+        noise: (noise) => this.#options.onNoise?.(component.name, noise),
       },
       died: (error) => this.#died(place, error),
     });
     return node;
-  }
-
-  /** Only who has a successor speaks to it; from the agent it is an extension like any other. */
-  #envelopeOf({ method }: IncomingNotification, place: number): ProxyDialect | undefined {
-    const dialect = this.#isProxy(place) ? dialectOf(method) : undefined;
-    return dialect !== undefined && method === DIALECTS[dialect].successor ? dialect : undefined;
   }
 
   #isProxy(place: number): boolean {
@@ -99,29 +105,36 @@ export class Conductor implements AsyncDisposable {
   }
 
   #requestedByClient(request: IncomingRequest): unknown {
-    const dialect = this.#options.agent === undefined ? dialectOf(request.method) : undefined;
+    const { method } = request;
+    const dialect = this.#options.agent === undefined ? dialectOf(method) : undefined;
+    const introduces = method === "initialize" || isProxyInitialize(method);
+    if (introduces) answerWhenCancelled(request);
+    if (method === "initialize" && this.#options.agent === undefined) throw noAgent();
     if (dialect === undefined) return this.#down(request, 0);
     this.#outer = dialect;
-    if (request.method === DIALECTS[dialect].initialize) return this.#down({ ...request, method: "initialize" }, 0);
-    return this.#pass(inner(request), this.#before(this.#nodes.length));
+    if (introduces) return this.#down(withMethod(request, "initialize"), 0);
+    return this.#pass(unwrappedRequest(request), this.#before(this.#nodes.length));
   }
 
   #notifiedByClient(notification: IncomingNotification): void | Promise<void> {
     const dialect = this.#options.agent === undefined ? dialectOf(notification.method) : undefined;
-    if (dialect === undefined) return this.#tell(notification, this.#at(0));
-    const message = unwrapped(notification);
-    return message === undefined ? undefined : this.#tell(message, this.#before(this.#nodes.length));
+    if (dialect === undefined) return this.#tellDown(notification, 0);
+    return this.#tell(unwrapped(notification), this.#before(this.#nodes.length));
   }
 
   /** Towards the agent, to the component at that place. */
   #down(request: IncomingRequest, place: number): unknown {
+    if (isOurs(request)) throw methodNotFound(request.method);
     const node = this.#nodes[place];
     if (request.method !== "initialize" || node === undefined || !this.#isProxy(place)) {
-      return this.#pass(request, this.#at(place));
+      return this.#pass(request, this.#at(place, request.signal));
     }
-    const answer = node.initializeProxy(request);
-    request.hold(node.start().catch(() => undefined)); // what follows finds it running
-    return answer;
+    request.hold(node.start(request.signal).catch(() => undefined)); // what follows finds it running
+    return node.initializeProxy(request);
+  }
+
+  #tellDown(message: Passing | undefined, place: number): void | Promise<void> {
+    return message === undefined || isOurs(message) ? undefined : this.#tell(message, this.#at(place));
   }
 
   /** Who comes before that place hears it as from his successor. */
@@ -131,9 +144,11 @@ export class Conductor implements AsyncDisposable {
     return node.ports?.asSuccessor ?? node.start().then(({ asSuccessor }) => asSuccessor);
   }
 
-  #at(place: number): Target {
+  #at(place: number, signal?: AbortSignal): Target {
     const node = this.#nodes[place];
-    if (node !== undefined) return node.ports?.asPredecessor ?? node.start().then(({ asPredecessor }) => asPredecessor);
+    if (node !== undefined) {
+      return node.ports?.asPredecessor ?? node.start(signal).then(({ asPredecessor }) => asPredecessor);
+    }
     if (this.#options.agent !== undefined) throw methodNotFound(DIALECTS.official.successor);
     return successorPort(this.#client, () => DIALECTS[this.#outer].successor);
   }
@@ -144,19 +159,35 @@ export class Conductor implements AsyncDisposable {
     return to.then((port) => passThrough(request, port));
   }
 
-  #tell(message: Passing, to: Target): void | Promise<void> {
+  #tell(message: Passing | undefined, to: Target): void | Promise<void> {
+    if (message === undefined) return undefined;
     return to instanceof Promise ? to.then((port) => port.passOn(message)) : to.passOn(message);
   }
 
   /** What is behind a dead component can be reached by nobody, so it is closed; what is before it goes on. */
   #died(place: number, error: ConnectionClosed): void {
+    for (const node of this.#nodes.slice(place)) node.close().catch(() => undefined); // told by our own `close`
     this.#options.onDeath?.(this.#nodes[place]?.name ?? "", error);
-    for (const node of this.#nodes.slice(place)) void node.close();
   }
 }
 
-function inner(request: IncomingRequest): IncomingRequest {
-  const message = unwrapped(request);
-  if (message === undefined) throw invalidParams(`${request.method} holds no message`);
-  return message;
+/**
+ * Only the conductor tells a component that it is a proxy, and what its successor says. A proxy that passes on what it
+ * does not know would do so too.
+ */
+function isOurs({ method }: Passing): boolean {
+  return dialectOf(method) !== undefined;
+}
+
+/** A component that hangs while it starts would leave whoever gives up waiting, too. */
+function answerWhenCancelled(request: IncomingRequest): void {
+  const { signal } = request;
+  signal.addEventListener("abort", () => setTimeout(() => request.fail(requestCancelled()), CANCEL_WAIT_MS), {
+    once: true,
+  });
+}
+
+function noAgent(): Error {
+  const message = "this is a chain of proxies without an agent: it is initialized with proxy/initialize";
+  return peerError(RPC.invalidRequest, message);
 }

@@ -1,11 +1,13 @@
 /** One place in the chain: its component, the connection to it once it runs, and what became of it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, messageOf } from "../../domain/errors.ts";
 import { Connection } from "../connection/connection.ts";
-import { Verbatim, type ConnectionHandlers, type IncomingRequest } from "../connection/incoming.ts";
+import type { ConnectionHandlers, IncomingRequest, Verbatim } from "../connection/incoming.ts";
 import { RPC, type ConnectionClosed } from "../errors.ts";
+import { abortable } from "../mcp/link.ts";
 import { DIALECTS, type ProxyDialect } from "../proxy/dialect.ts";
+import { withMethod } from "../proxy/message.ts";
 import { directPort, successorPort, type Port } from "../proxy/port.ts";
-import { withValue } from "../wire/scan.ts";
 import type { Component, RunningComponent } from "./component.ts";
 
 export interface NodeOptions {
@@ -21,14 +23,23 @@ export interface Ports {
   readonly asSuccessor: Port;
 }
 
+interface Running {
+  readonly connection: Connection;
+  readonly component: RunningComponent;
+  readonly ports: Ports;
+}
+
+/** How long one that is still being started when it is not needed any more is waited for. */
+const START_WAIT_MS = 2_000;
+
 export class Node {
   readonly name: string;
   readonly #options: NodeOptions;
+  readonly #unneeded = new AbortController();
   #dialect: ProxyDialect;
   #starting: Promise<Ports> | undefined;
-  #running:
-    { readonly connection: Connection; readonly component: RunningComponent; readonly ports: Ports } | undefined;
-  #closed = false;
+  #running: Running | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(options: NodeOptions) {
     this.#options = options;
@@ -36,61 +47,75 @@ export class Node {
     this.#dialect = options.component.dialect ?? "official";
   }
 
-  /** Starts it if need be. Undefined while it is not there yet: then wait for `start`. */
+  /** Undefined while it is not there yet: then wait for `start`. */
   get ports(): Ports | undefined {
     return this.#running?.ports;
   }
 
-  start(): Promise<Ports> {
+  /** Starts it if need be. Rejects with `agent_unavailable`, each time; and where the signal fires it waits no longer. */
+  start(signal?: AbortSignal): Promise<Ports> {
     this.#starting ??= this.#start();
-    return this.#starting;
+    return signal === undefined ? this.#starting : abortable(this.#starting, signal);
   }
 
+  /** It was heard in that dialect, so it is answered in it. */
   speaks(dialect: ProxyDialect): void {
     this.#dialect = dialect;
   }
 
   /** Tells a proxy that it is one. Which dialect it speaks is found out by asking. */
   async initializeProxy(request: IncomingRequest): Promise<Verbatim> {
-    const { asPredecessor } = await this.start();
+    const { asPredecessor } = await this.start(request.signal);
     const { dialect } = this.#options.component;
-    const tried: readonly ProxyDialect[] = dialect === undefined ? ["official", "rust"] : [dialect];
-    let response: Verbatim | undefined;
-    for (const candidate of tried) {
-      const { initialize } = DIALECTS[candidate];
+    const dialects: readonly ProxyDialect[] = dialect === undefined ? ["official", "rust"] : [dialect];
+    const refusals: string[] = [];
+    for (const candidate of dialects) {
       this.#dialect = candidate;
-      const line = withValue(request.line, "method", JSON.stringify(initialize)) ?? request.line;
-      response = await asPredecessor.forward(
-        { method: initialize, params: request.params, line },
-        { signal: request.signal, apart: true },
-      );
-      if (response.error?.code !== RPC.methodNotFound) break;
+      const asked = withMethod(request, DIALECTS[candidate].initialize);
+      const response = await asPredecessor.forward(asked, { signal: request.signal, apart: true });
+      if (response.error?.code !== RPC.methodNotFound) return response;
+      refusals.push(`${asked.method} was refused (${response.error.message})`);
     }
-    if (response === undefined) throw new Error("no dialect was tried");
-    return response;
+    throw new RookeryError("agent_unavailable", `${this.name} is no proxy: ${refusals.join(", ")}`);
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#starting?.catch(() => undefined);
-    await this.#running?.connection.close();
-    await this.#running?.component[Symbol.asyncDispose]();
+  /** Resolves when nothing of it is left. A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   async #start(): Promise<Ports> {
-    const { component, handlers, died } = this.#options;
-    const running = await component.start().catch((cause: unknown) => {
-      throw new RookeryError("agent_unavailable", `${this.name} could not be started: ${messageOf(cause)}`, { cause });
+    const { component, handlers } = this.#options;
+    const unavailable = (why: string, cause?: unknown): RookeryError =>
+      new RookeryError("agent_unavailable", `${this.name} could not be started: ${why}`, { cause });
+    const { signal } = this.#unneeded;
+    if (signal.aborted) throw unavailable("the chain is being closed");
+    const running = await component.start(signal).catch((cause: unknown) => {
+      throw unavailable(messageOf(cause), cause);
     });
+    if (signal.aborted) {
+      await running[Symbol.asyncDispose]();
+      throw unavailable("the chain is being closed");
+    }
     const { transport, exit } = running;
     const connection = new Connection({ transport, exit, peer: this.name, handlers });
     const asSuccessor = successorPort(connection, () => DIALECTS[this.#dialect].successor);
     const ports = { asPredecessor: directPort(connection), asSuccessor };
     this.#running = { connection, component: running, ports };
-    void connection.inputEnded.then(() => {
-      if (!this.#closed && connection.over !== undefined) died(connection.over);
-    });
-    if (this.#closed) await this.close();
+    void connection.inputEnded.then(() => this.#ended(connection));
     return ports;
+  }
+
+  #ended({ over }: Connection): void {
+    if (this.#closing === undefined && over !== undefined) this.#options.died(over);
+  }
+
+  async #close(): Promise<void> {
+    this.#unneeded.abort();
+    const started = this.#starting?.catch(() => undefined);
+    await Promise.race([started, sleep(START_WAIT_MS, undefined, { ref: false })]);
+    await this.#running?.connection.close();
+    await this.#running?.component[Symbol.asyncDispose]();
   }
 }

@@ -97,15 +97,18 @@ export function running(name: string, transport: Transport): Component {
   };
 }
 
-function watched(component: Component, hop: Hop = fail()): Component {
+export function watched(component: Component, hop: Hop = fail(), ended: () => void = () => undefined): Component {
   return {
     ...component,
-    async start() {
-      const started = await component.start();
+    async start(signal) {
+      const started = await component.start(signal);
       return {
         exit: started.exit,
         transport: hop.wrap(started.transport),
-        [Symbol.asyncDispose]: () => started[Symbol.asyncDispose](),
+        async [Symbol.asyncDispose]() {
+          await started[Symbol.asyncDispose]();
+          ended();
+        },
       };
     },
   };

@@ -64,7 +64,7 @@ export class Hop {
   }
 
   /** The first message from now on that matches waits, and whatever goes the same way waits behind it. */
-  hold(matches: (message: HopMessage) => boolean): { readonly reached: Promise<void>; release(): void } {
+  hold(matches: (message: HopMessage) => boolean): { readonly reached: Promise<void>; readonly release: () => void } {
     const gate: Gate = { matches, reached: deferred() };
     for (const lane of Object.values(this.#lanes)) lane.gate = gate;
     return {

@@ -18,3 +18,7 @@ export function dialectOf(method: string): ProxyDialect | undefined {
   if (name !== "proxy/initialize" && name !== "proxy/successor") return undefined;
   return method.startsWith("_") ? "rust" : "official";
 }
+
+export function isProxyInitialize(method: string): boolean {
+  return method === DIALECTS.official.initialize || method === DIALECTS.rust.initialize;
+}

@@ -1,9 +1,9 @@
 /** What a proxy stands on: two connections, or one to a conductor that carries both sides. */
 import { Connection, type ConnectionOptions } from "../connection/connection.ts";
-import type { ConnectionHandlers, IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
-import { invalidParams } from "../errors.ts";
+import type { ConnectionHandlers } from "../connection/incoming.ts";
+import { peerError, RPC } from "../errors.ts";
 import { DIALECTS, dialectOf, type ProxyDialect } from "./dialect.ts";
-import { unwrapped } from "./message.ts";
+import { unwrapped, unwrappedRequest, withMethod } from "./message.ts";
 import { directPort, successorPort, type Port } from "./port.ts";
 
 export interface LinkHandlers {
@@ -54,12 +54,13 @@ export function componentLink(
       ...handlers.fromClient,
       request: (request) => {
         const found = dialectOf(request.method);
+        if (request.method === "initialize") throw noAgent();
         if (found === undefined) return handlers.fromClient.request?.(request);
         spoken = found; // one who speaks to us is answered in his own dialect
         if (request.method === DIALECTS[found].initialize) {
-          return handlers.fromClient.request?.({ ...request, method: "initialize", line: renamed(request) });
+          return handlers.fromClient.request?.(withMethod(request, "initialize"));
         }
-        return handlers.fromAgent.request?.(innerRequest(request));
+        return handlers.fromAgent.request?.(unwrappedRequest(request));
       },
       notification: (notification) => {
         if (dialectOf(notification.method) === undefined) return handlers.fromClient.notification?.(notification);
@@ -76,12 +77,9 @@ export function componentLink(
   };
 }
 
-function innerRequest(request: IncomingRequest): IncomingRequest {
-  const inner = unwrapped(request);
-  if (inner === undefined) throw invalidParams(`${request.method} holds no message`);
-  return inner;
-}
-
-function renamed({ line }: IncomingNotification): string {
-  return line.replace(/"_?proxy\/initialize"/, '"initialize"');
+function noAgent(): Error {
+  return peerError(
+    RPC.invalidRequest,
+    "this is a proxy in the place of an agent: it is initialized with proxy/initialize",
+  );
 }

@@ -1,4 +1,5 @@
 /** A message on its way through: its text is what goes on, and is changed only where someone changed it. */
+import { invalidParams } from "../errors.ts";
 import { topLevelSpans, withValue } from "../wire/scan.ts";
 
 export interface Passing {
@@ -15,6 +16,11 @@ export function withParams<Message extends Passing>(message: Message, params: un
   return { ...message, params, line };
 }
 
+/** The same message under another name. */
+export function withMethod<Message extends Passing>(message: Message, method: string): Message {
+  return { ...message, method, line: withValue(message.line, "method", JSON.stringify(method)) ?? message.line };
+}
+
 /** Puts a message into an envelope for the conductor, its params as they are. */
 export function enveloped({ method, line }: Passing, envelope: string, isRequest: boolean): string {
   const span = topLevelSpans(line).get("params");
@@ -23,10 +29,23 @@ export function enveloped({ method, line }: Passing, envelope: string, isRequest
   return `{"jsonrpc":"2.0",${id}"method":${JSON.stringify(envelope)},"params":{"method":${JSON.stringify(method)}${params}}}`;
 }
 
-/** Takes a message out of its envelope. Undefined where there is none in it. */
+/** Takes a request out of its envelope. Throws -32602 where there is none in it. */
+export function unwrappedRequest<Message extends Passing>(request: Message): Message {
+  const inner = unwrapped(request);
+  if (inner === undefined) throw invalidParams(`${request.method} holds no message`);
+  return inner;
+}
+
+const CANCEL = "$/cancel_request";
+
+/**
+ * Takes a message out of its envelope. Undefined where there is none in it, or a cancel: the id that it names is of
+ * another hop.
+ */
 export function unwrapped<Message extends Passing>(message: Message): Message | undefined {
   const inner = message.params as { method?: unknown; params?: unknown } | null | undefined;
   if (typeof inner !== "object" || inner === null || typeof inner.method !== "string") return undefined;
+  if (inner.method === CANCEL) return undefined;
   const outer = topLevelSpans(message.line).get("params");
   if (outer === undefined) return undefined;
   const envelope = message.line.slice(outer.start, outer.end);
