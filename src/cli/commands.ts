@@ -52,6 +52,22 @@ const sessionCommands: readonly CommandSpec[] = [
     examples: ["rookery sessions close last"],
     load: async () => (await import("./sessions/close.ts")).closeSession,
   },
+  {
+    name: "fork",
+    summary: "begin a new session with what another one holds; that one stays as it is",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions fork last"],
+    load: async () => (await import("./sessions/fork.ts")).forkSession,
+  },
+  {
+    name: "delete",
+    summary: "remove a session and its log for good",
+    arguments: [SESSION],
+    options: [JSON_OPTION],
+    examples: ["rookery sessions delete last"],
+    load: async () => (await import("./sessions/delete.ts")).deleteSession,
+  },
 ];
 
 const acpCommands: readonly CommandSpec[] = [

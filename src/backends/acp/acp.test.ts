@@ -215,3 +215,13 @@ it.each([
   await expect(rookery.openSession({ agent: "x" })).rejects.toThrow(words);
   await owned[Symbol.asyncDispose]();
 });
+
+it("tells a fork, which has no session of the program's own, what went before", async () => {
+  await using scene = await openScene({ otherwise: [{ say: "ok" }] });
+  const first = await scene.open();
+  await collect(first.prompt("remember the green door"));
+  const forked = await scene.open({ id: await scene.rookery.forkSession(first.id) });
+  const events = await collect(forked.prompt("two"));
+  expect(events.find(({ type }) => type === "agent.connected")).toMatchObject({ how: "handed_over" });
+  expect(JSON.stringify(await scene.received())).toContain("User: remember the green door");
+});

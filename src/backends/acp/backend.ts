@@ -18,7 +18,7 @@ import {
 } from "../../acp/index.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "./handover.ts";
-import { startLive, type Live } from "./live.ts";
+import { startLive, type How, type Live } from "./live.ts";
 import { outcomeOfFailure } from "./outcome.ts";
 import { AcpTurn } from "./turn.ts";
 
@@ -94,7 +94,6 @@ class AcpConnection implements AgentConnection {
       return outcomeOfFailure(error, this.#context.agent.name);
     }
     const prompt = await this.#prompt(turn, live);
-    this.#introduce(turn, live);
     const running = new AcpTurn({
       turn,
       session: live.session,
@@ -143,14 +142,14 @@ class AcpConnection implements AgentConnection {
   async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
     const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
     if (this.#introduced) return blocks;
-    const before = live.how === "handed_over" ? await handoverText(turn) : undefined;
     const knows = live.how === "resumed" || live.how === "loaded";
+    const before = knows ? undefined : await handoverText(turn);
     const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
+    this.#introduce(turn, live, knows ? live.how : before === undefined ? "new" : "handed_over");
     return [...told.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
   }
 
-  #introduce({ log }: TurnContext, { process, session, how }: Live): void {
-    if (this.#introduced) return;
+  #introduce({ log }: TurnContext, { process, session }: Live, how: How): void {
     this.#introduced = true;
     this.#nativeId = session.id;
     const { pid, startTime } = process.identity;

@@ -33,14 +33,15 @@ export interface LiveOptions {
   readonly noise: (noise: Noise) => void;
 }
 
-/** How the session came to be: see the event `agent.connected`. */
+/** How the conversation goes on: see the event `agent.connected`. */
 export type How = "new" | "resumed" | "loaded" | "handed_over";
 
 export interface Live extends AsyncDisposable {
   readonly process: AgentProcess;
   readonly client: Client;
   readonly session: ClientSession;
-  readonly how: How;
+  /** Of the program's own session; a new one may have to be told what went before. */
+  readonly how: Exclude<How, "handed_over">;
 }
 
 /** Gemini CLI 0.61 destroys its own history when it loads a session a second time, or within the minute. */
@@ -75,13 +76,13 @@ export async function startLive(options: LiveOptions): Promise<Live> {
   const { session, how } = await openNative(client, options).catch((error: unknown) => {
     throw unusable(agent.name, error);
   });
-  if (agent.model !== undefined && how !== "resumed" && how !== "loaded") await chooseModel(session, agent.model);
+  if (agent.model !== undefined) await chooseModel(session, agent.model, how);
   const owned = opening.move();
   return { process, client, session, how, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 /** The agent's own session where it can be trusted to go on with it, else a new one. */
-async function openNative(client: Client, options: LiveOptions): Promise<{ session: ClientSession; how: How }> {
+async function openNative(client: Client, options: LiveOptions): Promise<Pick<Live, "session" | "how">> {
   const { nativeId, context } = options;
   const builder = () => {
     const made = client.session(context.cwd);
@@ -106,7 +107,7 @@ async function openNative(client: Client, options: LiveOptions): Promise<{ sessi
     });
     if (session !== undefined) return { session, how };
   }
-  return { session: await authenticated(client, options, () => builder().create()), how: "handed_over" };
+  return { session: await authenticated(client, options, () => builder().create()), how: "new" };
 }
 
 async function authenticated<T>(client: Client, { auth, context }: LiveOptions, open: () => Promise<T>): Promise<T> {
@@ -134,7 +135,7 @@ async function authenticated<T>(client: Client, { auth, context }: LiveOptions, 
 }
 
 /** Models are config options today; agents in the field also have the older way. */
-async function chooseModel(session: ClientSession, model: string): Promise<void> {
+async function chooseModel(session: ClientSession, model: string, how: Live["how"]): Promise<void> {
   const { configOptions } = session.response;
   const option = configOptions?.find(({ category }) => category === "model");
   if (option?.type === "select") {
@@ -148,6 +149,7 @@ async function chooseModel(session: ClientSession, model: string): Promise<void>
   }
   const { models } = session.response as { models?: { availableModels?: readonly { modelId: string }[] } | null };
   const offered = models?.availableModels?.map(({ modelId }) => modelId) ?? [];
+  if (offered.length === 0 && how !== "new") return; // not every agent says again what it offers
   if (!offered.includes(model)) {
     const there = offered.length === 0 ? "it lets nobody choose one" : `there are: ${offered.join(", ")}`;
     throw new RookeryError("model_invalid", `this agent has no model "${model}"; ${there}`);

@@ -99,3 +99,13 @@ it("a session is closed, and its log stays", async () => {
   expect((await place.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(first);
   expect((await place.rookery(["sessions", "events", first])).stdout).toMatch(/session\.closed\n$/);
 });
+
+it("a session is forked, and the fork is deleted without a trace in the other", async () => {
+  const fork = await place.rookery(["sessions", "fork", first]);
+  const [id = ""] = fork.stdout.split(" ");
+  expect(fork.stdout).toContain(` begins with ${first}; go on with it: `);
+  expect((await place.rookery(["sessions", "events", id])).stdout).toContain("the first");
+  expect((await place.rookery(["sessions", "delete", id])).stdout).toBe(`deleted ${id} and its log\n`);
+  expect(await place.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });
+  expect((await place.rookery(["sessions", "events", first])).stdout).toContain("the first");
+});

@@ -1,0 +1,17 @@
+/** `rookery sessions fork`. */
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { asTyped, print, printJson } from "../io.ts";
+import { openLog } from "../log.ts";
+import { isSet } from "../options.ts";
+import { findSession } from "./find.ts";
+
+export async function forkSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
+  await using rookery = await openLog(io);
+  const { id } = await findSession(rookery.store, named);
+  const forked = await rookery.forkSession(id);
+  if (isSet(options, "json")) await printJson(io, { session: forked, parent: id });
+  else
+    await print(io, asTyped(io, `${forked} begins with ${id}; go on with it: rookery run --session ${forked} "…"\n`));
+  return EXIT.done;
+}
