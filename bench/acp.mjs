@@ -10,7 +10,7 @@ const MEASURE = fileURLToPath(new URL("./acp/measure.mjs", import.meta.url));
 export async function run({ quick = false } = {}) {
   return [
     ...updates({ count: quick ? 20_000 : 100_000, rounds: quick ? 3 : 11 }),
-    ...proxied({ count: quick ? 20_000 : 100_000, rounds: quick ? 3 : 11 }),
+    ...proxied({ count: quick ? 50_000 : 300_000, rounds: quick ? 3 : 7 }),
     ...chained({ count: quick ? 300 : 2_000, rounds: quick ? 1 : 5 }),
     ...stalled({ count: quick ? 100_000 : 300_000 }),
   ];
