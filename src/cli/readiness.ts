@@ -39,9 +39,7 @@ export function readinessOf(agent: AgentSpec, env: Env): Readiness {
   if (variables === undefined) {
     return missing(`this version does not know "${provider}", only ${[...PROVIDER_KEYS.keys()].join(", ")}`);
   }
-  return hasKey(provider, env)
-    ? READY
-    : missing(`${variables[0] ?? ""} is not set: export ${variables[0] ?? ""}=…`);
+  return hasKey(provider, env) ? READY : missing(`${variables[0] ?? ""} is not set: export ${variables[0] ?? ""}=…`);
 }
 
 export function hasKey(provider: string, env: Env): boolean {
