@@ -160,6 +160,11 @@ export class Connection implements AsyncDisposable {
     return this.#outbox.ready() ?? READY;
   }
 
+  /** Resolves when nothing that the peer asked is without its answer. */
+  idle(): Promise<void> {
+    return this.#inHand.idle();
+  }
+
   /** Answers what is in hand, sends what waits, and fails what was asked. A second call waits for the first. */
   close(cause?: unknown): Promise<void> {
     this.#closing ??= this.#close(cause);
