@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder, type AcpScript } from "../../testing/index.ts";
+import { Random } from "../test-fuzz.ts";
 import type { HopMessage } from "./test-hop.ts";
-import { settle, type Message } from "./test-line-client.ts";
+import { settle, type LineClient, type Message } from "./test-line-client.ts";
 import { eventually, NAMES, openProcesses, PROXIES, type Name, type ProcessChain } from "./test-processes.ts";
 
 const PERMISSION = "session/request_permission";
@@ -133,6 +135,55 @@ describe.each(NAMES)("%s of a chain", (name) => {
     expect(chain.client.answersTo(asked)).toHaveLength(1);
   });
 });
+
+/** Real processes take their time: the long run has at most this many. */
+const CASES = Math.min(Number(process.env["ROOKERY_FUZZ"] ?? 3), 100);
+
+it("any component may be killed at any moment: everything is answered once, and no process stays", async () => {
+  for (let seed = Date.now() % 1_000_000, last = seed + CASES; seed < last; seed += 1) {
+    const random = new Random(Number(process.env["ROOKERY_SEED"] ?? seed));
+    await using folder = await temporaryFolder();
+    await using chain = await openProcesses({ folder, script: ASKS, programs: NAMES, heard: allow });
+    const victim = random.pick(...NAMES);
+    const conversation = converse(chain);
+    await eventually("its start", () => chain.pids(victim).length > 0);
+    await sleep(random.below(400));
+    chain.kill(victim);
+    const asked = await conversation;
+    const told = asked.map((id) => chain.client.answersTo(id));
+    expect({ seed, told: told.map((answers) => answers.length) }).toEqual({ seed, told: asked.map(() => 1) });
+    expect({ seed, last: told.at(-1)?.[0]?.error?.message.split(";")[0] }).toEqual({
+      seed,
+      last: `${victim} ended (signal SIGKILL)`,
+    });
+    await chain.conductor.close();
+    expect({ seed, left: NAMES.flatMap((name) => chain.pids(name)) }).toEqual({ seed, left: [] });
+  }
+}, 600_000);
+
+const ASKS: AcpScript = { otherwise: [{ say: "one" }, { permission: {} }, { say: "two" }] };
+
+function allow({ id, method }: Message, client: LineClient): void {
+  if (method !== PERMISSION) return;
+  client.send({ id, result: { outcome: { outcome: "selected", optionId: "allow_once" } } });
+}
+
+/** Asks one thing after the other, and allows everything, until one fails. */
+async function converse(chain: ProcessChain): Promise<string[]> {
+  const { client } = chain;
+  const asked: string[] = [];
+  const ask = (id: string): Promise<Message> => {
+    asked.push(id);
+    return client.answerTo(id);
+  };
+  let answer = await ask(introduce(chain));
+  while (answer.error === undefined) {
+    answer = await ask(open(chain));
+    const { sessionId } = (answer.result ?? {}) as { sessionId?: string };
+    if (sessionId !== undefined) answer = await ask(client.prompt(sessionId));
+  }
+  return asked;
+}
 
 function introduce({ client }: ProcessChain): string {
   return client.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });

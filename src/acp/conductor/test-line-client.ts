@@ -90,7 +90,12 @@ export class LineClient {
     }
   }
 
-  /** Nothing more is said to it. */
+  /** Resolves when nothing more is said to it. */
+  async over(): Promise<void> {
+    while (!this.ended) await this.#next("the end of the connection");
+  }
+
+  /** It says no more. */
   end(): Promise<void> {
     return this.#transport.end();
   }

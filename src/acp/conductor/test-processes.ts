@@ -7,7 +7,7 @@ import { builtEnvironment, writeAcpAgent, type AcpScript, type TemporaryFolder }
 import { commandComponent, openConductor, proxyComponent, transportPair, type Component } from "../index.ts";
 import { watched } from "./test-chain.ts";
 import { Hop } from "./test-hop.ts";
-import { LineClient } from "./test-line-client.ts";
+import { LineClient, type Message } from "./test-line-client.ts";
 import { scriptedComponent } from "./test-scene.ts";
 
 const PROXY = fileURLToPath(new URL("fixtures/proxy.mjs", import.meta.url));
@@ -35,10 +35,11 @@ export interface ProcessChainOptions {
   readonly programs: readonly Name[];
   /** Another command in the place of the usual. */
   readonly commands?: Partial<Readonly<Record<Name, readonly string[]>>>;
+  readonly heard?: (message: Message, client: LineClient) => void;
 }
 
 export async function openProcesses(options: ProcessChainOptions): Promise<ProcessChain> {
-  const { folder, script, programs, commands = {} } = options;
+  const { folder, script, programs, commands = {}, heard } = options;
   const run = randomBytes(6).toString("hex");
   const marker = (name: Name): string => `death-${run}-${name}`;
   const env = builtEnvironment({ home: folder.path });
@@ -62,7 +63,7 @@ export async function openProcesses(options: ProcessChainOptions): Promise<Proce
     agent: observed(agent, hops.agent),
     onDeath: (name) => deaths.push(name),
   });
-  const client = new LineClient(near);
+  const client = new LineClient(near, heard);
   const pids = (name: Name): number[] => processesMarked(marker(name)).map(({ pid }) => pid);
   return {
     client,

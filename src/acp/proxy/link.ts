@@ -1,4 +1,5 @@
 /** What a proxy stands on: two connections, or one to a conductor that carries both sides. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Connection, type ConnectionOptions } from "../connection/connection.ts";
 import type { ConnectionHandlers } from "../connection/incoming.ts";
 import { peerError, RPC } from "../errors.ts";
@@ -14,29 +15,43 @@ export interface LinkHandlers {
 export interface ProxyLink {
   readonly client: Port;
   readonly agent: Port;
-  /** Resolves when the client is gone, or the agent with no client to tell. */
+  /** Resolves with the reason when nothing more can come from the agent. */
+  readonly agentGone: Promise<Error>;
+  /** Resolves when both sides are gone. */
   readonly closed: Promise<void>;
   close(cause?: unknown): Promise<void>;
 }
 
 export type LinkOptions = Omit<ConnectionOptions, "handlers" | "malformed">;
 
+/** How long whoever stands in for a request may take to answer it once the agent is gone. */
+const LAST_ANSWERS_MS = 2_000;
+
 /** The client on one transport, the agent on another. */
 export function directLink(client: LinkOptions, agent: LinkOptions, handlers: LinkHandlers): ProxyLink {
   const up = new Connection({ peer: "the client", ...client, malformed: "answer", handlers: handlers.fromClient });
   const down = new Connection({ peer: "the agent", ...agent, handlers: handlers.fromAgent });
-  const close = async (cause?: unknown): Promise<void> => {
-    await Promise.all([up.close(cause), down.close(cause)]);
-  };
-  // Who is left is closed when all that came before has been passed on and answered.
-  void down.closed.then(() => up.close());
+  const agentGone = gone(down);
+  void agentGone.then(async (error) => {
+    await down.close(); // what it asked is of no use to it any more
+    await Promise.race([up.idle(), sleep(LAST_ANSWERS_MS, undefined, { ref: false })]);
+    await up.close(error);
+  });
   void up.closed.then(() => down.close());
   return {
     client: directPort(up),
     agent: directPort(down),
+    agentGone,
     closed: Promise.all([up.closed, down.closed]).then(() => undefined),
-    close,
+    async close(cause) {
+      await Promise.all([up.close(cause), down.close(cause)]);
+    },
   };
+}
+
+async function gone(connection: Connection): Promise<Error> {
+  await connection.inputEnded;
+  return connection.over ?? new Error(`${connection.peer} is gone`);
 }
 
 /** A component of a conductor's chain: what is in an envelope is the successor's, everything else the client's. */
@@ -72,6 +87,7 @@ export function componentLink(
   return {
     client: directPort(connection),
     agent: successorPort(connection, () => DIALECTS[spoken].successor),
+    agentGone: gone(connection),
     closed: connection.closed,
     close: (cause) => connection.close(cause),
   };
