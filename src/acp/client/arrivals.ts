@@ -2,12 +2,21 @@
 
 /** Read lines that are kept before the array is cut. */
 const READ_KEPT = 1024;
+/** What a line counts beside its text, as in the connection. */
+const OVERHEAD = 128;
 
 export class Arrivals {
+  readonly #most: number;
   /** Those that came and are not known to be handled. */
   #lines: string[] = [];
   #read = 0;
+  #size = 0;
   #handled = 0;
+
+  /** `waiting` is what may wait to be handled on the connection: whatever is older than that was handled. */
+  constructor(waiting = 1024 * 1024) {
+    this.#most = 2 * waiting;
+  }
 
   /** The number of the message that is being handled. */
   get at(): number {
@@ -20,20 +29,28 @@ export class Arrivals {
   }
 
   came(line: string): void {
+    while (this.#size > this.#most) this.#shift();
     this.#lines.push(line);
+    this.#size += line.length + OVERHEAD;
   }
 
-  /** It is being handled, in its turn: so is done what came before it, also what is not told here. */
+  /** It is being handled, in its turn: so what came before it was handled too, also what is not told here. */
   handling(line: string): void {
-    let next: string | undefined;
-    do {
-      next = this.#lines[this.#read];
-      if (next === undefined) break;
-      this.#read += 1;
-      this.#handled += 1;
-    } while (next !== line);
-    if (this.#read < READ_KEPT && this.#read < this.#lines.length) return;
-    this.#lines = this.#lines.slice(this.#read);
-    this.#read = 0;
+    let next = this.#shift();
+    while (next !== undefined && next !== line) next = this.#shift();
+  }
+
+  #shift(): string | undefined {
+    const line = this.#lines[this.#read];
+    if (line === undefined) return undefined;
+    this.#lines[this.#read] = ""; // it is not to be kept until the array is cut
+    this.#read += 1;
+    this.#handled += 1;
+    this.#size -= line.length + OVERHEAD;
+    if (this.#read === this.#lines.length || this.#read >= READ_KEPT) {
+      this.#lines = this.#lines.slice(this.#read);
+      this.#read = 0;
+    }
+    return line;
   }
 }

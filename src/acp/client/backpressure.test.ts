@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClientTurn } from "../index.ts";
+import { heldMemory } from "../wire/test-memory.ts";
 import { failure, openScene, readAll, stalled } from "./test-scene.ts";
 
 const MIB = 1024 * 1024;
@@ -57,6 +58,22 @@ describe("a turn that nobody reads", () => {
     }
     for await (const number of reader) expect(number).toBe(read++);
     expect(read).toBe(2_000);
+  });
+
+  // The connection keeps up to 1024 messages that it has handled, however long they are, while others wait.
+  it.skip("keeps nothing of what was read, while there is more to read", async () => {
+    const padding = "x".repeat(64 * 1024);
+    await using scene = await openScene({ prompts: [[{ flood: { count: 900, padding } }]] });
+    const session = await scene.client.session("/work").create();
+    const reader = numbers(session.prompt("go"));
+    await reader.next();
+    await stalled(scene);
+    const before = heldMemory();
+    for (let read = 0; read < 800; read += 1) {
+      await reader.next();
+      await new Promise(setImmediate); // more comes before it has read all that is there
+    }
+    expect(heldMemory() - before).toBeLessThan(8 * MIB);
   });
 
   it("does not keep another session from being used", async () => {

@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
 import { ConnectionClosed, connectClient, PeerError, streamTransport, type Noise } from "../index.ts";
+import { heldMemory } from "../wire/test-memory.ts";
 import { failure, openScene } from "./test-scene.ts";
 
 const transport = () => streamTransport(new PassThrough(), new PassThrough());
@@ -98,6 +99,24 @@ describe("a client", () => {
     expect(second.sessions.map(({ sessionId }) => sessionId)).toEqual(["c"]);
     await client.deleteSession("b");
     expect((await client.listSessions()).sessions).toHaveLength(2);
+  });
+
+  it("is closed where its handler of noise throws, which it says", async () => {
+    const bad = new Error("bad handler");
+    const onNoise = (): never => {
+      throw bad;
+    };
+    await using scene = await openScene({ prompts: [[{ write: "debug\n" }, { waitForCancel: true }]] }, { onNoise });
+    const session = await scene.client.session("/work").create();
+    const error = await failure(session.prompt("go").finish());
+    expect(error.cause).toMatchObject({ message: "a handler of noise failed", cause: bad });
+  });
+
+  it("keeps nothing of the answers that it got", async () => {
+    await using scene = await openScene({ on: { "_own/big": { answer: { result: "x".repeat(256 * 1024) } } } });
+    const before = heldMemory();
+    for (let time = 0; time < 100; time += 1) await scene.client.request("_own/big");
+    expect(heldMemory() - before).toBeLessThan(8 * 1024 * 1024);
   });
 
   it("hears what the agent writes that is no message, and goes on", async () => {

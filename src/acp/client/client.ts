@@ -59,14 +59,14 @@ export async function connectClient(options: ClientOptions): Promise<Client> {
   }
 }
 
-/** A client that is connected. What its handlers of notifications throw closes the connection, with that as the cause. */
+/** A client that is connected. What its handlers of notifications and noise throw closes the connection, as its cause. */
 export class Client implements AsyncDisposable {
   readonly connection: Connection;
   readonly #options: ClientOptions;
   readonly #serve: SessionOptions;
   readonly #routes = new SessionRoutes();
   readonly #flow = new Flow();
-  readonly #arrivals = new Arrivals();
+  readonly #arrivals: Arrivals;
   readonly #extra = new Set<Route>();
   readonly #offers: McpOffers;
   #agent: acp.InitializeResponse = { protocolVersion: PROTOCOL_VERSION };
@@ -75,6 +75,7 @@ export class Client implements AsyncDisposable {
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#serve = layered({}, options.serve ?? {});
+    this.#arrivals = new Arrivals(options.readBytes);
     const { peer = "the agent" } = options;
     this.connection = new Connection({
       ...options,
@@ -86,9 +87,8 @@ export class Client implements AsyncDisposable {
       handlers: {
         request: (request) => this.#request(request),
         notification: (notification) => this.#notification(notification),
-        noise: (noise) => options.onNoise?.(noise),
-        failed: (error, { method }) =>
-          void this.connection.close(new Error(`a handler of ${method} failed`, { cause: error })),
+        noise: (noise) => this.#noise(noise),
+        failed: (error, { method }) => this.#failed(method, error),
       },
     });
     this.#offers = new McpOffers(this.connection, (route) => void this.addRoute(route), options);
@@ -239,6 +239,19 @@ export class Client implements AsyncDisposable {
     const run = handlerOf(this.#serve, request);
     if (run === undefined) throw methodNotFound(method);
     return run({ sessionId, signal });
+  }
+
+  #noise(noise: Noise): void {
+    try {
+      this.#options.onNoise?.(noise);
+    } catch (error) {
+      this.#failed("noise", error);
+    }
+  }
+
+  /** Nobody else would hear of it. */
+  #failed(what: string, cause: unknown): void {
+    void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
   }
 
   #routeOf(message: IncomingNotification): Route | undefined {

@@ -10,16 +10,18 @@ type Waiting = { readonly session: object | undefined };
 interface Held {
   /** It is the pipe that is held, and not one thing that came through it. */
   readonly pipe: boolean;
+  readonly released: Promise<void>;
   readonly givesWayTo: (waiting: Waiting) => boolean;
   readonly release: () => void;
 }
 
 export class Flow {
   readonly #waiting = new Set<Waiting>();
-  readonly #held = new Set<Held>();
+  /** By what they wait for. */
+  readonly #held = new Map<Promise<void>, Held>();
 
   get isHeld(): boolean {
-    return [...this.#held].some(({ pipe }) => pipe);
+    return [...this.#held.values()].some(({ pipe }) => pipe);
   }
 
   /** A turn or a set-up, whose answer comes behind its own updates. Returns what ends it. */
@@ -49,23 +51,21 @@ export class Flow {
 
   #begin(waiting: Waiting): () => void {
     this.#waiting.add(waiting);
-    for (const { givesWayTo, release } of [...this.#held]) if (givesWayTo(waiting)) release();
+    for (const { givesWayTo, release } of [...this.#held.values()]) if (givesWayTo(waiting)) release();
     return () => void this.#waiting.delete(waiting);
   }
 
   #hold(pipe: boolean, until: Promise<void>, givesWayTo: Held["givesWayTo"]): Promise<void> | undefined {
     for (const waiting of this.#waiting) if (givesWayTo(waiting)) return undefined;
+    const known = this.#held.get(until);
+    if (known !== undefined) return known.released;
     const released = deferred();
-    const held: Held = {
-      pipe,
-      givesWayTo,
-      release: () => {
-        this.#held.delete(held);
-        released.resolve();
-      },
+    const release = (): void => {
+      this.#held.delete(until);
+      released.resolve();
     };
-    this.#held.add(held);
-    void until.then(held.release);
+    this.#held.set(until, { pipe, givesWayTo, released: released.promise, release });
+    void until.then(release);
     return released.promise;
   }
 }

@@ -171,6 +171,23 @@ describe("an `update` handler", () => {
     expect(await scene.agent.receivedMethod("session/cancel")).toEqual({ sessionId: "session-1" });
   });
 
+  it("that throws at the last update, which the agent has stopped behind, fails the turn all the same", async () => {
+    const bad = new Error("bad handler");
+    const gate = deferred();
+    const stop = JSON.stringify({ jsonrpc: "2.0", id: 3, result: { stopReason: "end_turn" } });
+    const prompts = [{ steps: [{ write: `${updateLine("one")}${updateLine("two")}${stop}\n` }], answer: { times: 0 } }];
+    await using scene = await openScene({ prompts });
+    const update = async (item: UpdateItem): Promise<void> => {
+      await gate.promise;
+      if (words([item])[0] === "turn two") throw bad;
+    };
+    const session = await scene.client.session("/work").serve({ update }).create();
+    const turn = session.prompt("go");
+    await session.idle();
+    gate.resolve();
+    expect(await failure(turn.response)).toBe(bad);
+  });
+
   it("that never is done fails its session where the agent cannot be made to wait for it", async () => {
     const prompts = [[{ waitForMessage: "_go" }], [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }]];
     await using scene = await openScene({ prompts });

@@ -15,7 +15,7 @@ const READ_KEPT = 1024;
 let arrivals = 0;
 
 export class Queue<Item> {
-  #entries: Entry<Item>[] = [];
+  #entries: (Entry<Item> | undefined)[] = [];
   #read = 0;
   #size = 0;
 
@@ -36,6 +36,7 @@ export class Queue<Item> {
   shift(): Entry<Item> | undefined {
     const entry = this.first;
     if (entry === undefined) return undefined;
+    this.#entries[this.#read] = undefined; // it is not to be kept until the array is cut
     this.#read += 1;
     this.#size -= entry.size;
     if (this.#read === this.#entries.length || this.#read > READ_KEPT) {
@@ -47,7 +48,7 @@ export class Queue<Item> {
 
   /** Empties it and gives what was there. */
   clear(): Entry<Item>[] {
-    const entries = this.#entries.slice(this.#read);
+    const entries = this.#entries.slice(this.#read).filter((entry) => entry !== undefined);
     this.#entries = [];
     this.#read = 0;
     this.#size = 0;

@@ -5,15 +5,14 @@ import type { IncomingNotification, IncomingRequest, Verbatim } from "../connect
 import type * as acp from "../schema.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { blocks, cancelledAnswer, outcomeOf } from "./answers.ts";
-import { Delivery } from "./delivery.ts";
 import { Fence } from "./fence.ts";
 import { Flow } from "./flow.ts";
 import type { SessionOptions } from "./handlers.ts";
-import type { RequestItem, SessionItem, StopItem, UpdateItem, When } from "./items.ts";
-import { serve } from "./requests.ts";
+import { Intake } from "./intake.ts";
+import type { SessionItem, StopItem, UpdateItem, When } from "./items.ts";
+import { serve, type Server } from "./requests.ts";
 import { RunningTurn } from "./running.ts";
 import { openTurn, type ClientTurn } from "./turn.ts";
-import { Unread } from "./unread.ts";
 
 export type { SessionOptions } from "./handlers.ts";
 
@@ -41,23 +40,23 @@ export class ClientSession implements AsyncDisposable {
   readonly id: string;
   readonly #parts: SessionParts;
   readonly #flow: Flow;
-  readonly #unread = new Unread();
-  readonly #delivery: Delivery | undefined;
+  readonly #intake: Intake;
   readonly #fence = new Fence();
   #setUp: Verbatim | undefined;
   #loading = false;
   #turn: RunningTurn | undefined;
   #idle: Promise<void> = Promise.resolve();
   #left = false;
+  #closing: Promise<void> | undefined;
+  #leaving: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
 
   constructor(parts: SessionParts) {
     const { id, options, flow = new Flow() } = parts;
     this.#parts = parts;
     this.#flow = flow;
+    this.#intake = new Intake(options.update?.bind(options), (error) => this.#break(error));
     this.id = id;
-    if (options.update === undefined) return;
-    this.#delivery = new Delivery(options.update.bind(options), (error) => this.#break(error));
   }
 
   /** The agent's answer to what started the session: its modes, its options, and what else it said. */
@@ -81,7 +80,7 @@ export class ClientSession implements AsyncDisposable {
 
   /** How many updates nobody read in time. Those of a turn that is being read are never among them. */
   get dropped(): number {
-    return this.#unread.dropped;
+    return this.#intake.unread.dropped;
   }
 
   /**
@@ -97,15 +96,15 @@ export class ClientSession implements AsyncDisposable {
       const message = `session ${this.id} has a turn that has not ended: wait for it, or cancel it`;
       throw new RookeryError("turn_in_progress", message);
     }
-    const turn = new RunningTurn(this.#unread.begin(), this.#parts.arrivals?.last);
+    const turn = new RunningTurn(this.#intake.unread.begin(), this.#parts.arrivals?.last);
     this.#turn = turn;
     this.#idle = turn.ended.promise;
     if (signal?.aborted === true) this.#ended(turn, { kind: "stop", response: { stopReason: "cancelled" } });
     else void this.#run(turn, { sessionId: this.id, prompt: blocks(prompt) }, signal);
     return openTurn({
       response: turn.response.promise,
-      next: () => this.#unread.nextOf(turn.items),
-      discard: () => this.#unread.discard(turn.items),
+      next: () => this.#intake.unread.nextOf(turn.items),
+      discard: () => this.#intake.unread.discard(turn.items),
       cancel: () => this.#cancel(turn),
     });
   }
@@ -125,13 +124,12 @@ export class ClientSession implements AsyncDisposable {
    * turn failed, and then goes on; once nothing more can come, it rejects with the reason for ever.
    */
   next(): Promise<SessionItem> {
-    return this.#unread.next();
+    return this.#intake.unread.next();
   }
 
   /** What has come and was not read, also what waits for the `update` handler. */
   take(): SessionItem[] {
-    const taken = [...this.#unread.take(), ...(this.#delivery?.take() ?? [])];
-    return taken.sort((one, other) => one.at - other.at).map(({ item }) => item);
+    return this.#intake.take();
   }
 
   setMode(modeId: string): Promise<acp.SetSessionModeResponse> {
@@ -156,43 +154,37 @@ export class ClientSession implements AsyncDisposable {
     return this.#flow.call(() => connection.request<Result>(method, { sessionId: this.id, ...params }));
   }
 
-  /** Ends it on the agent's side, where the agent offers that, and leaves it. What runs is cancelled. */
-  async close(): Promise<void> {
-    this.#refuseIfLeft();
-    const { connection, closes = true } = this.#parts;
-    this.cancel().catch(() => undefined); // without a connection there is nothing to cancel
-    try {
-      if (closes) await this.#flow.call(() => connection.request("session/close", { sessionId: this.id }));
-    } finally {
-      await this[Symbol.asyncDispose]();
-    }
+  /**
+   * Ends it on the agent's side, where the agent offers that, and leaves it. What runs is cancelled. A second call waits
+   * for the first, and one that was left is not closed any more.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#leaving ?? this.#close();
+    return this.#closing;
   }
 
   /** Leaves it: nothing more is routed here. The agent keeps it, and a turn that runs is cancelled. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#left) return;
-    this.#left = true;
-    this.cancel().catch(() => undefined); // likewise
-    if (this.#turn === undefined) this.#unread.close(this.#leftError());
-    await this.#parts.leave(this);
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#leaving ??= this.#leave();
+    return this.#leaving;
   }
 
   /** Of the set-up: what comes before its response is history. */
   loading(): void {
     this.#loading = true;
-    this.#delivery?.open();
+    this.#intake.open();
   }
 
   /** Of the set-up: the agent has answered. Called in wire order. */
   started(setUp: Verbatim): void {
     this.#setUp = setUp;
     this.#loading = false;
-    this.#delivery?.open();
+    this.#intake.open();
   }
 
   /** Of the set-up: resolves when the `update` handler is done with what came before; rejects with what it threw. */
   async handled(): Promise<void> {
-    await this.#delivery?.reached;
+    await this.#intake.handled;
     this.#throwIfBroken();
   }
 
@@ -201,7 +193,7 @@ export class ClientSession implements AsyncDisposable {
     const notification = params as acp.SessionNotification;
     const { update } = notification;
     const item: UpdateItem = { kind: "update", when: this.#when(update), update, notification, line };
-    const room = this.#push(item);
+    const room = this.#intake.push(item, this.#turn);
     return room && this.#flow.hold(this, room);
   }
 
@@ -227,7 +219,24 @@ export class ClientSession implements AsyncDisposable {
 
   /** Of the connection: nothing more will come. */
   onOver(error: Error): void {
-    this.#unread.close(error);
+    this.#intake.unread.close(error);
+  }
+
+  async #close(): Promise<void> {
+    const { connection, closes = true } = this.#parts;
+    this.cancel().catch(() => undefined); // without a connection there is nothing to cancel
+    try {
+      if (closes) await this.#flow.call(() => connection.request("session/close", { sessionId: this.id }));
+    } finally {
+      await this[Symbol.asyncDispose]();
+    }
+  }
+
+  async #leave(): Promise<void> {
+    this.#left = true;
+    this.cancel().catch(() => undefined); // likewise
+    if (this.#turn === undefined) this.#intake.unread.close(this.#leftError());
+    await this.#parts.leave(this);
   }
 
   async #run(turn: RunningTurn, params: acp.PromptRequest, signal: AbortSignal | undefined): Promise<void> {
@@ -253,11 +262,15 @@ export class ClientSession implements AsyncDisposable {
     this.#turn = undefined;
     if (turn.cancelled) this.#fence.close(turn.things.seen);
     if (how instanceof Error) turn.giveUp();
-    this.#unread.end(turn.items, how);
-    if (this.#left) this.#unread.close(this.#leftError());
+    this.#intake.unread.end(turn.items, how);
+    if (this.#left) this.#intake.unread.close(this.#leftError());
     turn.ended.resolve();
-    const settle = (): void => (how instanceof Error ? turn.response.reject(how) : turn.response.resolve(how.response));
-    const handled = this.#delivery?.reached;
+    const settle = (): void => {
+      if (this.#broken !== undefined) turn.response.reject(this.#broken.error);
+      else if (how instanceof Error) turn.response.reject(how);
+      else turn.response.resolve(how.response);
+    };
+    const { handled } = this.#intake;
     if (handled === undefined) settle();
     else void handled.then(settle);
   }
@@ -269,29 +282,15 @@ export class ClientSession implements AsyncDisposable {
     await told;
   }
 
-  /** Returns what the agent has to wait for. */
-  #push(item: UpdateItem): Promise<void> | undefined {
-    if (this.#delivery !== undefined) {
-      this.#delivery.push(item);
-      return this.#turn?.cancelled === true ? undefined : this.#delivery.room;
-    }
-    if (item.when === "turn" && this.#turn !== undefined) {
-      this.#unread.pushTurn(this.#turn.items, item);
-      return this.#unread.room(this.#turn.items);
-    }
-    if (item.when === "replay") this.#unread.pushHistory(item);
-    else this.#unread.pushBetween(item);
-    return undefined;
-  }
-
   #serve(request: IncomingRequest, signal: AbortSignal): Promise<unknown> {
-    const { options } = this.#parts;
-    const before = (): Promise<void> | undefined => this.#delivery?.reached;
-    const read = (item: RequestItem): void => {
-      if (this.#turn === undefined) this.#unread.pushBetween(item);
-      else this.#unread.pushTurn(this.#turn.items, item);
+    const server: Server = {
+      sessionId: this.id,
+      options: this.#parts.options,
+      flow: this.#flow,
+      before: () => this.#intake.handled,
+      read: (item) => this.#intake.pushRequest(item, this.#turn),
     };
-    return serve({ sessionId: this.id, options, flow: this.#flow, before, read }, request, signal);
+    return serve(server, request, signal);
   }
 
   #when(update: acp.SessionUpdate): When {
@@ -305,25 +304,21 @@ export class ClientSession implements AsyncDisposable {
   /** A handler here lost something, so the session cannot be gone on with; the others can. */
   #break(error: unknown): void {
     this.#broken ??= { error };
-    this.#delivery?.stop();
+    this.#intake.stop();
     const turn = this.#turn;
     if (turn === undefined) return;
     turn.response.reject(error);
-    this.#unread.lose(turn.items, error instanceof Error ? error : new Error(String(error)));
+    this.#intake.unread.lose(turn.items, error instanceof Error ? error : new Error(String(error)));
     void this.#cancel(turn).catch(() => undefined); // a lost connection ends the turn too
   }
 
   #refuseIfOver(): void {
-    this.#refuseIfLeft();
+    if (this.#left) throw this.#leftError();
     this.#throwIfBroken();
   }
 
   #throwIfBroken(): void {
     if (this.#broken !== undefined) throw this.#broken.error;
-  }
-
-  #refuseIfLeft(): void {
-    if (this.#left) throw this.#leftError();
   }
 
   #leftError(): RookeryError {
