@@ -49,8 +49,12 @@ it.each<[string, () => acp.RequestPermissionResponse, string]>([
 });
 
 it("a permission that is answered elsewhere is taken back from the editor, and the turn goes on", async () => {
-  await using desk = await openDesk([TOUCH, say("went on")]);
   const takenBack = deferred();
+  await using desk = await openDesk(async (_, index) => {
+    if (index === 0) return TOUCH;
+    await takenBack.promise; // before the turn can end
+    return say("went on");
+  });
   const asked = deferred();
   const { client } = await desk.editor({
     serve: {
@@ -66,7 +70,6 @@ it("a permission that is answered elsewhere is taken back from the editor, and t
   await asked.promise;
   await using elsewhere = await desk.open();
   await elsewhere.answer(session.id, "r1", { decision: "allow" });
-  await takenBack.promise;
   expect(await turn.readText()).toBe("went on");
 });
 

@@ -3,10 +3,10 @@ import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { Env } from "../../config/index.ts";
 import type { McpServerSpec } from "../../domain/backend.ts";
-import { isRookeryError } from "../../domain/errors.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";
+import { deferred } from "../../stdx/index.ts";
 import { Asking } from "./asking.ts";
 import { answerTo } from "./commands.ts";
 import { stopReasonOf } from "./failure.ts";
@@ -28,6 +28,9 @@ export interface ConversationOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** Failures after which the next prompt needs an agent that is started anew. */
+const LOST_AGENT: ReadonlySet<string> = new Set(["agent_unavailable", "agent_exited"]);
+
 export class Conversation implements AsyncDisposable {
   readonly id: string;
   readonly #options: ConversationOptions;
@@ -39,6 +42,7 @@ export class Conversation implements AsyncDisposable {
   #session: Session | undefined;
   /** Chosen while the session was not held; applied when it is. */
   #chosen: Choice = {};
+  readonly #closing = new AbortController();
   #prompting: Promise<unknown> | undefined;
   /** The settings that the client knows. */
   #told: Settings | undefined;
@@ -97,17 +101,19 @@ export class Conversation implements AsyncDisposable {
     return optionsOf(this.settings, this.#options.env);
   }
 
-  async prompt(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
-    const dismiss = (): void => this.#asking.dismiss();
-    signal.addEventListener("abort", dismiss, { once: true });
+  async prompt(prompt: readonly acp.ContentBlock[], requested: AbortSignal): Promise<acp.PromptResponse> {
+    const signal = AbortSignal.any([requested, this.#closing.signal]);
+    signal.addEventListener("abort", () => this.#asking.dismiss(), { once: true });
     try {
       const said = answerTo(typedText(prompt), this.#log.state, this.settings);
       const answer = said === undefined ? this.#turn(prompt, signal) : this.#say(said);
       this.#prompting = answer.catch(() => undefined); // told to the client
       return await answer;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return { stopReason: "cancelled" };
+      throw error;
     } finally {
       this.#prompting = undefined;
-      signal.removeEventListener("abort", dismiss);
     }
   }
 
@@ -138,10 +144,9 @@ export class Conversation implements AsyncDisposable {
   /** Cancels what runs and lets go of the session; its log stays. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#asking.dismiss();
-    const session = this.#session;
-    await this.#letGo();
-    if (session !== undefined) await this.#log.through(session.state.head);
+    this.#closing.abort(new Error("the session is being closed"));
     await this.#prompting;
+    await this.#letGo();
     await this.#log.stop();
   }
 
@@ -154,12 +159,13 @@ export class Conversation implements AsyncDisposable {
     const turn = session.prompt(input, { signal });
     this.#own.add(turn.id);
     try {
-      const outcome = await turn.outcome;
+      const outcome = await turn.outcome.catch(async (error: unknown) => {
+        await this.#letGo().catch(() => undefined); // such a session writes nothing any more
+        throw error;
+      });
       await this.#log.through(session.state.head);
+      if (outcome.status === "failed" && LOST_AGENT.has(outcome.code)) await this.#letGo();
       return { stopReason: stopReasonOf(outcome), _meta: { rookery: { usage: session.state.usage } } };
-    } catch (error) {
-      if (isRookeryError(error)) await this.#letGo().catch(() => undefined); // such a session writes nothing any more
-      throw error;
     } finally {
       this.#own.delete(turn.id);
     }
@@ -229,13 +235,18 @@ export class Conversation implements AsyncDisposable {
   }
 }
 
-/** What was left or waits goes before a prompt; cancelling the prompt cancels it too. */
+/** What was left or waits goes before a prompt; cancelling the prompt cancels the turn that runs then. */
 async function settled(session: Session, signal: AbortSignal): Promise<void> {
-  const cancel = (): void => void session.cancel().catch(() => undefined); // told to whoever waits for the turn
+  const cancelled = deferred();
+  const cancel = (): void =>
+    void session.cancel().then(
+      () => cancelled.resolve(),
+      (error: unknown) => cancelled.reject(error),
+    );
   if (signal.aborted) return;
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    await session.idle();
+    await Promise.race([session.idle(), cancelled.promise]);
   } finally {
     signal.removeEventListener("abort", cancel);
   }

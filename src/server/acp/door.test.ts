@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RPC } from "../../acp/errors.ts";
+import type { SessionStore } from "../../domain/index.ts";
 import { call, calls, fault, say } from "../../testing/index.ts";
 import { choosing, linesOf, openDesk, updated, updatesOf } from "./test-scene.ts";
 
@@ -90,6 +91,30 @@ describe("a session", () => {
       { stopReason: "cancelled" },
       {},
     ]);
+  });
+
+  it("that is closed before its prompt has begun is let go of", async () => {
+    await using desk = await openDesk([say("one"), say("two")]);
+    const { client } = await desk.editor();
+    const { id: sessionId } = await client.session(desk.folder).create();
+    await client.request("session/close", { sessionId });
+    await client.request("session/resume", { sessionId, cwd: desk.folder });
+    const prompt = client.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "1" }] });
+    const close = client.request("session/close", { sessionId });
+    expect(await Promise.all([prompt, close])).toEqual([{ stopReason: "cancelled" }, {}]);
+    await using elsewhere = await desk.open();
+    const again = await elsewhere.openSession({ id: sessionId });
+    expect(await again.prompt("2").outcome).toMatchObject({ status: "done" });
+    await again[Symbol.asyncDispose]();
+  });
+
+  it("is shown to the end before a prompt is answered, however slowly its log is read", async () => {
+    await using desk = await openDesk([say(["a", "b", "c"]), say("d")]);
+    const { client, wire } = await desk.editor({ store: readSlowly(desk.store) });
+    const session = await client.session(desk.folder).create();
+    expect(await session.prompt("1").readText()).toBe("abc");
+    const { id } = wire.at(-1)?.message ?? {};
+    expect([id, await session.prompt("2").readText()]).toEqual([3, "d"]);
   });
 
   it("that is deleted is gone", async () => {
@@ -275,3 +300,21 @@ it("MCP servers that an agent is not given are told of", async () => {
     update: { severity: "warning", description: expect.stringContaining("files") as string },
   });
 });
+
+/** As on a machine that has other things to do. */
+function readSlowly(store: SessionStore): SessionStore {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name !== "follow") {
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      }
+      return async function* (query: Parameters<SessionStore["follow"]>[0]) {
+        for await (const event of target.follow(query)) {
+          for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+          yield event;
+        }
+      };
+    },
+  });
+}

@@ -14,7 +14,7 @@ import type { Env } from "../../config/index.ts";
 import type { McpServerSpec } from "../../domain/backend.ts";
 import type { Rookery } from "../../rookery.ts";
 import { isDriven } from "../../session/index.ts";
-import { systemClock } from "../../stdx/index.ts";
+import { systemClock, type Clock } from "../../stdx/index.ts";
 import { AVAILABLE_COMMANDS } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { asPeerError } from "./failure.ts";
@@ -29,6 +29,7 @@ export interface DoorOptions extends Pick<ConnectionOptions, "transport" | "trac
   readonly cwd: string;
   /** Of new sessions; the configured default if not said. */
   readonly agent?: string | undefined;
+  readonly clock?: Clock | undefined;
   /** Something failed that no answer tells of. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
 }
@@ -143,7 +144,7 @@ class Door {
     context: AgentContext,
     shown: boolean,
   ): Promise<acp.LoadSessionResponse> {
-    const { store } = this.#options.rookery;
+    const { rookery, clock = systemClock } = this.#options;
     const folder = await realFolder(cwd);
     const before = this.#open.get(sessionId);
     if (before?.busy === true) {
@@ -157,7 +158,7 @@ class Door {
     const conversation = await this.#stored(sessionId, { cwd: folder, shown, mcpServers });
     const response = await this.#offered(conversation);
     context.respond(response);
-    await this.#begin(conversation, { driven: await isDriven(store, sessionId, systemClock) });
+    await this.#begin(conversation, { driven: await isDriven(rookery.store, sessionId, clock) });
     return response;
   }
 

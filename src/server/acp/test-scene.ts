@@ -43,10 +43,10 @@ export async function openDesk(script: Script, store: SessionStore = openMemoryS
   const open = (clock: Clock = systemClock, through: SessionStore = store): Promise<Rookery> =>
     Rookery.open({ env, cwd: folder.path, store: through, clock });
   const editor = async (
-    options: EditorOptions & { readonly agent?: string; readonly clock?: Clock } = {},
+    options: EditorOptions & { readonly agent?: string; readonly clock?: Clock; readonly store?: SessionStore } = {},
   ): Promise<DoorEditor> => {
     await using opening = new DisposeStack();
-    const rookery = await open(options.clock);
+    const rookery = await open(options.clock, options.store);
     opening.defer(() => rookery.close().catch(() => undefined)); // some tests break its log on purpose
     const [near, far] = transportPair();
     const failures: unknown[] = [];
@@ -57,6 +57,7 @@ export async function openDesk(script: Script, store: SessionStore = openMemoryS
       version: "0",
       cwd: folder.path,
       agent: options.agent,
+      clock: options.clock,
       onFailure: (error) => failures.push(error),
     });
     opening.defer(async () => {
