@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { RPC } from "../../acp/errors.ts";
 import { serveHttp } from "../../acp/mcp/test-tools.ts";
 import type { AcpScript, AcpStep } from "../../testing/index.ts";
 import { MAIN } from "../spawned.ts";
@@ -94,7 +93,7 @@ it("an agent that dies behind the proxy fails what was asked, and the proxy says
   const agent = await scripted(scene, { otherwise: [{ exit: { code: 3 } }] });
   const editor = await scene.editor({ args: ["acp", "proxy", "--", ...agent] });
   const session = await editor.client.session(scene.cwd).create();
-  await expect(session.prompt("Go").finish()).rejects.toMatchObject({ code: RPC.internalError });
+  await expect(session.prompt("Go").finish()).rejects.toThrow("exit code 3");
   expect(await editor.agent.exit()).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("the agent ended (exit code 3)") as string,
