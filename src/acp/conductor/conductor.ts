@@ -38,6 +38,9 @@ export class Conductor implements AsyncDisposable {
   readonly #options: ConductorOptions;
   readonly #nodes: readonly Node[];
   readonly #client: Connection;
+  readonly #toClient: Port;
+  /** In another's chain: whoever comes behind it. */
+  readonly #toSuccessor: Port;
   /** In another's chain: how the outer conductor is spoken to. */
   #outer: ProxyDialect = "official";
   #closing: Promise<void> | undefined;
@@ -55,6 +58,8 @@ export class Conductor implements AsyncDisposable {
         notification: (notification) => this.#notifiedByClient(notification),
       },
     });
+    this.#toClient = directPort(this.#client);
+    this.#toSuccessor = successorPort(this.#client, () => DIALECTS[this.#outer].successor);
     this.closed = this.#client.closed.then(() => this.close()).catch(() => undefined); // told by `close`
   }
 
@@ -76,28 +81,23 @@ export class Conductor implements AsyncDisposable {
   }
 
   #node(component: Component, place: number): Node {
-    const node: Node = new Node({
+    return new Node({
       component,
       handlers: {
         request: (request) => {
-          const dialect = dialectOf(request.method);
-          if (dialect === undefined) return this.#pass(request, this.#before(place));
+          if (!isOurs(request)) return this.#pass(request, this.#before(place));
           if (!this.#isProxy(place)) throw methodNotFound(request.method);
-          node.speaks(dialect);
           return this.#down(unwrappedRequest(request), place + 1);
         },
         notification: (notification) => {
-          const dialect = dialectOf(notification.method);
-          if (dialect === undefined) return this.#tell(notification, this.#before(place));
+          if (!isOurs(notification)) return this.#tell(notification, this.#before(place));
           if (!this.#isProxy(place)) return undefined;
-          node.speaks(dialect);
           return this.#tellDown(unwrapped(notification), place + 1);
         },
         noise: (noise) => this.#options.onNoise?.(component.name, noise),
       },
       died: (error) => this.#died(place, error),
     });
-    return node;
   }
 
   #isProxy(place: number): boolean {
@@ -140,17 +140,14 @@ export class Conductor implements AsyncDisposable {
   /** Who comes before that place hears it as from his successor. */
   #before(place: number): Target {
     const node = this.#nodes[place - 1];
-    if (node === undefined) return directPort(this.#client);
+    if (node === undefined) return this.#toClient;
     return node.ports?.asSuccessor ?? node.start().then(({ asSuccessor }) => asSuccessor);
   }
 
   #at(place: number, signal?: AbortSignal): Target {
     const node = this.#nodes[place];
-    if (node !== undefined) {
-      return node.ports?.asPredecessor ?? node.start(signal).then(({ asPredecessor }) => asPredecessor);
-    }
-    if (this.#options.agent !== undefined) throw methodNotFound(DIALECTS.official.successor);
-    return successorPort(this.#client, () => DIALECTS[this.#outer].successor);
+    if (node === undefined) return this.#toSuccessor;
+    return node.ports?.asPredecessor ?? node.start(signal).then(({ asPredecessor }) => asPredecessor);
   }
 
   #pass(request: IncomingRequest, to: Target): unknown {

@@ -87,6 +87,14 @@ describe("a chain of proxies in other hands", () => {
     expect(raw.proxy().methods.filter((method) => method.endsWith("/initialize"))).toHaveLength(1);
   });
 
+  it("asks again in the same dialect when the client introduces itself again", async () => {
+    const raw = rawComponent("raw", "rust");
+    await using scene = open([raw.component]);
+    await scene.client.request("initialize", INTRODUCTION);
+    await scene.client.request("initialize", INTRODUCTION);
+    expect(raw.proxy().methods).toEqual(["proxy/initialize", "_proxy/initialize", "_proxy/initialize"]);
+  });
+
   it.each(DIALECTS)("drops a cancel in an envelope, whose id is of another hop: %s", async (dialect) => {
     const raw = rawComponent("raw", dialect);
     await using scene = open([{ ...raw.component, dialect }]);

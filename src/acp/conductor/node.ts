@@ -36,7 +36,9 @@ export class Node {
   readonly name: string;
   readonly #options: NodeOptions;
   readonly #unneeded = new AbortController();
+  /** The one that it was asked in last. */
   #dialect: ProxyDialect;
+  #isFoundOut: boolean;
   #starting: Promise<Ports> | undefined;
   #running: Running | undefined;
   #closing: Promise<void> | undefined;
@@ -45,6 +47,7 @@ export class Node {
     this.#options = options;
     this.name = options.component.name;
     this.#dialect = options.component.dialect ?? "official";
+    this.#isFoundOut = options.component.dialect !== undefined;
   }
 
   /** Undefined while it is not there yet: then wait for `start`. */
@@ -58,22 +61,19 @@ export class Node {
     return signal === undefined ? this.#starting : abortable(this.#starting, signal);
   }
 
-  /** It was heard in that dialect, so it is answered in it. */
-  speaks(dialect: ProxyDialect): void {
-    this.#dialect = dialect;
-  }
-
   /** Tells a proxy that it is one. Which dialect it speaks is found out by asking. */
   async initializeProxy(request: IncomingRequest): Promise<Verbatim> {
     const { asPredecessor } = await this.start(request.signal);
-    const { dialect } = this.#options.component;
-    const dialects: readonly ProxyDialect[] = dialect === undefined ? ["official", "rust"] : [dialect];
+    const dialects: readonly ProxyDialect[] = this.#isFoundOut ? [this.#dialect] : ["official", "rust"];
     const refusals: string[] = [];
     for (const candidate of dialects) {
       this.#dialect = candidate;
       const asked = withMethod(request, DIALECTS[candidate].initialize);
       const response = await asPredecessor.forward(asked, { signal: request.signal, apart: true });
-      if (response.error?.code !== RPC.methodNotFound) return response;
+      if (response.error?.code !== RPC.methodNotFound) {
+        this.#isFoundOut = true;
+        return response;
+      }
       refusals.push(`${asked.method} was refused (${response.error.message})`);
     }
     throw new RookeryError("agent_unavailable", `${this.name} is no proxy: ${refusals.join(", ")}`);
