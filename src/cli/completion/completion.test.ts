@@ -17,7 +17,7 @@ it.each<[string[], string[]]>([
   [["se"], ["sessions"]],
   [
     ["sessions", ""],
-    ["list", "show", "events", "close"],
+    ["list", "show", "events", "close", "fork", "delete"],
   ],
   [["sessions", "e"], ["events"]],
   [["sessions", "events", "last", "--f"], ["--follow"]],
