@@ -61,6 +61,7 @@ function line(event: SessionEvent): string | undefined {
     case "usage.reported":
     case "process.started":
     case "process.exited":
+    case "agent.connected":
     case "agent.raw":
       return undefined;
   }
