@@ -171,6 +171,16 @@ describe("an `update` handler", () => {
     expect(await scene.agent.receivedMethod("session/cancel")).toEqual({ sessionId: "session-1" });
   });
 
+  it("that throws fails its turn at once, although the agent does not stop", async () => {
+    const bad = new Error("bad handler");
+    await using scene = await openScene({ prompts: [[{ say: "one" }, { hang: true }]] });
+    const session = await scene.client
+      .session("/work")
+      .serve({ update: () => Promise.reject(bad) })
+      .create();
+    expect(await failure(session.prompt("go").response)).toBe(bad);
+  });
+
   it("that throws at the last update, which the agent has stopped behind, fails the turn all the same", async () => {
     const bad = new Error("bad handler");
     const gate = deferred();
