@@ -6,8 +6,14 @@ export interface Question {
   readonly method: string;
   /** Called in wire order, before the answer is given; what it returns holds the next message up. */
   readonly onResponse: ((response: Verbatim) => void | Promise<void>) | undefined;
+  readonly apart: boolean;
   /** Told that an answer is there, whatever it is. */
   readonly answered: (() => void) | undefined;
+}
+
+export interface Settled {
+  readonly held: Promise<unknown> | undefined;
+  readonly told: boolean;
 }
 
 interface Pending extends Question {
@@ -33,15 +39,18 @@ export class Asked {
     return this.#pending.get(id)?.method;
   }
 
-  /** Undefined where nothing was asked under that id; else what the next message waits for. */
-  settle(id: RequestId, answer: Verbatim | Error): { readonly held: Promise<unknown> | undefined } | undefined {
+  /**
+   * Undefined where nothing was asked under that id; else what the next message waits for, and whether all who have to
+   * hear of it before the next message have: a proxy has passed it on, and nobody else waits.
+   */
+  settle(id: RequestId, answer: Verbatim | Error): Settled | undefined {
     const pending = this.#pending.get(id);
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
     pending.answered?.();
     const held = answer instanceof Error ? undefined : called(() => pending.onResponse?.(answer));
     pending.settle(answer);
-    return { held };
+    return { held, told: pending.apart && pending.onResponse !== undefined };
   }
 
   failAll(error: Error): void {

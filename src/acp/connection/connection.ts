@@ -183,7 +183,7 @@ export class Connection implements AsyncDisposable {
     const cancel = (): void => {
       if (this.#over === undefined) this.#send(encode({ method: CANCEL, params: { requestId: id } }));
     };
-    const response = this.#asked.add(id, { method, onResponse, answered });
+    const response = this.#asked.add(id, { method, onResponse, answered, apart: options.apart === true });
     this.#send(line);
     if (signal === undefined) return response;
     if (signal.aborted) cancel();
@@ -307,7 +307,7 @@ export class Connection implements AsyncDisposable {
   #answered(id: RequestId, response: Verbatim | MessageTooLarge, line: string): Promise<unknown> | undefined {
     const settled = this.#asked.settle(id, response);
     if (settled === undefined) this.#noise("response_to_nothing", line);
-    else if (settled.held === undefined) this.#inbox.yield();
+    else if (!settled.told) this.#inbox.yield();
     return settled?.held;
   }
 
