@@ -1,16 +1,15 @@
 /** The client's side of a connection: what the agent is, its sessions, and the messages that go to each. */
 import { RookeryError } from "../../domain/errors.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "../connection/connection.ts";
-import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
-import { methodNotFound, notFound } from "../errors.ts";
+import type { IncomingNotification, Noise } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";
 import { Arrivals } from "./arrivals.ts";
 import { SessionBuilder, type SessionRequest, type Wanted } from "./builder.ts";
+import { Dispatch, type Route } from "./dispatch.ts";
 import { Flow } from "./flow.ts";
-import { capabilitiesOf, handlerOf, layered, type SessionOptions } from "./handlers.ts";
+import { capabilitiesOf, layered, type SessionOptions } from "./handlers.ts";
 import { isOffered, mustOffer, type Offerable } from "./offered.ts";
 import { McpOffers, type OffersOptions } from "./offers.ts";
-import { sessionIdOf } from "./params.ts";
 import { SessionRoutes } from "./routes.ts";
 import type { ClientSession } from "./session.ts";
 import { setUp, unlessAborted, type SetUpHost } from "./set-up.ts";
@@ -28,13 +27,6 @@ export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "mal
   readonly onStray?: ((notification: IncomingNotification) => void) | undefined;
   /** Gives up connecting: the connection is closed. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** Takes messages that belong to no session: `mcp/message`, and what extensions bring. */
-export interface Route {
-  readonly takes: (message: IncomingNotification) => boolean;
-  request(request: IncomingRequest): unknown;
-  notification(notification: IncomingNotification): void | Promise<void>;
 }
 
 /** What is undefined counts as left out. */
@@ -67,7 +59,7 @@ export class Client implements AsyncDisposable {
   readonly #routes = new SessionRoutes();
   readonly #flow = new Flow();
   readonly #arrivals: Arrivals;
-  readonly #extra = new Set<Route>();
+  readonly #dispatch: Dispatch;
   readonly #offers: McpOffers;
   #agent: acp.InitializeResponse = { protocolVersion: PROTOCOL_VERSION };
 
@@ -76,6 +68,14 @@ export class Client implements AsyncDisposable {
     this.#options = options;
     this.#serve = layered({}, options.serve ?? {});
     this.#arrivals = new Arrivals(options.readBytes);
+    this.#dispatch = new Dispatch({
+      routes: this.#routes,
+      flow: this.#flow,
+      arrivals: this.#arrivals,
+      serve: this.#serve,
+      stray: (notification) => options.onStray?.(notification),
+      failed: (error) => this.#failed("notifications", error),
+    });
     const { peer = "the agent" } = options;
     this.connection = new Connection({
       ...options,
@@ -85,8 +85,8 @@ export class Client implements AsyncDisposable {
         options.trace?.(direction, line);
       },
       handlers: {
-        request: (request) => this.#request(request),
-        notification: (notification) => this.#notification(notification),
+        request: (request) => this.#dispatch.request(request),
+        notification: (notification) => this.#dispatch.notification(notification),
         noise: (noise) => this.#noise(noise),
         failed: (error, { method }) => this.#failed(method, error),
       },
@@ -169,8 +169,7 @@ export class Client implements AsyncDisposable {
 
   /** Returns how to take it away again. */
   addRoute(route: Route): () => void {
-    this.#extra.add(route);
-    return () => void this.#extra.delete(route);
+    return this.#dispatch.addRoute(route);
   }
 
   /** Fails what was asked, and what is read gets the error behind what has come. A second call waits for the first. */
@@ -215,32 +214,6 @@ export class Client implements AsyncDisposable {
     mustOffer(this.connection.peer, this.capabilities, what);
   }
 
-  #notification(notification: IncomingNotification): void | Promise<void> {
-    this.#arrivals.handling(notification.line);
-    const route = this.#routeOf(notification);
-    if (route !== undefined) return route.notification(notification);
-    const session = this.#routes.find(notification);
-    if (notification.method !== "session/update") {
-      return session === undefined ? this.#serve.notification?.(notification) : session.onNotification(notification);
-    }
-    if (session === undefined || !hasUpdate(notification)) return this.#options.onStray?.(notification);
-    return session.onUpdate(notification);
-  }
-
-  #request(request: IncomingRequest): unknown {
-    this.#arrivals.handling(request.line);
-    const route = this.#routeOf(request);
-    if (route !== undefined) return route.request(request);
-    const session = this.#routes.find(request);
-    if (session !== undefined) return session.onRequest(request);
-    const { method, params, signal } = request;
-    const sessionId = sessionIdOf(params);
-    if (sessionId !== undefined && !method.startsWith("_")) throw notFound(`session ${sessionId}`);
-    const run = handlerOf(this.#serve, request);
-    if (run === undefined) throw methodNotFound(method);
-    return run({ sessionId, signal });
-  }
-
   #noise(noise: Noise): void {
     try {
       this.#options.onNoise?.(noise);
@@ -253,14 +226,4 @@ export class Client implements AsyncDisposable {
   #failed(what: string, cause: unknown): void {
     void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
   }
-
-  #routeOf(message: IncomingNotification): Route | undefined {
-    for (const route of this.#extra) if (route.takes(message)) return route;
-    return undefined;
-  }
-}
-
-function hasUpdate({ params }: IncomingNotification): boolean {
-  const { update } = params as { update?: unknown };
-  return typeof update === "object" && update !== null;
 }

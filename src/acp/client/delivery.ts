@@ -1,4 +1,4 @@
-/** Hands updates to a session's handler: in order, one when the one before is done, and not before the session is known. */
+/** Hands messages to a handler: in order, one when the one before is done, and none before it is opened. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import type { UpdateItem } from "./items.ts";
 import { HARD_LIMIT, SOFT_LIMIT, tooMuch } from "./limits.ts";
@@ -9,35 +9,34 @@ export type UpdateHandler = (item: UpdateItem) => void | Promise<void>;
 /** A place in the queue that someone waits for. */
 type Mark = () => void;
 
-export class Delivery {
-  readonly #handler: UpdateHandler;
+export class Delivery<Item extends { readonly line: string } = UpdateItem> {
+  readonly #handler: (item: Item) => void | Promise<void>;
   /** Told once; nothing more is handed over. */
   readonly #failed: (error: unknown) => void;
-  readonly #queue = new Queue<UpdateItem | Mark>();
+  readonly #queue = new Queue<Item | Mark>();
   #open = false;
   #busy = false;
   #over = false;
   #room: Deferred<void> | undefined;
 
-  constructor(handler: UpdateHandler, failed: (error: unknown) => void) {
+  constructor(handler: (item: Item) => void | Promise<void>, failed: (error: unknown) => void) {
     this.#handler = handler;
     this.#failed = failed;
   }
 
-  /** The session is the one that was asked for. */
   open(): void {
     this.#open = true;
     this.#run();
   }
 
-  push(item: UpdateItem): void {
+  push(item: Item): void {
     if (this.#over) return;
     if (this.#open && !this.#busy && this.#queue.first === undefined) return this.#hand(item);
     this.#queue.push(item, item.line.length);
     if (this.#queue.size > HARD_LIMIT) this.#fail(tooMuch(HARD_LIMIT));
   }
 
-  /** What the agent has to wait for; a session that is not known yet holds nobody up. */
+  /** What the agent has to wait for; one that is not open holds nobody up. */
   get room(): Promise<void> | undefined {
     if (!this.#open || this.#queue.size <= SOFT_LIMIT) return undefined;
     this.#room ??= deferred();
@@ -53,8 +52,8 @@ export class Delivery {
   }
 
   /** What was not handed over, which it will not be any more. */
-  take(): { readonly at: number; readonly item: UpdateItem }[] {
-    const taken: { at: number; item: UpdateItem }[] = [];
+  take(): { readonly at: number; readonly item: Item }[] {
+    const taken: { at: number; item: Item }[] = [];
     for (const { at, item } of this.#queue.clear()) {
       if (typeof item === "function") item();
       else taken.push({ at, item });
@@ -78,7 +77,7 @@ export class Delivery {
     if (this.#queue.size <= SOFT_LIMIT / 2) this.#letIn();
   }
 
-  #hand(item: UpdateItem): void {
+  #hand(item: Item): void {
     try {
       const done = this.#handler(item);
       if (!(done instanceof Promise)) return;

@@ -1,5 +1,6 @@
 export type { SessionBuilder, SessionRequest, StartOptions } from "./builder.ts";
-export { connectClient, type Client, type ClientOptions, type Route } from "./client.ts";
+export { connectClient, type Client, type ClientOptions } from "./client.ts";
+export type { Route } from "./dispatch.ts";
 export {
   capabilitiesOf,
   type RequestContext,

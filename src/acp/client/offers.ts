@@ -3,7 +3,7 @@ import type { InProcessServer, McpDeclaration, McpSupport } from "../mcp/declara
 import type { Offer } from "../mcp/offer.ts";
 import type { McpDialect } from "../mcp/over-acp/envelope.ts";
 import type { McpOverAcp, McpPeer } from "../mcp/over-acp/provider.ts";
-import type { Route } from "./client.ts";
+import type { Route } from "./dispatch.ts";
 
 export interface OffersOptions {
   /** How a server of this process is declared to an agent that reaches it over ACP. */

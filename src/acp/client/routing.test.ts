@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
+import { deferred } from "../../stdx/index.ts";
 import type { AcpStep } from "../../testing/acp-agent/index.ts";
 import { peerError, type SessionOptions } from "../index.ts";
-import { failure, openScene, readAll, updateLine, words } from "./test-scene.ts";
+import { failure, openScene, readAll, stalled, updateLine, words } from "./test-scene.ts";
 
 const allow = { outcome: { outcome: "selected", optionId: "allow_once" } } as const;
 const read: AcpStep = { readFile: { path: "/work/a.txt" } };
@@ -356,6 +357,33 @@ describe("a notification", () => {
     expect(heard).toEqual(["session _a", "client _b", "client _c"]);
   });
 
+  it("is done with before the next is begun, and holds up nothing else", async () => {
+    const heard: string[] = [];
+    const gate = deferred();
+    const notification = async ({ method }: { method: string }): Promise<void> => {
+      if (method === "_slow") await gate.promise;
+      heard.push(method);
+    };
+    const note = (method: string): AcpStep => ({ notify: { method } });
+    await using scene = await openScene(
+      {
+        prompts: [
+          [note("_slow"), note("_next"), { say: "one" }],
+          [{ flood: { count: 200, padding: "x".repeat(64 * 1024) } }],
+        ],
+      },
+      { serve: { notification } },
+    );
+    const session = await scene.client.session("/work").create();
+    expect(await session.prompt("go").readText()).toBe("one");
+    expect(heard).toEqual([]);
+    session.prompt("go");
+    await stalled(scene);
+    expect(scene.taken()).toBeLessThan(4 * 1024 * 1024);
+    gate.resolve();
+    await expect.poll(() => heard).toEqual(["_slow", "_next"]);
+  });
+
   it("whose handler throws ends its session alone", async () => {
     const bad = new Error("bad handler");
     const throwing: SessionOptions = { notification: () => Promise.reject(bad) };
@@ -378,7 +406,7 @@ describe("a notification", () => {
     );
     const session = await scene.client.session("/work").create();
     const error = await failure(session.prompt("go").finish());
-    expect(error.cause).toMatchObject({ message: "a handler of _a failed", cause: bad });
+    expect(error.cause).toMatchObject({ message: "a handler of notifications failed", cause: bad });
   });
 });
 
