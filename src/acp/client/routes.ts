@@ -77,8 +77,9 @@ export class SessionRoutes {
     return done;
   }
 
-  find({ params }: IncomingNotification | IncomingRequest): ClientSession | undefined {
-    const id = sessionIdOf(params);
+  find(message: IncomingNotification | IncomingRequest): ClientSession | undefined {
+    if (this.#sessions.size === 0 && this.#settingUp === undefined) return undefined; // what is nobody's stays unread
+    const id = sessionIdOf(message.params);
     if (id === undefined) return undefined;
     return this.#sessions.get(id) ?? this.#early(id);
   }

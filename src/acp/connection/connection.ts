@@ -12,6 +12,7 @@ import {
   type PeerExit,
 } from "../errors.ts";
 import {
+  UnreadUpdate,
   cancelledIdText,
   classify,
   idText,
@@ -19,6 +20,7 @@ import {
   type Classified,
   type RequestId,
   type RpcErrorObject,
+  type RpcNotification,
 } from "../wire/message.ts";
 import { parsed, topLevelSpans, withValue } from "../wire/scan.ts";
 import type { Transport } from "../wire/transport.ts";
@@ -39,6 +41,8 @@ export interface ConnectionOptions {
   readonly exit?: (() => Promise<PeerExit | undefined>) | undefined;
   /** Sees every line, both ways, as it is on the wire. */
   readonly trace?: ((direction: "in" | "out", line: string) => void) | undefined;
+  /** How a line is read; as JSON if not said. */
+  readonly read?: ((line: string) => Classified) | undefined;
   /** What may wait to be handled before reading stops; 1 MiB if not said. */
   readonly readBytes?: number | undefined;
   /** What may wait for a peer that does not read before sending fails; 64 MiB if not said. */
@@ -105,8 +109,9 @@ export class Connection implements AsyncDisposable {
     );
     this.closed = this.#closed.promise;
     this.inputEnded = this.#inputEnded.promise;
+    const { read = classify } = options;
     options.transport.start({
-      line: (line) => this.#arrived({ line, size: line.length + ENTRY_BYTES, what: classify(line) }),
+      line: (line) => this.#arrived({ line, size: line.length + ENTRY_BYTES, what: read(line) }),
       oversize: (line, tail, bytes) =>
         this.#arrived({ line, size: line.length + ENTRY_BYTES, what: { kind: "oversize", tail, bytes } }),
       ended: (error) => {
@@ -253,7 +258,7 @@ export class Connection implements AsyncDisposable {
     if (this.#closing !== undefined) return undefined; // nobody is answered any more
     switch (what.kind) {
       case "notification":
-        return this.#notified({ method: what.message.method, params: what.message.params, line });
+        return this.#notified(arrived(what.message, line));
       case "request":
         return this.#requested(what.message.id, what.message.method, what.message.params, line);
       case "response":
@@ -334,7 +339,11 @@ export class Connection implements AsyncDisposable {
   }
 
   #noise(kind: Noise["kind"], text: string): void {
-    this.#handlers.noise?.({ kind, text: text.slice(0, NOISE_LENGTH) });
+    try {
+      this.#handlers.noise?.({ kind, text: text.slice(0, NOISE_LENGTH) });
+    } catch {
+      // A listener's failure is its own; what comes next is handled all the same.
+    }
   }
 
   #afterHandling(): void {
@@ -395,6 +404,18 @@ export class Connection implements AsyncDisposable {
 }
 
 const ID_AT_THE_END = /"id"\s*:\s*(\d+|"[^"\\]*")\s*\}\s*$/;
+
+function arrived(message: RpcNotification, line: string): IncomingNotification {
+  const { method } = message;
+  if (!(message instanceof UnreadUpdate)) return { method, params: message.params, line };
+  return {
+    method,
+    line,
+    get params() {
+      return message.params;
+    },
+  };
+}
 
 function encode(message: { id?: number; method: string; params?: unknown }): string {
   return JSON.stringify({ jsonrpc: "2.0", ...message });

@@ -9,7 +9,7 @@ interface Hold {
 export class Inbox<Entry extends { readonly size: number }> {
   readonly #handle: (entry: Entry) => Promise<unknown> | undefined;
   readonly #changed: () => void;
-  #entries: Entry[] = [];
+  #entries: (Entry | undefined)[] = [];
   #next = 0;
   #size = 0;
   #hold: Hold | undefined;
@@ -39,7 +39,7 @@ export class Inbox<Entry extends { readonly size: number }> {
   }
 
   waiting(): readonly Entry[] {
-    return this.#entries.slice(this.#next);
+    return this.#entries.slice(this.#next).filter((entry) => entry !== undefined);
   }
 
   /**
@@ -67,6 +67,7 @@ export class Inbox<Entry extends { readonly size: number }> {
     while (this.#hold === undefined) {
       const entry = this.#entries[this.#next];
       if (entry === undefined) break;
+      this.#entries[this.#next] = undefined; // one that was handled is not kept for those that wait
       this.#next += 1;
       this.#size -= entry.size;
       this.#compact();

@@ -4,6 +4,7 @@ import { Connection, type ConnectionOptions } from "../connection/connection.ts"
 import type { ConnectionHandlers } from "../connection/incoming.ts";
 import { peerError, RPC } from "../errors.ts";
 import { DIALECTS, dialectOf, type ProxyDialect } from "./dialect.ts";
+import { glance } from "../wire/message.ts";
 import { unwrapped, unwrappedRequest, withMethod } from "./message.ts";
 import { directPort, successorPort, type Port } from "./port.ts";
 
@@ -30,7 +31,7 @@ const LAST_ANSWERS_MS = 2_000;
 /** The client on one transport, the agent on another. */
 export function directLink(client: LinkOptions, agent: LinkOptions, handlers: LinkHandlers): ProxyLink {
   const up = new Connection({ peer: "the client", ...client, malformed: "answer", handlers: handlers.fromClient });
-  const down = new Connection({ peer: "the agent", ...agent, handlers: handlers.fromAgent });
+  const down = new Connection({ peer: "the agent", ...agent, read: glance, handlers: handlers.fromAgent });
   const agentGone = gone(down);
   void agentGone.then(async (error) => {
     await down.close(); // what it asked is of no use to it any more

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classify, idText, type RpcRequest } from "./message.ts";
+import { classify, glance, idText, type RpcRequest } from "./message.ts";
 
 describe("a line is", () => {
   it.each([
@@ -67,5 +67,30 @@ describe("an id goes back as it was written", () => {
       if (id.startsWith('"')) expect(JSON.parse(written)).toBe(JSON.parse(id));
       else expect(written).toBe(id);
     }
+  });
+});
+
+describe("a glance", () => {
+  const update = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"n":1}}}';
+
+  it("tells an update by its ends, and reads it when it is asked for", () => {
+    const seen = glance(update);
+    expect(seen).toMatchObject({ kind: "notification", message: { method: "session/update" } });
+    expect(seen.kind === "notification" && seen.message.params).toEqual({ sessionId: "s", update: { n: 1 } });
+  });
+
+  it.each([
+    ["a request", update.replace(/\}$/, ',"id":1}'), "request"],
+    ["what ends in the middle", update.slice(0, -2), "noise"],
+    ["another method", update.replace("session/update", "session/other"), "notification"],
+    ["a response", '{"jsonrpc":"2.0","id":1,"result":{}}', "response"],
+  ])("reads %s as it is", (_, line, kind) => {
+    expect(glance(line).kind).toBe(kind);
+    expect(glance(line)).toEqual(classify(line));
+  });
+
+  it("gives no params of what is broken within", () => {
+    const seen = glance(update.replace('"n":1', '"n":'));
+    expect(seen.kind === "notification" && seen.message.params).toBeNull();
   });
 });

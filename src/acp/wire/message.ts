@@ -57,6 +57,38 @@ export function classify(line: string): Classified {
   return { kind: "response", message: value as RpcResponse }; // however broken it is, someone waits for it
 }
 
+/** How an update begins as every SDK writes it. */
+const UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{';
+
+/**
+ * For whoever passes updates on unread: tells one by its ends, and reads the rest of it only when it is asked for. What
+ * is broken in it goes on broken, to who reads it.
+ */
+export function glance(line: string): Classified {
+  if (!line.startsWith(UPDATE) || !line.endsWith("}}")) return classify(line);
+  return { kind: "notification", message: new UnreadUpdate(line) };
+}
+
+export class UnreadUpdate implements RpcNotification {
+  readonly method = "session/update";
+  readonly #line: string;
+  #params: unknown;
+
+  constructor(line: string) {
+    this.#line = line;
+  }
+
+  get params(): unknown {
+    this.#params ??= paramsOf(this.#line);
+    return this.#params;
+  }
+}
+
+function paramsOf(line: string): unknown {
+  const read = classify(line);
+  return read.kind === "notification" ? read.message.params : null;
+}
+
 /** Such as it was written: a number that JavaScript cannot hold must come back as it was. */
 export function idText(id: RequestId, text: string, key = "id"): string {
   if (typeof id !== "number" || Number.isSafeInteger(id)) return JSON.stringify(id);
