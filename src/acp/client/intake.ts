@@ -5,11 +5,12 @@ import type { RunningTurn } from "./running.ts";
 import { Unread } from "./unread.ts";
 
 export class Intake {
-  readonly unread = new Unread();
+  readonly unread: Unread;
   readonly #delivery: Delivery | undefined;
 
-  /** `failed` hears once what the handler threw. */
-  constructor(handler: UpdateHandler | undefined, failed: (error: unknown) => void) {
+  /** `failed` hears once what the handler threw; `keeps` says that what nobody reads here is for someone else. */
+  constructor(handler: UpdateHandler | undefined, failed: (error: unknown) => void, keeps?: boolean) {
+    this.unread = new Unread(keeps);
     this.#delivery = handler && new Delivery(handler, failed);
   }
 

@@ -32,6 +32,8 @@ export interface SessionParts {
   readonly arrivals?: Arrivals | undefined;
   /** Whether the agent takes `session/close`; it does if not said. */
   readonly closes?: boolean | undefined;
+  /** What is not read here is for someone else: nothing is passed over, and up to 64 MiB is kept. */
+  readonly keeps?: boolean | undefined;
   /** Called once the session is left: nothing is routed to it any more. */
   readonly leave: (session: ClientSession) => Promise<void>;
 }
@@ -52,10 +54,10 @@ export class ClientSession implements AsyncDisposable {
   #broken: { readonly error: unknown } | undefined;
 
   constructor(parts: SessionParts) {
-    const { id, options, flow = new Flow() } = parts;
+    const { id, options, flow = new Flow(), keeps } = parts;
     this.#parts = parts;
     this.#flow = flow;
-    this.#intake = new Intake(options.update?.bind(options), (error) => this.#break(error));
+    this.#intake = new Intake(options.update?.bind(options), (error) => this.#break(error), keeps);
     this.id = id;
   }
 

@@ -31,6 +31,8 @@ export class TurnItems {
 }
 
 export class Unread {
+  /** Nothing is passed over: what nobody reads here is for someone else. */
+  readonly #keeps: boolean;
   readonly #history: Unreads = new Queue();
   readonly #between: Unreads = new Queue();
   /** Those with something to read, the oldest first, and the one that runs. */
@@ -40,6 +42,10 @@ export class Unread {
   #dropped = 0;
   #end: Error | undefined;
 
+  constructor(keeps = false) {
+    this.#keeps = keeps;
+  }
+
   /** Updates that nobody read in time. */
   get dropped(): number {
     return this.#dropped;
@@ -48,12 +54,13 @@ export class Unread {
   /** What is left of earlier turns is kept, within bounds, for who may be behind. */
   begin(): TurnItems {
     let left = this.#turns.reduce((size, { queue }) => size + queue.size, 0);
-    while (left > LEFT_LIMIT) {
+    const limit = this.#keeps ? HARD_LIMIT : LEFT_LIMIT;
+    while (left > limit) {
       const turn = this.#turns.shift();
       if (turn === undefined) break;
       left -= turn.queue.size;
       this.#dropped += this.#drop(turn);
-      turn.lost = tooMuch(LEFT_LIMIT);
+      turn.lost = tooMuch(limit);
     }
     const turn = new TurnItems();
     this.#turns.push(turn);
@@ -73,7 +80,8 @@ export class Unread {
 
   pushBetween(item: UpdateItem | RequestItem): void {
     this.#between.push(item, charactersOf(item));
-    while (this.#between.size > BETWEEN_LIMIT) this.#dropped += forget(this.#between.shift()?.item);
+    const limit = this.#keeps ? HARD_LIMIT : BETWEEN_LIMIT;
+    while (this.#between.size > limit) this.#dropped += forget(this.#between.shift()?.item);
     this.#wake();
   }
 
@@ -102,6 +110,7 @@ export class Unread {
 
   /** Whoever read the turn reads no further: what came and what comes of it is passed over. */
   discard(turn: TurnItems): void {
+    if (this.#keeps) return;
     this.#drop(turn);
     this.#read(turn);
     this.#wake();
@@ -134,7 +143,7 @@ export class Unread {
 
   /** The next of a turn, or of what came outside of any; undefined at the turn's end. History is passed over. */
   async nextOf(turn: TurnItems): Promise<UpdateItem | RequestItem | undefined> {
-    if (this.#history.first !== undefined) this.#history.clear();
+    if (this.#history.first !== undefined && !this.#keeps) this.#history.clear();
     for (;;) {
       if (turn.queue.first === undefined) {
         if (turn.lost !== undefined) throw turn.lost;
