@@ -12,7 +12,7 @@ const CANCEL = "$/cancel_request";
 
 const SCRIPT: AcpScript = {
   ids: "string",
-  prompts: [[{ say: "one" }, { permission: {} }, { say: "two" }]],
+  prompts: [{ when: "Go", steps: [{ say: "one" }, { permission: {} }, { say: "two" }] }],
   otherwise: [{ say: "next" }],
 };
 
@@ -194,9 +194,9 @@ async function ended({ chain, sessionId }: Turn, prompt: string, canceller: Canc
   else expect(["cancelled", ...(answered ? ["end_turn"] : [])]).toContain(how);
 
   const before = client.text;
-  const next = await client.answerTo(client.prompt(sessionId));
+  const next = await client.answerTo(client.prompt(sessionId, "Again"));
   expect(next.result).toEqual({ stopReason: "end_turn" });
-  expect(client.text).toBe(`${before}|next`);
+  expect(client.text).toBe([...(before === "" ? [] : [before]), "next"].join("|"));
   await until("all answers", () => hops.every(({ open }) => open.length === 0));
   await settle();
   expect(client.answersTo(prompt)).toHaveLength(1);

@@ -1,115 +1,173 @@
 /** Sessions that a proxy drives itself for a while, and then hands over to the client with everything it did not read. */
+import { RookeryError } from "../../domain/errors.ts";
 import { sessionIdIn, type SetUpMethod } from "../client/builder.ts";
+import { sessionIdOf } from "../client/handlers.ts";
 import { SessionRoutes } from "../client/routes.ts";
 import { ClientSession, type SessionOptions } from "../client/session.ts";
-import { Verbatim, type IncomingNotification, type IncomingRequest } from "../connection/incoming.ts";
-import type { SessionItem } from "../client/items.ts";
+import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
+import { notFound, peerError, RPC } from "../errors.ts";
 import type { ProxyLink } from "./link.ts";
+import { Waiting } from "./waiting.ts";
 
 export interface HeldSession {
-  /** For the proxy to prompt and to read; what no handler takes is an item to read. */
+  /** For the proxy to prompt and to read. What no handler takes is an item to read. */
   readonly session: ClientSession;
   /**
    * Answers the client's request with the agent's own response, passes on what was not read, in order, and from then on
-   * everything as it comes. A prompt of the proxy that still runs goes on: its updates and requests are the client's.
+   * everything as it comes. Of a session that is loaded or resumed, what came before the response goes before it.
+   *
+   * A prompt of the proxy that still runs goes on: its updates and requests are the client's, its response is the
+   * proxy's, and until then the agent refuses the client's prompts, as it refuses any two at once.
+   *
+   * Throws `input_too_large` where more was left unread than could be kept; then nothing of this has happened.
    */
-  proxyRemaining(): void;
+  readonly proxyRemaining: () => void;
+}
+
+/** What a session is opened for: who asked, and what the proxy does itself. */
+export interface Holding {
+  readonly request: IncomingRequest;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly options: SessionOptions;
+  /** Told that the session was closed or left by the proxy. */
+  readonly left: (session: ClientSession) => void;
 }
 
 export class HeldSessions {
   readonly #link: ProxyLink;
   readonly #routes = new SessionRoutes();
+  readonly #waiting = new WeakMap<ClientSession, Waiting>();
 
   constructor(link: ProxyLink) {
     this.#link = link;
+    void link.agentGone.then((error) => {
+      for (const session of this.#routes.all) session.onOver(error);
+    });
   }
 
-  find(message: IncomingNotification): ClientSession | undefined {
-    return this.#routes.find(message);
+  /** The client knows that session, so that it is not the one which is being set up. */
+  known(sessionId: string | undefined): void {
+    if (sessionId !== undefined) this.#routes.forget(sessionId);
+  }
+
+  /** Takes what belongs to one of the sessions. Undefined: it belongs to none. */
+  request(request: IncomingRequest): Promise<unknown> | undefined {
+    const session = this.#routes.find(request);
+    return session && this.#waitingFor(session).request(request);
+  }
+
+  notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
+    const session = this.#routes.find(notification);
+    return session && this.#waitingFor(session).notification(notification);
   }
 
   /** Sends the client's set-up request to the agent with these params, and takes the session. Rejects with `PeerError`. */
-  async start(
-    request: IncomingRequest,
-    params: Readonly<Record<string, unknown>>,
-    options: SessionOptions,
-  ): Promise<HeldSession> {
-    const { agent } = this.#link;
-    const method = request.method as SetUpMethod;
-    const given = method === "session/load" || method === "session/resume" ? params["sessionId"] : undefined;
-    const open = (id: string): ClientSession =>
-      new ClientSession({
-        connection: agent,
-        id,
-        options: { unhandled: "read", ...options },
-        leave: (session) => {
-          this.#handOver(session);
-          return Promise.resolve();
-        },
-      });
-    const send = async (named: (response: Verbatim) => ClientSession): Promise<ClientSession> => {
-      let session: ClientSession | undefined;
-      let failed: unknown;
-      const onResponse = (response: Verbatim): void => {
-        try {
-          session = named(response);
-          session.started(response);
-        } catch (error) {
-          failed = error;
-        }
-      };
-      await agent.request(method, params, { signal: request.signal, onResponse, apart: true });
-      if (session === undefined) throw failed;
-      return session;
+  async start(holding: Holding): Promise<HeldSession> {
+    const { request } = holding;
+    const session = await this.#start(holding, request.method as SetUpMethod);
+    const give = (): void => request.respond(session.setUp);
+    return {
+      session,
+      proxyRemaining: () => {
+        if (session.dropped > 0) throw lost(session);
+        this.#handOver(session, { give, inPlace: sessionOf(holding) !== undefined });
+      },
     };
-    const session =
-      typeof given === "string"
-        ? await this.#startKnown(open(given), method, send)
-        : await this.#routes.settingUp(
-            open,
-            (named) => send((response) => named(sessionIdIn(response, method))),
-            (early) => this.#handOver(early),
-          );
-    return { session, proxyRemaining: () => this.#proxyRemaining(request, session) };
+  }
+
+  /** Nobody wants it: what it said is passed over, what it asked is refused, and what runs is cancelled. */
+  async giveUp({ session }: HeldSession): Promise<void> {
+    if (!this.#routes.all.includes(session)) return;
+    this.#routes.remove(session);
+    this.#waitingFor(session).refuse(notFound(`session ${session.id}`));
+    await session[Symbol.asyncDispose]();
+  }
+
+  #start(holding: Holding, method: SetUpMethod): Promise<ClientSession> {
+    const open = (id: string): ClientSession => this.#open(id, holding);
+    const known = sessionOf(holding);
+    if (known !== undefined) return this.#startKnown(open, known, holding, method);
+    return this.#routes.settingUp(
+      open,
+      (named) => this.#send(holding, method, (response) => named(sessionIdIn(response, method))),
+      (early) => this.#handOver(early),
+    );
   }
 
   async #startKnown(
-    session: ClientSession,
+    open: (id: string) => ClientSession,
+    id: string,
+    holding: Holding,
     method: SetUpMethod,
-    send: (named: () => ClientSession) => Promise<ClientSession>,
   ): Promise<ClientSession> {
+    if (this.#routes.has(id)) throw peerError(RPC.invalidRequest, `session ${id} is being set up already`);
+    const session = open(id);
     if (method === "session/load") session.loading();
     this.#routes.add(session);
     try {
-      return await send(() => session);
+      return await this.#send(holding, method, () => session);
     } catch (error) {
       this.#handOver(session); // the client may have use for what came before the refusal
       throw error;
     }
   }
 
-  #proxyRemaining(request: IncomingRequest, session: ClientSession): void {
-    if (session.setUp !== undefined) request.respond(session.setUp);
-    this.#handOver(session);
+  #open(id: string, { options, left }: Holding): ClientSession {
+    const session = new ClientSession({
+      connection: this.#link.agent,
+      id,
+      options: { unhandled: "read", ...options },
+      keeps: true,
+      leave: (leaving) => {
+        this.#handOver(leaving);
+        left(leaving);
+        return Promise.resolve();
+      },
+    });
+    this.#waiting.set(session, new Waiting(session, options.notification !== undefined));
+    return session;
+  }
+
+  async #send(
+    { request, params }: Holding,
+    method: SetUpMethod,
+    named: (response: Verbatim) => ClientSession,
+  ): Promise<ClientSession> {
+    let session: ClientSession | undefined;
+    let failed: unknown;
+    const onResponse = (response: Verbatim): void => {
+      try {
+        session = named(response);
+        session.started(response);
+        this.#waitingFor(session).answered();
+      } catch (error) {
+        failed = error;
+      }
+    };
+    await this.#link.agent.request(method, params, { signal: request.signal, onResponse, apart: true });
+    if (session === undefined) throw failed;
+    return session;
   }
 
   /** In one go: nothing is handled between the last that is passed on here and the first that is passed on by itself. */
-  #handOver(session: ClientSession): void {
+  #handOver(session: ClientSession, answer?: Parameters<Waiting["passOn"]>[1]): void {
     this.#routes.remove(session);
-    for (const item of session.take()) this.#passOn(item);
+    this.#waitingFor(session).passOn(this.#link.client, answer);
   }
 
-  #passOn(item: SessionItem): void {
-    const { client } = this.#link;
-    if (item.kind === "update") {
-      const { notification: params, line } = item;
-      void client.passOn({ method: "session/update", params, line });
-    } else if (item.kind === "request") {
-      const { request } = item;
-      client.forward(request, { signal: request.signal, apart: true }).then(
-        (response) => item.respond(response),
-        (error: unknown) => item.fail(error),
-      );
-    }
+  #waitingFor(session: ClientSession): Waiting {
+    const waiting = this.#waiting.get(session);
+    if (waiting === undefined) throw new Error(`session ${session.id} was not opened here`);
+    return waiting;
   }
+}
+
+/** The session that the request is about; undefined where it makes a new one. */
+function sessionOf({ request: { method }, params }: Holding): string | undefined {
+  return method === "session/load" || method === "session/resume" ? sessionIdOf(params) : undefined;
+}
+
+function lost({ id, dropped }: ClientSession): RookeryError {
+  const message = `${dropped} updates of session ${id} were not read and are lost: read on, or hand it over sooner`;
+  return new RookeryError("input_too_large", message);
 }

@@ -1,13 +1,19 @@
 import { PassThrough } from "node:stream";
 import { setImmediate as tick } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { openConductor, openProxy, proxyComponent, streamTransport, type ProxyOptions } from "../index.ts";
-import { Random } from "../test-fuzz.ts";
+import {
+  openConductor,
+  openProxy,
+  proxyComponent,
+  streamTransport,
+  type ClientRequestHandler,
+  type ProxyOptions,
+} from "../index.ts";
+import { fuzz, type Random } from "../test-fuzz.ts";
 import { RawPeer, until, type Seen } from "./test-traffic.ts";
 
-/** How many cases; `ROOKERY_FUZZ=10000` is the long run. */
-const CASES = Number(process.env["ROOKERY_FUZZ"] ?? 300);
-const FIRST = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
+/** Of each kind, so that all together are some hundreds; `ROOKERY_FUZZ=10000` is the long run. */
+const CASES = 100;
 
 interface Ends {
   readonly client: RawPeer;
@@ -115,8 +121,6 @@ const slow = (random: Random): ProxyOptions => ({
   },
 });
 
-const seeds = Array.from({ length: CASES }, (_, index) => FIRST + index);
-
 describe.each([
   ["a proxy that looks on", throughProxy, () => ({})],
   ["a proxy that dawdles", throughProxy, slow],
@@ -124,66 +128,87 @@ describe.each([
   ["a chain of proxies that dawdle", throughChain, slow],
 ] as const)("through %s", (_, open, options) => {
   it("nothing is lost, doubled, changed or overtaken, either way", async () => {
-    for (const seed of seeds) {
-      const random = new Random(seed);
+    await fuzz(CASES, async (random) => {
       const ends = open(random, options(random));
-      await converse(random, ends).catch((cause: unknown) => {
-        throw new Error(`seed ${seed}`, { cause });
-      });
-      expect({ seed, seen: ends.client.seen }).toEqual({ seed, seen: ends.agent.sent });
-      expect({ seed, seen: ends.agent.seen }).toEqual({ seed, seen: ends.client.sent });
+      await converse(random, ends);
+      expect(ends.client.seen).toEqual(ends.agent.sent);
+      expect(ends.agent.seen).toEqual(ends.client.sent);
       await ends.close();
-    }
+    });
   }, 600_000);
 });
 
-describe("a session that the proxy holds and hands over at some moment", () => {
-  it("reaches the client whole: the agent's own response first, then all that came, in order", async () => {
-    for (const seed of seeds) {
-      const random = new Random(seed);
-      const ends = throughProxy(random, {
-        fromClient: {
-          "session/new": async (request) => {
-            const held = await request.startSession();
-            if (random.chance(0.5)) held.session.prompt("warm up").response.catch(() => undefined);
-            await pause(random);
-            held.proxyRemaining();
-          },
-        },
-      });
-      await handedOver(random, ends, seed);
+describe.each([
+  ["a proxy", throughProxy],
+  ["a chain of proxies", throughChain],
+])("sessions that %s holds and hands over at some moment", (_, open) => {
+  it("reach the client whole: the agent's own response first, then all that came, in order", async () => {
+    await fuzz(CASES, async (random) => {
+      const ends = open(random, { fromClient: { "session/new": holding(random) } });
+      await handedOver(random, ends);
       await ends.close();
-    }
+    });
   }, 600_000);
 });
 
-async function handedOver(random: Random, { client, agent }: Ends, seed: number): Promise<void> {
-  client.request("session/new", { cwd: "/w", mcpServers: [] });
-  await client.flush();
-  await until("the set-up", () => agent.owed.length > 0);
-  const response = { sessionId: "held", extra: random.value() };
-  const expected: Seen[] = [];
-  const say = (n: number) => {
-    const update = { sessionId: "held", update: { sessionUpdate: "x", n, value: random.value() } };
-    if (random.chance(0.25)) agent.request("session/request_permission", update);
-    else agent.notify("session/update", update);
+function holding(random: Random): ClientRequestHandler {
+  return async (request) => {
+    const held = await request.startSession();
+    if (random.chance(0.5)) held.session.prompt("warm up").response.catch(() => undefined);
+    await pause(random);
+    held.proxyRemaining();
   };
-  for (let early = random.below(3); early > 0; early -= 1) say(-early);
-  agent.answer(() => response);
-  for (let more = 1 + random.below(10); more > 0; more -= 1) {
-    say(more);
-    if (random.chance(0.3)) {
+}
+
+/** One session that the proxy holds, beside one that is the client's from the start. */
+async function handedOver(random: Random, { client, agent }: Ends): Promise<void> {
+  client.request("session/resume", { cwd: "/w", sessionId: "live" });
+  await client.flush();
+  await until("the first set-up", () => agent.owed.length > 0);
+  agent.answerTo("session/resume", { from: "live" });
+  client.request("session/prompt", { sessionId: "live", prompt: [] });
+  client.request("session/new", { cwd: "/w", mcpServers: [] });
+  await Promise.all([agent.flush(), client.flush()]);
+  await until("the second set-up", () => agent.owed.some(({ method }) => method === "session/new"));
+  const say = (): void => {
+    const sessionId = random.pick("live", "held", "held");
+    const params = { sessionId, update: { sessionUpdate: "x", value: random.value() } };
+    if (random.chance(0.25)) agent.request("session/request_permission", params);
+    else agent.notify(random.pick("session/update", "session/update", "_ext/told"), params);
+  };
+  const response = { sessionId: "held", from: "held", extra: random.value() };
+  const pieces = async (most: number): Promise<void> => {
+    for (let left = random.below(most); left > 0; left -= 1) {
+      say();
+      if (!random.chance(0.3)) continue;
       await agent.flush();
       await pause(random);
     }
-  }
+  };
+  await pieces(4);
+  agent.answerTo("session/new", response);
+  await pieces(8);
+  agent.answerTo("session/prompt", { from: "live", stopReason: "end_turn" });
+  await pieces(4);
   await agent.flush();
-  const mine = (seen: Seen) => seen.kind !== "response" || JSON.stringify(seen.value) === JSON.stringify(response);
-  const sent = agent.sent.filter((seen) => mine(seen) && seen.kind !== "response");
-  expected.push({ kind: "response", value: response }, ...sent);
-  await until(`the hand-over (seed ${seed})`, () => client.seen.length === expected.length);
-  expect({ seed, seen: client.seen }).toEqual({ seed, seen: expected });
-  while (client.answer(() => ({ outcome: { outcome: "cancelled" } })));
-  await client.flush();
-  await until(`the answers to the agent (seed ${seed})`, () => agent.unanswered === 0);
+  const of = (name: string, seen: readonly Seen[]): Seen[] =>
+    seen.filter(({ value }) => [idIn(value, "sessionId"), idIn(value, "from")].includes(name));
+  const [live, held] = [of("live", agent.sent), of("held", agent.sent)];
+  const seen = (): number => of("live", client.seen).length + of("held", client.seen).length;
+  await until("the hand-over", () => seen() === live.length + held.length);
+  expect(of("live", client.seen)).toEqual(live);
+  const isResponse = ({ kind }: Seen): boolean => kind === "response";
+  expect(of("held", client.seen)).toEqual([...held.filter(isResponse), ...held.filter((seen) => !isResponse(seen))]);
+  const settle = async (): Promise<boolean> => {
+    while (client.answer(() => ({ outcome: { outcome: "cancelled" } })));
+    while (agent.answer(() => ({ stopReason: "end_turn" })));
+    await Promise.all([client.flush(), agent.flush()]);
+    await tick();
+    return client.unanswered === 0 && agent.unanswered === 0;
+  };
+  for (let turns = 0; !(await settle()); turns += 1) if (turns > 2_000) throw new Error("not everything was answered");
+}
+
+function idIn(value: unknown, key: string): unknown {
+  return (value as Record<string, unknown> | null)?.[key];
 }

@@ -1,15 +1,18 @@
 /** Stands between a client and an agent: adds MCP servers and changes prompts if told to, and passes everything else as it came. */
-import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
 import { sessionIdOf } from "../client/handlers.ts";
-import { injectServers, McpOverAcp, offerServers, SESSION_SETUP_METHODS } from "../mcp/index.ts";
-import type { InProcessServer, McpDeclaration, McpDialect, McpSupport, Offer } from "../mcp/index.ts";
+import type { SessionOptions } from "../client/session.ts";
+import { Verbatim, type IncomingNotification, type IncomingRequest, type Noise } from "../connection/incoming.ts";
+import { invalidParams, PeerNotReading } from "../errors.ts";
+import { SESSION_SETUP_METHODS } from "../mcp/index.ts";
+import type { InProcessServer, McpDeclaration, McpDialect } from "../mcp/index.ts";
 import type * as acp from "../schema.ts";
 import type { ProxyDialect } from "./dialect.ts";
 import { HeldSessions, type HeldSession } from "./held.ts";
 import { componentLink, directLink, type LinkHandlers, type LinkOptions, type ProxyLink } from "./link.ts";
 import { withParams } from "./message.ts";
+import { SessionOffers } from "./offers.ts";
+import type { Port } from "./port.ts";
 import { passThrough, relay, type ProxiedRequest, type ProxyHandler } from "./relay.ts";
-import type { SessionOptions } from "../client/session.ts";
 
 export interface ProxyOptions {
   /** Given to every session that is set up through the proxy, in a form that the agent takes. */
@@ -24,16 +27,24 @@ export interface ProxyOptions {
   readonly mcpDialect?: McpDialect | undefined;
   /** The command of the program that bridges stdio to a server of this process. */
   readonly bridge?: readonly string[] | undefined;
+  /** Hears what the agent writes that is no message, such as its log. */
+  readonly onNoise?: ((noise: Noise) => void) | undefined;
 }
 
 export interface ClientRequest extends ProxiedRequest {
-  /** Of a request that sets a session up: the proxy holds the session itself, until it hands it over. */
+  /**
+   * Of a request that sets a session up: the proxy holds the session itself, until it hands it over. Where the handler
+   * fails before that, the session is given up.
+   */
   startSession(options?: SessionOptions): Promise<HeldSession>;
   /** Of the same: sets it up and hands it over at once. Resolves with the session's id when the client has its answer. */
   startProxy(): Promise<string | undefined>;
 }
 
 export type ClientRequestHandler = (request: ClientRequest) => unknown;
+
+/** What the proxy itself does with a request on its way. */
+type OwnHandler = (request: ProxiedRequest) => Promise<Verbatim>;
 
 /** Between two transports. */
 export function openProxy(client: LinkOptions, agent: LinkOptions, options: ProxyOptions = {}): Proxy {
@@ -49,179 +60,174 @@ export function openProxyComponent(
 }
 
 export class Proxy implements AsyncDisposable {
-  /** Resolves when both sides are gone and everything that was opened for them is closed. */
+  /** Resolves when both sides are gone and everything that was opened for them is closed. Never rejects. */
   readonly closed: Promise<void>;
   readonly #options: ProxyOptions;
   readonly #link: ProxyLink;
   readonly #held: HeldSessions;
-  readonly #overAcp: McpOverAcp;
-  /** What was opened for each session's servers. */
-  readonly #offers = new Map<string, Offer[]>();
-  readonly #opening = new Set<Offer>();
-  #support: McpSupport | undefined;
+  readonly #offers: SessionOffers;
+  readonly #released: Promise<void>;
 
+  /** Use `openProxy` or `openProxyComponent`. */
   constructor(options: ProxyOptions, connect: (handlers: LinkHandlers) => ProxyLink) {
+    const { mcpServers = [], mcpDialect, bridge, onNoise } = options;
     this.#options = options;
+    const failed = (error: unknown): void => {
+      if (error instanceof PeerNotReading) void this.#link.close(error); // else it is gone, and closed anyway
+    };
     this.#link = connect({
       fromClient: {
         request: (request) => this.#fromClient(request),
         notification: (notification) => this.#link.agent.passOn(notification),
+        failed,
       },
       fromAgent: {
         request: (request) => this.#fromAgent(request),
         notification: (notification) => this.#notifiedByAgent(notification),
+        noise: (noise) => onNoise?.(noise),
+        failed,
       },
     });
     this.#held = new HeldSessions(this.#link);
-    this.#overAcp = new McpOverAcp(this.#link.agent, { dialect: options.mcpDialect });
-    this.closed = this.#link.closed.then(() => this.#release());
+    this.#offers = new SessionOffers(this.#link.agent, { servers: mcpServers, dialect: mcpDialect, bridge });
+    this.#released = this.#link.closed.then(() => this.#offers[Symbol.asyncDispose]());
+    this.closed = this.#released.catch(() => undefined); // told by `close`
   }
 
-  get client() {
+  get client(): Port {
     return this.#link.client;
   }
 
-  get agent() {
+  get agent(): Port {
     return this.#link.agent;
   }
 
+  /** Rejects where a server that was opened for a session could not be closed. A second call waits for the first. */
   async close(cause?: unknown): Promise<void> {
     await this.#link.close(cause);
-    await this.closed;
+    await this.#released;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #fromClient(request: IncomingRequest): unknown {
-    const { method } = request;
+  #fromClient(came: IncomingRequest): unknown {
     const { agent } = this.#link;
-    const handler = this.#handlerFor(method);
-    if (handler === undefined) {
-      const answer = passThrough(request, agent);
-      return method === "session/close" || method === "session/delete" ? this.#ending(request, answer) : answer;
-    }
-    return relay(request, agent, handler);
+    const request = this.#noted(came);
+    const own = this.#ownHandler(request.method);
+    const theirs = this.#options.fromClient?.[request.method];
+    if (theirs !== undefined) return relay(request, agent, (proxied) => this.#standIn(proxied, theirs, own));
+    return own === undefined ? passThrough(request, agent) : relay(request, agent, own);
   }
 
-  /** What stands in for a request: the user's handler, on top of what the proxy itself does. */
-  #handlerFor(method: string): ProxyHandler | undefined {
-    const own = this.#ownHandler(method);
-    const theirs = this.#options.fromClient?.[method];
-    if (theirs === undefined) return own && ((request) => own(request));
-    return (request) => {
-      const forward = (params: unknown = request.params): Promise<Verbatim> => {
-        const onwards = (next: unknown = params): Promise<Verbatim> => request.forward(next);
-        return own === undefined ? onwards() : own({ ...withParams(request, params), forward: onwards });
-      };
-      const proxied: ClientRequest = {
+  /** The sessions that the client knows are noted: what comes for them is the client's, whatever the proxy sets up. */
+  #noted(request: IncomingRequest): IncomingRequest {
+    this.#held.known(sessionIdOf(request.params));
+    if (!SESSION_SETUP_METHODS.has(request.method)) return request;
+    const respond = (value: unknown): void => {
+      this.#held.known(sessionIdOf(value instanceof Verbatim ? value.result : value));
+      request.respond(value);
+    };
+    return { ...request, respond };
+  }
+
+  /** The user's handler, on top of what the proxy itself does. */
+  async #standIn(request: ProxiedRequest, theirs: ClientRequestHandler, own?: OwnHandler): Promise<unknown> {
+    const held: HeldSession[] = [];
+    const forward = (params: unknown = request.params): Promise<Verbatim> => {
+      if (own === undefined) return request.forward(params);
+      const onwards = (next: unknown = params): Promise<Verbatim> => request.forward(next);
+      return own({ ...withParams(request, params), forward: onwards });
+    };
+    try {
+      return await theirs({
         ...request,
         forward,
-        startSession: (options) => this.#startSession(request, options),
+        startSession: async (options) => {
+          const session = await this.#startSession(request, options);
+          held.push(session);
+          return session;
+        },
         startProxy: async () => {
           const response = await forward();
           request.respond(response);
-          return sessionIdOf(response.result) ?? sessionIdOf(request.params);
+          return setUpSession(request, response);
         },
-      };
-      return theirs(proxied);
-    };
+      });
+    } catch (error) {
+      for (const session of held) await this.#held.giveUp(session);
+      throw error;
+    }
   }
 
-  #ownHandler(method: string): ((request: ProxiedRequest) => Promise<Verbatim>) | undefined {
-    const { prompt, mcpServers = [] } = this.#options;
-    if (method === "initialize") return (request) => this.#initialize(request);
+  #ownHandler(method: string): OwnHandler | undefined {
+    const { prompt } = this.#options;
     if (method === "session/prompt" && prompt !== undefined) {
       return async (request) => request.forward(await prompt(request.params as acp.PromptRequest));
     }
-    if (SESSION_SETUP_METHODS.has(method) && mcpServers.length > 0) return (request) => this.#setUp(request);
+    if (this.#offers.isEmpty) return undefined;
+    if (method === "initialize") return (request) => this.#initialize(request);
+    if (SESSION_SETUP_METHODS.has(method)) return (request) => this.#setUp(request);
+    if (method === "session/close" || method === "session/delete") return (request) => this.#ending(request);
     return undefined;
   }
 
   async #initialize(request: ProxiedRequest): Promise<Verbatim> {
     const response = await request.forward();
-    const { agentCapabilities } = (response.result ?? {}) as acp.InitializeResponse;
-    this.#support = agentCapabilities?.mcpCapabilities;
+    this.#offers.introduced(response.result);
     return response;
   }
 
-  async #setUp(request: ProxiedRequest): Promise<Verbatim> {
-    const offer = await this.#offer();
-    const response = await request
-      .forward(injectServers(request.params, offer.mcpServers))
-      .catch(async (error: unknown) => {
-        await this.#withdraw(offer);
-        throw error;
-      });
-    const sessionId = sessionIdOf(response.result) ?? sessionIdOf(request.params);
-    if (response.error !== undefined || sessionId === undefined) await this.#withdraw(offer);
-    else this.#keep(sessionId, offer);
-    return response;
+  #setUp(request: ProxiedRequest): Promise<Verbatim> {
+    return this.#offers.give(request.params, async (params) => {
+      const value = await request.forward(params);
+      return { value, sessionId: value.error === undefined ? setUpSession(request, value) : undefined };
+    });
   }
 
-  async #startSession(request: ProxiedRequest, options: SessionOptions = {}): Promise<HeldSession> {
-    const offer = await this.#offer();
-    try {
-      const params = injectServers(request.params, offer.mcpServers) as Record<string, unknown>;
-      const starting = this.#held.start(request, params, options);
-      request.goOn(); // the client's answers to what the session asks come after it
-      const held = await starting;
-      this.#keep(held.session.id, offer);
-      return held;
-    } catch (error) {
-      await this.#withdraw(offer);
-      throw error;
-    }
-  }
-
-  async #offer(): Promise<Offer> {
-    const { mcpServers = [], bridge } = this.#options;
-    const offer = await offerServers(mcpServers, { support: this.#support, overAcp: this.#overAcp, bridge });
-    this.#opening.add(offer);
-    return offer;
-  }
-
-  #keep(sessionId: string, offer: Offer): void {
-    this.#opening.delete(offer);
-    this.#offers.set(sessionId, [...(this.#offers.get(sessionId) ?? []), offer]);
-  }
-
-  async #withdraw(offer: Offer): Promise<void> {
-    this.#opening.delete(offer);
-    await offer[Symbol.asyncDispose]();
-  }
-
-  /** A session that is closed needs its servers no more. */
-  async #ending(request: IncomingRequest, answer: Promise<unknown>): Promise<unknown> {
-    const result = await answer;
+  async #ending(request: ProxiedRequest): Promise<Verbatim> {
+    const response = await request.forward();
     const sessionId = sessionIdOf(request.params);
-    if (sessionId === undefined || (result as Verbatim).error !== undefined) return result;
-    const offers = this.#offers.get(sessionId) ?? [];
-    this.#offers.delete(sessionId);
-    for (const offer of offers) await offer[Symbol.asyncDispose]();
-    return result;
+    if (sessionId !== undefined && response.error === undefined) this.#offers.end(sessionId);
+    return response;
+  }
+
+  #startSession(request: ProxiedRequest, options: SessionOptions = {}): Promise<HeldSession> {
+    return this.#offers.give(request.params, async (params) => {
+      if (typeof params !== "object" || params === null)
+        throw invalidParams(`the params of ${request.method} must be an object`);
+      const starting = this.#held.start({
+        request,
+        params: params as Record<string, unknown>,
+        options,
+        left: ({ id }) => this.#offers.end(id),
+      });
+      request.goOn(); // the client's answers to what the session asks come after it
+      const value = await starting;
+      return { value, sessionId: value.session.id };
+    });
   }
 
   #fromAgent(request: IncomingRequest): unknown {
-    if (this.#overAcp.handles(request)) return this.#overAcp.request(request);
-    const held = this.#held.find(request);
-    if (held !== undefined) return held.onRequest(request);
+    if (this.#offers.handles(request)) return this.#offers.request(request);
+    const held = this.#held.request(request);
+    if (held !== undefined) return held;
     const handler = this.#options.fromAgent?.[request.method];
     const { client } = this.#link;
     return handler === undefined ? passThrough(request, client) : relay(request, client, handler);
   }
 
   #notifiedByAgent(notification: IncomingNotification): void | Promise<void> {
-    if (this.#overAcp.handles(notification)) return this.#overAcp.notification(notification);
-    const held = notification.method === "session/update" ? this.#held.find(notification) : undefined;
-    return held === undefined ? this.#link.client.passOn(notification) : held.onUpdate(notification);
+    // An update is no server's, and is best left unread.
+    const isUpdate = notification.method === "session/update";
+    if (!isUpdate && this.#offers.handles(notification)) return this.#offers.notification(notification);
+    const held = this.#held.notification(notification);
+    return held === undefined ? this.#link.client.passOn(notification) : held.room;
   }
+}
 
-  async #release(): Promise<void> {
-    const offers = [...this.#opening, ...[...this.#offers.values()].flat()];
-    this.#opening.clear();
-    this.#offers.clear();
-    await Promise.allSettled([...offers, this.#overAcp].map(async (owned) => owned[Symbol.asyncDispose]()));
-  }
+/** The session that a request has set up. */
+function setUpSession(request: IncomingRequest, { result }: Verbatim): string | undefined {
+  return sessionIdOf(result) ?? sessionIdOf(request.params);
 }

@@ -1,6 +1,7 @@
 /** Passes a request on and its answer back, with someone in between who may change either, and keeps the order of both sides. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { Verbatim, type IncomingRequest } from "../connection/incoming.ts";
+import { requestCancelled } from "../errors.ts";
 import { withParams } from "./message.ts";
 import type { Port } from "./port.ts";
 
@@ -31,7 +32,8 @@ export async function relay(request: IncomingRequest, to: Port, handler: ProxyHa
   const sent = deferred();
   let holding: Deferred<void> | undefined;
   const letGo = (): void => holding?.resolve();
-  const forward = (params: unknown = request.params): Promise<Verbatim> => {
+  const forward = async (params: unknown = request.params): Promise<Verbatim> => {
+    if (request.signal.aborted) throw requestCancelled(); // nobody waits for it
     letGo();
     const mine = deferred();
     const response = to.forward(withParams(request, params), {

@@ -72,6 +72,15 @@ export class RawPeer {
     return true;
   }
 
+  /** Answers the oldest of that method, with a result. */
+  answerTo(method: string, value: unknown): void {
+    const index = this.owed.findIndex((request) => request.method === method);
+    const [request] = index === -1 ? [] : this.owed.splice(index, 1);
+    if (request === undefined) throw new Error(`nobody asked for ${method}`);
+    this.#send({ id: request.id, result: value });
+    this.sent.push({ kind: "response", value });
+  }
+
   /** What was said since the last time, in pieces. */
   async flush(): Promise<void> {
     const bytes = Buffer.from(this.#unwritten);

@@ -1,0 +1,385 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { deferred } from "../../stdx/index.ts";
+import { startAcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
+import { running } from "../conductor/test-chain.ts";
+import { LineClient, settle, type Message } from "../conductor/test-line-client.ts";
+import {
+  openConductor,
+  openProxy,
+  proxyComponent,
+  streamTransport,
+  transportPair,
+  type ClientRequestHandler,
+  type HeldSession,
+} from "../index.ts";
+
+const PERMISSION = "session/request_permission";
+const ALLOWED = { outcome: { outcome: "selected", optionId: "allow_once" } };
+const STORED = {
+  sessionId: "stored",
+  cwd: "/work",
+  history: ["a", "b"].map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } })),
+};
+
+interface Scene extends AsyncDisposable {
+  readonly client: LineClient;
+  readonly agent: ReturnType<typeof startAcpAgent>;
+}
+
+type Open = (script: AcpScript, handler: ClientRequestHandler, method?: string) => Scene;
+
+/** The client, a proxy with that handler, and the agent. */
+const direct: Open = (script, handler, method = "session/new") => {
+  const [near, far] = transportPair();
+  const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
+  const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
+  const proxy = openProxy(
+    { transport: far },
+    { transport: streamTransport(fromAgent, toAgent) },
+    { fromClient: { [method]: handler } },
+  );
+  return {
+    client: new LineClient(near),
+    agent,
+    [Symbol.asyncDispose]: async () => (await proxy.close(), agent.close()),
+  };
+};
+
+const component: Open = (script, handler, method = "session/new") => {
+  const [near, far] = transportPair();
+  const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
+  const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
+  const conductor = openConductor({
+    client: { transport: far },
+    proxies: [proxyComponent("holds", { fromClient: { [method]: handler } })],
+    agent: running("agent", streamTransport(fromAgent, toAgent)),
+  });
+  return {
+    client: new LineClient(near),
+    agent,
+    [Symbol.asyncDispose]: async () => (await conductor.close(), agent.close()),
+  };
+};
+
+/** What the client was told, in short. */
+function told({ client }: Scene): string[] {
+  return client.messages.map(({ method, params, result, error }: Message) => {
+    if (method === "session/update") {
+      const { update } = params as { update?: { content?: { text: string } } };
+      return update?.content?.text ?? "an update";
+    }
+    return (
+      method ?? (error === undefined ? `answer ${Object.keys(result as object).join()}` : `error ${error.message}`)
+    );
+  });
+}
+
+describe.each([
+  ["between two transports", direct],
+  ["in a conductor's chain", component],
+])("a session that a proxy %s holds", (_, open) => {
+  it("is handed over with a prompt in flight: the rest of it is the client's, the response the proxy's", async () => {
+    const stop = deferred<unknown>();
+    await using scene = open(
+      { prompts: [[{ say: "one" }, { waitForMessage: "_ext/go" }, { say: "two" }], [{ say: "three" }]] },
+      async (request) => {
+        const { session, proxyRemaining } = await request.startSession();
+        const turn = session.prompt("warm up");
+        turn.response.then(
+          (response) => stop.resolve(response),
+          (error: unknown) => stop.reject(error),
+        );
+        for await (const item of turn) if (item.kind === "update") break;
+        proxyRemaining();
+      },
+    );
+    const sessionId = await scene.client.newSession();
+    scene.client.send({ method: "_ext/go" });
+    expect(await stop.promise).toEqual({ stopReason: "end_turn" });
+    await scene.client.answerTo(scene.client.prompt(sessionId));
+    expect(told(scene)).toEqual(["answer sessionId", "two", "three", "answer stopReason"]);
+  });
+
+  it("leaves to the client what was not read of a turn that was broken off", async () => {
+    await using scene = open({ prompts: [[{ say: "one" }, { say: "two" }, { say: "three" }]] }, async (request) => {
+      const { session, proxyRemaining } = await request.startSession();
+      const turn = session.prompt("warm up");
+      await turn.response;
+      for await (const item of turn) if (item.kind === "update") break;
+      proxyRemaining();
+    });
+    await scene.client.newSession();
+    await settle();
+    expect(told(scene)).toEqual(["answer sessionId", "two", "three"]);
+  });
+
+  it("is handed over with a permission that nobody read, which the client answers", async () => {
+    await using scene = open({ prompts: [[{ say: "one" }, { permission: {} }]] }, async (request) => {
+      const { session, proxyRemaining } = await request.startSession();
+      session.prompt("warm up").response.catch(() => undefined);
+      await settle();
+      proxyRemaining();
+    });
+    await scene.client.newSession();
+    const { id } = await scene.client.called(PERMISSION);
+    scene.client.send({ id, result: ALLOWED });
+    await scene.client.first(({ params }) => JSON.stringify(params ?? "").includes("allow_once\\"), "the echo");
+    expect(told(scene).slice(0, 3)).toEqual(["answer sessionId", "one", PERMISSION]);
+  });
+
+  it("takes the permission back from the client when the proxy cancels its prompt, and the agent is told once", async () => {
+    const cancel = deferred();
+    await using scene = open({ prompts: [[{ permission: {} }]] }, async (request) => {
+      const { session, proxyRemaining } = await request.startSession();
+      const turn = session.prompt("warm up");
+      await settle();
+      proxyRemaining();
+      await cancel.promise;
+      await turn.cancel();
+      expect(await turn.response).toEqual({ stopReason: "cancelled" });
+    });
+    await scene.client.newSession();
+    const { id } = await scene.client.called(PERMISSION);
+    cancel.resolve();
+    expect(await scene.client.called("$/cancel_request")).toMatchObject({ params: { requestId: id } });
+    scene.client.send({ id, result: ALLOWED });
+    await settle();
+    expect(scene.agent.problems).toEqual([]);
+  });
+
+  it("is handed over while a handler of the proxy works on a permission, whose answer is the agent's", async () => {
+    const [asked, answer] = [deferred(), deferred()];
+    await using scene = open({ prompts: [[{ permission: {} }]] }, async (request) => {
+      const { session, proxyRemaining } = await request.startSession({
+        permission: async () => {
+          asked.resolve();
+          await answer.promise;
+          return { outcome: { outcome: "selected", optionId: "allow_once" } };
+        },
+      });
+      session.prompt("warm up").response.catch(() => undefined);
+      await asked.promise;
+      proxyRemaining();
+    });
+    await scene.client.newSession();
+    answer.resolve();
+    expect(await scene.client.called("session/update")).toMatchObject({
+      params: { update: { content: { text: expect.stringContaining("allow_once") as string } } },
+    });
+    expect(told(scene)).not.toContain(PERMISSION);
+  });
+
+  it("that is loaded is handed over with its history before the response, as the agent had it", async () => {
+    const script: AcpScript = { sessions: [STORED], on: { "session/load": { after: [{ say: "after" }] } } };
+    await using scene = open(
+      script,
+      async (request) => {
+        const { proxyRemaining } = await request.startSession();
+        await settle();
+        proxyRemaining();
+      },
+      "session/load",
+    );
+    await scene.client.request("session/load", { sessionId: "stored", cwd: "/work", mcpServers: [] });
+    await settle();
+    expect(told(scene)).toEqual(["a", "b", "answer ", "after"]);
+  });
+
+  it("that is loaded keeps its history for the client although the proxy reads a turn", async () => {
+    await using scene = open(
+      { sessions: [STORED], prompts: [[{ say: "own" }]] },
+      async (request) => {
+        const { session, proxyRemaining } = await request.startSession();
+        expect(await session.prompt("own").readText()).toBe("own");
+        proxyRemaining();
+      },
+      "session/load",
+    );
+    await scene.client.request("session/load", { sessionId: "stored", cwd: "/work", mcpServers: [] });
+    await settle();
+    expect(told(scene)).toEqual(["a", "b", "answer "]);
+  });
+
+  it.each(["session/resume", "session/fork"])("may be one of %s", async (method) => {
+    const script: AcpScript = {
+      sessions: [STORED],
+      on: { [method]: { answer: { merge: { custom: 1 } }, after: [{ say: "after" }] } },
+    };
+    await using scene = open(
+      script,
+      async (request) => {
+        const { session, proxyRemaining } = await request.startSession();
+        expect(session.id).toBe(method === "session/fork" ? "session-1" : "stored");
+        await session.next();
+        proxyRemaining();
+        return "of no use";
+      },
+      method,
+    );
+    const { result } = await scene.client.request(method, { sessionId: "stored", cwd: "/work" });
+    expect(result).toMatchObject({ custom: 1 });
+    await settle();
+    expect(told(scene)).toHaveLength(1);
+  });
+
+  it("is handed over with the notifications that are no updates in their place, and updates that are none", async () => {
+    const odd = { method: "session/update", params: { sessionId: "session-1", update: null } };
+    const after = [
+      { say: "one" },
+      { notify: { method: "_ext/told", params: { sessionId: "session-1" } } },
+      { say: "two" },
+      { notify: odd },
+      { say: "three" },
+    ];
+    await using scene = open({ on: { "session/new": { after } } }, async (request) => {
+      const { session, proxyRemaining } = await request.startSession();
+      await session.next();
+      await settle();
+      proxyRemaining();
+    });
+    await scene.client.newSession();
+    await settle();
+    expect(told(scene)).toEqual(["answer sessionId", "_ext/told", "two", "an update", "three"]);
+  });
+
+  it("keeps for its own handler the notifications that one was given for", async () => {
+    const heard: unknown[] = [];
+    const after = [{ notify: { method: "_ext/told", params: { sessionId: "session-1", n: 1 } } }, { say: "one" }];
+    await using scene = open({ on: { "session/new": { after } } }, async (request) => {
+      const { proxyRemaining } = await request.startSession({ notification: ({ params }) => void heard.push(params) });
+      await settle();
+      proxyRemaining();
+    });
+    await scene.client.newSession();
+    await settle();
+    expect(heard).toEqual([{ sessionId: "session-1", n: 1 }]);
+    expect(told(scene)).toEqual(["answer sessionId", "one"]);
+  });
+
+  it("may be handed over twice, and nothing is said twice", async () => {
+    await using scene = open({ on: { "session/new": { after: [{ say: "one" }] } } }, async (request) => {
+      const held = await request.startSession();
+      await settle();
+      held.proxyRemaining();
+      held.proxyRemaining();
+    });
+    await scene.client.newSession();
+    await settle();
+    expect(told(scene)).toEqual(["answer sessionId", "one"]);
+  });
+
+  it("lets the updates of others pass meanwhile, in their order", async () => {
+    const go = deferred();
+    let first = true;
+    await using scene = open(
+      {
+        on: { "session/new": [{}, { steps: [{ waitForMessage: "_ext/go" }] }] },
+        prompts: [[{ say: "one" }, { permission: {} }, { say: "two" }]],
+      },
+      async (request) => {
+        if (first) {
+          first = false;
+          return request.forward();
+        }
+        const held = await request.startSession();
+        await go.promise;
+        held.proxyRemaining();
+        return undefined;
+      },
+    );
+    const sessionId = await scene.client.newSession();
+    const held = scene.client.ask("session/new", { cwd: "/work", mcpServers: [] });
+    const prompt = scene.client.prompt(sessionId);
+    const { id } = await scene.client.called(PERMISSION);
+    scene.client.send({ id, result: { outcome: { outcome: "cancelled" } } });
+    await scene.client.answerTo(prompt);
+    expect(scene.client.text).toMatch(/^one\|.*\|two$/);
+    expect(told(scene).at(-1)).toBe("answer stopReason");
+    scene.client.send({ method: "_ext/go" });
+    go.resolve();
+    expect(await scene.client.answerTo(held)).toMatchObject({ result: { sessionId: "session-2" } });
+  });
+
+  it("that the agent refuses is refused as the agent did", async () => {
+    const error = { code: -32_000, message: "log in first", data: { methods: ["x"] }, extra: null };
+    await using scene = open({ on: { "session/new": { answer: { error } } } }, async (request) => {
+      await request.startSession();
+    });
+    expect((await scene.client.request("session/new", { cwd: "/work", mcpServers: [] })).error).toEqual(error);
+  });
+
+  it("is given up where the handler fails: its turn is cancelled, what it asks is refused", async () => {
+    await using scene = open({ prompts: [[{ permission: {} }]], otherwise: [{ say: "next" }] }, async (request) => {
+      const { session } = await request.startSession();
+      session.prompt("warm up").response.catch(() => undefined);
+      await settle();
+      throw new Error("not today");
+    });
+    const { error } = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+    expect(error?.message).toBe("not today");
+    await scene.agent.receivedMethod("session/cancel");
+    await settle();
+    expect(told(scene)).not.toContain(PERMISSION);
+    // The agent is free again.
+    expect(await scene.client.answerTo(scene.client.prompt("session-1"))).toMatchObject({
+      result: { stopReason: "end_turn" },
+    });
+  });
+
+  it("is told that the agent is gone, and may be handed over all the same", async () => {
+    const failed = deferred<unknown>();
+    await using scene = open(
+      { on: { "session/new": { after: [{ say: "one" }, { say: "two" }] } }, prompts: [[{ exit: { code: 0 } }]] },
+      async (request) => {
+        const { session, proxyRemaining } = await request.startSession();
+        await session.next();
+        await session.prompt("gone").response.catch((error: unknown) => failed.resolve(error));
+        proxyRemaining();
+      },
+    );
+    const { result } = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+    expect(result).toMatchObject({ sessionId: "session-1" });
+    expect(String(await failed.promise)).toMatch(/agent ended the connection/);
+    await settle();
+    expect(told(scene)).toEqual(["answer sessionId", "two"]);
+  });
+
+  it("is handed over at once by `startProxy`, which says its id, and lets nothing overtake the response", async () => {
+    const ids: unknown[] = [];
+    const script: AcpScript = { on: { "session/new": { answer: { merge: { custom: 1 } }, after: [{ say: "one" }] } } };
+    await using scene = open(script, async (request) => {
+      ids.push(await request.startProxy());
+      await settle(3);
+    });
+    await scene.client.newSession();
+    await settle();
+    expect(ids).toEqual(["session-1"]);
+    expect(told(scene)).toEqual(["answer sessionId,custom", "one"]);
+  });
+});
+
+it("a session that waits for an agent that is gone is told, where the agent has a transport of its own", async () => {
+  const failed = deferred<unknown>();
+  await using scene = direct({ on: { "session/new": { after: [{ exit: { code: 0 } }] } } }, async (request) => {
+    const held: HeldSession = await request.startSession();
+    await held.session.next().catch((error: unknown) => failed.resolve(error));
+    held.proxyRemaining();
+  });
+  await scene.client.newSession();
+  expect(String(await failed.promise)).toMatch(/the agent ended the connection/);
+  await scene.client.over();
+});
+
+it("a session in which more came than can be kept fails when it is handed over, and says so", async () => {
+  await using scene = direct(
+    { on: { "session/new": { after: [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }, { say: "last" }] } } },
+    async (request) => {
+      const { session, proxyRemaining } = await request.startSession();
+      while (session.dropped === 0) await settle(1);
+      proxyRemaining();
+    },
+  );
+  const { error } = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+  expect(error?.message).toMatch(/updates of session session-1 were not read and are lost/);
+});
