@@ -1,18 +1,9 @@
-import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
-import { startAcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
-import { running } from "../conductor/test-chain.ts";
-import { LineClient, settle, type Message } from "../conductor/test-line-client.ts";
-import {
-  openConductor,
-  openProxy,
-  proxyComponent,
-  streamTransport,
-  transportPair,
-  type ClientRequestHandler,
-  type HeldSession,
-} from "../index.ts";
+import type { AcpScript } from "../../testing/acp-agent/index.ts";
+import { settle, type Message } from "../conductor/test-line-client.ts";
+import type { ClientRequestHandler, HeldSession } from "../index.ts";
+import { conducted, direct, type OpenSides, type Sides } from "./test-sides.ts";
 
 const PERMISSION = "session/request_permission";
 const ALLOWED = { outcome: { outcome: "selected", optionId: "allow_once" } };
@@ -22,48 +13,16 @@ const STORED = {
   history: ["a", "b"].map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } })),
 };
 
-interface Scene extends AsyncDisposable {
-  readonly client: LineClient;
-  readonly agent: ReturnType<typeof startAcpAgent>;
-}
+/** With that handler in the proxy. */
+type Open = (script: AcpScript, handler: ClientRequestHandler, method?: string) => Sides;
 
-type Open = (script: AcpScript, handler: ClientRequestHandler, method?: string) => Scene;
-
-/** The client, a proxy with that handler, and the agent. */
-const direct: Open = (script, handler, method = "session/new") => {
-  const [near, far] = transportPair();
-  const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
-  const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
-  const proxy = openProxy(
-    { transport: far },
-    { transport: streamTransport(fromAgent, toAgent) },
-    { fromClient: { [method]: handler } },
-  );
-  return {
-    client: new LineClient(near),
-    agent,
-    [Symbol.asyncDispose]: async () => (await proxy.close(), agent.close()),
-  };
-};
-
-const component: Open = (script, handler, method = "session/new") => {
-  const [near, far] = transportPair();
-  const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
-  const agent = startAcpAgent({ script, input: toAgent, output: fromAgent });
-  const conductor = openConductor({
-    client: { transport: far },
-    proxies: [proxyComponent("holds", { fromClient: { [method]: handler } })],
-    agent: running("agent", streamTransport(fromAgent, toAgent)),
-  });
-  return {
-    client: new LineClient(near),
-    agent,
-    [Symbol.asyncDispose]: async () => (await conductor.close(), agent.close()),
-  };
-};
+const handling =
+  (open: OpenSides): Open =>
+  (script, handler, method = "session/new") =>
+    open(script, { fromClient: { [method]: handler } });
 
 /** What the client was told, in short. */
-function told({ client }: Scene): string[] {
+function told({ client }: Sides): string[] {
   return client.messages.map(({ method, params, result, error }: Message) => {
     if (method === "session/update") {
       const { update } = params as { update?: { content?: { text: string } } };
@@ -76,8 +35,8 @@ function told({ client }: Scene): string[] {
 }
 
 describe.each([
-  ["between two transports", direct],
-  ["in a conductor's chain", component],
+  ["between two transports", handling(direct)],
+  ["in a conductor's chain", handling(conducted)],
 ])("a session that a proxy %s holds", (_, open) => {
   it("is handed over with a prompt in flight: the rest of it is the client's, the response the proxy's", async () => {
     const stop = deferred<unknown>();
@@ -361,18 +320,21 @@ describe.each([
 
 it("a session that waits for an agent that is gone is told, where the agent has a transport of its own", async () => {
   const failed = deferred<unknown>();
-  await using scene = direct({ on: { "session/new": { after: [{ exit: { code: 0 } }] } } }, async (request) => {
-    const held: HeldSession = await request.startSession();
-    await held.session.next().catch((error: unknown) => failed.resolve(error));
-    held.proxyRemaining();
-  });
+  await using scene = handling(direct)(
+    { on: { "session/new": { after: [{ exit: { code: 0 } }] } } },
+    async (request) => {
+      const held: HeldSession = await request.startSession();
+      await held.session.next().catch((error: unknown) => failed.resolve(error));
+      held.proxyRemaining();
+    },
+  );
   await scene.client.newSession();
   expect(String(await failed.promise)).toMatch(/the agent ended the connection/);
   await scene.client.over();
 });
 
 it("a session in which more came than can be kept fails when it is handed over, and says so", async () => {
-  await using scene = direct(
+  await using scene = handling(direct)(
     { on: { "session/new": { after: [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }, { say: "last" }] } } },
     async (request) => {
       const { session, proxyRemaining } = await request.startSession();

@@ -9,12 +9,13 @@ export interface OffersOptions {
   readonly bridge: readonly string[] | undefined;
 }
 
+type Send<T> = (params: unknown) => Promise<{ readonly sessionId: string | undefined; readonly value: T }>;
+
 export class SessionOffers implements AsyncDisposable {
   readonly #options: OffersOptions;
   readonly #overAcp: McpOverAcp;
   readonly #bySession = new Map<string, Offer>();
-  /** Being opened, or given in a request that has no answer yet. */
-  readonly #underWay = new Set<Promise<Offer>>();
+  readonly #underWay = new Set<Promise<unknown>>();
   readonly #closing = new Set<Promise<void>>();
   /** As the agent said it. */
   #support: McpSupport | undefined;
@@ -36,23 +37,13 @@ export class SessionOffers implements AsyncDisposable {
   }
 
   /** Sets a session up: `send` gets the params with the servers in them, and says which session it was, if it was one. */
-  async give<T>(
-    params: unknown,
-    send: (params: unknown) => Promise<{ sessionId: string | undefined; value: T }>,
-  ): Promise<T> {
-    const opening = this.#open();
-    this.#underWay.add(opening);
+  async give<T>(params: unknown, send: Send<T>): Promise<T> {
+    const giving = this.#give(params, send);
+    this.#underWay.add(giving);
     try {
-      const offer = await opening;
-      const { sessionId, value } = await send(injectServers(params, offer.mcpServers));
-      if (sessionId === undefined || this.#closed) this.#close(offer);
-      else this.#keep(sessionId, offer);
-      return value;
-    } catch (error) {
-      await opening.then((offer) => this.#close(offer)).catch(() => undefined); // it is what failed, and is told
-      throw error;
+      return await giving;
     } finally {
-      this.#underWay.delete(opening);
+      this.#underWay.delete(giving);
     }
   }
 
@@ -76,20 +67,28 @@ export class SessionOffers implements AsyncDisposable {
     this.#overAcp.notification(notification);
   }
 
-  /** Rejects where a server could not be closed. */
+  /** To be called when the agent answers no more. Rejects where a server could not be closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
-    const opened = await Promise.allSettled(this.#underWay);
-    for (const offer of opened) if (offer.status === "fulfilled") this.#close(offer.value);
+    await Promise.allSettled(this.#underWay);
     const ended = await Promise.allSettled([...this.#closing, this.#overAcp[Symbol.asyncDispose]()]);
     const failures = ended.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
     if (failures.length > 0) throw new AggregateError(failures, "not every MCP server could be closed");
   }
 
-  #open(): Promise<Offer> {
+  async #give<T>(params: unknown, send: Send<T>): Promise<T> {
     const { servers, bridge } = this.#options;
-    return offerServers(servers, { support: this.#support, overAcp: this.#overAcp, bridge });
+    const offer = await offerServers(servers, { support: this.#support, overAcp: this.#overAcp, bridge });
+    let sessionId: string | undefined;
+    try {
+      const sent = await send(injectServers(params, offer.mcpServers));
+      ({ sessionId } = sent);
+      return sent.value;
+    } finally {
+      if (sessionId === undefined || this.#closed) this.#close(offer);
+      else this.#keep(sessionId, offer);
+    }
   }
 
   #keep(sessionId: string, offer: Offer): void {
