@@ -1,7 +1,14 @@
 // Ways to read what an agent says. Each connects to its streams and gives { request, close }; `onUpdate` hears every update.
 import { Readable, Writable } from "node:stream";
 import { client, ndJsonStream } from "@agentclientprotocol/sdk";
-import { Connection, streamTransport } from "../../dist/acp/index.js";
+import {
+  Connection,
+  openConductor,
+  openProxy,
+  proxyComponent,
+  streamTransport,
+  transportPair,
+} from "../../dist/acp/index.js";
 
 /** The floor: lines cut at newlines, and JSON.parse. */
 export function raw({ stdout, stdin }, onUpdate) {
@@ -29,12 +36,7 @@ export function raw({ stdout, stdin }, onUpdate) {
 }
 
 export function rookery({ stdout, stdin }, onUpdate) {
-  const handlers = { notification: ({ params }) => onUpdate(params) };
-  const connection = new Connection({ transport: streamTransport(stdout, stdin), handlers });
-  return {
-    request: (method, params) => connection.request(method, params),
-    close: () => connection.close(),
-  };
+  return over(streamTransport(stdout, stdin), onUpdate);
 }
 
 export function official({ stdout, stdin }, onUpdate) {
@@ -48,5 +50,32 @@ export function official({ stdout, stdin }, onUpdate) {
       await connection.closed;
       stdin.destroy(); // it is left open, and the agent waits
     },
+  };
+}
+
+/** Through a proxy of this process. */
+export function proxied({ stdout, stdin }, onUpdate) {
+  const [near, far] = transportPair();
+  openProxy({ transport: far }, { transport: streamTransport(stdout, stdin) });
+  return over(near, onUpdate);
+}
+
+/** Through a conductor of this process, and five proxies of it. */
+export function chained({ stdout, stdin }, onUpdate) {
+  const [near, far] = transportPair();
+  const agent = {
+    name: "agent",
+    start: async () => ({ transport: streamTransport(stdout, stdin), [Symbol.asyncDispose]: async () => undefined }),
+  };
+  const proxies = Array.from({ length: 5 }, (_, index) => proxyComponent(`proxy ${index + 1}`, {}));
+  openConductor({ client: { transport: far }, proxies, agent });
+  return over(near, onUpdate);
+}
+
+function over(transport, onUpdate) {
+  const connection = new Connection({ transport, handlers: { notification: ({ params }) => onUpdate(params) } });
+  return {
+    request: (method, params) => connection.request(method, params),
+    close: () => connection.close(),
   };
 }
