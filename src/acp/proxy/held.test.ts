@@ -260,6 +260,17 @@ describe.each([
     expect(await scene.client.answerTo(held)).toMatchObject({ result: { sessionId: "session-2" } });
   });
 
+  it("is set up with the client's own params, whatever is in them", async () => {
+    const params = { cwd: "/work", sessionId: "stored", extra: { deep: [null] } };
+    await using scene = open(
+      { sessions: [STORED] },
+      async (request) => (await request.startSession()).proxyRemaining(),
+      "session/resume",
+    );
+    await scene.client.request("session/resume", params);
+    expect(await scene.agent.receivedMethod("session/resume")).toEqual(params);
+  });
+
   it("that the agent refuses is refused as the agent did", async () => {
     const error = { code: -32_000, message: "log in first", data: { methods: ["x"] }, extra: null };
     await using scene = open({ on: { "session/new": { answer: { error } } } }, async (request) => {

@@ -19,7 +19,6 @@ export class SessionOffers implements AsyncDisposable {
   readonly #closing = new Set<Promise<void>>();
   /** As the agent said it. */
   #support: McpSupport | undefined;
-  #closed = false;
 
   constructor(agent: McpPeer, options: OffersOptions) {
     this.#options = options;
@@ -69,15 +68,15 @@ export class SessionOffers implements AsyncDisposable {
 
   /** To be called when the agent answers no more. Rejects where a server could not be closed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
     await Promise.allSettled(this.#underWay);
+    for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
     const ended = await Promise.allSettled([...this.#closing, this.#overAcp[Symbol.asyncDispose]()]);
     const failures = ended.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
     if (failures.length > 0) throw new AggregateError(failures, "not every MCP server could be closed");
   }
 
   async #give<T>(params: unknown, send: Send<T>): Promise<T> {
+    if (this.isEmpty) return (await send(params)).value;
     const { servers, bridge } = this.#options;
     const offer = await offerServers(servers, { support: this.#support, overAcp: this.#overAcp, bridge });
     let sessionId: string | undefined;
@@ -86,7 +85,7 @@ export class SessionOffers implements AsyncDisposable {
       ({ sessionId } = sent);
       return sent.value;
     } finally {
-      if (sessionId === undefined || this.#closed) this.#close(offer);
+      if (sessionId === undefined) this.#close(offer);
       else this.#keep(sessionId, offer);
     }
   }
