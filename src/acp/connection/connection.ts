@@ -406,15 +406,7 @@ export class Connection implements AsyncDisposable {
 const ID_AT_THE_END = /"id"\s*:\s*(\d+|"[^"\\]*")\s*\}\s*$/;
 
 function arrived(message: RpcNotification, line: string): IncomingNotification {
-  const { method } = message;
-  if (!(message instanceof UnreadUpdate)) return { method, params: message.params, line };
-  return {
-    method,
-    line,
-    get params() {
-      return message.params;
-    },
-  };
+  return message instanceof UnreadUpdate ? message : { method: message.method, params: message.params, line };
 }
 
 function encode(message: { id?: number; method: string; params?: unknown }): string {

@@ -71,15 +71,15 @@ export function glance(line: string): Classified {
 
 export class UnreadUpdate implements RpcNotification {
   readonly method = "session/update";
-  readonly #line: string;
+  readonly line: string;
   #params: unknown;
 
   constructor(line: string) {
-    this.#line = line;
+    this.line = line;
   }
 
   get params(): unknown {
-    this.#params ??= paramsOf(this.#line);
+    this.#params ??= paramsOf(this.line);
     return this.#params;
   }
 }
