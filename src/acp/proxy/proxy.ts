@@ -3,7 +3,7 @@ import { sessionIdOf } from "../client/handlers.ts";
 import type { SessionOptions } from "../client/session.ts";
 import { Verbatim, type IncomingNotification, type IncomingRequest, type Noise } from "../connection/incoming.ts";
 import { invalidParams, PeerNotReading } from "../errors.ts";
-import { SESSION_SETUP_METHODS } from "../mcp/index.ts";
+import { injectServers, isMcpMethod, McpOverAcp, SESSION_SETUP_METHODS } from "../mcp/index.ts";
 import type { InProcessServer, McpDeclaration, McpDialect } from "../mcp/index.ts";
 import type * as acp from "../schema.ts";
 import type { ProxyDialect } from "./dialect.ts";
@@ -65,12 +65,13 @@ export class Proxy implements AsyncDisposable {
   readonly #options: ProxyOptions;
   readonly #link: ProxyLink;
   readonly #held: HeldSessions;
+  readonly #overAcp: McpOverAcp;
   readonly #offers: SessionOffers;
   readonly #released: Promise<void>;
 
   /** Use `openProxy` or `openProxyComponent`. */
   constructor(options: ProxyOptions, connect: (handlers: LinkHandlers) => ProxyLink) {
-    const { mcpServers = [], mcpDialect, bridge, onNoise } = options;
+    const { mcpDialect, bridge, onNoise } = options;
     this.#options = options;
     const failed = (error: unknown): void => {
       if (error instanceof PeerNotReading) void this.#link.close(error); // else it is gone, and closed anyway
@@ -89,7 +90,8 @@ export class Proxy implements AsyncDisposable {
       },
     });
     this.#held = new HeldSessions(this.#link);
-    this.#offers = new SessionOffers(this.#link.agent, { servers: mcpServers, dialect: mcpDialect, bridge });
+    this.#overAcp = new McpOverAcp(this.#link.agent, { dialect: mcpDialect });
+    this.#offers = new SessionOffers({ overAcp: this.#overAcp, bridge });
     this.#released = this.#link.closed.then(() => this.#offers[Symbol.asyncDispose]());
     this.closed = this.#released.catch(() => undefined); // told by `close`
   }
@@ -162,11 +164,11 @@ export class Proxy implements AsyncDisposable {
   }
 
   #ownHandler(method: string): OwnHandler | undefined {
-    const { prompt } = this.#options;
+    const { prompt, mcpServers = [] } = this.#options;
     if (method === "session/prompt" && prompt !== undefined) {
       return async (request) => request.forward(await prompt(request.params as acp.PromptRequest));
     }
-    if (this.#offers.isEmpty) return undefined;
+    if (mcpServers.length === 0) return undefined;
     if (method === "initialize") return (request) => this.#initialize(request);
     if (SESSION_SETUP_METHODS.has(method)) return (request) => this.#setUp(request);
     if (method === "session/close" || method === "session/delete") return (request) => this.#ending(request);
@@ -180,7 +182,7 @@ export class Proxy implements AsyncDisposable {
   }
 
   #setUp(request: ProxiedRequest): Promise<Verbatim> {
-    return this.#offers.give(request.params, async (params) => {
+    return this.#give(request, async (params) => {
       const value = await request.forward(params);
       return { value, sessionId: value.error === undefined ? setUpSession(request, value) : undefined };
     });
@@ -194,23 +196,26 @@ export class Proxy implements AsyncDisposable {
   }
 
   #startSession(request: ProxiedRequest, options: SessionOptions = {}): Promise<HeldSession> {
-    return this.#offers.give(request.params, async (params) => {
-      if (typeof params !== "object" || params === null)
-        throw invalidParams(`the params of ${request.method} must be an object`);
-      const starting = this.#held.start({
-        request,
-        params: params as Record<string, unknown>,
-        options,
-        left: ({ id }) => this.#offers.end(id),
-      });
+    return this.#give(request, async (params) => {
+      if (!isObject(params)) throw invalidParams(`the params of ${request.method} must be an object`);
+      const starting = this.#held.start({ request, params, options, left: ({ id }) => this.#offers.end(id) });
       request.goOn(); // the client's answers to what the session asks come after it
       const value = await starting;
       return { value, sessionId: value.session.id };
     });
   }
 
+  /** Sets a session up with the proxy's own servers among its params. */
+  #give<T>(
+    { params }: ProxiedRequest,
+    send: (params: unknown) => Promise<{ readonly value: T; readonly sessionId: string | undefined }>,
+  ): Promise<T> {
+    const { mcpServers = [] } = this.#options;
+    return this.#offers.give(mcpServers, (given) => send(given.length === 0 ? params : injectServers(params, given)));
+  }
+
   #fromAgent(request: IncomingRequest): unknown {
-    if (this.#offers.handles(request)) return this.#offers.request(request);
+    if (this.#serves(request)) return this.#overAcp.request(request);
     const held = this.#held.request(request);
     if (held !== undefined) return held;
     const handler = this.#options.fromAgent?.[request.method];
@@ -219,12 +224,19 @@ export class Proxy implements AsyncDisposable {
   }
 
   #notifiedByAgent(notification: IncomingNotification): void | Promise<void> {
-    // An update is no server's, and is best left unread.
-    const isUpdate = notification.method === "session/update";
-    if (!isUpdate && this.#offers.handles(notification)) return this.#offers.notification(notification);
+    if (this.#serves(notification)) return this.#overAcp.notification(notification);
     const held = this.#held.notification(notification);
     return held === undefined ? this.#link.client.passOn(notification) : held.room;
   }
+
+  /** Whether it is for one of the proxy's own servers. */
+  #serves(message: IncomingNotification): boolean {
+    return isMcpMethod(message.method) && this.#overAcp.handles(message); // the params of all else stay unread
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 /** The session that a request has set up. */
