@@ -14,7 +14,14 @@ const SECONDS = 1_000;
 
 const IMPORTER = `
 import { Rookery, SessionEvent, type EventOf, type Session } from "rookery";
+import { connectClient, startAgent, type ClientSession } from "rookery/acp";
 import { say, startModelServer, storeContract } from "rookery/testing";
+export async function ask(command: string[], cwd: string): Promise<string> {
+  const agent = await startAgent({ command, cwd, env: {} });
+  const client = await connectClient({ transport: agent.transport, exit: () => agent.exit() });
+  const session: ClientSession = await client.session(cwd).create();
+  return session.prompt("go").readText();
+}
 export async function main(): Promise<string> {
   const model = await startModelServer([say("hi")]);
   const rookery: Rookery = await Rookery.open({ home: "x" });

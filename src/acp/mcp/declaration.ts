@@ -1,6 +1,5 @@
 /** The MCP servers that a session is given: declared as ACP has them on the wire, or living in this process. */
 import type { McpServer } from "@agentclientprotocol/sdk/unstable";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 
 /** As it is on the wire. A type that is not known here may be known to the agent. */
 export type McpDeclaration = McpServer | UnknownDeclaration;
@@ -23,7 +22,15 @@ export interface InProcessServer {
 
 /** What `McpServer` and `Server` of the MCP SDK are. It is done with when the transport is closed. */
 export interface ConnectableServer {
-  connect(transport: Transport): Promise<void>;
+  connect(transport: McpTransport): Promise<void>;
+}
+
+/** As much of the MCP SDK's `Transport` as it takes to be one; its own declarations want a browser's types. */
+export interface McpTransport {
+  start(): Promise<void>;
+  send(message: object, options?: object): Promise<void>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
 }
 
 /** What an agent says that it takes beside stdio: `agentCapabilities.mcpCapabilities`, as it came. */
