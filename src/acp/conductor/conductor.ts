@@ -2,13 +2,15 @@
 import { Connection } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
 import { methodNotFound, peerError, requestCancelled, RPC, type ConnectionClosed } from "../errors.ts";
+import type { McpPeer } from "../mcp/index.ts";
 import { DIALECTS, dialectOf, isProxyInitialize, type ProxyDialect } from "../proxy/dialect.ts";
 import type { LinkOptions } from "../proxy/link.ts";
 import { unwrapped, unwrappedRequest, withMethod, type Passing } from "../proxy/message.ts";
 import { directPort, successorPort, type Port } from "../proxy/port.ts";
-import { passThrough } from "../proxy/relay.ts";
+import { passThrough, relay, type ProxyHandler } from "../proxy/relay.ts";
 import type { Component } from "./component.ts";
 import { Node } from "./node.ts";
+import { AcpBridge } from "./servers/bridge.ts";
 
 export interface ConductorOptions {
   readonly client: LinkOptions;
@@ -20,6 +22,8 @@ export interface ConductorOptions {
   readonly onDeath?: ((name: string, error: ConnectionClosed) => void) | undefined;
   /** Hears what a component writes that is no message, such as its log. */
   readonly onNoise?: ((name: string, noise: Noise) => void) | undefined;
+  /** The command of the program through which an agent reaches a server that was declared over ACP, if in no other way. */
+  readonly bridge?: readonly string[] | undefined;
 }
 
 /** Where a message is to go: a port that is there, or one that is being started. */
@@ -38,6 +42,7 @@ export class Conductor implements AsyncDisposable {
   readonly #options: ConductorOptions;
   readonly #nodes: readonly Node[];
   readonly #client: Connection;
+  readonly #bridge: AcpBridge;
   readonly #toClient: Port;
   /** In another's chain: whoever comes behind it. */
   readonly #toSuccessor: Port;
@@ -49,6 +54,7 @@ export class Conductor implements AsyncDisposable {
     this.#options = options;
     const components = [...options.proxies, ...(options.agent === undefined ? [] : [options.agent])];
     this.#nodes = components.map((component, place) => this.#node(component, place));
+    this.#bridge = new AcpBridge(this.#beforeAgent(), options.bridge);
     this.#client = new Connection({
       peer: "the client",
       ...options.client,
@@ -74,9 +80,12 @@ export class Conductor implements AsyncDisposable {
   }
 
   async #close(cause: unknown): Promise<void> {
-    const ended = await Promise.allSettled(this.#nodes.map((node) => node.close()));
+    const components = await Promise.allSettled(this.#nodes.map((node) => node.close()));
+    const [bridge] = await Promise.allSettled([this.#bridge[Symbol.asyncDispose]()]);
     await this.#client.close(cause);
-    const failures = ended.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
+    const failures = [...components, bridge].flatMap((end) =>
+      end.status === "rejected" ? [end.reason as unknown] : [],
+    );
     if (failures.length > 0) throw new AggregateError(failures, "not every component could be ended");
   }
 
@@ -125,16 +134,32 @@ export class Conductor implements AsyncDisposable {
   /** Towards the agent, to the component at that place. */
   #down(request: IncomingRequest, place: number): unknown {
     if (isOurs(request)) throw methodNotFound(request.method);
+    if (!this.#isProxy(place)) return this.#toAgent(request, place);
     const node = this.#nodes[place];
-    if (request.method !== "initialize" || node === undefined || !this.#isProxy(place)) {
+    if (request.method !== "initialize" || node === undefined) {
       return this.#pass(request, this.#at(place, request.signal));
     }
     request.hold(node.start(request.signal).catch(() => undefined)); // what follows finds it running
     return node.initializeProxy(request);
   }
 
+  #toAgent(request: IncomingRequest, place: number): unknown {
+    if (this.#bridge.handles(request)) return this.#bridge.request(request);
+    return this.#pass(request, this.#at(place, request.signal), this.#bridge.handler(request));
+  }
+
   #tellDown(message: Passing | undefined, place: number): void | Promise<void> {
-    return message === undefined || isOurs(message) ? undefined : this.#tell(message, this.#at(place));
+    if (message === undefined || isOurs(message)) return undefined;
+    if (!this.#isProxy(place) && this.#bridge.handles(message)) return this.#bridge.notification(message);
+    return this.#tell(message, this.#at(place));
+  }
+
+  #beforeAgent(): McpPeer {
+    const before = async (): Promise<Port> => this.#before(this.#nodes.length - 1);
+    return {
+      request: async (...asked) => (await before()).request(...asked),
+      notify: async (...told) => (await before()).notify(...told),
+    };
   }
 
   /** Who comes before that place hears it as from his successor. */
@@ -150,10 +175,12 @@ export class Conductor implements AsyncDisposable {
     return node.ports?.asPredecessor ?? node.start(signal).then(({ asPredecessor }) => asPredecessor);
   }
 
-  #pass(request: IncomingRequest, to: Target): unknown {
-    if (!(to instanceof Promise)) return passThrough(request, to);
+  #pass(request: IncomingRequest, to: Target, handler?: ProxyHandler): unknown {
+    const pass = (port: Port): unknown =>
+      handler === undefined ? passThrough(request, port) : relay(request, port, handler);
+    if (!(to instanceof Promise)) return pass(to);
     request.hold(to.catch(() => undefined));
-    return to.then((port) => passThrough(request, port));
+    return to.then(pass);
   }
 
   #tell(message: Passing | undefined, to: Target): void | Promise<void> {

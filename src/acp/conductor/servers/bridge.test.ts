@@ -1,0 +1,156 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, it } from "vitest";
+import type { AcpScript } from "../../../testing/acp-agent/index.ts";
+import { methodNotFound, type McpDialect, type ProxyOptions } from "../../index.ts";
+import { textOf, toolServer } from "../../mcp/test-tools.ts";
+import { conducted, type Sides } from "../../proxy/test-sides.ts";
+import { settle } from "../test-line-client.ts";
+
+const taking = (...kinds: ("acp" | "http")[]): AcpScript => ({
+  initialize: {
+    agentCapabilities: { mcpCapabilities: { acp: kinds.includes("acp"), http: kinds.includes("http"), sse: false } },
+  },
+});
+const call = (server: string) => ({ callMcp: { server, tool: "echo", arguments: { text: "hi" } } });
+
+/** Whoever is before it thinks that the agent takes servers over ACP, as proxies in other hands do without asking. */
+const pretends: ProxyOptions = {
+  fromClient: {
+    initialize: async (request) => {
+      const { result } = await request.forward();
+      return { ...(result as object), agentCapabilities: { mcpCapabilities: { acp: true } } };
+    },
+  },
+};
+/** Whoever declared the server knows connections only. */
+const refusesStateless: ProxyOptions["fromAgent"] = {
+  "mcp/message": (request) => {
+    if ("serverId" in (request.params as object)) throw methodNotFound(request.method);
+    return request.forward();
+  },
+};
+
+type Way = readonly [way: string, dialect: McpDialect, pretender: ProxyOptions];
+const WAYS: readonly Way[] = [
+  ["by requests that stand for themselves", "official", pretends],
+  ["by connections", "official", { ...pretends, fromAgent: refusesStateless }],
+  ["by connections of the Rust SDK", "rust", pretends],
+];
+
+async function begin({ client }: Sides, params: object = {}): Promise<string> {
+  await client.request("initialize", { protocolVersion: 1 });
+  return client.newSession(params);
+}
+
+interface Given {
+  readonly type?: string;
+  readonly name: string;
+  readonly url: string;
+  readonly headers: { readonly name: string; readonly value: string }[];
+}
+
+async function given({ agent }: Sides): Promise<Given[]> {
+  return (await agent.receivedMethod("session/new"))["mcpServers"] as Given[];
+}
+
+describe.each(WAYS)("a server that a proxy declares over ACP and speaks %s", (_, mcpDialect, pretender) => {
+  it.each([
+    ["over HTTP", ["http"] as const, { type: "http" }],
+    ["through a program", [] as const, { command: process.execPath }],
+  ])("is brought to an agent that reaches servers %s", async (_how, kinds, declaration) => {
+    const theirs = { name: "theirs", command: "/theirs", args: [], env: [] };
+    await using sides = conducted(
+      { ...taking(...kinds), otherwise: [call("tools")] },
+      { mcpServers: [toolServer()], mcpDialect },
+      pretender,
+    );
+    const sessionId = await begin(sides, { mcpServers: [theirs] });
+    expect(await given(sides)).toMatchObject([theirs, { name: "tools", ...declaration }]);
+    await sides.client.answerTo(sides.client.prompt(sessionId));
+    expect(sides.client.text).toBe("tools.echo: echo hi");
+  });
+
+  it("says what it says meanwhile, and is told when a call is taken back", async () => {
+    const server = toolServer();
+    await using sides = conducted(taking("http"), { mcpServers: [server], mcpDialect }, pretender);
+    await begin(sides);
+    const client = await connect(sides);
+    expect(client.getServerVersion()).toMatchObject({ name: "tool-server" });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
+    const progress: number[] = [];
+    const onprogress = (step: { progress: number }) => progress.push(step.progress);
+    expect(textOf(await client.callTool({ name: "steps" }, undefined, { onprogress }))).toBe("two steps");
+    expect(progress).toEqual([1, 2]);
+    await expect(client.callTool({ name: "missing" })).resolves.toMatchObject({ isError: true });
+    await client.ping();
+    const controller = new AbortController();
+    const hanging = client.callTool({ name: "hang" }, undefined, { signal: controller.signal }).catch(String);
+    await server.hanging.promise;
+    controller.abort();
+    await server.stopped.promise;
+    await hanging;
+    await client.close();
+  });
+
+  it("is gone when the session is closed", async () => {
+    const server = toolServer();
+    await using sides = conducted(taking("http"), { mcpServers: [server], mcpDialect }, pretender);
+    const sessionId = await begin(sides);
+    const client = await connect(sides);
+    await client.callTool({ name: "echo", arguments: { text: "x" } });
+    await sides.client.request("session/close", { sessionId });
+    const [declared] = await given(sides);
+    const url = declared?.url ?? "";
+    for (let looks = 0; looks < 50 && (await reachable(url)); looks += 1) await settle();
+    expect(await reachable(url)).toBe(false);
+    await client.close().catch(() => undefined);
+  });
+});
+
+it.each(WAYS.slice(1))("a server that is spoken to %s may ask the agent back", async (_, mcpDialect, pretender) => {
+  await using sides = conducted(taking("http"), { mcpServers: [toolServer()], mcpDialect }, pretender);
+  await begin(sides);
+  const client = await connect(sides);
+  client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { colour: "blue" } }));
+  expect(textOf(await client.callTool({ name: "ask" }))).toBe("they like blue");
+  await client.close();
+});
+
+it("an agent that takes servers over ACP gets the declaration as it is", async () => {
+  await using sides = conducted({ ...taking("acp"), otherwise: [call("tools")] }, { mcpServers: [toolServer()] });
+  const sessionId = await begin(sides);
+  expect(await given(sides)).toMatchObject([{ type: "acp", name: "tools" }]);
+  await sides.client.answerTo(sides.client.prompt(sessionId));
+  expect(sides.client.text).toBe("tools.echo: echo hi");
+});
+
+it("a server that nobody answers for fails where the agent uses it, and the session goes on", async () => {
+  const lost = { type: "acp", name: "lost", serverId: "acp:nobody" };
+  await using sides = conducted({ ...taking("http"), otherwise: [call("lost"), { say: "on" }] }, {});
+  const prompt = sides.client.prompt(await begin(sides, { mcpServers: [lost] }));
+  for (const asked of ["mcp/message", "mcp/connect"]) {
+    const { id } = await sides.client.called(asked);
+    sides.client.send({ id, error: { code: -32_601, message: "no such thing" } });
+  }
+  await sides.client.answerTo(prompt);
+  expect(sides.client.text).toMatch(/^lost\.echo failed: .*\|on$/);
+});
+
+/** As the agent would. */
+async function connect(sides: Sides): Promise<Client> {
+  const [declared] = await given(sides);
+  const { url, headers } = declared ?? { url: "", headers: [] };
+  const client = new Client({ name: "agent", version: "1.0.0" }, { capabilities: { elicitation: {} } });
+  const requestInit = { headers: headers.map(({ name, value }): [string, string] => [name, value]) };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit }));
+  return client;
+}
+
+async function reachable(url: string): Promise<boolean> {
+  return fetch(url).then(
+    () => true,
+    () => false,
+  );
+}
