@@ -6,7 +6,7 @@ import type { AcpScript } from "../../../testing/acp-agent/index.ts";
 import { methodNotFound, type McpDialect, type ProxyOptions } from "../../index.ts";
 import { textOf, toolServer } from "../../mcp/test-tools.ts";
 import { conducted, type Sides } from "../../proxy/test-sides.ts";
-import { settle } from "../test-line-client.ts";
+import { settle, type Message } from "../test-line-client.ts";
 
 const taking = (...kinds: ("acp" | "http")[]): AcpScript => ({
   initialize: {
@@ -136,6 +136,42 @@ it("a server that nobody answers for fails where the agent uses it, and the sess
   }
   await sides.client.answerTo(prompt);
   expect(sides.client.text).toMatch(/^lost\.echo failed: .*\|on$/);
+});
+
+it.each([
+  ["mcp", { type: "acp", name: "tools", serverId: "x" }, { serverId: "x" }, { connectionId: "c" }],
+  ["_mcp", { type: "acp", name: "tools", id: "x" }, { acp_id: "x", acp_url: "x" }, { connection_id: "c" }],
+  ["_mcp", { type: "http", name: "tools", url: "acp:x", headers: [] }, { acp_id: "acp:x" }, { connection_id: "c" }],
+])("speaks %s/* to who declared a server as %o, and lets go of it when it is left", async (area, server, asked, id) => {
+  await using sides = conducted(taking("http"), {});
+  const { client } = sides;
+  const answer = async (method: string, how: object): Promise<unknown> => {
+    const { id: asking, params } = await client.called(method);
+    client.send({ id: asking, ...how });
+    return params;
+  };
+  const sessionId = await begin(sides, { mcpServers: [server] });
+  const connecting = connect(sides);
+  if (area === "mcp") await answer("mcp/message", { error: { code: -32_601, message: "no" } });
+  expect(await answer(`${area}/connect`, { result: id })).toMatchObject(asked);
+  const said = (inner: string): Promise<Message> =>
+    client.first(
+      ({ params }) => JSON.stringify(params ?? "").startsWith(`{"connectionId":"c","method":"${inner}"`),
+      inner,
+    );
+  const message = await said("initialize");
+  expect(message.method).toBe(`${area}/message`);
+  const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+  client.send({ id: message.id, result });
+  const agent = await connecting;
+  await said("notifications/initialized");
+  const calling = agent.callTool({ name: "x" }).catch(String);
+  const called = await said("tools/call");
+  await client.request("session/close", { sessionId });
+  expect((await client.called("$/cancel_request")).params).toEqual({ requestId: called.id });
+  expect((await client.called(`${area}/disconnect`)).params).toEqual(id);
+  await agent.close().catch(() => undefined);
+  await calling;
 });
 
 /** As the agent would. */
