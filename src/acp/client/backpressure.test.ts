@@ -24,7 +24,7 @@ async function count(turn: ClientTurn): Promise<number> {
 describe("a turn that nobody reads", () => {
   it("makes the agent wait, however much it has to say", async () => {
     await using scene = await openScene({ prompts: [[{ flood: { count: 1_000_000 } }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await stalled(scene);
     expect(scene.taken()).toBeLessThan(BOUND);
@@ -39,7 +39,7 @@ describe("a turn that nobody reads", () => {
   it("is there whole when it is read", async () => {
     const updates = 100_000;
     await using scene = await openScene({ prompts: [[{ flood: { count: updates } }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await stalled(scene);
     expect(await count(turn)).toBe(updates);
@@ -48,7 +48,7 @@ describe("a turn that nobody reads", () => {
 
   it("makes the agent wait again whenever its reader stops", async () => {
     await using scene = await openScene({ prompts: [[{ flood: { count: 2_000, padding: "x".repeat(8 * 1024) } }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const reader = numbers(session.prompt("go"));
     let read = 0;
     for (let pause = 1; pause <= 3; pause += 1) {
@@ -63,7 +63,7 @@ describe("a turn that nobody reads", () => {
   it("keeps nothing of what was read, while there is more to read", async () => {
     const padding = "x".repeat(64 * 1024);
     await using scene = await openScene({ prompts: [[{ flood: { count: 900, padding } }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const reader = numbers(session.prompt("go"));
     await reader.next();
     await stalled(scene);
@@ -145,7 +145,7 @@ describe("a turn that nobody reads", () => {
 it("what is left unread of many turns is bounded, and the latest can be read", async () => {
   const padding = "x".repeat(16 * 1024);
   await using scene = await openScene({ otherwise: [{ flood: { count: 50, padding } }] });
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   const turns: ClientTurn[] = [];
   for (let turn = 0; turn < 20; turn += 1) {
     const prompted = session.prompt("go");

@@ -4,7 +4,7 @@ import { isRookeryError } from "../../domain/errors.ts";
 import { PeerError } from "../index.ts";
 import { failure, openScene, words } from "./test-scene.ts";
 
-const KNOWN = { sessionId: "old", cwd: "/work", history: [{ sessionUpdate: "plan", entries: [] }] };
+const KNOWN = { sessionId: "old", cwd: "/project", history: [{ sessionUpdate: "plan", entries: [] }] };
 
 describe("a session is started", () => {
   it.each([
@@ -17,7 +17,7 @@ describe("a session is started", () => {
     const stdio = { name: "files", command: "/bin/files", args: ["-v"], env: [{ name: "A", value: "1" }], later: [1] };
     const custom = { type: "telepathy", name: "mind", depth: { of: "thought" } };
     const builder = scene.client
-      .session({ cwd: "/work", extra: { kept: 1 } })
+      .session({ cwd: "/project", extra: { kept: 1 } })
       .mcpServer(stdio)
       .mcpServer(custom)
       .directories("/more")
@@ -33,7 +33,7 @@ describe("a session is started", () => {
     expect(scene.sent(method)).toEqual([
       {
         ...named,
-        cwd: "/work",
+        cwd: "/project",
         extra: { kept: 1 },
         mcpServers: [stdio, custom],
         additionalDirectories: ["/more", "/most", "/even"],
@@ -46,7 +46,7 @@ describe("a session is started", () => {
 
   it("by a builder that starts others with the same", async () => {
     await using scene = await openScene({});
-    const builder = scene.client.session("/work").mcpServer({ name: "a", command: "/a", args: [], env: [] });
+    const builder = scene.client.session("/project").mcpServer({ name: "a", command: "/a", args: [], env: [] });
     const [one, other] = await Promise.all([builder.create(), builder.create()]);
     expect([one.id, other.id]).toEqual(["session-1", "session-2"]);
     expect(scene.sent("session/new")).toHaveLength(2);
@@ -56,23 +56,23 @@ describe("a session is started", () => {
   it("from a request that was made elsewhere, whatever is in it", async () => {
     await using scene = await openScene({ sessions: [KNOWN] });
     const custom = { type: "telepathy", name: "mind" };
-    await scene.client.session({ cwd: "/work", sessionId: "another", mcpServers: [custom] }).resume("old");
-    await scene.client.session({ cwd: "/work", mcpServers: null, additionalDirectories: null }).create();
-    expect(scene.sent("session/resume")).toEqual([{ cwd: "/work", sessionId: "old", mcpServers: [custom] }]);
-    expect(scene.sent("session/new")).toEqual([{ cwd: "/work", mcpServers: [], additionalDirectories: null }]);
+    await scene.client.session({ cwd: "/project", sessionId: "another", mcpServers: [custom] }).resume("old");
+    await scene.client.session({ cwd: "/project", mcpServers: null, additionalDirectories: null }).create();
+    expect(scene.sent("session/resume")).toEqual([{ cwd: "/project", sessionId: "old", mcpServers: [custom] }]);
+    expect(scene.sent("session/new")).toEqual([{ cwd: "/project", mcpServers: [], additionalDirectories: null }]);
   });
 
   it("with what the agent answered at hand, typed and as it came", async () => {
     const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }] };
     await using scene = await openScene({ modes, on: { "session/new": { answer: { merge: { own: { a: 1 } } } } } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(session.response.modes?.currentModeId).toBe("ask");
     expect(session.setUp?.result).toEqual({ sessionId: "session-1", modes, own: { a: 1 } });
   });
 
   it("although the agent answers a load with null", async () => {
     await using scene = await openScene({ sessions: [KNOWN], on: { "session/load": { answer: { result: null } } } });
-    const session = await scene.client.session("/work").load("old");
+    const session = await scene.client.session("/project").load("old");
     expect(session.response).toEqual({ sessionId: "old" });
     expect(words(session.take())).toEqual(["replay plan"]);
   });
@@ -83,8 +83,10 @@ describe("a session is not started", () => {
     await using scene = await openScene({});
     expect(() => scene.client.session(cwd)).toThrow(/is not an absolute path/);
     expect(() => scene.client.session({ cwd })).toThrow(expect.objectContaining({ code: "input_invalid" }));
-    expect(() => scene.client.session("/work").directories("/a", cwd)).toThrow(/is not an absolute path/);
-    expect(() => scene.client.session({ cwd: "/work", additionalDirectories: [cwd] })).toThrow(/not an absolute path/);
+    expect(() => scene.client.session("/project").directories("/a", cwd)).toThrow(/is not an absolute path/);
+    expect(() => scene.client.session({ cwd: "/project", additionalDirectories: [cwd] })).toThrow(
+      /not an absolute path/,
+    );
   });
 
   it.each([
@@ -98,9 +100,9 @@ describe("a session is not started", () => {
     const { client } = scene;
     const error = await failure(
       {
-        "session/load": () => client.session("/work").load("old"),
-        "session/resume": () => client.session("/work").resume("old"),
-        "session/fork": () => client.session("/work").fork("old"),
+        "session/load": () => client.session("/project").load("old"),
+        "session/resume": () => client.session("/project").resume("old"),
+        "session/fork": () => client.session("/project").fork("old"),
         "session/list": () => client.listSessions(),
         "session/delete": () => client.deleteSession("old"),
       }[method]!(),
@@ -113,7 +115,7 @@ describe("a session is not started", () => {
   it("with further folders where the agent does not take any", async () => {
     const agentCapabilities = { sessionCapabilities: { additionalDirectories: null } };
     await using scene = await openScene({ initialize: { agentCapabilities } });
-    const error = await failure(scene.client.session("/work").directories("/more").create());
+    const error = await failure(scene.client.session("/project").directories("/more").create());
     expect(isRookeryError(error, "backend_unsupported")).toBe(true);
     expect(error.message).toBe("the agent does not offer directories beside the working folder");
   });
@@ -125,10 +127,10 @@ describe("a session is not started", () => {
     ["null", null],
   ])("by an answer with %s", async (_what, result) => {
     await using scene = await openScene({ on: { "session/new": [{ answer: { result } }] } });
-    const error = await failure(scene.client.session("/work").create());
+    const error = await failure(scene.client.session("/project").create());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
     expect(error.message).toBe("the agent answered session/new without a session id");
-    expect((await scene.client.session("/work").create()).id).toBe("session-2");
+    expect((await scene.client.session("/project").create()).id).toBe("session-2");
   });
 
   it("by an answer with the id of one that is open", async () => {
@@ -136,23 +138,23 @@ describe("a session is not started", () => {
       otherwise: [{ say: "hi" }],
       on: { "session/new": [{}, { answer: { merge: { sessionId: "session-1" } } }] },
     });
-    const session = await scene.client.session("/work").create();
-    const error = await failure(scene.client.session("/work").create());
+    const session = await scene.client.session("/project").create();
+    const error = await failure(scene.client.session("/project").create());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
     expect(await session.prompt("hi").readText()).toBe("hi");
   });
 
   it("when it is open on this connection already", async () => {
     await using scene = await openScene({ sessions: [KNOWN], otherwise: [{ say: "hi" }] });
-    const session = await scene.client.session("/work").load("old");
-    expect(isRookeryError(await failure(scene.client.session("/work").resume("old")), "session_in_use")).toBe(true);
+    const session = await scene.client.session("/project").load("old");
+    expect(isRookeryError(await failure(scene.client.session("/project").resume("old")), "session_in_use")).toBe(true);
     expect(await session.prompt("hi").readText()).toBe("hi");
   });
 
   it.each(["session/new", "session/load"])("where the agent refuses %s; its error is whole", async (method) => {
     const error = { code: -32000, message: "log in first", data: { methods: ["a"] }, hint: "there" };
     await using scene = await openScene({ sessions: [KNOWN], on: { [method]: [{ answer: { error } }] } });
-    const builder = scene.client.session("/work");
+    const builder = scene.client.session("/project");
     const start = () => (method === "session/new" ? builder.create() : builder.load("old"));
     const refused = await failure(start());
     expect(refused).toBeInstanceOf(PeerError);
@@ -166,7 +168,7 @@ describe("a start that is given up", () => {
     await using scene = await openScene({});
     const reason = new Error("never mind");
     const signal = AbortSignal.abort(reason);
-    expect(await failure(scene.client.session("/work").create({ signal }))).toBe(reason);
+    expect(await failure(scene.client.session("/project").create({ signal }))).toBe(reason);
     expect(scene.sent("session/new")).toEqual([]);
   });
 
@@ -179,7 +181,7 @@ describe("a start that is given up", () => {
       });
       const { client, agent } = scene;
       const giveUp = new AbortController();
-      const builder = client.session("/work");
+      const builder = client.session("/project");
       const start = (signal?: AbortSignal) =>
         method === "session/new" ? builder.create({ signal }) : builder.load("old", { signal });
       const starting = failure(start(giveUp.signal));
@@ -209,13 +211,13 @@ describe("a start that is given up", () => {
     );
     const { client, agent } = scene;
     const giveUp = new AbortController();
-    const starting = failure(client.session("/work").create({ signal: giveUp.signal }));
+    const starting = failure(client.session("/project").create({ signal: giveUp.signal }));
     await agent.receivedMethod("session/new");
     giveUp.abort();
     expect(await starting).toBe(giveUp.signal.reason);
     await client.notify("_go");
     expect(await agent.receivedMethod("session/close")).toEqual({ sessionId: "late" });
-    const next = await client.session("/work").create();
+    const next = await client.session("/project").create();
     expect(strays).toMatchObject([{ sessionId: "late" }]);
     expect(scene.answers()).toMatchObject([{ code: -32002 }]);
     expect(next.take()).toEqual([]);
@@ -228,9 +230,9 @@ describe("a start that is given up", () => {
     });
     const { client, agent } = scene;
     const giveUp = new AbortController();
-    const starting = failure(client.session("/work").create({ signal: giveUp.signal }));
+    const starting = failure(client.session("/project").create({ signal: giveUp.signal }));
     await agent.receivedMethod("session/new");
-    const next = client.session("/work").create();
+    const next = client.session("/project").create();
     giveUp.abort();
     await starting;
     expect(await (await next).prompt("hi").readText()).toBe("hi");
@@ -239,10 +241,10 @@ describe("a start that is given up", () => {
   it("while it waits for another is not sent, and the other goes on", async () => {
     await using scene = await openScene({ on: { "session/new": [{ steps: [{ waitForMessage: "_go" }] }] } });
     const { client, agent } = scene;
-    const first = client.session("/work").create();
+    const first = client.session("/project").create();
     await agent.receivedMethod("session/new");
     const giveUp = new AbortController();
-    const second = failure(client.session("/work").create({ signal: giveUp.signal }));
+    const second = failure(client.session("/project").create({ signal: giveUp.signal }));
     await turn();
     giveUp.abort();
     expect(await second).toBe(giveUp.signal.reason);

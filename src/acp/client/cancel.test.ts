@@ -24,7 +24,7 @@ function silent() {
 describe("a cancel", () => {
   it("stops the turn", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForCancel: true }], [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     for await (const _ of turn) await turn.cancel();
     expect(await turn.stopReason).toBe("cancelled");
@@ -38,7 +38,7 @@ describe("a cancel", () => {
   ])("answers %s that is open at once, although its handler never does", async (_what, step, answer) => {
     const { serve, asked } = silent();
     await using scene = await openScene({ prompts: [{ steps: [step], onCancel: "ignore" }] }, { serve });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const { signal } = await asked;
     await turn.cancel();
@@ -59,7 +59,7 @@ describe("a cancel", () => {
       { prompts: [{ steps, onCancel: "ignore" }] },
       { serve: { permission: never, elicitation: never } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await all.promise;
     await turn.cancel();
@@ -76,7 +76,7 @@ describe("a cancel", () => {
     };
     const prompts = [{ steps: [{ waitForMessage: "session/cancel" }, ask, elicit], onCancel: "ignore" as const }];
     await using scene = await openScene({ prompts }, { serve: counting });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await turn.cancel();
     await turn.finish();
@@ -114,7 +114,7 @@ describe("a cancel", () => {
       return file.promise;
     };
     await using scene = await openScene({ prompts }, { serve: { readTextFile } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await asked.promise;
     await turn.cancel();
@@ -125,7 +125,7 @@ describe("a cancel", () => {
 
   it("that is repeated is sent once", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForCancel: true }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await Promise.all([turn.cancel(), session.cancel(), turn.cancel()]);
     await turn.finish();
@@ -138,7 +138,7 @@ describe("a cancel", () => {
     await using scene = await openScene({
       prompts: [[{ say: "a" }], [{ say: "b" }, { waitForMessage: "_go" }, { say: "c" }]],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const first = session.prompt("go");
     await first.finish();
     await first.cancel();
@@ -151,7 +151,7 @@ describe("a cancel", () => {
 
   it("where nothing runs does nothing", async () => {
     await using scene = await openScene({ otherwise: [{ say: "a" }] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.cancel();
     expect(await session.prompt("go").readText()).toBe("a");
     expect(scene.sent("session/cancel")).toEqual([]);
@@ -160,7 +160,7 @@ describe("a cancel", () => {
   it("by the turn's signal is the same", async () => {
     const { serve, asked } = silent();
     await using scene = await openScene({ prompts: [[ask]], otherwise: [{ say: "b" }] }, { serve });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const stop = new AbortController();
     const turn = session.prompt("go", { signal: stop.signal });
     await asked;
@@ -171,7 +171,7 @@ describe("a cancel", () => {
 
   it("by a signal that fires after the end hits no other turn", async () => {
     await using scene = await openScene({ prompts: [[], [{ waitForMessage: "_go" }, { say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const stop = new AbortController();
     await session.prompt("go", { signal: stop.signal }).finish();
     const second = session.prompt("go");
@@ -183,7 +183,7 @@ describe("a cancel", () => {
 
   it("is no longer listened for once the turn is over", async () => {
     await using scene = await openScene({ otherwise: [{ say: "a" }] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const { signal } = new AbortController();
     await session.prompt("go", { signal }).finish();
     expect(getEventListeners(signal, "abort")).toEqual([]);
@@ -191,7 +191,7 @@ describe("a cancel", () => {
 
   it("by a signal that has fired already ends the turn, and the agent hears nothing of it", async () => {
     await using scene = await openScene({ otherwise: [{ say: "b" }] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("secret", { signal: AbortSignal.abort() });
     expect(await readAll(turn)).toEqual([]);
     expect(await turn.stopReason).toBe("cancelled");
@@ -202,7 +202,7 @@ describe("a cancel", () => {
   it("lets the stop come although nobody reads what is before it", async () => {
     const prompts = [[{ flood: { count: 400, padding: "x".repeat(16 * 1024) } }, { waitForCancel: true } as const]];
     await using scene = await openScene({ prompts });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await stalled(scene);
     await turn.cancel();
@@ -219,7 +219,7 @@ describe("a cancel", () => {
       return answer.promise;
     };
     await using scene = await openScene({ prompts: [[ask], [{ say: "b" }]] }, { serve: { permission } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await asked.promise;
     await turn.cancel();
@@ -232,7 +232,7 @@ describe("a cancel", () => {
 
   it("answers a question that is read by hand, and tells its reader", async () => {
     await using scene = await openScene({ prompts: [[ask]] }, { serve: { unhandled: "read" } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const seen: string[] = [];
     for await (const item of turn) {
@@ -255,7 +255,7 @@ describe("an agent that answers a cancelled prompt with an error", () => {
 
   it("has cancelled it", async () => {
     await using scene = await openScene(script);
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     for await (const _ of turn) await turn.cancel();
     expect(await turn.response).toEqual({ stopReason: "cancelled" });
@@ -264,7 +264,7 @@ describe("an agent that answers a cancelled prompt with an error", () => {
 
   it("has its error kept at the stop", async () => {
     await using scene = await openScene(script);
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     session.prompt("go");
     await session.next();
     await session.cancel();
@@ -276,7 +276,7 @@ describe("an agent that answers a cancelled prompt with an error", () => {
 
   it("has failed where nobody cancelled", async () => {
     await using scene = await openScene({ prompts: [[{ fail: error }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await failure(session.prompt("go").finish())).toMatchObject({ code: -32603 });
   });
 });
@@ -285,7 +285,7 @@ it("a prompt that fails takes what it asked off the user's hands", async () => {
   const { serve, asked } = silent();
   const prompts = [[{ atOnce: [[ask], [{ waitForMessage: "_go" }, { fail: { code: 1, message: "no" } }]] }]];
   await using scene = await openScene({ prompts }, { serve });
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   const turn = session.prompt("go");
   const { signal } = await asked;
   await scene.client.notify("_go");
@@ -298,7 +298,7 @@ it("a request that is read by hand is answered when the agent takes it back", as
     { prompts: [[{ request: { method: "_own/ask" } }]] },
     { serve: { unhandled: "read" } },
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   const turn = session.prompt("go");
   for await (const item of turn) {
     if (item.kind !== "request") continue;

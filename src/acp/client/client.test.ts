@@ -71,12 +71,12 @@ describe("a client", () => {
     await using scene = await openScene({ auth: {} });
     const { client } = scene;
     expect(client.authMethods).toMatchObject([{ id: "scripted" }]);
-    expect(await failure(client.session("/work").create())).toMatchObject({ code: -32000 });
+    expect(await failure(client.session("/project").create())).toMatchObject({ code: -32000 });
     expect(await failure(client.authenticate("none"))).toBeInstanceOf(PeerError);
     await client.authenticate("scripted");
-    expect((await client.session("/work").create()).id).toBe("session-1");
+    expect((await client.session("/project").create()).id).toBe("session-1");
     await client.logout();
-    expect(await failure(client.session("/work").create())).toMatchObject({ code: -32000 });
+    expect(await failure(client.session("/project").create())).toMatchObject({ code: -32000 });
   });
 
   it("gives up a login that the agent does not end", async () => {
@@ -90,10 +90,10 @@ describe("a client", () => {
   });
 
   it("lists sessions by page, and deletes them", async () => {
-    const sessions = ["a", "b", "c"].map((sessionId) => ({ sessionId, cwd: "/work" }));
+    const sessions = ["a", "b", "c"].map((sessionId) => ({ sessionId, cwd: "/project" }));
     await using scene = await openScene({ sessions, pageSize: 2 });
     const { client } = scene;
-    const first = await client.listSessions({ cwd: "/work" });
+    const first = await client.listSessions({ cwd: "/project" });
     expect(first.sessions.map(({ sessionId }) => sessionId)).toEqual(["a", "b"]);
     const second = await client.listSessions({ cursor: first.nextCursor });
     expect(second.sessions.map(({ sessionId }) => sessionId)).toEqual(["c"]);
@@ -107,7 +107,7 @@ describe("a client", () => {
       throw bad;
     };
     await using scene = await openScene({ prompts: [[{ write: "debug\n" }, { waitForCancel: true }]] }, { onNoise });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const error = await failure(session.prompt("go").finish());
     expect(error.cause).toMatchObject({ message: "a handler of noise failed", cause: bad });
   });
@@ -125,7 +125,7 @@ describe("a client", () => {
       { prompts: [[{ write: "debug: starting\n" }, { send: [1] }, { say: "hi" }]] },
       { onNoise: (heard) => noise.push(heard) },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("hi");
     expect(noise.map(({ kind, text }) => `${kind} ${text}`)).toEqual(["not_json debug: starting", "not_a_message [1]"]);
   });

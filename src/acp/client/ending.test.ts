@@ -9,7 +9,7 @@ const exited: Partial<ClientOptions> = {
 describe("an agent that ends in a turn", () => {
   it("is read to its last word, and then is told of with how it ended", async () => {
     await using scene = await openScene({ prompts: [[{ say: ["a", "b"] }, { exit: { code: 7 } }]] }, exited);
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const seen: string[] = [];
     const error = await failure(
@@ -28,7 +28,7 @@ describe("an agent that ends in a turn", () => {
   it("is read to its last word also where its reader is far behind", async () => {
     const padding = "x".repeat(16 * 1024);
     await using scene = await openScene({ prompts: [[{ flood: { count: 400, padding } }, { exit: {} }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await stalled(scene);
     let read = 0;
@@ -59,7 +59,7 @@ describe("an agent that ends in a turn", () => {
     await using scene = await openScene({
       prompts: [{ steps: [{ waitForMessage: "session/cancel" }, { exit: {} }], onCancel: "ignore" }],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await session[Symbol.asyncDispose]();
     expect(await failure(turn.finish())).toBeInstanceOf(ConnectionClosed);
@@ -73,7 +73,7 @@ describe("who reads outside of turns", () => {
       { on: { "session/new": { after: [{ say: "commands" }, { exit: { code: 7 } }] } } },
       exited,
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(words([await session.next()])).toEqual(["between commands"]);
     for (let time = 0; time < 3; time += 1)
       expect(await failure(session.next())).toMatchObject({ exit: { exitCode: 7 } });
@@ -81,7 +81,7 @@ describe("who reads outside of turns", () => {
 
   it("is told that the client was closed", async () => {
     await using scene = await openScene({});
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const waiting = [failure(session.next()), failure(session.next())];
     await scene.client.close();
     for (const error of await Promise.all(waiting)) expect(error).toMatchObject({ end: "closed" });
@@ -90,7 +90,7 @@ describe("who reads outside of turns", () => {
 
   it("is told that the session was left", async () => {
     await using scene = await openScene({});
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const waiting = failure(session.next());
     await session[Symbol.asyncDispose]();
     await session[Symbol.asyncDispose]();
@@ -104,7 +104,7 @@ describe("a client that is closed", () => {
       { prompts: [[{ say: "a" }, { permission: {} }]] },
       { serve: { permission: () => new Promise(() => undefined) } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const reader = turn[Symbol.asyncIterator]();
     await reader.next();
@@ -115,7 +115,10 @@ describe("a client that is closed", () => {
 
   it("while a session is started fails the start", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [{ hang: true }] } } });
-    const starting = [failure(scene.client.session("/work").create()), failure(scene.client.session("/work").create())];
+    const starting = [
+      failure(scene.client.session("/project").create()),
+      failure(scene.client.session("/project").create()),
+    ];
     await scene.agent.receivedMethod("session/new");
     await scene.client.close();
     for (const error of await Promise.all(starting)) expect(error).toMatchObject({ end: "closed" });

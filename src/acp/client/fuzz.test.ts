@@ -84,7 +84,7 @@ async function run(random: Random): Promise<void> {
   await Promise.all(
     plans.map(async (turns) => {
       const handled = random.chance(0.3) ? ([] as string[]) : undefined;
-      const builder = scene.client.session("/work");
+      const builder = scene.client.session("/project");
       if (handled !== undefined) {
         const update = async (item: UpdateItem): Promise<void> => {
           if (random.chance(0.2)) await pause(random);

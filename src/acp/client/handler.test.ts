@@ -22,7 +22,7 @@ describe("an `update` handler", () => {
     const seen: string[] = [];
     await using scene = await openScene({ prompts: [[flood]] });
     const session = await scene.client
-      .session("/work")
+      .session("/project")
       .serve({ update: (item) => void seen.push(...words([item])) })
       .create();
     expect(await readAll(session.prompt("go"))).toEqual([]);
@@ -40,7 +40,7 @@ describe("an `update` handler", () => {
       running -= 1;
     };
     await using scene = await openScene({ prompts: [[flood]] }, { serve: { update } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt("go").response;
     expect(seen).toEqual(expected);
   });
@@ -54,7 +54,7 @@ describe("an `update` handler", () => {
     };
     await using scene = await openScene({ prompts: [[{ waitForMessage: "_go" }], [flood]] });
     const other = await scene.client.session("/other").create();
-    const session = await scene.client.session("/work").serve({ update }).create();
+    const session = await scene.client.session("/project").serve({ update }).create();
     const waiting = other.prompt("go");
     const asked = scene.client.request("_anything").catch(() => undefined);
     await session.prompt("go").response;
@@ -76,7 +76,7 @@ describe("an `update` handler", () => {
     const written = `${updateLine("one")}${updateLine("two")}${ask}\n${updateLine("three")}`;
     await using scene = await openScene({ prompts: [[{ write: written }, { waitForMessage: "_go" }]] });
     const session = await scene.client
-      .session("/work")
+      .session("/project")
       .serve({
         update: async (item) => {
           await wait();
@@ -109,7 +109,7 @@ describe("an `update` handler", () => {
       { capabilities: { fs: { readTextFile: true } } },
     );
     const session = await scene.client
-      .session("/work")
+      .session("/project")
       .serve({
         update: async (item) => {
           seen.push(...words([item]));
@@ -130,7 +130,7 @@ describe("an `update` handler", () => {
       seen.push(...words([item]));
       if (seen.length === 1) seen.push(await helper.prompt("go").readText());
     };
-    const session = await scene.client.session("/work").serve({ update }).create();
+    const session = await scene.client.session("/project").serve({ update }).create();
     await session.prompt("go").response;
     expect(seen).toEqual(["turn ask", "answer", ...expected]);
   });
@@ -160,7 +160,7 @@ describe("an `update` handler", () => {
       seen.push(...words([item]));
       return fail(bad);
     };
-    const broken = await scene.client.session("/work").serve({ update }).create();
+    const broken = await scene.client.session("/project").serve({ update }).create();
     const other = await scene.client.session("/other").create();
     const turn = broken.prompt("go");
     expect(await failure(turn.response)).toBe(bad);
@@ -175,7 +175,7 @@ describe("an `update` handler", () => {
     const bad = new Error("bad handler");
     await using scene = await openScene({ prompts: [[{ say: "one" }, { hang: true }]] });
     const session = await scene.client
-      .session("/work")
+      .session("/project")
       .serve({ update: () => Promise.reject(bad) })
       .create();
     expect(await failure(session.prompt("go").response)).toBe(bad);
@@ -191,7 +191,7 @@ describe("an `update` handler", () => {
       await gate.promise;
       if (words([item])[0] === "turn two") throw bad;
     };
-    const session = await scene.client.session("/work").serve({ update }).create();
+    const session = await scene.client.session("/project").serve({ update }).create();
     const turn = session.prompt("go");
     await session.idle();
     gate.resolve();
@@ -203,7 +203,7 @@ describe("an `update` handler", () => {
     await using scene = await openScene({ prompts });
     const other = await scene.client.session("/other").create();
     const session = await scene.client
-      .session("/work")
+      .session("/project")
       .serve({ update: () => new Promise(() => undefined) })
       .create();
     const waiting = other.prompt("go");
@@ -221,7 +221,7 @@ describe("an `update` handler", () => {
       threw.resolve();
       throw bad;
     };
-    const session = await scene.client.session("/work").serve({ update }).create();
+    const session = await scene.client.session("/project").serve({ update }).create();
     await threw.promise;
     expect(() => session.prompt("go")).toThrow(bad);
   });
@@ -235,7 +235,7 @@ describe("an `update` handler", () => {
       await gate.promise;
       seen.push(parseInt(words([item])[0]!.slice("turn ".length), 10));
     };
-    const session = await scene.client.session("/work").serve({ update }).create();
+    const session = await scene.client.session("/project").serve({ update }).create();
     const turn = session.prompt("go");
     await stalled(scene);
     expect(scene.taken()).toBeLessThan(4 * 1024 * 1024);

@@ -5,7 +5,7 @@ import { openScene, readAll, toolCall, updateLine, words } from "./test-scene.ts
 
 function stored(...texts: string[]): AcpStoredSession {
   const history = texts.map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }));
-  return { sessionId: "old", cwd: "/work", history };
+  return { sessionId: "old", cwd: "/project", history };
 }
 
 describe("a session that is loaded", () => {
@@ -15,7 +15,7 @@ describe("a session that is loaded", () => {
       on: { "session/load": { after: [{ say: "ready" }, { notify: { method: "_ready" } }] } },
       otherwise: [{ say: "three" }],
     });
-    const session = await scene.client.session("/work").load("old");
+    const session = await scene.client.session("/project").load("old");
     expect(words([await session.next(), await session.next(), await session.next()])).toEqual([
       "replay one",
       "replay two",
@@ -26,11 +26,11 @@ describe("a session that is loaded", () => {
 
   it("has its history for whoever takes it, and nobody who reads a turn is bothered with it", async () => {
     await using scene = await openScene({ sessions: [stored("one", "two")], otherwise: [{ say: "three" }] });
-    const session = await scene.client.session("/work").load("old");
+    const session = await scene.client.session("/project").load("old");
     expect(await session.prompt("go").readText()).toBe("three");
     expect(session.take()).toEqual([]);
     await session.close();
-    const again = await scene.client.session("/work").load("old");
+    const again = await scene.client.session("/project").load("old");
     expect(words(again.take())).toEqual(["replay one", "replay two", "replay go", "replay three"]);
     expect(await readAll(again.prompt("go"))).toEqual(["turn three"]);
   });
@@ -41,7 +41,7 @@ describe("a session that is loaded", () => {
       replay: "after",
       otherwise: [{ say: "hi" }],
     });
-    const session = await scene.client.session("/work").load("old");
+    const session = await scene.client.session("/project").load("old");
     expect(words([await session.next(), await session.next()])).toEqual(["between one", "between two"]);
     expect(await readAll(session.prompt("go"))).toEqual(["turn hi"]);
   });
@@ -53,7 +53,7 @@ describe("a session that is loaded", () => {
       await new Promise(setImmediate);
       seen.push(...words([item]));
     };
-    await scene.client.session("/work").serve({ update }).load("old");
+    await scene.client.session("/project").serve({ update }).load("old");
     expect(seen).toEqual(["replay one", "replay two", "replay three"]);
   });
 
@@ -61,17 +61,17 @@ describe("a session that is loaded", () => {
     const bad = new Error("bad handler");
     await using scene = await openScene({ sessions: [stored("one", "two")] });
     const loading = scene.client
-      .session("/work")
+      .session("/project")
       .serve({ update: () => Promise.reject(bad) })
       .load("old");
     await expect(loading).rejects.toBe(bad);
-    expect((await scene.client.session("/work").load("old")).id).toBe("old");
+    expect((await scene.client.session("/project").load("old")).id).toBe("old");
   });
 
   it("with more history than is kept says so, and goes on", async () => {
     const texts = Array.from({ length: 70 }, (_, index) => `${index} ${"x".repeat(1024 * 1024)}`);
     await using scene = await openScene({ sessions: [stored(...texts)], otherwise: [{ say: "hi" }] });
-    const session = await scene.client.session("/work").load("old");
+    const session = await scene.client.session("/project").load("old");
     await expect(session.next()).rejects.toMatchObject({ code: "input_too_large" });
     expect(await session.prompt("go").readText()).toBe("hi");
   });
@@ -83,7 +83,7 @@ describe("outside of a turn", () => {
       on: { "session/new": { after: [{ say: "commands" }] } },
       prompts: [{ steps: [{ say: "one" }], after: [{ say: "tail" }] }, [{ say: "two" }]],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(words([await session.next()])).toEqual(["between commands"]);
     expect(await readAll(session.prompt("go"))).toEqual(["turn one"]);
     expect(words([await session.next()])).toEqual(["between tail"]);
@@ -98,7 +98,7 @@ describe("outside of a turn", () => {
         [{ say: "three" }],
       ],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("one");
     expect(await readAll(session.prompt("go"))).toEqual(["between tail", "turn two"]);
     expect(await session.prompt("go").readText()).toBe("three");
@@ -110,7 +110,7 @@ describe("outside of a turn", () => {
     await using scene = await openScene({
       prompts: [{ steps: [{ write: written }], answer: { times: 0 } }, [{ say: "tail" }, { say: "tail" }]],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("one");
     expect(await readAll(session.prompt("go"))).toEqual(["between tail", "between tail", "turn tail", "turn tail"]);
   });
@@ -127,7 +127,7 @@ describe("outside of a turn", () => {
         },
       ],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     await expect.poll(() => scene.answers().length).toBe(1);
     const kept = words(session.take());
@@ -157,7 +157,7 @@ describe("what comes late of a cancelled turn", () => {
         ],
       ],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const seen: string[] = [];
     for await (const item of turn) {
@@ -176,7 +176,7 @@ describe("what comes late of a cancelled turn", () => {
         [toolCall("tool-1"), toolCall("tool-1", "tool_call_update")],
       ],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     for await (const item of turn) if (item.kind === "update") await turn.cancel();
     expect(await readAll(session.prompt("go"))).toEqual(["turn tool-1", "turn tool-1"]);
@@ -184,7 +184,7 @@ describe("what comes late of a cancelled turn", () => {
 
   it("of a turn that was not cancelled belongs to the turn that it comes in", async () => {
     await using scene = await openScene({ prompts: [[toolCall("tool-1")], [toolCall("tool-1", "tool_call_update")]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     expect(await readAll(session.prompt("go"))).toEqual(["turn tool-1"]);
   });
@@ -210,7 +210,7 @@ describe("what comes late of a cancelled turn", () => {
         },
       },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     for await (const item of turn) if (item.kind === "update") await turn.cancel();
     await expect.poll(() => scene.answers().length).toBe(2);
@@ -232,7 +232,7 @@ it("all that was not read can be taken at once, in its order", async () => {
     },
     { serve: { unhandled: "read" } },
   );
-  const session = await scene.client.session("/work").load("old");
+  const session = await scene.client.session("/project").load("old");
   await session.prompt("go").response;
   await session.prompt("go").response;
   expect(words(session.take())).toEqual([

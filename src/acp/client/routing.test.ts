@@ -6,12 +6,12 @@ import { peerError, type SessionOptions } from "../index.ts";
 import { failure, openScene, readAll, stalled, updateLine, words } from "./test-scene.ts";
 
 const allow = { outcome: { outcome: "selected", optionId: "allow_once" } } as const;
-const read: AcpStep = { readFile: { path: "/work/a.txt" } };
+const read: AcpStep = { readFile: { path: "/project/a.txt" } };
 
 describe("before the agent has said the session's id", () => {
   it("its updates are kept for it", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [{ say: "one" }, { say: "two" }] } } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(words(session.take())).toEqual(["between one", "between two"]);
   });
 
@@ -25,8 +25,8 @@ describe("before the agent has said the session's id", () => {
         },
       },
     );
-    const session = await scene.client.session("/work").create();
-    expect(scene.answers()).toEqual([{ content: "session-1 /work/a.txt" }, allow]);
+    const session = await scene.client.session("/project").create();
+    expect(scene.answers()).toEqual([{ content: "session-1 /project/a.txt" }, allow]);
     expect(words(session.take())[0]).toBe("between hi");
   });
 
@@ -47,7 +47,7 @@ describe("before the agent has said the session's id", () => {
         },
       },
     );
-    await scene.client.session("/work").create();
+    await scene.client.session("/project").create();
     expect(seen).toEqual(["reads", "between hi", 'between fs/read_text_file: {"content":""}', "between there"]);
   });
 
@@ -58,7 +58,7 @@ describe("before the agent has said the session's id", () => {
       { on: { "session/new": { steps: [{ in: { session: "other", steps: [{ say: "boo" }] } }] } } },
       { onStray: ({ params, line }) => strays.push(params, JSON.parse(line)), serve: { update } },
     );
-    await scene.client.session("/work").create();
+    await scene.client.session("/project").create();
     expect(strays).toMatchObject([{ sessionId: "other" }, { params: { sessionId: "other" } }]);
     expect(update).not.toHaveBeenCalled();
   });
@@ -67,7 +67,7 @@ describe("before the agent has said the session's id", () => {
     await using scene = await openScene({
       on: { "session/new": { steps: [{ flood: { count: 40, padding: "x".repeat(64 * 1024) } }] } },
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const kept = session.take();
     expect(words(kept).at(-1)).toMatch(/^between 39x/);
     expect(kept.length).toBeLessThan(20);
@@ -83,7 +83,7 @@ describe("before the agent has said the session's id", () => {
       await new Promise(setImmediate);
       handled += 1;
     };
-    await scene.client.session("/work").serve({ update }).create();
+    await scene.client.session("/project").serve({ update }).create();
     expect(handled).toBe(40);
   });
 });
@@ -125,9 +125,9 @@ describe("several sessions", () => {
       { on: { "session/new": [{}, { steps: [late] }] } },
       { onStray: ({ params }) => strays.push(params), serve: { readTextFile: () => ({ content: "secret" }) } },
     );
-    const left = await scene.client.session("/work").create();
+    const left = await scene.client.session("/project").create();
     await left[Symbol.asyncDispose]();
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(session.take()).toEqual([]);
     expect(strays.slice(0, 1)).toMatchObject([{ sessionId: "session-1" }]);
     expect(scene.answers()).toMatchObject([{ code: -32002 }]);
@@ -141,7 +141,7 @@ describe("an update", () => {
       { prompts: [[{ in: { session: "nobody", steps: [{ say: "boo" }] } }, { say: "hi" }]] },
       { onStray: ({ params }) => strays.push(params) },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await readAll(session.prompt("go"))).toEqual(["turn hi"]);
     expect(strays).toMatchObject([{ sessionId: "nobody" }]);
   });
@@ -160,7 +160,7 @@ describe("an update", () => {
       { prompts: [[{ notify: { method: "session/update", params } }, { say: "hi" }]] },
       { onStray: (notification) => strays.push(notification.params) },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("hi");
     expect(strays).toEqual([params]);
   });
@@ -175,7 +175,7 @@ describe("an update", () => {
     await using scene = await openScene({
       otherwise: [{ notify: { method: "session/update", params } }, { say: "hi" }],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     for await (const item of session.prompt("go")) {
       if (item.kind !== "update") throw new Error("there are only updates");
       expect(item.notification).toEqual(params);
@@ -247,7 +247,7 @@ describe("a request", () => {
     "of %s is refused where nobody serves it",
     async (method) => {
       await using scene = await openScene({ otherwise: [{ request: { method } }] });
-      const session = await scene.client.session("/work").create();
+      const session = await scene.client.session("/project").create();
       await session.prompt("go").finish();
       expect(scene.answers()).toMatchObject([{ code: -32601, data: { method } }]);
     },
@@ -255,7 +255,7 @@ describe("a request", () => {
 
   it.each(REQUESTS)("of %s is refused where its params lack something", async (method, _good, bad) => {
     await using scene = await openScene({ otherwise: [{ request: { method, params: bad } }] }, { serve: echoing("c") });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     expect(scene.answers()).toMatchObject([{ code: -32602, message: expect.stringContaining(method) }]);
   });
@@ -266,7 +266,7 @@ describe("a request", () => {
       { otherwise: [{ request: { method, params: asked } }] },
       { serve: echoing("c") },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     expect(scene.answers()).toMatchObject([{ code: -32002, message: "session nobody was not found" }]);
   });
@@ -281,7 +281,7 @@ describe("a request", () => {
     const good = REQUESTS.find(([name]) => name === method)?.[1] ?? {};
     const params = { ...good, sessionId: null };
     await using scene = await openScene({ otherwise: [{ request: { method, params } }] }, { serve: echoing("client") });
-    const session = await scene.client.session("/work").serve(echoing("session")).create();
+    const session = await scene.client.session("/project").serve(echoing("session")).create();
     await session.prompt("go").finish();
     expect(scene.answers()).toMatchObject([code === undefined ? { name: "client" } : { code }]);
   });
@@ -291,7 +291,7 @@ describe("a request", () => {
       { otherwise: [read, { say: "on" }] },
       { serve: { readTextFile: () => Promise.reject(peerError(-32002, "gone", { path: 1 })) } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toMatch(/"code":-32002,"message":"gone","data":\{"path":1\}\}on$/);
   });
 
@@ -301,7 +301,7 @@ describe("a request", () => {
       { otherwise: [{ write: `${updateLine("one")}${ask}\n${updateLine("two")}` }, { waitForMessage: "_go" }] },
       { serve: { unhandled: "read" } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const seen: string[] = [];
     for await (const item of session.prompt("go")) {
       seen.push(...words([item]));
@@ -317,7 +317,7 @@ describe("a request", () => {
       { otherwise: [read] },
       { serve: { unhandled: "read" }, capabilities: { fs: { readTextFile: true } } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt("go")[how]();
     expect(scene.answers()).toMatchObject([{ code: -32601 }]);
   });
@@ -330,10 +330,10 @@ describe("a request", () => {
       }
     }
     await using scene = await openScene({ otherwise: [read] }, { serve: new Files() });
-    const plain = await scene.client.session("/work").create();
+    const plain = await scene.client.session("/project").create();
     await plain.prompt("go").finish();
     const layered = await scene.client
-      .session("/work")
+      .session("/project")
       .serve({ permission: () => allow })
       .create();
     await layered.prompt("go").finish();
@@ -352,7 +352,7 @@ describe("a notification", () => {
       { otherwise: [note("_a", { sessionId: "session-1" }), note("_b", { sessionId: "nobody" }), note("_c")] },
       { serve: hears("client") },
     );
-    const session = await scene.client.session("/work").serve(hears("session")).create();
+    const session = await scene.client.session("/project").serve(hears("session")).create();
     await session.prompt("go").finish();
     expect(heard).toEqual(["session _a", "client _b", "client _c"]);
   });
@@ -374,7 +374,7 @@ describe("a notification", () => {
       },
       { serve: { notification } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("go").readText()).toBe("one");
     expect(heard).toEqual([]);
     session.prompt("go");
@@ -391,8 +391,8 @@ describe("a notification", () => {
       prompts: [[{ notify: { method: "_a", params: { sessionId: "session-1" } } }, { waitForCancel: true }]],
       otherwise: [{ say: "fine" }],
     });
-    const broken = await scene.client.session("/work").serve(throwing).create();
-    const other = await scene.client.session("/work").create();
+    const broken = await scene.client.session("/project").serve(throwing).create();
+    const other = await scene.client.session("/project").create();
     expect(await failure(broken.prompt("go").finish())).toBe(bad);
     expect(() => broken.prompt("go")).toThrow(bad);
     expect(await other.prompt("go").readText()).toBe("fine");
@@ -404,7 +404,7 @@ describe("a notification", () => {
       { otherwise: [{ notify: { method: "_a" } }, { waitForCancel: true }] },
       { serve: { notification: () => Promise.reject(bad) } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const error = await failure(session.prompt("go").finish());
     expect(error.cause).toMatchObject({ message: "a handler of notifications failed", cause: bad });
   });
@@ -412,7 +412,7 @@ describe("a notification", () => {
 
 it("an extra route takes what it wants, until it is taken away", async () => {
   await using scene = await openScene({ otherwise: [{ request: { method: "mcp/message", params: { id: 1 } } }] });
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   const remove = scene.client.addRoute({
     takes: ({ method }) => method === "mcp/message",
     request: ({ params }) => ({ routed: params }),
@@ -426,7 +426,7 @@ it("an extra route takes what it wants, until it is taken away", async () => {
 
 it("a session that is left takes no prompt, and says so", async () => {
   await using scene = await openScene({});
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   await session[Symbol.asyncDispose]();
   expect(() => session.prompt("hi")).toThrow(expect.objectContaining({ code: "session_closed" }));
   expect(isRookeryError(await failure(session.setMode("x")), "session_closed")).toBe(true);

@@ -17,31 +17,31 @@ describe("an MCP server of this process", () => {
   ])("is reached %s where the agent takes that, until the session is left", async (_how, kinds, declaration) => {
     const server = toolServer();
     await using scene = await openScene({ ...taking(...kinds), otherwise: [call("tools")] });
-    const session = await scene.client.session("/work").mcpServer(server).create();
+    const session = await scene.client.session("/project").mcpServer(server).create();
     expect(scene.sent("session/new")).toMatchObject([{ mcpServers: [{ name: "tools", ...declaration }] }]);
     expect(await session.prompt("go").readText()).toBe("tools.echo: echo hi");
     await session[Symbol.asyncDispose]();
     expect(server.live).toBe(0);
-    const again = await scene.client.session("/work").resume(session.id);
+    const again = await scene.client.session("/project").resume(session.id);
     expect(await again.prompt("go").readText()).toContain("has no MCP server tools");
   });
 
   it.each(["stateless", "stateful"] as const)("is spoken to over ACP as the agent likes: %s", async (dialect) => {
     await using scene = await openScene({ otherwise: [{ callMcp: { ...call("tools").callMcp, dialect } }] });
-    const session = await scene.client.session("/work").mcpServer(toolServer()).create();
+    const session = await scene.client.session("/project").mcpServer(toolServer()).create();
     expect(await session.prompt("go").readText()).toBe("tools.echo: echo hi");
   });
 
   it("is declared in the other dialect where that is asked for", async () => {
     await using scene = await openScene({ otherwise: [call("tools")] }, { mcpDialect: "rust" });
-    const session = await scene.client.session("/work").mcpServer(toolServer()).create();
+    const session = await scene.client.session("/project").mcpServer(toolServer()).create();
     expect(scene.sent("session/new")).toMatchObject([{ mcpServers: [{ url: expect.stringMatching(/^acp:/) }] }]);
     expect(await session.prompt("go").readText()).toBe("tools.echo: echo hi");
   });
 
   it("is there before the session's set-up is answered", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [call("tools")] } } });
-    const session = await scene.client.session("/work").mcpServer(toolServer()).create();
+    const session = await scene.client.session("/project").mcpServer(toolServer()).create();
     expect(JSON.stringify(session.take())).toContain("tools.echo: echo hi");
   });
 
@@ -62,7 +62,7 @@ describe("an MCP server of this process", () => {
       ...taking(kind),
       otherwise: [{ callMcp: { ...call("tools").callMcp, tool: "hang" } }],
     });
-    const session = await scene.client.session("/work").mcpServer(server).create();
+    const session = await scene.client.session("/project").mcpServer(server).create();
     const turn = failure(session.prompt("go").finish());
     await server.hanging.promise;
     await scene.client.close();
@@ -76,7 +76,7 @@ describe("an MCP server of this process", () => {
       ...taking("http"),
       on: { "session/new": { steps: [call("tools")], answer } },
     });
-    const starting = scene.client.session("/work").mcpServer(toolServer()).create();
+    const starting = scene.client.session("/project").mcpServer(toolServer()).create();
     if (how === "is left") await (await starting)[Symbol.asyncDispose]();
     else if (how === "is closed") await (await starting).close();
     else await failure(starting);
@@ -88,7 +88,7 @@ describe("an MCP server of this process", () => {
   it("is not offered twice under one name", async () => {
     await using scene = await openScene({});
     const starting = scene.client
-      .session("/work")
+      .session("/project")
       .mcpServer(toolServer("a"))
       .mcpServer({ name: "a", command: "/a", args: [], env: [] });
     expect(isRookeryError(await failure(starting.create()), "config_invalid")).toBe(true);

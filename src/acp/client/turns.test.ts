@@ -11,7 +11,7 @@ describe("a turn", () => {
     await using scene = await openScene({
       prompts: [[{ think: "Hm" }, { say: ["Hel", "lo"] }, { stop: "max_tokens" }]],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("Hi");
     expect(await readAll(turn)).toEqual(["turn Hm", "turn Hel", "turn lo"]);
     expect(await turn.stopReason).toBe("max_tokens");
@@ -20,13 +20,13 @@ describe("a turn", () => {
 
   it("gives the text that the agent said", async () => {
     await using scene = await openScene({ prompts: [[{ think: "Hm" }, { say: ["Hel", "lo"] }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("Hi").readText()).toBe("Hello");
   });
 
   it("can be read to its end for its response alone, with what else the agent put there", async () => {
     await using scene = await openScene({ prompts: [{ steps: [many], answer: { merge: { usage: { tokens: 1 } } } }] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect(await session.prompt("Hi").finish()).toEqual({ stopReason: "end_turn", usage: { tokens: 1 } });
   });
 
@@ -51,14 +51,14 @@ describe("a turn", () => {
     ["nothing", [], []],
   ])("is prompted with %s", async (_what, prompt, blocks) => {
     await using scene = await openScene({ otherwise: [] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.prompt(prompt).finish();
     expect(scene.sent("session/prompt")).toEqual([{ sessionId: "session-1", prompt: blocks }]);
   });
 
   it("has its stop where it is read without a turn at hand", async () => {
     await using scene = await openScene({ otherwise: [{ say: "hi" }] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     session.prompt("one");
     expect(words([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
     session.prompt("two");
@@ -67,7 +67,7 @@ describe("a turn", () => {
 
   it("is refused while another runs, which goes on", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForMessage: "_go" }, { say: "b" }], []] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     expect(() => session.prompt("two")).toThrow(expect.objectContaining({ code: "turn_in_progress" }));
     await scene.client.notify("_go");
@@ -78,7 +78,7 @@ describe("a turn", () => {
 
   it("can follow as soon as the other is answered, read or not", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }], [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const first = session.prompt("one");
     await first.response;
     const second = session.prompt("two");
@@ -88,7 +88,7 @@ describe("a turn", () => {
 
   it("can be read by two, each item once", async () => {
     await using scene = await openScene({ prompts: [[{ flood: { count: 500 } }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const [one, other] = await Promise.all([readAll(turn), readAll(turn)]);
     const numbers = [...one, ...other].map((word) => parseInt(word.slice("turn ".length), 10));
@@ -99,7 +99,7 @@ describe("a turn", () => {
 describe("a turn that is broken off", () => {
   it("does not hold the agent up, and the next has nothing of it", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, many, { say: "z" }], [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     for await (const item of turn) {
       expect(words([item])).toEqual(["turn a"]);
@@ -112,7 +112,7 @@ describe("a turn that is broken off", () => {
 
   it("by an error in its reader is not held up either", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, many], [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     const reading = async (): Promise<void> => {
       for await (const item of turn) throw new Error(`bad reader: ${item.kind}`);
@@ -124,7 +124,7 @@ describe("a turn that is broken off", () => {
 
   it("while the agent waits for its reader lets the agent go on", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, many], [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const reader = session.prompt("one")[Symbol.asyncIterator]();
     await reader.next();
     await stalled(scene);
@@ -135,7 +135,7 @@ describe("a turn that is broken off", () => {
 
   it("can be read again, to its end, of which there is no more than that", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForMessage: "_go" }, { say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     for await (const _ of turn) break;
     await scene.client.notify("_go");
@@ -149,7 +149,7 @@ describe("a turn that is broken off", () => {
       { prompts: [[{ say: "a" }, ask, ask, { say: "b" }]] },
       { serve: { unhandled: "read" } },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     for await (const item of turn) {
       if (item.kind !== "request") continue;
@@ -165,7 +165,7 @@ describe("a prompt that fails", () => {
   it("fails its turn alone, with the agent's error whole", async () => {
     const error = { code: -32603, message: "overloaded", data: { retry: true }, hint: "later" };
     await using scene = await openScene({ prompts: [[{ say: "a" }, { fail: error }], [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     const seen: string[] = [];
     const reading = async (): Promise<void> => {
@@ -185,7 +185,7 @@ describe("a prompt that fails", () => {
     await using scene = await openScene({
       prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await failure(session.prompt("one").response);
     expect(await session.prompt("two").readText()).toBe("b");
   });
@@ -194,7 +194,7 @@ describe("a prompt that fails", () => {
     await using scene = await openScene({
       prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
     });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     session.prompt("one");
     expect(words([await session.next()])).toEqual(["turn a"]);
     expect((await failure(session.next())).message).toBe("no");
@@ -208,7 +208,7 @@ describe("a prompt that fails", () => {
     ["a stop reason that is no text", { stopReason: 1 }],
   ])("is what an answer with %s is", async (_what, result) => {
     await using scene = await openScene({ prompts: [{ answer: { result } }, [{ say: "b" }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const error = await failure(session.prompt("one").finish());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
     expect(await session.prompt("two").readText()).toBe("b");
@@ -220,14 +220,14 @@ describe("a prompt that fails", () => {
       {},
       { maxMessageBytes: 64 * 1024 },
     );
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect((await failure(session.prompt("one").finish())).name).toBe("MessageTooLarge");
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
   it("because what it says is no JSON fails its turn alone", async () => {
     await using scene = await openScene({ otherwise: [{ say: "b" }] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
     expect(await failure(session.prompt({ type: "text", text: "a", _meta: cyclic }).finish())).toBeInstanceOf(
@@ -240,7 +240,7 @@ describe("a prompt that fails", () => {
 describe("a session that is closed", () => {
   it("is closed at the agent's, and takes no prompt", async () => {
     await using scene = await openScene({});
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     await session.close();
     expect(scene.sent("session/close")).toEqual([{ sessionId: "session-1" }]);
     expect(() => session.prompt("hi")).toThrow(expect.objectContaining({ code: "session_closed" }));
@@ -256,7 +256,7 @@ describe("a session that is closed", () => {
       return new Promise(() => undefined);
     };
     await using scene = await openScene({ prompts: [[{ permission: { echo: false } }]] }, { serve: { permission } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     await asked.promise;
     await session.close();
@@ -268,7 +268,7 @@ describe("a session that is closed", () => {
   it("is only left where the agent has no way to close it", async () => {
     const agentCapabilities = { sessionCapabilities: { close: null } };
     await using scene = await openScene({ initialize: { agentCapabilities }, prompts: [[{ waitForCancel: true }]] });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     await session.close();
     expect(await turn.stopReason).toBe("cancelled");
@@ -277,7 +277,7 @@ describe("a session that is closed", () => {
 
   it("is left also where the agent refuses to close it", async () => {
     await using scene = await openScene({ on: { "session/close": { answer: { error: { code: 1, message: "no" } } } } });
-    const session = await scene.client.session("/work").create();
+    const session = await scene.client.session("/project").create();
     expect((await failure(session.close())).message).toBe("no");
     expect(session.isLeft).toBe(true);
   });
@@ -285,10 +285,10 @@ describe("a session that is closed", () => {
   it("that is only left can be resumed", async () => {
     await using scene = await openScene({ otherwise: [{ say: "hi" }] });
     {
-      await using left = await scene.client.session("/work").create();
+      await using left = await scene.client.session("/project").create();
       await left.prompt("one").finish();
     }
-    const session = await scene.client.session("/work").resume("session-1");
+    const session = await scene.client.session("/project").resume("session-1");
     expect(await session.prompt("two").readText()).toBe("hi");
     expect(scene.sent("session/close")).toEqual([]);
   });
@@ -318,7 +318,7 @@ it("a session's mode, options and model are set", async () => {
       },
     ],
   });
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   await session.setMode("code");
   await session.setModel("b");
   await session.setConfigOption("fast", true);

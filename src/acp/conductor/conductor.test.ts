@@ -19,7 +19,7 @@ it("passes a prompt through every proxy of the chain, in order", async () => {
     [adds("one"), adds("two"), last],
     scriptedComponent({ otherwise: [{ say: "done" }] }),
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   expect(await session.prompt("zero").readText()).toBe("done");
   expect(prompts).toEqual(["zero one two"]);
 });
@@ -30,6 +30,6 @@ it("asks the client for what the agent asks, through every proxy", async () => {
     scriptedComponent({ prompts: [[{ permission: {} }]] }),
     { serve: { permission: () => ({ outcome: { outcome: "selected", optionId: "allow_once" } }) } },
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   expect(await session.prompt("x").readText()).toContain("allow_once");
 });

@@ -190,7 +190,7 @@ function introduce({ client }: ProcessChain): string {
 }
 
 function open({ client }: ProcessChain): string {
-  return client.ask("session/new", { cwd: "/work", mcpServers: [] });
+  return client.ask("session/new", { cwd: "/project", mcpServers: [] });
 }
 
 async function begin(chain: ProcessChain): Promise<string> {

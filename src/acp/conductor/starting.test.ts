@@ -73,7 +73,7 @@ describe("a component that takes its time to start", () => {
     await using scene = open([proxy.component], agent.component);
     const asked = [
       scene.client.ask("initialize", introduction),
-      scene.client.ask("session/new", { cwd: "/work", mcpServers: [] }),
+      scene.client.ask("session/new", { cwd: "/project", mcpServers: [] }),
       scene.client.prompt("session-1"),
     ];
     await settle();

@@ -63,7 +63,7 @@ export class LineClient {
   }
 
   async newSession(params: object = {}): Promise<string> {
-    const { result, error } = await this.request("session/new", { cwd: "/work", mcpServers: [], ...params });
+    const { result, error } = await this.request("session/new", { cwd: "/project", mcpServers: [], ...params });
     if (error !== undefined) throw new Error(JSON.stringify(error));
     return (result as { sessionId: string }).sessionId;
   }

@@ -5,8 +5,8 @@ const OURS = { name: "tools", command: "/bin/tools", args: [], env: [] };
 
 it("adds servers behind those that were given, and leaves the rest as it is", () => {
   const theirs = { type: "_custom", name: "theirs", extra: { deep: true } };
-  const params = { cwd: "/work", mcpServers: [theirs], _meta: { kept: 1 } };
-  expect(injectServers(params, [OURS])).toEqual({ cwd: "/work", mcpServers: [theirs, OURS], _meta: { kept: 1 } });
+  const params = { cwd: "/project", mcpServers: [theirs], _meta: { kept: 1 } };
+  expect(injectServers(params, [OURS])).toEqual({ cwd: "/project", mcpServers: [theirs, OURS], _meta: { kept: 1 } });
   expect(params.mcpServers).toEqual([theirs]);
 });
 

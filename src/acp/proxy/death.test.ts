@@ -70,7 +70,7 @@ it("an agent that ends by itself while it is asked is told with its exit code an
   };
   await using scene = await open(script, false);
   await scene.client.request("initialize", { protocolVersion: 1 });
-  const answer = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+  const answer = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
   expect(answer.error?.message).toBe("the agent ended (exit code 7); it said last: out of credit");
   await scene.client.over();
 });

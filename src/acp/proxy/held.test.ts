@@ -9,7 +9,7 @@ const PERMISSION = "session/request_permission";
 const ALLOWED = { outcome: { outcome: "selected", optionId: "allow_once" } };
 const STORED = {
   sessionId: "stored",
-  cwd: "/work",
+  cwd: "/project",
   history: ["a", "b"].map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } })),
 };
 
@@ -140,7 +140,7 @@ describe.each([
       },
       "session/load",
     );
-    await scene.client.request("session/load", { sessionId: "stored", cwd: "/work", mcpServers: [] });
+    await scene.client.request("session/load", { sessionId: "stored", cwd: "/project", mcpServers: [] });
     await settle();
     expect(told(scene)).toEqual(["a", "b", "answer ", "after"]);
   });
@@ -155,7 +155,7 @@ describe.each([
       },
       "session/load",
     );
-    await scene.client.request("session/load", { sessionId: "stored", cwd: "/work", mcpServers: [] });
+    await scene.client.request("session/load", { sessionId: "stored", cwd: "/project", mcpServers: [] });
     await settle();
     expect(told(scene)).toEqual(["a", "b", "answer "]);
   });
@@ -176,7 +176,7 @@ describe.each([
       },
       method,
     );
-    const { result } = await scene.client.request(method, { sessionId: "stored", cwd: "/work" });
+    const { result } = await scene.client.request(method, { sessionId: "stored", cwd: "/project" });
     expect(result).toMatchObject({ custom: 1 });
     await settle();
     expect(told(scene)).toHaveLength(1);
@@ -248,7 +248,7 @@ describe.each([
       },
     );
     const sessionId = await scene.client.newSession();
-    const held = scene.client.ask("session/new", { cwd: "/work", mcpServers: [] });
+    const held = scene.client.ask("session/new", { cwd: "/project", mcpServers: [] });
     const prompt = scene.client.prompt(sessionId);
     const { id } = await scene.client.called(PERMISSION);
     scene.client.send({ id, result: { outcome: { outcome: "cancelled" } } });
@@ -261,7 +261,7 @@ describe.each([
   });
 
   it("is set up with the client's own params, whatever is in them", async () => {
-    const params = { cwd: "/work", sessionId: "stored", extra: { deep: [null] } };
+    const params = { cwd: "/project", sessionId: "stored", extra: { deep: [null] } };
     await using scene = open(
       { sessions: [STORED] },
       async (request) => (await request.startSession()).proxyRemaining(),
@@ -276,7 +276,7 @@ describe.each([
     await using scene = open({ on: { "session/new": { answer: { error } } } }, async (request) => {
       await request.startSession();
     });
-    expect((await scene.client.request("session/new", { cwd: "/work", mcpServers: [] })).error).toEqual(error);
+    expect((await scene.client.request("session/new", { cwd: "/project", mcpServers: [] })).error).toEqual(error);
   });
 
   it("is given up where the handler fails: its turn is cancelled, what it asks is refused", async () => {
@@ -286,7 +286,7 @@ describe.each([
       await settle();
       throw new Error("not today");
     });
-    const { error } = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+    const { error } = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
     expect(error?.message).toBe("not today");
     await scene.agent.receivedMethod("session/cancel");
     await settle();
@@ -308,7 +308,7 @@ describe.each([
         proxyRemaining();
       },
     );
-    const { result } = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+    const { result } = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
     expect(result).toMatchObject({ sessionId: "session-1" });
     expect(String(await failed.promise)).toMatch(/agent ended the connection/);
     await settle();
@@ -353,6 +353,6 @@ it("a session in which more came than can be kept fails when it is handed over, 
       proxyRemaining();
     },
   );
-  const { error } = await scene.client.request("session/new", { cwd: "/work", mcpServers: [] });
+  const { error } = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
   expect(error?.message).toMatch(/updates of session session-1 were not read and are lost/);
 });

@@ -18,7 +18,7 @@ it("passes everything on as it came", async () => {
   await using scene = await openProxied({
     prompts: [[{ update: { sessionUpdate: "from_the_future", field: [1, { deep: null }] } }, { say: "hi" }]],
   });
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   const items = [];
   for await (const item of session.prompt("x")) if (item.kind === "update") items.push(item.update);
   expect(items).toEqual([
@@ -35,7 +35,7 @@ it("gives every session the servers it was told to, and serves their tools", asy
     },
     { mcpServers: [greeter] },
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   expect(await session.prompt("x").readText()).toContain("hello from the proxy");
 });
 
@@ -44,7 +44,7 @@ it("changes a prompt on its way", async () => {
     { otherwise: [{ say: "ok" }] },
     { prompt: (request) => ({ ...request, prompt: [...request.prompt, { type: "text", text: "(be brief)" }] }) },
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   await session.prompt("Explain").finish();
   expect(await scene.agent.receivedMethod("session/prompt")).toMatchObject({
     prompt: [
@@ -72,7 +72,7 @@ it("lets no update overtake the response that a handler still works on", async (
         direction === "in" && order.push(line.includes("session/update") ? "update" : "response"),
     },
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   await session.next();
   expect(order).toEqual(["response", "response", "update"]); // of initialize, of session/new
 });
@@ -96,7 +96,7 @@ it("hands a session over with what it did not read, in order, and the agent's ow
     },
     { trace: (direction, line) => direction === "in" && lines.push(line) },
   );
-  const session = await scene.client.session("/work").create();
+  const session = await scene.client.session("/project").create();
   expect(session.response).toMatchObject({ custom: { kept: true } });
   for (let unread = 3; unread > 0; unread -= 1) await session.next();
   expect(await session.prompt("go").readText()).toBe("live");

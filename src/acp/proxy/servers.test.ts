@@ -7,14 +7,14 @@ import { toolServer } from "../mcp/test-tools.ts";
 import { conducted, direct, type Sides } from "./test-sides.ts";
 
 const SET_UPS = ["session/new", "session/load", "session/resume", "session/fork"] as const;
-const SETTING_UP = { cwd: "/work", sessionId: "stored", mcpServers: [] };
+const SETTING_UP = { cwd: "/project", sessionId: "stored", mcpServers: [] };
 const THEIRS = { name: "tools", command: "/theirs", args: [], env: [], _meta: { kept: [null] } };
 
 const taking = (...kinds: ("acp" | "http")[]): AcpScript => ({
   initialize: {
     agentCapabilities: { mcpCapabilities: { acp: kinds.includes("acp"), http: kinds.includes("http"), sse: false } },
   },
-  sessions: [{ sessionId: "stored", cwd: "/work" }],
+  sessions: [{ sessionId: "stored", cwd: "/project" }],
 });
 const call = (server: string, tool = "echo") => ({ callMcp: { server, tool, arguments: { text: "hi" } } });
 
@@ -43,7 +43,7 @@ describe.each([
       await introduce(sides);
       const { result } = await sides.client.request(method, { ...SETTING_UP, mcpServers: [THEIRS], extra: "kept" });
       expect(await sides.agent.receivedMethod(method)).toMatchObject({
-        cwd: "/work",
+        cwd: "/project",
         extra: "kept",
         mcpServers: [THEIRS, { name: "own", ...declaration }],
       });

@@ -35,7 +35,7 @@ it("shows a whole conversation", async () => {
   const shown = await view(
     out(0, { id: 1, method: "initialize", params: { protocolVersion: 1 } }),
     into(12, { id: 1, result: { protocolVersion: 1, _meta: { secret: 1 } } }),
-    out(20, { id: 2, method: "session/new", params: { cwd: "/work", mcpServers: [] } }),
+    out(20, { id: 2, method: "session/new", params: { cwd: "/project", mcpServers: [] } }),
     into(120, { id: 2, result: { sessionId: ID } }),
     out(130, {
       id: 3,
@@ -84,7 +84,7 @@ it("shows a whole conversation", async () => {
   expect(shown).toEqual([
     `    0.000 → initialize #1 {"protocolVersion":1}`,
     `    0.012 ← initialize #1 ok in 12 ms {"protocolVersion":1}`,
-    `    0.020 → session/new #2 {"cwd":"/work","mcpServers":[]}`,
+    `    0.020 → session/new #2 {"cwd":"/project","mcpServers":[]}`,
     `    0.120 ← session/new #2 ok in 100 ms […abcdef]`,
     `    0.130 → session/prompt #3 […abcdef] "Mend it" "[image]"`,
     `    0.200 ← […abcdef] agent_message_chunk ×3 "I will look at it."`,

@@ -82,7 +82,7 @@ describe("a scripted agent", () => {
       { jsonrpc: "2.0", id: 7, method: "initialize", params: { protocolVersion: 1, _meta: { kept: true } } },
       { jsonrpc: "2.0", method: "_anything", params: { x: 1 } },
     ]);
-    expect(await scene.agent.receivedMethod("session/new")).toEqual({ cwd: "/work", mcpServers: [] });
+    expect(await scene.agent.receivedMethod("session/new")).toEqual({ cwd: "/project", mcpServers: [] });
     const second = scene.agent.receivedMethod("session/new", 1);
     await client.newSession({ cwd: "/elsewhere" });
     expect(await second).toEqual({ cwd: "/elsewhere", mcpServers: [] });

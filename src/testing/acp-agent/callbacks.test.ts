@@ -41,13 +41,13 @@ describe("the agent asks", () => {
 
   it("for files to be read and written", async () => {
     const steps = [
-      { readFile: { path: "/work/a", line: 2, limit: 1 } },
-      { writeFile: { path: "/work/b", content: "text" } },
+      { readFile: { path: "/project/a", line: 2, limit: 1 } },
+      { writeFile: { path: "/project/b", content: "text" } },
     ];
     const { asked, said } = await played(steps, { "fs/read_text_file": { content: "a" }, "fs/write_text_file": {} });
     expect(asked).toEqual([
-      ["fs/read_text_file", { sessionId: "session-1", path: "/work/a", line: 2, limit: 1 }],
-      ["fs/write_text_file", { sessionId: "session-1", path: "/work/b", content: "text" }],
+      ["fs/read_text_file", { sessionId: "session-1", path: "/project/a", line: 2, limit: 1 }],
+      ["fs/write_text_file", { sessionId: "session-1", path: "/project/b", content: "text" }],
     ]);
     expect(said).toEqual(['fs/read_text_file: {"content":"a"}', "fs/write_text_file: {}"]);
   });
@@ -59,11 +59,11 @@ describe("the agent asks", () => {
       "terminal/output": { output: "hi", truncated: false },
       "terminal/release": {},
     };
-    const step = { terminal: { command: "echo", args: ["hi"], cwd: "/work", toolCallId: "call-1" } };
+    const step = { terminal: { command: "echo", args: ["hi"], cwd: "/project", toolCallId: "call-1" } };
     const { asked, said, updates } = await played([step], answers);
     const of = { sessionId: "session-1", terminalId: "t" };
     expect(asked).toEqual([
-      ["terminal/create", { sessionId: "session-1", command: "echo", args: ["hi"], cwd: "/work" }],
+      ["terminal/create", { sessionId: "session-1", command: "echo", args: ["hi"], cwd: "/project" }],
       ["terminal/wait_for_exit", of],
       ["terminal/output", of],
       ["terminal/release", of],

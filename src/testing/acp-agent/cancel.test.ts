@@ -124,7 +124,7 @@ describe("$/cancel_request", () => {
     const { client } = scene;
     const sessionId = await client.newSession();
     const prompt = [{ type: "text", text: "Go" }];
-    const asked = client.request(method, { sessionId, prompt, cwd: "/work", mcpServers: [] }, 77);
+    const asked = client.request(method, { sessionId, prompt, cwd: "/project", mcpServers: [] }, 77);
     await client.until(() => (client.text() === "begun" ? true : undefined));
     client.send({ method: "$/cancel_request", params: { requestId: 77 } });
     expect((await asked).error?.code).toBe(-32800);

@@ -100,7 +100,7 @@ describe("a scripted agent uses the MCP servers it is given", () => {
       handler: ({ method, params }) => ({ result: answer({ id: 1, method, params: params ?? {} })?.result }),
     });
     await connection.agent.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
-    const session = await connection.agent.buildSession({ cwd: "/work", mcpServers: [declaration] }).start();
+    const session = await connection.agent.buildSession({ cwd: "/project", mcpServers: [declaration] }).start();
     await connection.agent.request("session/prompt", { sessionId: session.sessionId, prompt: [] });
     expect(said).toEqual(EVERY_RESULT);
     expect(agent.problems).toEqual([]);

@@ -6,9 +6,9 @@ import type { AcpScript } from "./index.ts";
 import { type LineClient, open, type Params } from "./test-client.ts";
 
 const chunk = (text: string) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
-const STORED = { sessionId: "old", cwd: "/work", title: "Earlier", updatedAt: "2025-01-01T00:00:00Z" };
+const STORED = { sessionId: "old", cwd: "/project", title: "Earlier", updatedAt: "2025-01-01T00:00:00Z" };
 const WITH_HISTORY: AcpScript = { sessions: [{ ...STORED, history: [chunk("one"), chunk("two")] }], otherwise: [] };
-const OLD = { sessionId: "old", cwd: "/work", mcpServers: [] };
+const OLD = { sessionId: "old", cwd: "/project", mcpServers: [] };
 
 const MODEL = {
   type: "select",
@@ -48,7 +48,7 @@ describe("authentication", () => {
   it("is required for sessions until it is done, and again after a logout", async () => {
     await using scene = open({ auth: {}, otherwise: [] });
     const { client } = scene;
-    const setUp = { cwd: "/work", mcpServers: [] };
+    const setUp = { cwd: "/project", mcpServers: [] };
     expect(await client.result("initialize")).toMatchObject({ authMethods: [{ id: "scripted" }] });
     expect(await errorOf(client, "session/new", setUp)).toBe(-32000);
     expect(await errorOf(client, "authenticate", { methodId: "other" })).toBe(-32602);
@@ -72,15 +72,15 @@ describe("session/new", () => {
   it.each([
     ["a relative folder", { cwd: "work", mcpServers: [] }],
     ["no folder", { mcpServers: [] }],
-    ["no servers", { cwd: "/work" }],
-    ["servers that are no objects", { cwd: "/work", mcpServers: ["x"] }],
+    ["no servers", { cwd: "/project" }],
+    ["servers that are no objects", { cwd: "/project", mcpServers: ["x"] }],
   ])("refuses %s", async (_, params) => {
     await using scene = open({});
     expect(await errorOf(scene.client, "session/new", params)).toBe(-32602);
   });
 
   it("can be preceded by updates and by a call that it waits for", async () => {
-    const read = { request: { method: "fs/read_text_file", params: { path: "/work/AGENTS.md" } } };
+    const read = { request: { method: "fs/read_text_file", params: { path: "/project/AGENTS.md" } } };
     const on = { "session/new": { steps: [{ say: "early" }, read], after: [{ say: "late" }] } };
     await using scene = open({ on }, { "fs/read_text_file": { content: "Be kind." } });
     const sessionId = await scene.client.newSession();
@@ -91,7 +91,7 @@ describe("session/new", () => {
   it("gives another answer each time when the script has a list", async () => {
     const error = { code: -32603, message: "not today", data: { why: "rain" } };
     await using scene = open({ on: { "session/new": [{ answer: { error } }, {}] }, sessionPrefix: "mine-" });
-    const setUp = { cwd: "/work", mcpServers: [] };
+    const setUp = { cwd: "/project", mcpServers: [] };
     expect((await scene.client.request("session/new", setUp)).error).toEqual(error);
     expect(await scene.client.result("session/new", setUp)).toEqual({ sessionId: "mine-1" });
   });
@@ -124,14 +124,14 @@ describe("a session from earlier", () => {
 
   it("is resumed without a replay", async () => {
     await using scene = open(WITH_HISTORY);
-    expect(await scene.client.result("session/resume", { sessionId: "old", cwd: "/work" })).toEqual({});
+    expect(await scene.client.result("session/resume", { sessionId: "old", cwd: "/project" })).toEqual({});
     await scene.client.prompt("old");
     expect(scene.client.updates()).toEqual([]);
   });
 
   it("is forked with its history into one of its own", async () => {
     await using scene = open(WITH_HISTORY);
-    const { sessionId } = await scene.client.result("session/fork", { sessionId: "old", cwd: "/work" });
+    const { sessionId } = await scene.client.result("session/fork", { sessionId: "old", cwd: "/project" });
     expect(sessionId).not.toBe("old");
     await scene.client.result("session/load", { ...OLD, sessionId });
     expect(scene.client.updates(String(sessionId))).toEqual([chunk("one"), chunk("two")]);
@@ -161,7 +161,7 @@ const NOTICE = { sessionUpdate: "notice", severity: "info", title: "Only now" };
 describe("session/list", () => {
   const sessions = ["a", "b", "c", "d", "e"].map((sessionId) => ({
     sessionId,
-    cwd: sessionId === "c" ? "/other" : "/work",
+    cwd: sessionId === "c" ? "/other" : "/project",
   }));
 
   it("gives pages, of one folder if that is asked for", async () => {
@@ -169,7 +169,7 @@ describe("session/list", () => {
     const pages: unknown[] = [];
     let cursor: unknown = undefined;
     do {
-      const page = await scene.client.result("session/list", { cwd: "/work", cursor });
+      const page = await scene.client.result("session/list", { cwd: "/project", cursor });
       pages.push((page["sessions"] as Params[]).map((session) => session["sessionId"]));
       cursor = page["nextCursor"];
     } while (cursor !== undefined);
@@ -185,7 +185,7 @@ describe("session/list", () => {
     await scene.client.prompt(sessionId);
     expect(await scene.client.result("session/list")).toEqual({
       sessions: [
-        { sessionId, cwd: "/work", title: "Named", updatedAt: info.updatedAt, additionalDirectories: ["/more"] },
+        { sessionId, cwd: "/project", title: "Named", updatedAt: info.updatedAt, additionalDirectories: ["/more"] },
       ],
     });
   });
@@ -205,11 +205,11 @@ describe("settings", () => {
 
   it("a mode is set when there is such a mode", async () => {
     await using scene = open({ modes });
-    const { sessionId, modes: offered } = await scene.client.result("session/new", { cwd: "/work", mcpServers: [] });
+    const { sessionId, modes: offered } = await scene.client.result("session/new", { cwd: "/project", mcpServers: [] });
     expect(offered).toEqual(modes);
     expect(await scene.client.result("session/set_mode", { sessionId, modeId: "code" })).toEqual({});
     expect(await errorOf(scene.client, "session/set_mode", { sessionId, modeId: "fly" })).toBe(-32602);
-    const { modes: after } = await scene.client.result("session/resume", { sessionId, cwd: "/work" });
+    const { modes: after } = await scene.client.result("session/resume", { sessionId, cwd: "/project" });
     expect(after).toMatchObject({ currentModeId: "code" });
   });
 
@@ -234,13 +234,16 @@ describe("settings", () => {
 
   it("a boolean option is not shown to a client that does not know it", async () => {
     await using scene = open({ configOptions: [MODEL, FAST] });
-    const { configOptions } = await scene.client.result("session/new", { cwd: "/work", mcpServers: [] });
+    const { configOptions } = await scene.client.result("session/new", { cwd: "/project", mcpServers: [] });
     expect(configOptions).toEqual([MODEL]);
   });
 
   it("a model is set the old way when the script has models", async () => {
     await using scene = open({ models });
-    const { sessionId, models: offered } = await scene.client.result("session/new", { cwd: "/work", mcpServers: [] });
+    const { sessionId, models: offered } = await scene.client.result("session/new", {
+      cwd: "/project",
+      mcpServers: [],
+    });
     expect(offered).toEqual(models);
     expect(await scene.client.result("session/set_model", { sessionId, modelId: "l" })).toEqual({});
     expect(await errorOf(scene.client, "session/set_model", { sessionId, modelId: "xl" })).toBe(-32602);

@@ -61,7 +61,7 @@ async function connected(script: AcpScript) {
   };
 }
 
-const NEW = { cwd: "/work", mcpServers: [] };
+const NEW = { cwd: "/project", mcpServers: [] };
 const PROMPT = [{ type: "text" as const, text: "Go" }];
 
 it("the official client reads every stable update", async () => {
@@ -79,8 +79,8 @@ it("the official client answers every callback", async () => {
     prompts: [
       [
         { permission: { on: { allow_once: [{ say: "allowed" }] } } },
-        { readFile: { path: "/work/a" } },
-        { writeFile: { path: "/work/b", content: "b" } },
+        { readFile: { path: "/project/a" } },
+        { writeFile: { path: "/project/b", content: "b" } },
         { terminal: { command: "ls", then: ["wait_for_exit", "output", "kill", "release"] } },
         { elicit: { message: "How many?" } },
         { elicit: { message: "Where?", url: "https://agent.invalid" } },
@@ -93,7 +93,7 @@ it("the official client answers every callback", async () => {
   expect(scene.said()).toEqual([
     'session/request_permission: {"outcome":{"outcome":"selected","optionId":"allow_once"}}',
     "allowed",
-    'fs/read_text_file: {"content":"text of /work/a"}',
+    'fs/read_text_file: {"content":"text of /project/a"}',
     "fs/write_text_file: {}",
     'terminal/create: {"terminalId":"t"}',
     'terminal/wait_for_exit: {"exitCode":3}',
@@ -110,7 +110,7 @@ it("the official client calls every method", async () => {
   await using scene = await connected({
     ...SETTINGS,
     auth: {},
-    sessions: [{ sessionId: "old", cwd: "/work", history: [STABLE_UPDATES.agent_message_chunk] }],
+    sessions: [{ sessionId: "old", cwd: "/project", history: [STABLE_UPDATES.agent_message_chunk] }],
     otherwise: [{ say: "begun" }, { waitForCancel: true }],
   });
   const { official, updates } = scene;
@@ -134,7 +134,7 @@ it("the official client calls every method", async () => {
   await official.request("session/load", { ...NEW, sessionId: "old" });
   expect(updates).toEqual([STABLE_UPDATES.agent_message_chunk]);
   await official.request("session/resume", { ...NEW, sessionId: "old" });
-  expect((await official.request("session/list", { cwd: "/work" })).sessions).toHaveLength(2);
+  expect((await official.request("session/list", { cwd: "/project" })).sessions).toHaveLength(2);
   expect(await official.request("session/close", { sessionId })).toEqual({});
   expect(await official.request("session/delete", { sessionId })).toEqual({});
   expect((await official.request("session/list", {})).sessions).toHaveLength(1);

@@ -59,7 +59,7 @@ describe("as a process a scripted agent", () => {
     const entries = await readAcpRecord(record);
     expect(entries.map(({ type }) => type)).toEqual(["started", "received", "received", "eof"]);
     expect(entries[0]).toMatchObject({ pid: child.pid, cwd: folder.path, args: [] });
-    expect(entries[1]).toMatchObject({ message: { method: "session/new", params: { cwd: "/work" } } });
+    expect(entries[1]).toMatchObject({ message: { method: "session/new", params: { cwd: "/project" } } });
   });
 
   it.each([
@@ -160,7 +160,7 @@ describe("as a process a scripted agent", () => {
     const method = { type: "terminal", id: "login", name: "Log in", args: ["--login"] };
     const script = { auth: { methods: [method], file: inside("token") } };
     const { client, child } = await start(script);
-    const setUp = { cwd: "/work", mcpServers: [] };
+    const setUp = { cwd: "/project", mcpServers: [] };
     expect((await client.request("session/new", setUp)).error?.code).toBe(-32000);
     const login = await start(script, method.args);
     expect(await login.exited).toEqual([0, null]);

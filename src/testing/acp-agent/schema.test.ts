@@ -39,7 +39,7 @@ const SCRIPT: AcpScript = {
     },
     { type: "boolean", id: "fast", name: "Fast", currentValue: true },
   ],
-  sessions: [{ sessionId: "old", cwd: "/work", title: "Old", history: Object.values(STABLE_UPDATES) }],
+  sessions: [{ sessionId: "old", cwd: "/project", title: "Old", history: Object.values(STABLE_UPDATES) }],
   pageSize: 1,
   prompts: [
     [
@@ -47,8 +47,8 @@ const SCRIPT: AcpScript = {
       { say: "text" },
       { think: "thought" },
       { permission: {} },
-      { readFile: { path: "/work/a" } },
-      { writeFile: { path: "/work/a", content: "b" } },
+      { readFile: { path: "/project/a" } },
+      { writeFile: { path: "/project/a", content: "b" } },
       { terminal: { command: "ls", toolCallId: "call-1", then: ["wait_for_exit", "output", "kill", "release"] } },
       { elicit: { message: "How many?" } },
       { elicit: { message: "Where?", url: "https://agent.invalid" } },
@@ -106,7 +106,7 @@ async function everyMethod(client: LineClient): Promise<Map<unknown, string>> {
     asked.set(`id ${asked.size}`, method);
     return client.request(method, params, `id ${asked.size - 1}`);
   };
-  const setUp = { cwd: "/work", mcpServers: [] };
+  const setUp = { cwd: "/project", mcpServers: [] };
   const prompt = [{ type: "text", text: "Go" }];
   await ask("initialize", { protocolVersion: 1, clientCapabilities: CLIENT });
   await ask("session/new", setUp);

@@ -67,7 +67,7 @@ export class LineClient {
   }
 
   async newSession(params: Params = {}): Promise<string> {
-    const { sessionId } = await this.result("session/new", { cwd: "/work", mcpServers: [], ...params });
+    const { sessionId } = await this.result("session/new", { cwd: "/project", mcpServers: [], ...params });
     return String(sessionId);
   }
 

@@ -38,7 +38,7 @@ export function agentThought(text: string): Update {
 export const STABLE_UPDATES: Readonly<Record<StableUpdateKind, Update>> = {
   user_message_chunk: {
     sessionUpdate: "user_message_chunk",
-    content: { type: "resource_link", name: "notes.md", uri: "file:///work/notes.md" },
+    content: { type: "resource_link", name: "notes.md", uri: "file:///project/notes.md" },
   },
   agent_thought_chunk: agentThought("Let me think."),
   agent_message_chunk: { ...agentText("I will read the file."), messageId: "message-1" },
@@ -55,8 +55,8 @@ export const STABLE_UPDATES: Readonly<Record<StableUpdateKind, Update>> = {
     title: "Read notes.md",
     kind: "read",
     status: "pending",
-    locations: [{ path: "/work/notes.md", line: 1 }],
-    rawInput: { path: "/work/notes.md" },
+    locations: [{ path: "/project/notes.md", line: 1 }],
+    rawInput: { path: "/project/notes.md" },
   },
   tool_call_update: {
     sessionUpdate: "tool_call_update",
@@ -64,7 +64,7 @@ export const STABLE_UPDATES: Readonly<Record<StableUpdateKind, Update>> = {
     status: "completed",
     content: [
       { type: "content", content: textContent("the notes") },
-      { type: "diff", path: "/work/notes.md", oldText: "old", newText: "new" },
+      { type: "diff", path: "/project/notes.md", oldText: "old", newText: "new" },
       { type: "terminal", terminalId: "terminal-1" },
     ],
     rawOutput: { bytes: 9 },
