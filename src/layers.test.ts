@@ -14,15 +14,16 @@ const ARROWS: Record<string, readonly string[]> = {
   effects: [],
   config: [],
   providers: [],
-  acp: [],
+  mcp: ["tools"],
+  acp: ["mcp"],
   agent: ["providers", "effects", "tools"],
-  backends: ["acp", "agent", "providers", "tools"],
+  backends: ["acp", "agent", "mcp", "providers", "tools"],
   session: ["effects"],
   testing: ["store"],
-  "rookery.ts": ["config", "backends", "session", "store"],
-  "index.ts": ["rookery.ts", "session", "store"],
+  "rookery.ts": ["config", "backends", "mcp", "session", "store", "tools"],
+  "index.ts": ["rookery.ts", "session", "store", "tools"],
   server: ["acp", "rookery.ts", "config", "session"],
-  cli: ["acp", "server", "rookery.ts", "config", "session", "store", "testing"],
+  cli: ["acp", "mcp", "server", "rookery.ts", "config", "session", "store", "testing"],
 };
 const FOR_ALL = ["domain", "stdx"];
 

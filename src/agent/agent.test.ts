@@ -93,6 +93,7 @@ function turnOf(turnId: string, text: string, more: Partial<TurnContext> = {}): 
     permit: (): Promise<PermissionDecision> => Promise.resolve({ allowed: true }),
     ask: () => Promise.resolve({ action: "decline" as const }),
     blob: () => Promise.resolve(undefined),
+    putBlob: () => Promise.resolve("sha256:none"),
     ...more,
   };
 }

@@ -73,7 +73,8 @@ async function resultOf(agent: BuiltIn, turn: TurnContext, step: number, call: M
   return value;
 }
 
-function contextOf({ cwd, marker }: BuiltIn, { log, signal }: TurnContext, { toolId }: ModelCall): ToolContext {
+function contextOf({ cwd, marker }: BuiltIn, turn: TurnContext, { toolId }: ModelCall): ToolContext {
+  const { log, signal } = turn;
   const broken = new AbortController();
   return {
     cwd,
@@ -87,6 +88,9 @@ function contextOf({ cwd, marker }: BuiltIn, { log, signal }: TurnContext, { too
         broken.abort(error);
       }
     },
+    ask: (question) => turn.ask(question),
+    putBlob: (bytes) => turn.putBlob(bytes),
+    getBlob: (hash) => turn.blob(hash),
     record: async (body) => {
       log.record(body);
       await log.commit();

@@ -1,6 +1,7 @@
 /** The port of backends: a way to drive an agent, one turn at a time. */
 import type { EffectHost } from "./effects.ts";
 import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
+import type { McpServerSpec } from "./mcp.ts";
 
 export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
@@ -34,17 +35,32 @@ export interface BackendContext {
   readonly marker: string;
 }
 
-/** A declaration of an MCP server as an ACP client makes it; unread on its way. */
-export interface McpServerSpec {
-  readonly name: string;
-  readonly [key: string]: unknown;
-}
-
 export interface AgentConnection extends AsyncDisposable {
   /** Resolves with the turn's outcome. An agent's failure is an outcome; a rejection is a defect or a lost lease. */
   runTurn(turn: TurnContext): Promise<TurnOutcome>;
   /** Can it go on with a turn whose process died? If not, such a turn is ended when the session is opened. */
   readonly resumesTurns: boolean;
+  /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */
+  attach?(desk: SessionDesk): void;
+}
+
+/** A session's pen and ear outside of a turn: for what servers say and ask while no turn runs. */
+export interface SessionDesk {
+  /** Never throws: what cannot be written any more is told by the next turn. */
+  record(...bodies: EventBody[]): void;
+  /**
+   * Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires, or the
+   * session is let go.
+   */
+  ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
+  permit(request: PermissionRequest, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
+  readonly attended: boolean;
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Resolves when what was asked has happened by itself: it counts as accepted then. */
+  readonly completed?: Promise<void> | undefined;
 }
 
 export interface TurnContext {
@@ -62,6 +78,8 @@ export interface TurnContext {
   ask(question: Question): Promise<QuestionAnswer>;
   /** The bytes of an input part; undefined where they are gone. */
   blob(hash: string): Promise<Uint8Array | undefined>;
+  /** Keeps bytes beside the log and answers with what they are called there. */
+  putBlob(bytes: Uint8Array): Promise<string>;
 }
 
 /** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */

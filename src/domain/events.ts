@@ -3,6 +3,7 @@
  * They are built when they are first used: most runs of the command parse none, and should not wait for them.
  */
 import { z } from "zod";
+import { MCP_STATUSES } from "./mcp.ts";
 
 export const ToolKind = z.enum([
   "read",
@@ -35,11 +36,13 @@ export const FileDiff = z.lazy(() =>
 );
 export type FileDiff = z.infer<typeof FileDiff>;
 
+const blobPart = () =>
+  z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() });
+/** Bytes that are kept beside the log. */
+export type BlobPart = z.infer<ReturnType<typeof blobPart>>;
+
 export const InputPart = z.lazy(() =>
-  z.discriminatedUnion("type", [
-    z.strictObject({ type: z.literal("text"), text: z.string() }),
-    z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() }),
-  ]),
+  z.discriminatedUnion("type", [z.strictObject({ type: z.literal("text"), text: z.string() }), blobPart()]),
 );
 export type InputPart = z.infer<typeof InputPart>;
 
@@ -115,6 +118,8 @@ export const eventBodies = once(() => ({
     text: z.string(),
     locations: z.array(Location).optional(),
     diffs: z.array(FileDiff).optional(),
+    blobs: z.array(blobPart()).optional(),
+    structured: z.unknown().optional(),
   }),
   "permission.requested": z.strictObject({
     requestId: z.string(),
@@ -156,7 +161,17 @@ export const eventBodies = once(() => ({
     contextUsed: tokens().optional(),
     contextSize: tokens().optional(),
   }),
-  "mcp.status": z.strictObject({ server: z.string(), status: z.string(), reason: z.string().optional() }),
+  "mcp.status": z.strictObject({
+    server: z.string(),
+    status: z.enum(MCP_STATUSES),
+    reason: z.string().optional(),
+    /** What a person can do about it. */
+    fix: z.string().optional(),
+  }),
+  /** A person wants a tool, or does not, whenever there is one of that name. */
+  "tool.chosen": z.strictObject({ tool: z.string(), enabled: z.boolean() }),
+  /** What a plugin wants to find again when the session is opened again. */
+  "plugin.saved": z.strictObject({ plugin: z.string(), version: z.string(), state: z.unknown() }),
   "process.started": z.strictObject({
     pid: z.int().positive(),
     startTime: z.string(),
@@ -168,7 +183,8 @@ export const eventBodies = once(() => ({
     exitCode: z.int().nullable(),
     signal: z.string().nullable(),
   }),
-  "output.text": z.strictObject({ text: z.string() }),
+  /** `from`: who printed it, if not the agent's program. */
+  "output.text": z.strictObject({ text: z.string(), from: z.string().optional() }),
   "agent.raw": z.strictObject({ data: z.unknown() }),
   "context.compacted": z.strictObject({ summary: z.string(), throughSeq: z.int().nonnegative() }),
   "subagent.started": z.strictObject({ childSessionId: z.string(), title: z.string() }),

@@ -4,6 +4,7 @@ export * from "./effects.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./ids.ts";
+export * from "./mcp.ts";
 export * from "./state.ts";
 export * from "./store.ts";
 export * from "./summary.ts";

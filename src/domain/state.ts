@@ -172,6 +172,8 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "tool.updated":
     case "plan.updated":
     case "mcp.status":
+    case "tool.chosen":
+    case "plugin.saved":
     case "process.started":
     case "process.exited":
     case "output.text":

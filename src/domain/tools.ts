@@ -1,5 +1,6 @@
 /** The port of tools: a source lists what it offers and runs a call. */
-import type { EventBody, FileDiff, Location, ToolKind, ToolOutcome } from "./events.ts";
+import type { Question, QuestionAnswer } from "./backend.ts";
+import type { BlobPart, EventBody, FileDiff, Location, ToolKind, ToolOutcome } from "./events.ts";
 
 export interface ToolSource {
   readonly id: string;
@@ -20,6 +21,21 @@ export interface ToolSpec {
   readonly kind: ToolKind;
   /** Changes nothing: needs no permission inside the working folder, and may run again after a crash. */
   readonly readOnly: boolean;
+  /** Hints of whoever offers it, for choosing among tools; nothing is allowed because of them. */
+  readonly hints?: ToolHints | undefined;
+  /** For people. */
+  readonly title?: string | undefined;
+  /** JSON Schema of what `structured` of a result holds. */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** Found by searching instead of being told to the model from the start. */
+  readonly defer?: boolean | undefined;
+}
+
+export interface ToolHints {
+  readonly readOnly?: boolean | undefined;
+  readonly destructive?: boolean | undefined;
+  readonly idempotent?: boolean | undefined;
+  readonly openWorld?: boolean | undefined;
 }
 
 export interface ToolCall {
@@ -42,6 +58,12 @@ export interface ToolContext {
   progress(text: string): void;
   /** Put in the environment of every child, so that it is found after its owner's death. */
   readonly marker: string;
+  /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
+  ask(question: Question): Promise<QuestionAnswer>;
+  /** Keeps bytes beside the log and answers with what they are called there. */
+  putBlob(bytes: Uint8Array): Promise<string>;
+  /** Undefined where they are gone. */
+  getBlob(hash: string): Promise<Uint8Array | undefined>;
 }
 
 export interface ToolResult {
@@ -50,4 +72,8 @@ export interface ToolResult {
   readonly text: string;
   readonly locations?: Location[];
   readonly diffs?: FileDiff[];
+  /** Images and files that came with it, and texts that are too long for the log. */
+  readonly blobs?: BlobPart[];
+  /** As the tool's `outputSchema` has it. */
+  readonly structured?: unknown;
 }

@@ -90,6 +90,7 @@ function contextOf(
     permit: async (request) => permit(gate(), request),
     ask: async (question) => ask(gate(), question),
     blob: (hash) => store.getBlob(hash),
+    putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
     end: () => {
       over = true;
     },

@@ -1,5 +1,6 @@
 /** The MCP servers that a session is given: declared as ACP has them on the wire, or living in this process. */
 import type { McpServer } from "@agentclientprotocol/sdk/unstable";
+import type { InProcessServerSpec } from "../../domain/mcp.ts";
 
 /** As it is on the wire. A type that is not known here may be known to the agent. */
 export type McpDeclaration = McpServer | UnknownDeclaration;
@@ -14,24 +15,8 @@ export type HttpDeclaration = Extract<McpServer, { type: "http" }>;
 export type StdioDeclaration = Extract<McpServer, { command: string }>;
 
 /** Lives in this process. */
-export interface InProcessServer {
-  readonly name: string;
-  /** Called for each MCP connection, because a server of the MCP SDK serves one at a time. */
-  open(): ConnectableServer | Promise<ConnectableServer>;
-}
-
-/** What `McpServer` and `Server` of the MCP SDK are. It is done with when the transport is closed. */
-export interface ConnectableServer {
-  connect(transport: McpTransport): Promise<void>;
-}
-
-/** As much of the MCP SDK's `Transport` as it takes to be one; its own declarations want a browser's types. */
-export interface McpTransport {
-  start(): Promise<void>;
-  send(message: object, options?: object): Promise<void>;
-  close(): Promise<void>;
-  onclose?: (() => void) | undefined;
-}
+export type InProcessServer = Pick<InProcessServerSpec, "name" | "open">;
+export type { ConnectableServer, McpTransport } from "../../domain/mcp.ts";
 
 /** What an agent says that it takes beside stdio: `agentCapabilities.mcpCapabilities`, as it came. */
 export interface McpSupport {

@@ -4,6 +4,7 @@ export type { ConnectableServer, InProcessServer, McpDeclaration, McpSupport } f
 export { parseMcpFile, readMcpFile } from "./file.ts";
 export { injectServers, SESSION_SETUP_METHODS } from "./inject.ts";
 export { offerServers, type Offer, type OfferOptions } from "./offer.ts";
+export { declarationOfSpec, specOfDeclaration } from "./spec.ts";
 export { isMcpMethod, type McpDialect } from "./over-acp/envelope.ts";
 export { McpOverAcp, type McpOverAcpOptions, type McpPeer, type ServedServer } from "./over-acp/provider.ts";
 export { runBridge, type BridgeStreams } from "./relay.ts";

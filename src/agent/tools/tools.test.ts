@@ -44,6 +44,9 @@ function run(name: string, input: unknown, more: Partial<ToolContext> = {}) {
     signal: new AbortController().signal,
     marker: marked("tools"),
     progress: () => undefined,
+    ask: () => Promise.resolve({ action: "decline" as const }),
+    putBlob: () => Promise.resolve(""),
+    getBlob: () => Promise.resolve(undefined),
     record: (body) => Promise.resolve(void recorded.push(body)),
     ...more,
   };

@@ -3,6 +3,7 @@ import { RookeryError, isRookeryError, messageOf, type BackendContext } from "..
 import { DisposeStack } from "../../stdx/index.ts";
 import {
   connectClient,
+  declarationOfSpec,
   PeerError,
   RPC,
   serveFiles,
@@ -13,7 +14,6 @@ import {
   type ClientSession,
   type Gate,
   type Noise,
-  type schema,
   type SessionOptions,
 } from "../../acp/index.ts";
 import { wordsOf } from "./outcome.ts";
@@ -86,7 +86,10 @@ async function openNative(client: Client, options: LiveOptions): Promise<Pick<Li
   const { nativeId, context } = options;
   const builder = () => {
     const made = client.session(context.cwd);
-    for (const server of context.mcpServers ?? []) made.mcpServer(server as unknown as schema.McpServer);
+    for (const spec of context.mcpServers ?? []) {
+      const server = declarationOfSpec(spec);
+      if (server !== undefined) made.mcpServer(server);
+    }
     return made;
   };
   if (nativeId === undefined)

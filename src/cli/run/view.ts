@@ -48,6 +48,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "tool.ended":
       return ended(view, event, paint);
     case "output.text":
+      if (event.from !== undefined) return [view, ""]; // what a server mutters is for the log
       return line(view, printable(event.text).trimEnd());
     case "notice":
       if (event.level === "info") return line(view, paint("dim", oneLine(event.message)));
@@ -80,6 +81,8 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "process.started":
     case "process.exited":
     case "agent.raw":
+    case "tool.chosen":
+    case "plugin.saved":
       return [view, ""];
   }
 }

@@ -31,8 +31,9 @@ function detailOf(event: EventBody): string {
     case "message.delta":
     case "message.completed":
     case "thought.delta":
-    case "output.text":
       return event.text;
+    case "output.text":
+      return event.from === undefined ? event.text : `${event.from}: ${event.text}`;
     case "tool.started":
       return `${event.toolId} ${event.title}`;
     case "tool.updated":
@@ -53,6 +54,10 @@ function detailOf(event: EventBody): string {
       return `${event.inputTokens} in, ${event.outputTokens} out${event.costUsd === undefined ? "" : `, ${usd(event.costUsd)}`}`;
     case "mcp.status":
       return `${event.server}: ${event.status} ${event.reason ?? ""}`;
+    case "tool.chosen":
+      return `${event.tool} ${event.enabled ? "on" : "off"}`;
+    case "plugin.saved":
+      return `${event.plugin} ${event.version}`;
     case "process.started":
       return `${event.pid} ${event.command}`;
     case "process.exited":

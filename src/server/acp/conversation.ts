@@ -2,7 +2,7 @@
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { Env } from "../../config/index.ts";
-import type { McpServerSpec } from "../../domain/backend.ts";
+import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";

@@ -11,7 +11,9 @@ import type { ConnectionOptions } from "../../acp/connection/connection.ts";
 import type * as acp from "../../acp/schema.ts";
 import { realFolder } from "../../config/root.ts";
 import type { Env } from "../../config/index.ts";
-import type { McpServerSpec } from "../../domain/backend.ts";
+import type { McpDeclaration } from "../../acp/mcp/declaration.ts";
+import { specOfDeclaration } from "../../acp/mcp/spec.ts";
+import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { Rookery } from "../../rookery.ts";
 import { isDriven } from "../../session/index.ts";
 import { systemClock, type Clock } from "../../stdx/index.ts";
@@ -241,11 +243,10 @@ class Door {
   readonly #failed = (error: unknown): void => this.#options.onFailure?.(error);
 }
 
-type Brought = readonly { readonly name: string }[] | null | undefined;
+type Brought = readonly McpDeclaration[] | null | undefined;
 
-/** As the client declared them, whatever they are. */
 function specs(mcpServers: Brought): readonly McpServerSpec[] {
-  return mcpServers ?? [];
+  return (mcpServers ?? []).map(specOfDeclaration);
 }
 
 /** Answers in the protocol's own errors. */

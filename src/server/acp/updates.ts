@@ -61,6 +61,7 @@ export function show(
     case "subagent.ended":
       return [shown, [subagent(event)]];
     case "output.text":
+      if (event.from !== undefined) return [shown, []];
       return [shown, [{ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: event.text } }]];
     case "mcp.status":
       if (!live || event.status !== "failed") return [shown, []];
@@ -76,6 +77,8 @@ export function show(
     case "process.exited":
     case "agent.connected":
     case "agent.raw":
+    case "tool.chosen":
+    case "plugin.saved":
       return [shown, []];
   }
 }

@@ -1,0 +1,59 @@
+/** Declarations of MCP servers as ACP has them, and as the rest of Rookery has them. */
+import type { McpServerSpec } from "../../domain/mcp.ts";
+import { isRemote, type InProcessServer, type McpDeclaration, type StdioDeclaration } from "./declaration.ts";
+
+/** One that is not understood stays what it is, for the agent that may understand it. */
+export function specOfDeclaration(declaration: McpDeclaration): McpServerSpec {
+  const name = nameOf(declaration);
+  if (isRemote(declaration)) {
+    const { type, url, headers } = declaration;
+    return { type, name, url, headers: record(headers), asDeclared: declaration };
+  }
+  if (isStdio(declaration)) {
+    const { command, args, env } = declaration;
+    return { type: "stdio", name, command, args, env: record(env), asDeclared: declaration };
+  }
+  return { type: "foreign", name, declaration };
+}
+
+/** Undefined where there is nothing to declare. */
+export function declarationOfSpec(spec: McpServerSpec): McpDeclaration | InProcessServer | undefined {
+  if (spec.asDeclared !== undefined) return spec.asDeclared as McpDeclaration;
+  switch (spec.type) {
+    case "stdio": {
+      const { name, command, args, env } = spec;
+      return { name, command, args: [...args], env: pairs(env) };
+    }
+    case "http":
+    case "sse": {
+      const { type, name, url, headers } = spec;
+      return { type, name, url, headers: pairs(headers) };
+    }
+    case "memory":
+      return spec;
+    case "foreign":
+      return spec.declaration as McpDeclaration;
+    case "unusable":
+      return undefined;
+  }
+}
+
+function isStdio(declaration: McpDeclaration): declaration is StdioDeclaration {
+  const { type, command } = declaration as { type?: unknown; command?: unknown };
+  return (type === undefined || type === "stdio") && typeof command === "string";
+}
+
+function nameOf(declaration: McpDeclaration): string {
+  const { name } = declaration as { name?: unknown };
+  return typeof name === "string" ? name : "unnamed";
+}
+
+function record(
+  pairs: readonly { readonly name: string; readonly value: string }[] | undefined,
+): Record<string, string> {
+  return Object.fromEntries((pairs ?? []).map(({ name, value }) => [name, value]));
+}
+
+function pairs(record: Readonly<Record<string, string>>): { name: string; value: string }[] {
+  return Object.entries(record).map(([name, value]) => ({ name, value }));
+}
