@@ -70,8 +70,8 @@ describe("the schema", () => {
     expect(SessionEvent.safeParse({ ...event, seq: 0 }).success).toBe(false);
   });
 
-  it("has every event of the plan, and how a program took the session", () => {
-    expect(Object.keys(eventBodies())).toHaveLength(28);
+  it("has every event of the plan, how a program took the session, and what was chosen or saved of tools", () => {
+    expect(Object.keys(eventBodies())).toHaveLength(30);
   });
 });
 
