@@ -1,27 +1,59 @@
-/** Which tools an agent gets: `allow` then `deny`, by exact name or with a trailing `*`. */
-import type { ToolSource } from "../domain/index.ts";
+/** Which tools an agent gets: `allow` then `deny`, by name or by what a tool says of itself. */
+import type { ToolSource, ToolSpec } from "../domain/index.ts";
+
+/** A name, exact or with a trailing `*`, or annotations that must all be as given. */
+export type ToolPattern = string | ToolAnnotations;
+
+export interface ToolAnnotations {
+  readonly readOnly?: boolean | undefined;
+  readonly destructive?: boolean | undefined;
+  readonly idempotent?: boolean | undefined;
+  readonly openWorld?: boolean | undefined;
+}
 
 export interface ToolFilter {
   /** Empty or left out: all. */
-  readonly allow?: readonly string[] | undefined;
-  readonly deny?: readonly string[] | undefined;
+  readonly allow?: readonly ToolPattern[] | undefined;
+  readonly deny?: readonly ToolPattern[] | undefined;
+}
+
+type Filterable = Pick<ToolSpec, "name" | "readOnly" | "hints">;
+
+export function passes(spec: Filterable, { allow = [], deny = [] }: ToolFilter): boolean {
+  const matches = (pattern: ToolPattern) =>
+    typeof pattern === "string" ? named(spec.name, pattern) : annotated(spec, pattern);
+  return (allow.length === 0 || allow.some(matches)) && !deny.some(matches);
+}
+
+export function named(name: string, pattern: string): boolean {
+  return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
 /** The same source with fewer tools; what is left out can be neither seen nor called. */
 export function filtered(source: ToolSource, filter: ToolFilter = {}): ToolSource {
-  const list = () => source.list().filter(({ name }) => passes(name, filter));
+  const list = () => source.list().filter((spec) => passes(spec, filter));
   return {
     ...source,
     list,
     call: (call, context) =>
-      passes(call.name, filter)
+      list().some(({ name }) => name === call.name)
         ? source.call(call, context)
         : Promise.resolve({ outcome: "failed", text: `there is no tool "${call.name}"` }),
   };
 }
 
-export function passes(name: string, { allow = [], deny = [] }: ToolFilter): boolean {
-  const matches = (pattern: string) =>
-    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-  return (allow.length === 0 || allow.some(matches)) && !deny.some(matches);
+/**
+ * A hint chooses among tools and allows nothing, so it is believed here. What nobody said is as the Model Context
+ * Protocol (2025-11-25) has it: a tool destroys unless it only reads, may not be repeated, and reaches out.
+ */
+function annotated({ readOnly: trusted, hints = {} }: Filterable, pattern: ToolAnnotations): boolean {
+  const readOnly = trusted || hints.readOnly === true;
+  const said: ToolAnnotations = {
+    readOnly,
+    destructive: hints.destructive ?? !readOnly,
+    idempotent: hints.idempotent ?? readOnly,
+    openWorld: hints.openWorld ?? true,
+  };
+  const keys = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
+  return keys.every((key) => pattern[key] === undefined || pattern[key] === said[key]);
 }

@@ -1,0 +1,59 @@
+/** What is said to a model beside its tools: contributions in slots, each kept only while its tools are there. */
+import { named } from "./filter.ts";
+
+/** In the order in which they are said. */
+export const PROMPT_SLOTS = ["role", "guidance", "tools", "context"] as const;
+export type PromptSlot = (typeof PROMPT_SLOTS)[number];
+
+export interface PromptContribution {
+  readonly slot: PromptSlot;
+  readonly title: string;
+  /** Higher comes first within its slot; 0 where left out. Among equals, whoever came first. */
+  readonly priority?: number | undefined;
+  readonly content: string;
+  /** Kept only if one of these (exact, or with a trailing `*`) is in the catalog. */
+  readonly tools?: readonly string[] | undefined;
+}
+
+/** A preamble is paid for with every call of the model; what does not fit into it is left out, the last first. */
+const PREAMBLE_CHARACTERS = 200_000;
+
+export interface Preamble {
+  readonly text: string;
+  /** The titles of what did not fit. */
+  readonly leftOut: readonly string[];
+}
+
+export function renderPreamble(all: readonly PromptContribution[], tools: ReadonlyMap<string, unknown>): Preamble {
+  const names = [...tools.keys()];
+  const present = (pattern: string) =>
+    pattern.endsWith("*") ? names.some((name) => named(name, pattern)) : tools.has(pattern);
+  const kept = all
+    .filter(({ content }) => content.trim() !== "")
+    .filter((contribution) => contribution.tools === undefined || contribution.tools.some(present))
+    .sort((a, b) => slotOf(a) - slotOf(b) || (b.priority ?? 0) - (a.priority ?? 0));
+  const sections: string[] = [];
+  const leftOut: string[] = [];
+  let room = PREAMBLE_CHARACTERS;
+  for (const { title, content } of kept) {
+    const section = `## ${title}\n\n${content.trim()}`;
+    room -= section.length;
+    if (room >= 0) sections.push(section);
+    else leftOut.push(title);
+  }
+  return { text: sections.join("\n\n"), leftOut };
+}
+
+export function sameContributions(a: readonly PromptContribution[], b: readonly PromptContribution[]): boolean {
+  return a.length === b.length && a.every((one, index) => textOf(one) === textOf(b[index]));
+}
+
+function textOf(contribution: PromptContribution | undefined): string {
+  if (contribution === undefined) return "";
+  const { slot, title, priority = 0, content, tools } = contribution;
+  return JSON.stringify([slot, title, priority, content, tools ?? null]);
+}
+
+function slotOf({ slot }: PromptContribution): number {
+  return PROMPT_SLOTS.indexOf(slot);
+}
