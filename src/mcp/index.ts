@@ -1,0 +1,13 @@
+/** MCP servers as sources of tools: what the rest of Rookery may use of them. */
+export { LoginNeeded, type Authorizer, type LoginOptions } from "./authorizer.ts";
+export type { McpPart } from "./content.ts";
+export { splitToolName, toolName } from "./names.ts";
+export { BOUNDS, type Bounds, type SamplingContext, type ServersOptions } from "./options.ts";
+export {
+  SamplingRefused,
+  type SamplingMessage,
+  type SamplingPart,
+  type SamplingReply,
+  type SamplingRequest,
+} from "./sampling.ts";
+export { openServers, type McpServers } from "./servers.ts";
