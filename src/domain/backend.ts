@@ -75,7 +75,7 @@ export interface TurnContext {
   /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when the signal fires. */
   permit(request: PermissionRequest): Promise<PermissionDecision>;
   /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
-  ask(question: Question): Promise<QuestionAnswer>;
+  ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
   /** The bytes of an input part; undefined where they are gone. */
   blob(hash: string): Promise<Uint8Array | undefined>;
   /** Keeps bytes beside the log and answers with what they are called there. */

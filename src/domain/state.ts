@@ -24,9 +24,13 @@ export interface SessionState {
   readonly turn: RunningTurn | undefined;
   readonly lastOutcome: TurnOutcome | undefined;
   readonly queue: readonly QueuedInput[];
-  /** Requests of the running turn, answered or not; cleared when it ends. */
+  /** Requests of the running turn, answered or not, until it ends; and those that no turn made, until they are answered. */
   readonly requests: readonly Request[];
   readonly requestCount: number;
+  /** Which tools a person wants or does not, by name. */
+  readonly toolChoices: Readonly<Record<string, boolean>>;
+  /** What plugins want to find again, by their ids. */
+  readonly pluginStates: Readonly<Record<string, { readonly version: string; readonly state: unknown }>>;
   /** Tools that a person allowed for the rest of the session. */
   readonly grants: readonly string[];
   readonly tools: readonly RunningTool[];
@@ -101,6 +105,8 @@ export function emptyState(id: string): SessionState {
     queue: [],
     requests: [],
     requestCount: 0,
+    toolChoices: {},
+    pluginStates: {},
     grants: [],
     tools: [],
     usage: NO_USAGE,
@@ -111,7 +117,7 @@ export function statusOf(state: SessionState): SessionStatus {
   if (state.copying) return "copying";
   if (state.closed) return "closed";
   if (state.turn === undefined) return "idle";
-  return state.requests.some((request) => request.answer === undefined) ? "waiting" : "running";
+  return state.requests.some(isWaitedForByTurn) ? "waiting" : "running";
 }
 
 export function applyAll(state: SessionState, events: readonly SessionEvent[]): SessionState {
@@ -149,7 +155,13 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         queue: state.queue.filter((queued) => queued.inputId !== event.inputId),
       };
     case "turn.ended":
-      return { ...state, turn: undefined, lastOutcome: event.outcome, requests: [], tools: [] };
+      return {
+        ...state,
+        turn: undefined,
+        lastOutcome: event.outcome,
+        requests: state.requests.filter(isOfNoTurn),
+        tools: [],
+      };
     case "input.queued":
       return { ...state, queue: [...state.queue, { inputId: event.inputId, input: event.input }] };
     case "tool.started":
@@ -164,6 +176,12 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
       return answered({ ...state, grants: grantsAfter(state, event) }, event);
     case "question.answered":
       return answered(state, event);
+    case "tool.chosen":
+      return { ...state, toolChoices: { ...state.toolChoices, [event.tool]: event.enabled } };
+    case "plugin.saved": {
+      const saved = { version: event.version, state: event.state };
+      return { ...state, pluginStates: { ...state.pluginStates, [event.plugin]: saved } };
+    }
     case "usage.reported":
       return { ...state, usage: addUsage(state.usage, event) };
     case "message.delta":
@@ -172,8 +190,6 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "tool.updated":
     case "plan.updated":
     case "mcp.status":
-    case "tool.chosen":
-    case "plugin.saved":
     case "process.started":
     case "process.exited":
     case "output.text":
@@ -206,14 +222,23 @@ function asked(
   return { ...state, requests: [...state.requests, request], requestCount: state.requestCount + 1 };
 }
 
+function isOfNoTurn({ turnId }: Request): boolean {
+  return turnId === undefined;
+}
+
+function isWaitedForByTurn(request: Request): boolean {
+  return request.answer === undefined && !isOfNoTurn(request);
+}
+
 /** The first answer counts; a later one to the same request changes nothing. */
 function answered(
   state: SessionState,
   event: EventOf<"permission.resolved"> | EventOf<"question.answered">,
 ): SessionState {
-  const requests = state.requests.map((request) =>
-    request.requestId === event.requestId && request.answer === undefined ? { ...request, answer: event } : request,
-  );
+  const requests = state.requests.flatMap((request) => {
+    if (request.requestId !== event.requestId || request.answer !== undefined) return [request];
+    return isOfNoTurn(request) ? [] : [{ ...request, answer: event }];
+  });
   return { ...state, requests };
 }
 

@@ -17,6 +17,8 @@ export interface SessionSummary {
   readonly turns: number;
   /** Requests that nobody answered yet. */
   readonly waitingFor: readonly string[];
+  /** Those of them that no turn made: they outlast its end. */
+  readonly ofNoTurn?: readonly string[] | undefined;
   readonly lastOutcome?: TurnOutcome["status"] | undefined;
 }
 
@@ -72,19 +74,34 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       return { turns: summary.turns + 1, title, status: unlessFixed(summary, "running") };
     }
     case "turn.ended":
-      return { lastOutcome: event.outcome.status, waitingFor: [], status: unlessFixed(summary, "idle") };
+      return {
+        lastOutcome: event.outcome.status,
+        waitingFor: summary.ofNoTurn ?? [],
+        status: unlessFixed(summary, "idle"),
+      };
     case "permission.requested":
     case "question.asked":
-      return { waitingFor: [...summary.waitingFor, event.requestId], status: unlessFixed(summary, "waiting") };
+      return asked(summary, event);
     case "permission.resolved":
     case "question.answered": {
-      const waitingFor = summary.waitingFor.filter((requestId) => requestId !== event.requestId);
-      const goesOn = summary.status === "waiting" && waitingFor.length === 0;
-      return { waitingFor, status: goesOn ? "running" : summary.status };
+      const others = (requestId: string) => requestId !== event.requestId;
+      const waitingFor = summary.waitingFor.filter(others);
+      const ofNoTurn = summary.ofNoTurn?.filter(others);
+      const goesOn = summary.status === "waiting" && waitingFor.every((requestId) => ofNoTurn?.includes(requestId));
+      return { waitingFor, ...(ofNoTurn !== undefined && { ofNoTurn }), status: goesOn ? "running" : summary.status };
     }
     default: // a listing shows nothing of the rest
       return undefined;
   }
+}
+
+function asked(
+  summary: SessionSummary,
+  { requestId, turnId }: { readonly requestId: string; readonly turnId?: string | undefined },
+): Partial<SessionSummary> {
+  const waitingFor = [...summary.waitingFor, requestId];
+  if (turnId === undefined) return { waitingFor, ofNoTurn: [...(summary.ofNoTurn ?? []), requestId] };
+  return { waitingFor, status: unlessFixed(summary, "waiting") };
 }
 
 /** A turn may still end in a session that was closed meanwhile, and the turns of a copy are another's. */

@@ -1,5 +1,5 @@
 /** The port of tools: a source lists what it offers and runs a call. */
-import type { Question, QuestionAnswer } from "./backend.ts";
+import type { AskOptions, Question, QuestionAnswer } from "./backend.ts";
 import type { BlobPart, EventBody, FileDiff, Location, ToolKind, ToolOutcome } from "./events.ts";
 
 export interface ToolSource {
@@ -59,7 +59,7 @@ export interface ToolContext {
   /** Put in the environment of every child, so that it is found after its owner's death. */
   readonly marker: string;
   /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
-  ask(question: Question): Promise<QuestionAnswer>;
+  ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
   /** Keeps bytes beside the log and answers with what they are called there. */
   putBlob(bytes: Uint8Array): Promise<string>;
   /** Undefined where they are gone. */

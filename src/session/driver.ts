@@ -5,6 +5,7 @@ import {
   type AgentConnection,
   type EventBody,
   type PermissionPolicy,
+  type SessionDesk,
   type SessionState,
 } from "../domain/index.ts";
 
@@ -32,10 +33,17 @@ export class Driver implements AsyncDisposable {
   readonly #prepare: Prepare;
   #connection: AgentConnection | undefined;
   #missing: unknown;
+  #desk: SessionDesk | undefined;
 
   constructor(prepare: Prepare, connection: AgentConnection) {
     this.#prepare = prepare;
     this.#connection = connection;
+  }
+
+  /** Whoever drives the session has this from here on, and whoever comes after. */
+  attach(desk: SessionDesk): void {
+    this.#desk = desk;
+    this.#connection?.attach?.(desk);
   }
 
   /** It was lost in a change that failed, and could not be had again. */
@@ -59,11 +67,11 @@ export class Driver implements AsyncDisposable {
     if (!isSameAgent(state, settings)) {
       const next = await connect();
       await this.#drop();
-      this.#connection = next;
+      this.#use(next);
     } else if (settings.model !== state.model || settings.cwd !== state.cwd) {
       await this.#drop(); // first: a program's own session is not to be open twice
       try {
-        this.#connection = await connect();
+        this.#use(await connect());
       } catch (error) {
         await this.#goBack(state);
         throw error;
@@ -78,6 +86,11 @@ export class Driver implements AsyncDisposable {
     await connection?.[Symbol.asyncDispose]();
   }
 
+  #use(connection: AgentConnection): void {
+    this.#connection = connection;
+    if (this.#desk !== undefined) connection.attach?.(this.#desk);
+  }
+
   /** What cannot be ended now is found by its marker later, and is no reason to stay with it. */
   async #drop(): Promise<void> {
     await this[Symbol.asyncDispose]().catch(() => undefined);
@@ -85,7 +98,7 @@ export class Driver implements AsyncDisposable {
 
   async #goBack(state: SessionState): Promise<void> {
     try {
-      this.#connection = await (await this.#prepare(state, {})).connect();
+      this.#use(await (await this.#prepare(state, {})).connect());
     } catch (error) {
       this.#missing = error;
     }

@@ -1,5 +1,7 @@
 /** The gate: decides by policy where it can, and asks a person, durably, where it cannot. */
 import type {
+  AskOptions,
+  EventBody,
   EventOf,
   PermissionDecision,
   PermissionRequest,
@@ -13,7 +15,8 @@ import type { Recorder } from "./recorder.ts";
 export interface GateOptions {
   readonly recorder: Recorder;
   readonly store: SessionStore;
-  readonly turnId: string;
+  /** Undefined between turns. */
+  readonly turnId: string | undefined;
   /** Is there anyone who can be asked? */
   readonly attended: boolean;
   readonly signal: AbortSignal;
@@ -45,17 +48,58 @@ export async function permit(gate: GateOptions, request: PermissionRequest): Pro
   return decisionOf(await answerTo(gate, requestId));
 }
 
-/** Rejects with the signal's reason when the turn is cancelled while it waits. */
-export async function ask(gate: GateOptions, { message, from, schema, url }: Question): Promise<QuestionAnswer> {
-  const { recorder, turnId, attended } = gate;
-  const requestId = recorder.nextRequestId();
-  recorder.record([{ type: "question.asked", requestId, message, from, schema, url }], turnId);
-  if (!attended) recorder.record([{ type: "question.answered", requestId, action: "decline", by: "policy" }], turnId);
-  await recorder.commit();
-  if (!attended) return { action: "decline" };
-  const answer = await answerTo(gate, requestId);
-  if (answer.type !== "question.answered") throw new Error(`request ${requestId} is a question`); // answers are checked when given
-  return { action: answer.action, content: answer.content };
+/**
+ * Rejects with the signal's reason when the turn is cancelled while it waits, or the asker's own signal fires; then it
+ * counts as cancelled. What was asked before its process died is not asked again: its answer is taken, or waited for.
+ */
+export async function ask(gate: GateOptions, question: Question, options: AskOptions = {}): Promise<QuestionAnswer> {
+  const { recorder, turnId } = gate;
+  const left = recorder.takeLeft(turnId, question.message);
+  if (left?.answer?.type === "question.answered") return answerOf(left.answer);
+  const requestId = left?.requestId ?? recorder.nextRequestId();
+  if (left === undefined) {
+    const { message, from, schema, url } = question;
+    recorder.record([{ type: "question.asked", requestId, message, from, schema, url }], turnId);
+    if (!gate.attended) recorder.record([answeredByItself(requestId, "decline")], turnId);
+    await recorder.commit();
+    if (!gate.attended) return { action: "decline" };
+  }
+  return answerOf(await waitFor(gate, requestId, options));
+}
+
+async function waitFor(
+  gate: GateOptions,
+  requestId: string,
+  { signal, completed }: AskOptions,
+): Promise<EventOf<"question.answered">> {
+  const { recorder, turnId } = gate;
+  const own = new AbortController();
+  const signals = [gate.signal, own.signal, ...(signal === undefined ? [] : [signal])];
+  const answer = answerTo({ ...gate, signal: AbortSignal.any(signals) }, requestId);
+  const settle = async (action: "accept" | "cancel"): Promise<void> => {
+    recorder.record([answeredByItself(requestId, action)], turnId);
+    await recorder.commit();
+  };
+  void completed?.then(
+    () => settle("accept").catch((error: unknown) => own.abort(error)), // the first answer counts, this or another
+    () => undefined,
+  );
+  try {
+    const given = await answer;
+    if (given.type === "question.answered") return given;
+  } catch (error) {
+    if (signal?.aborted === true && !gate.signal.aborted) await settle("cancel");
+    throw error;
+  }
+  throw new Error(`request ${requestId} is a question`); // answers are checked when given
+}
+
+function answeredByItself(requestId: string, action: QuestionAnswer["action"]): EventBody {
+  return { type: "question.answered", requestId, action, by: "policy" };
+}
+
+function answerOf({ action, content }: EventOf<"question.answered">): QuestionAnswer {
+  return { action, content };
 }
 
 async function askPermission({ recorder, turnId }: GateOptions, request: PermissionRequest): Promise<string> {
@@ -102,7 +146,7 @@ function refused(message: string): PermissionDecision {
   return { allowed: false, outcome: "denied", message };
 }
 
-function askedFor(state: SessionState, turnId: string, toolId: string) {
+function askedFor(state: SessionState, turnId: string | undefined, toolId: string) {
   return state.requests.find((request) => request.turnId === turnId && request.toolId === toolId);
 }
 
@@ -111,8 +155,8 @@ async function answerTo({ recorder, store, signal }: GateOptions, requestId: str
   const { id: sessionId, head: after } = recorder.state;
   for await (const event of store.follow({ sessionId, after, signal })) {
     recorder.advance([event]);
-    const answer = recorder.state.requests.find((request) => request.requestId === requestId)?.answer;
-    if (answer !== undefined) return answer;
+    const isAnswer = event.type === "permission.resolved" || event.type === "question.answered";
+    if (isAnswer && event.requestId === requestId) return event;
   }
   signal.throwIfAborted();
   throw new Error("the log ended while a permission was awaited"); // only a closed store does that

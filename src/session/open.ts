@@ -16,7 +16,7 @@ import { keepLease, takeLease } from "./lease.ts";
 import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
-import { endTurn } from "./turn.ts";
+import { endTurn, withdrawals } from "./turn.ts";
 
 export interface OpenOptions {
   readonly store: SessionStore;
@@ -66,7 +66,7 @@ export async function reopenSession(
     const message = "the process that ran this turn ended before the turn did";
     await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
   }
-  recorder.record(changeEvents(state, settings));
+  recorder.record([...withdrawals(state, undefined), ...changeEvents(state, settings)]); // whoever asked between turns is dead
   await recorder.commit();
   return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
 }

@@ -13,10 +13,13 @@ const DONE: TurnOutcome = { status: "done" };
 const FORM = { type: "object", properties: { colour: { type: "string" } } };
 
 /** A session whose agent does what the test says. */
-async function openAsking(play: (turn: TurnContext) => Promise<TurnOutcome>, options: Partial<OpenOptions> = {}) {
+async function openAsking(
+  play: (turn: TurnContext) => Promise<TurnOutcome>,
+  { resumesTurns = false, ...options }: Partial<OpenOptions> & { resumesTurns?: boolean } = {},
+) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
-  const connection = { resumesTurns: false, runTurn: play, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const connection = { resumesTurns, runTurn: play, [Symbol.asyncDispose]: () => Promise.resolve() };
   const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
   const opening = { store, clock: systemClock, owner: "1.1.test", attended: true, ...options };
   const session = owned.use(await createSession(opening, {}, prepare));
@@ -164,4 +167,31 @@ it("a question whose process died is closed by the next opener, with its turn", 
   const { events } = await s.store.read({ sessionId: s.session.id });
   expect(transcript(events).slice(-2)).toEqual(["answered r1 cancel", "ended failed interrupted"]);
   await expect(answer(s.store, s.session.id, { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
+});
+
+it.each<[string, readonly string[]]>([
+  ["before the next opener", ["answered r1 accept", "asks r2 Sure?", "answered r2 decline", "ended done"]],
+  ["after it", ["answered r1 accept", "asks r2 Sure?", "answered r2 decline", "ended done"]],
+])("a question whose turn goes on after a crash is not asked again: answered %s", async (when, expected) => {
+  const runs: string[][] = []; // the first one is only played dead, and may hear answers too
+  await using s = await openAsking(
+    async (turn) => {
+      const heard: string[] = [];
+      runs.push(heard);
+      for (const _ of [1, 2]) heard.push((await turn.ask({ message: "Sure?" })).action);
+      return DONE;
+    },
+    { resumesTurns: true },
+  );
+  for await (const event of s.session.prompt("go")) if (event.type === "question.asked") break;
+  if (when.startsWith("before")) await answer(s.store, s.session.id, { action: "accept" });
+  const next = await s.reopen(LATER);
+  if (when.startsWith("after")) await answer(s.store, s.session.id, { action: "accept" });
+  for await (const event of next.resumed!) {
+    if (event.type === "question.asked" && event.requestId === "r2") await next.answer("r2", { action: "decline" });
+  }
+  const { events } = await s.store.read({ sessionId: s.session.id });
+  const lines = transcript(events).slice(3);
+  expect(lines.filter((line) => !line.startsWith("notice"))).toEqual(expected);
+  expect(runs[1]).toEqual(["accept", "decline"]);
 });

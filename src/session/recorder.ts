@@ -7,6 +7,7 @@ import {
   type EventBody,
   type EventDraft,
   type JournalWrite,
+  type Request,
   type SessionEvent,
   type SessionState,
   type SessionStore,
@@ -41,6 +42,8 @@ export class Recorder {
   /** Told once, when nothing can be written any more. */
   onBroken: (failure: unknown) => void = () => undefined;
   #requests: number;
+  /** Asked by who drove the session before, and not yet asked again. */
+  #left: Request[];
   /** Who speaks next; ahead of the state while a switch is being committed. */
   #agent: string;
 
@@ -50,6 +53,7 @@ export class Recorder {
     this.#fence = fence;
     this.#clock = clock;
     this.#requests = state.requestCount;
+    this.#left = state.requests.filter(({ toolId }) => toolId === undefined);
     this.#agent = state.agent;
   }
 
@@ -88,6 +92,13 @@ export class Recorder {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
     this.onBroken(failure);
+  }
+
+  /** The same question of the same turn, from before its process died: whoever asks it again needs no new one. */
+  takeLeft(turnId: string | undefined, message: string): Request | undefined {
+    const left = this.#left.find((request) => request.turnId === turnId && request.title === message);
+    this.#left = this.#left.filter((request) => request !== left);
+    return this.#state.requests.find(({ requestId }) => requestId === left?.requestId);
   }
 
   /** Short, since people type it; two requests made at once get two. */

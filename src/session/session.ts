@@ -11,6 +11,7 @@ import {
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { answerRequest, type Answer } from "./answer.ts";
+import { openDesk, type OwnedDesk } from "./desk.ts";
 import { changeEvents, type Changes, type Driver } from "./driver.ts";
 import { asInput } from "./input.ts";
 import type { Recorder } from "./recorder.ts";
@@ -49,6 +50,7 @@ export class Session implements AsyncDisposable {
   /** A turn that a killed process left, going on. */
   readonly resumed: Turn | undefined;
   readonly #parts: SessionParts;
+  readonly #desk: OwnedDesk;
   #running: Running | undefined;
   #shownThrough: number;
   #changing: Promise<void> | undefined;
@@ -61,6 +63,8 @@ export class Session implements AsyncDisposable {
     parts.recorder.onForeign = () => {
       if (this.state.closed) this.#abort(new RookeryError("session_closed", "closed elsewhere"));
     };
+    this.#desk = openDesk(parts);
+    parts.driver.attach(this.#desk.desk);
     parts.recorder.onBroken = (failure) => this.#abort(failure);
     const left = this.state.turn;
     this.resumed = left === undefined ? undefined : this.#run(left.id, () => this.#noticeResumption(left.id));
@@ -151,6 +155,7 @@ export class Session implements AsyncDisposable {
     await this.#changing?.catch(() => undefined);
     const { owned, driver, onReleased } = this.#parts;
     onReleased?.(this);
+    owned.use(this.#desk);
     owned.use(driver); // before the lease: nobody drives the session while its agent is being ended
     await owned[Symbol.asyncDispose]();
   }

@@ -53,7 +53,7 @@ export async function endTurn(
 ): Promise<void> {
   await recorder.commit();
   const stopped = outcome.status === "cancelled" && !deserted;
-  recorder.record([...looseEnds(recorder.state, stopped), { type: "turn.ended", outcome }], turnId, [
+  recorder.record([...looseEnds(recorder.state, turnId, stopped), { type: "turn.ended", outcome }], turnId, [
     { op: "forget", turnId },
   ]);
   await recorder.commit();
@@ -88,7 +88,7 @@ function contextOf(
     }),
     history: () => historyOf(recorder, store),
     permit: async (request) => permit(gate(), request),
-    ask: async (question) => ask(gate(), question),
+    ask: async (question, options) => ask(gate(), question, options),
     blob: (hash) => store.getBlob(hash),
     putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
     end: () => {
@@ -116,18 +116,22 @@ async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
   return { status: "cancelled" };
 }
 
-function looseEnds(state: SessionState, stopped: boolean): EventBody[] {
-  const requests = state.requests
-    .filter((request) => request.answer === undefined)
+/** Nobody waits any more for what this turn asked, or, where none is named, for what was asked between turns. */
+export function withdrawals({ requests }: SessionState, turnId: string | undefined): EventBody[] {
+  return requests
+    .filter((request) => request.answer === undefined && request.turnId === turnId)
     .map(({ requestId, toolId }): EventBody =>
       toolId === undefined
         ? { type: "question.answered", requestId, action: "cancel", by: "policy" }
         : { type: "permission.resolved", requestId, decision: "cancelled", scope: "once", by: "policy" },
     );
+}
+
+function looseEnds(state: SessionState, turnId: string, stopped: boolean): EventBody[] {
   const tools = state.tools.map(({ toolId }): EventBody =>
     stopped
       ? { type: "tool.ended", toolId, outcome: "cancelled", text: "cancelled with its turn" }
       : { type: "tool.ended", toolId, outcome: "unknown", text: "its turn ended before its outcome was known" },
   );
-  return [...requests, ...tools];
+  return [...withdrawals(state, turnId), ...tools];
 }

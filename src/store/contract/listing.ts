@@ -34,7 +34,7 @@ export const listCases = [
     const later = "2026-01-03T00:00:00.000Z";
     const start = draft({ type: "turn.started", input: [{ type: "text", text: "Fix it\nplease" }] });
     const ask = draft({ type: "question.asked", requestId: "req_1", message: "Which?" });
-    await store.append(appendOf(1, [start, { ...ask, at: later }]));
+    await store.append(appendOf(1, [start, { ...ask, turnId: "trn_1", at: later }]));
     const waiting = await store.summary(SESSION);
     assert.deepEqual(
       [waiting?.status, waiting?.title, waiting?.turns, waiting?.waitingFor, waiting?.updatedAt, waiting?.createdAt],
@@ -45,6 +45,27 @@ export const listCases = [
     const closed = await store.summary(SESSION);
     assert.deepEqual([closed?.status, closed?.lastOutcome, closed?.head], ["closed", "done", 5]);
     assert.deepEqual(await store.list(), [closed]);
+  }),
+
+  inStore("what was asked between turns outlasts the turns, and makes no turn wait", async (store) => {
+    await openSession(store);
+    const ask = draft({ type: "question.asked", requestId: "req_1", message: "Which?" });
+    const start = draft({ type: "turn.started", input: [] });
+    const end = draft({ type: "turn.ended", outcome: { status: "done" } });
+    const permit = draft({ type: "question.asked", requestId: "req_2", message: "Sure?" });
+    const seen = async () => {
+      const summary = await store.summary(SESSION);
+      return [summary?.status, ...(summary?.waitingFor ?? [])];
+    };
+    await store.append(appendOf(1, [ask]));
+    assert.deepEqual(await seen(), ["idle", "req_1"]);
+    await store.append(appendOf(2, [start, { ...permit, turnId: "trn_1" }]));
+    assert.deepEqual(await seen(), ["waiting", "req_1", "req_2"]);
+    await store.append(appendOf(4, [end]));
+    assert.deepEqual(await seen(), ["idle", "req_1"]);
+    const answer = draft({ type: "question.answered", requestId: "req_1", action: "accept", by: "person" });
+    await store.append(appendOf(5, [answer]));
+    assert.deepEqual(await seen(), ["idle"]);
   }),
 
   inStore("sessions are listed newest first and by pages", async (store) => {

@@ -1,0 +1,131 @@
+import { describe, expect, it, vi } from "vitest";
+import type { AgentConnection, AskOptions, SessionDesk, TurnOutcome } from "../domain/index.ts";
+import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { transcript } from "../testing/index.ts";
+import { createSession, reopenSession } from "./open.ts";
+import { dyingAfter, LATER } from "./test-scene.ts";
+
+const SETTINGS = { agent: "a", backend: "api", model: undefined, cwd: "/", permissions: "ask" } as const;
+const DONE: TurnOutcome = { status: "done" };
+const LOGIN = { message: "Log in", from: "github", url: "https://example.test/" };
+
+/** A session whose agent hands out its desk. */
+async function openWithDesk({ attended = true, commits = Infinity } = {}) {
+  const owned = new DisposeStack();
+  const store = owned.use(openMemoryStore());
+  const attached = deferred<SessionDesk>();
+  const turn = deferred<TurnOutcome>();
+  const connection: AgentConnection = {
+    resumesTurns: false,
+    runTurn: () => turn.promise,
+    attach: (desk) => attached.resolve(desk),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
+  const opening = { store: dyingAfter(store, commits), clock: systemClock, owner: "1.1.test", attended };
+  const session = owned.use(await createSession(opening, {}, prepare));
+  return {
+    store,
+    session,
+    turn,
+    desk: await attached.promise,
+    /** As another process does after this one was killed. */
+    reopen: async () => owned.use(await reopenSession({ ...opening, store, clock: LATER }, session.id, {}, prepare)),
+    lines: async () => transcript((await store.read({ sessionId: session.id })).events).slice(1),
+    asked: () =>
+      vi.waitFor(async () => expect((await store.summary(session.id))?.waitingFor).not.toEqual([]), { interval: 5 }),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+describe("a question between turns", () => {
+  it("is answered by anyone, and its session is idle meanwhile", async () => {
+    await using s = await openWithDesk();
+    const answer = s.desk.ask(LOGIN);
+    await s.asked();
+    expect(await s.store.summary(s.session.id)).toMatchObject({ status: "idle", waitingFor: ["r1"] });
+    await s.session.answer("r1", { action: "accept", content: { a: 1 } });
+    expect(await answer).toEqual({ action: "accept", content: { a: 1 } });
+    expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 accept"]);
+    expect(s.session.state.requests).toEqual([]);
+  });
+
+  it("outlasts a turn, and neither waits for the other", async () => {
+    await using s = await openWithDesk();
+    const answer = s.desk.ask(LOGIN);
+    await s.asked();
+    const turn = s.session.prompt("go");
+    s.turn.resolve(DONE);
+    expect(await turn.outcome).toEqual(DONE);
+    await s.session.answer("r1", { action: "decline" });
+    expect(await answer).toMatchObject({ action: "decline" });
+    expect(await s.lines()).toEqual(["asks r1 Log in", "started go", "ended done", "answered r1 decline"]);
+  });
+
+  it("counts as accepted when what it asks for has happened by itself", async () => {
+    await using s = await openWithDesk();
+    const happened = deferred();
+    const answer = s.desk.ask(LOGIN, { completed: happened.promise });
+    await s.asked();
+    happened.resolve();
+    expect(await answer).toEqual({ action: "accept", content: undefined });
+    const { events } = await s.store.read({ sessionId: s.session.id });
+    expect(events.at(-1)).toMatchObject({ type: "question.answered", action: "accept", by: "policy" });
+  });
+
+  it.each<[string, (s: Awaited<ReturnType<typeof openWithDesk>>, own: AbortController) => unknown]>([
+    ["its asker gives up", (_, own) => own.abort(new Error("too late"))],
+    ["the session is let go", (s) => s.session[Symbol.asyncDispose]()],
+  ])("is withdrawn when %s", async (_, end) => {
+    await using s = await openWithDesk();
+    const own = new AbortController();
+    const options: AskOptions = { signal: own.signal };
+    const answer = s.desk.ask(LOGIN, options).catch((error: unknown) => error);
+    await s.asked();
+    await end(s, own);
+    expect(await answer).toBeInstanceOf(Error);
+    await vi.waitFor(async () => expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 cancel"]));
+    await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
+  });
+
+  it("that a dead process asked is withdrawn by who opens the session next", async () => {
+    await using s = await openWithDesk({ commits: 2 });
+    void s.desk.ask(LOGIN).catch(() => undefined);
+    await s.asked();
+    await s.reopen();
+    expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 cancel"]);
+  });
+
+  it("is declined where nobody can be asked", async () => {
+    await using s = await openWithDesk({ attended: false });
+    expect(await s.desk.ask(LOGIN)).toEqual({ action: "decline" });
+  });
+});
+
+describe("a permission between turns", () => {
+  const request = { toolId: "t1", tool: "sample", title: "Sample", kind: "think", readOnly: false, input: {} } as const;
+
+  it("is asked for, and a grant for the session holds", async () => {
+    await using s = await openWithDesk();
+    const decision = s.desk.permit(request);
+    await s.asked();
+    await s.session.answer("r1", { decision: "allow", scope: "session" });
+    expect(await decision).toEqual({ allowed: true });
+    expect(await s.desk.permit({ ...request, toolId: "t2" })).toEqual({ allowed: true });
+  });
+
+  it("is refused where nobody can be asked", async () => {
+    await using s = await openWithDesk({ attended: false });
+    expect(await s.desk.permit(request)).toMatchObject({ allowed: false, outcome: "denied" });
+  });
+});
+
+it("what is said between turns is recorded, and after the end it is left", async () => {
+  await using s = await openWithDesk();
+  s.desk.record({ type: "mcp.status", server: "github", status: "ready" });
+  await s.session[Symbol.asyncDispose]();
+  s.desk.record({ type: "mcp.status", server: "github", status: "gone" });
+  const { events } = await s.store.read({ sessionId: s.session.id });
+  expect(events.flatMap((event) => (event.type === "mcp.status" ? [event.status] : []))).toEqual(["ready"]);
+});
