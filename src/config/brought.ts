@@ -1,11 +1,14 @@
 /** What a repository brings that would run or steer something, read once so that what was trusted is what is used. */
 import { join, relative } from "node:path";
+import { entriesOf, type EntryServer } from "../domain/mcp-declared.ts";
 import { readPrompt, readText, type TextFile } from "./files.ts";
 import type { ConfigTable } from "./schema.ts";
 
 export interface Brought {
   readonly root: string;
   readonly config: { readonly file: string; readonly table: ConfigTable } | undefined;
+  /** What `.mcp.json` lists. */
+  readonly servers: ReadonlyMap<string, EntryServer>;
   /** By the name that the configuration gives them. */
   readonly prompts: ReadonlyMap<string, string>;
   /** All of it, by path relative to the root: what trust is about. */
@@ -16,15 +19,17 @@ export interface Brought {
 export async function readBrought(root: string): Promise<Brought> {
   const file = join(root, "rookery.toml");
   const toml = await readText(file);
-  const servers = await readText(join(root, ".mcp.json"));
+  const json = await readText(join(root, ".mcp.json"));
+  const servers = json === undefined ? undefined : entriesOf(json.text, json.path);
   const table = toml === undefined ? undefined : await parsed(toml.text, file);
   const prompts = new Map<string, TextFile>();
   for (const named of namedPrompts(table)) prompts.set(named, await readPrompt(named, file, root));
 
-  const files = [toml, servers, ...prompts.values()].filter((read) => read !== undefined);
+  const files = [toml, json, ...prompts.values()].filter((read) => read !== undefined);
   return {
     root,
     config: table === undefined ? undefined : { file, table },
+    servers: servers ?? new Map(),
     prompts: new Map(Array.from(prompts, ([named, { text }]) => [named, text])),
     hashes: Object.fromEntries(files.map(({ path, hash }) => [relative(root, path), hash])),
   };

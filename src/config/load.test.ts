@@ -78,6 +78,7 @@ it("the repository's keys win over the user's, agent by agent and key by key", a
     prompts: ["be kind"],
     command: undefined,
     tools: { allow: undefined, deny: ["bash"] },
+    mcp: undefined,
     baseUrl: "http://127.0.0.1:1",
     registry: undefined,
     env: {},
@@ -207,7 +208,103 @@ it.each(["constructor", "toString", "hasOwnProperty"])("%s is a name like any ot
   expect(() => resolveAgent(config, "valueOf")).toThrow('no agent "valueOf"');
 });
 
-it.each(["agents", "prices"])("__proto__ is no name in [%s], and is not dropped in silence", async (table) => {
+it.each(["agents", "prices", "mcp"])("__proto__ is no name in [%s], and is not dropped in silence", async (table) => {
   await write("repo/rookery.toml", `[${table}.__proto__]\ninput = 1\noutput = 1`);
   await expect(load()).rejects.toThrow(`${table}.__proto__: this name cannot be used`);
+});
+
+describe("MCP servers", () => {
+  const JSON_FILE = JSON.stringify({ mcpServers: { both: { command: "json" }, json: { command: "json", odd: 1 } } });
+
+  async function writeAll(): Promise<void> {
+    await write("repo/rookery.toml", `[mcp.both]\ncommand = ["repo"]\n[mcp.shared]\nurl = "https://repo.invalid/"`);
+    await write("repo/.mcp.json", JSON_FILE);
+    await write(
+      ".config/rookery/rookery.toml",
+      `[mcp.shared]\nurl = "https://user.invalid/"\nheaders = { Authorization = "s3cret" }\n` +
+        `[mcp.json]\ncommand = ["user"]\n[mcp.own]\ncommand = ["user"]\nenabled = false`,
+    );
+  }
+
+  it("come from the repository's files before the user's, and each from one of them", async () => {
+    await writeAll();
+    const { mcp, files } = await load();
+    const toml = join(repo, "rookery.toml");
+    const json = join(repo, ".mcp.json");
+    const user = join(folder, ".config/rookery/rookery.toml");
+    expect([...mcp.values()]).toEqual([
+      { name: "both", source: "rookery.toml", file: toml, table: { command: ["repo"] } },
+      { name: "shared", source: "rookery.toml", file: toml, table: { url: "https://repo.invalid/" } },
+      { name: "json", source: ".mcp.json", file: json, entry: { command: "json", odd: 1 } },
+      { name: "own", source: "user", file: user, table: { command: ["user"], enabled: false } },
+    ]);
+    expect([...mcp.keys()]).toEqual(["both", "shared", "json", "own"]);
+    expect(files).toEqual([toml, user]);
+  });
+
+  it("of a repository that nobody trusted are left out", async () => {
+    await writeAll();
+    const { mcp } = await loadConfig({ cwd: repo, env, trust: "leave_out" });
+    expect(Array.from(mcp.values(), ({ name, source }) => `${source} ${name}`)).toEqual([
+      "user shared",
+      "user json",
+      "user own",
+    ]);
+  });
+
+  it("are none where a .mcp.json is someone else's altogether", async () => {
+    await write("repo/.mcp.json", `{"inputs":[]}`);
+    expect((await load()).mcp.size).toBe(0);
+  });
+
+  it.each([
+    ["{", "not JSON that can be used"],
+    [`{"mcpServers":[]}`, "mcpServers: expected an object"],
+    [`{"mcpServers":{"a":"npx a"}}`, "mcpServers.a: expected an object"],
+  ])("in a broken .mcp.json are a mistake: %s", async (text, expected) => {
+    await write("repo/.mcp.json", text);
+    await expect(load()).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining(expected) });
+    await expect(load()).rejects.toThrow(join(repo, ".mcp.json"));
+  });
+
+  it("are chosen by an agent by name", async () => {
+    await writeAll();
+    await write("repo/rookery.toml", `[agents.some]\nmcp = ["json", "own"]\n[agents.all]\n[agents.none]\nmcp = []`);
+    const config = await load();
+    const chosen = ["some", "all", "none"].map((name) => resolveAgent(config, name).mcp);
+    expect(chosen).toEqual([["json", "own"], undefined, []]);
+  });
+
+  it("that an agent names and nobody declares are a mistake", async () => {
+    await write("repo/.mcp.json", JSON_FILE);
+    await write("repo/rookery.toml", `[agents.x]\nmcp = ["json", "bth"]`);
+    await expect(load()).rejects.toMatchObject({
+      code: "config_invalid",
+      message: `${join(repo, "rookery.toml")}: agents.x.mcp: there is no MCP server "bth" (did you mean both?); declare it as [mcp.NAME]`,
+    });
+  });
+
+  it("that a user's agent names may be those of a repository that nobody trusted yet", async () => {
+    await write("repo/.mcp.json", JSON_FILE);
+    await write(".config/rookery/rookery.toml", `[agents.x]\nmcp = ["json"]`);
+    const config = await loadConfig({ cwd: repo, env, trust: "leave_out" });
+    expect(resolveAgent(config, "x").mcp).toEqual(["json"]);
+    expect(config.mcp.size).toBe(0);
+  });
+});
+
+it("tools are chosen by name and by what they say of themselves", async () => {
+  await write("repo/rookery.toml", `[agents.x]\ntools = { allow = ["fs__*", { readOnly = true }] }`);
+  expect(resolveAgent(await load(), "x").tools).toEqual({ allow: ["fs__*", { readOnly: true }], deny: [] });
+});
+
+it.each([
+  ["nothing", "", undefined],
+  ["a size", "[tools]\ndefer_over = 20000", 20_000],
+  ["always", "[tools]\ndefer_over = 0", 0],
+  ["never", "[tools]\ndefer_over = false", Infinity],
+])("when tools are deferred is said in characters: %s", async (_, text, expected) => {
+  await write("repo/rookery.toml", text);
+  await write(".config/rookery/rookery.toml", text);
+  expect((await load()).tools.deferOver).toBe(expected);
 });

@@ -1,12 +1,14 @@
 /** The configuration of a folder: the repository's `rookery.toml` over the user's, over what is built in. */
 import type { AgentSpec } from "../domain/backend.ts";
 import { RookeryError } from "../domain/errors.ts";
+import type { DeclaredServer } from "../domain/mcp-declared.ts";
 import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
 import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
 import { repositoryRoot } from "./root.ts";
-import type { AgentTable, ConfigTable, PriceTable } from "./schema.ts";
+import type { AgentTable, ConfigTable, PriceTable, ToolPattern } from "./schema.ts";
+import { declaredServers, refuseUnknownServers } from "./servers.ts";
 import { requireTrust, trustOf, type TrustState } from "./trust.ts";
 
 export interface Config {
@@ -16,6 +18,10 @@ export interface Config {
   readonly agents: ReadonlyMap<string, AgentConfig>;
   /** By `provider/model`. */
   readonly prices: ReadonlyMap<string, Price>;
+  /** The MCP servers that are declared, those that are switched off among them; `src/mcp/config` makes them usable. */
+  readonly mcp: ReadonlyMap<string, DeclaredServer>;
+  /** Undefined where nothing is said, `Infinity` for never. */
+  readonly tools: { readonly deferOver: number | undefined };
   readonly worktree: { readonly setup: string | undefined; readonly copy: readonly string[] };
   /** The files it was read from. */
   readonly files: readonly string[];
@@ -23,7 +29,9 @@ export interface Config {
 }
 
 export interface AgentConfig extends AgentSpec {
-  readonly tools: { readonly allow: readonly string[] | undefined; readonly deny: readonly string[] };
+  readonly tools: { readonly allow: readonly ToolPattern[] | undefined; readonly deny: readonly ToolPattern[] };
+  /** Which MCP servers it gets; all if not said. */
+  readonly mcp: readonly string[] | undefined;
   readonly baseUrl: string | undefined;
   readonly registry: string | undefined;
   readonly env: Readonly<Record<string, string>>;
@@ -57,8 +65,12 @@ export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): 
   const state = await trustOf(brought, env);
   if (trust === "require") requireTrust(state);
   const leftOut = trust === "leave_out" && state.status === "untrusted";
-  const layers = [...(leftOut ? [] : repositoryLayer(brought)), ...(await userLayer(userConfigFile(env)))];
-  return { root: brought.root, ...merged(layers), trust: state };
+  const repository = repositoryLayer(brought);
+  const user = await userLayer(userConfigFile(env));
+  const layers = [...(leftOut ? [] : repository), ...user];
+  refuseUnknownServers(layers, declaredServers({ repository, entries: brought.servers, user }));
+  const mcp = declaredServers(leftOut ? { user } : { repository, entries: brought.servers, user });
+  return { root: brought.root, ...merged(layers), mcp, trust: state };
 }
 
 /** The agent of that name, or the default one. Throws `agent_unknown`. */
@@ -90,7 +102,8 @@ async function userLayer(file: string): Promise<Layer[]> {
 }
 
 /** Earlier layers win, key by key. */
-function merged(layers: readonly Layer[]): Omit<Config, "root" | "trust"> {
+function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust"> {
+  const deferOver = first(layers, ({ table }) => table.tools?.defer_over);
   const tables = layers.map(({ table }) => table);
   const configured = layers.flatMap(({ table }) => Object.keys(table.agents ?? {}));
   const names = new Set([...configured, ...Object.keys(BUILT_IN)]);
@@ -102,6 +115,7 @@ function merged(layers: readonly Layer[]): Omit<Config, "root" | "trust"> {
     },
     agents,
     prices: new Map(tables.toReversed().flatMap(({ prices }) => Object.entries(prices ?? {}).map(priceOf))),
+    tools: { deferOver: deferOver === false ? Infinity : deferOver },
     worktree: {
       setup: first(tables, ({ worktree }) => worktree?.setup),
       copy: first(tables, ({ worktree }) => worktree?.copy) ?? [],
@@ -124,6 +138,7 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
       allow: first(tables, ({ tools }) => tools?.allow),
       deny: first(tables, ({ tools }) => tools?.deny) ?? [],
     },
+    mcp: first(tables, ({ mcp }) => mcp),
     baseUrl: first(tables, ({ base_url }) => base_url),
     registry: first(tables, ({ registry }) => registry),
     env: first(tables, ({ env }) => env) ?? {},

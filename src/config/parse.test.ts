@@ -12,11 +12,27 @@ permissions = "ask"
 backend = "api"
 model = "anthropic/claude-sonnet-5"
 prompts = ["AGENTS.md", "docs/review.md"]
-tools = { allow = ["fs__*", "github__*"], deny = ["fs__write"] }
+tools = { allow = ["fs__*", "github__*"], deny = ["fs__write", { destructive = true }] }
+mcp = ["files", "web"]
 base_url = "http://127.0.0.1:8080/v1"
 [agents.zedlike]
 backend = "acp"
 command = ["npx", "-y", "@agentclientprotocol/codex-acp"]
+[mcp.files]
+command = ["npx", "-y", "files", "\${WORKSPACE}"]
+env = { TOKEN = "$TOKEN" }
+cwd = "tools"
+timeout = 90
+connect_timeout = 2.5
+defer = true
+[mcp.web]
+url = "https://web.invalid/mcp"
+type = "sse"
+headers = { Authorization = "Bearer \${TOKEN}" }
+oauth = { client_id = "me", client_secret = "$SECRET", scopes = ["read"], callback_port = 8123 }
+enabled = false
+[tools]
+defer_over = 20000
 [worktree]
 setup = "npm ci"
 copy = [".env"]
@@ -63,6 +79,35 @@ it.each([
   ["an address that is none", `[agents.x]\nbase_url = "localhost"`, "agents.x.base_url: expected an http or https URL"],
   ["a key that every object has", `[constructor]\nmodel = 1`, "unknown key constructor; known here: defaults, agents"],
   ["an empty command", `[agents.x]\ncommand = []`, "agents.x.command: "],
+  ["an unknown key of a server", `[mcp.x]\ncomand = ["c"]`, "unknown key mcp.x.comand (did you mean command?)"],
+  [
+    "an unknown key of a login",
+    `[mcp.x]\nurl = "u"\noauth = { clientid = "a" }`,
+    "unknown key mcp.x.oauth.clientid (did you mean client_id?)",
+  ],
+  ["a server without a place", `[mcp.x]\ntimeout = 1`, "mcp.x: needs either command or url"],
+  ["a server with two places", `[mcp.x]\ncommand = ["c"]\nurl = "u"`, "mcp.x: needs either command or url"],
+  ["headers of a program", `[mcp.x]\ncommand = ["c"]\nheaders = {}`, "mcp.x.headers: is for a server with url"],
+  ["a folder of an address", `[mcp.x]\nurl = "u"\ncwd = "."`, "mcp.x.cwd: is for a server with command"],
+  ["a command that is no list", `[mcp.x]\ncommand = "c"`, "mcp.x.command: expected a list"],
+  ["a server's name that is none", `[mcp."a b"]\ncommand = ["c"]`, `mcp."a b": a name has letters`],
+  ["a type that is none", `[mcp.x]\nurl = "u"\ntype = "htp"`, `expected one of http, sse (did you mean "http"?)`],
+  ["no time at all", `[mcp.x]\nurl = "u"\ntimeout = 0`, "mcp.x.timeout: "],
+  ["a port that is none", `[mcp.x]\nurl = "u"\noauth = { callback_port = 70000 }`, "mcp.x.oauth.callback_port: "],
+  ["a size that is none", `[tools]\ndefer_over = true`, "tools.defer_over: expected a number or false"],
+  ["a size below nothing", `[tools]\ndefer_over = -1`, "tools.defer_over: too small"],
+  [
+    "an unknown hint of tools",
+    `[agents.x]\ntools = { allow = ["a", { readonly = true }] }`,
+    "unknown key agents.x.tools.allow.1.readonly (did you mean readOnly?)",
+  ],
+  [
+    "a hint that is none",
+    `[agents.x]\ntools = { deny = [{ readOnly = 1 }] }`,
+    "tools.deny.0.readOnly: expected a boolean",
+  ],
+  ["no hint at all", `[agents.x]\ntools = { deny = [{}] }`, "agents.x.tools.deny.0: expected at least one of readOnly"],
+  ["a tool that is none", `[agents.x]\ntools = { deny = [7] }`, "agents.x.tools.deny.0: expected a string or a table"],
   [
     "several mistakes",
     `[defaults]\nagnet = "x"\nmax_runing = 1`,

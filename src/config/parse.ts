@@ -45,9 +45,25 @@ function complaintsOf(issue: z.core.$ZodIssue): string[] {
     return [`${at}: expected one of ${known.join(", ")}${guess}`];
   }
   if (issue.code === "invalid_type") return [`${at}: expected ${expectedOf(issue)}`];
+  if (issue.code === "invalid_union") return choiceOf(issue);
   if (issue.code === "invalid_key") return [`${at}: a name has letters, digits, "-", "_" and "." only`];
   if (issue.code === "invalid_format") return [`${at}: expected an http or https URL`];
   return [`${at}: ${issue.message.replace(/^\w/, (letter) => letter.toLowerCase())}`];
+}
+
+/** What is wrong by the one of the forms that was meant, which is the one of the right type; else that it is none of them. */
+function choiceOf({ errors, path }: z.core.$ZodIssueInvalidUnion): string[] {
+  const meant = errors.find((issues) => !issues.some((issue) => issue.path.length === 0 && isOtherKind(issue)));
+  if (meant !== undefined) return meant.flatMap((issue) => complaintsOf({ ...issue, path: [...path, ...issue.path] }));
+  const forms = errors.flatMap(([issue]) => {
+    if (issue?.code === "invalid_type") return [expectedOf(issue)];
+    return issue?.code === "invalid_value" ? issue.values.map(String) : [];
+  });
+  return [`${dotted(path)}: expected ${forms.join(" or ")}`];
+}
+
+function isOtherKind({ code }: z.core.$ZodIssue): boolean {
+  return code === "invalid_type" || code === "invalid_value";
 }
 
 function unknownKey(path: readonly PropertyKey[], key: string): string {
@@ -71,6 +87,8 @@ function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[]
   if (schema instanceof z.ZodOptional) return keysAt(schema.unwrap(), path);
   const [key, ...rest] = path;
   if (schema instanceof z.ZodRecord) return key === undefined ? [] : keysAt(schema.valueType, rest);
+  if (schema instanceof z.ZodArray) return key === undefined ? [] : keysAt(schema.element, rest);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => keysAt(option, path));
   if (!(schema instanceof z.ZodObject)) return [];
   const shape = schema.shape as Record<string, z.core.$ZodType>;
   if (key === undefined) return Object.keys(shape);

@@ -6,13 +6,32 @@ import { PermissionPolicy } from "../domain/events.ts";
 const name = z.string().min(1);
 const usdPerMillionTokens = z.number().nonnegative();
 
+/** A tool by its name, by the beginning of its name and a `*`, or by what it says of itself, as MCP spells it. */
+const ToolPattern = z.union([
+  name,
+  z
+    .strictObject({
+      readOnly: z.boolean().optional(),
+      destructive: z.boolean().optional(),
+      idempotent: z.boolean().optional(),
+      openWorld: z.boolean().optional(),
+    })
+    .refine(
+      (hints) => Object.keys(hints).length > 0,
+      "expected at least one of readOnly, destructive, idempotent, openWorld",
+    ),
+]);
+export type ToolPattern = z.infer<typeof ToolPattern>;
+
 const AgentTable = z.strictObject({
   backend: z.enum(BACKEND_KINDS).optional(),
   model: name.optional(),
   permissions: PermissionPolicy.optional(),
   /** Files, relative to the one that names them. */
   prompts: z.array(name).optional(),
-  tools: z.strictObject({ allow: z.array(name).optional(), deny: z.array(name).optional() }).optional(),
+  tools: z.strictObject({ allow: z.array(ToolPattern).optional(), deny: z.array(ToolPattern).optional() }).optional(),
+  /** Which of the MCP servers it gets; all if not said. */
+  mcp: z.array(name).optional(),
   command: z.array(name).nonempty().optional(),
   /** Instead of a command: what the registry of ACP agents calls it. */
   registry: name.optional(),
@@ -34,9 +53,58 @@ const PriceTable = z.strictObject({
 });
 export type PriceTable = z.infer<typeof PriceTable>;
 
+const seconds = z.number().positive();
+const texts = z.record(z.string(), z.string());
+const OF_COMMAND = ["env", "cwd"] as const;
+const OF_URL = ["type", "headers", "oauth"] as const;
+
+/** Its texts may hold variables, which are filled in for each session: a URL is looked at then. */
+const McpTable = z
+  .strictObject({
+    command: z.array(name).nonempty().optional(),
+    env: texts.optional(),
+    /** Relative to the working folder of the session, and that folder if not said. */
+    cwd: name.optional(),
+    url: name.optional(),
+    type: z.enum(["http", "sse"]).optional(),
+    headers: texts.optional(),
+    oauth: z
+      .strictObject({
+        client_id: name.optional(),
+        client_secret: name.optional(),
+        scopes: z.array(name).optional(),
+        callback_port: z.int().min(1).max(65_535).optional(),
+      })
+      .optional(),
+    /** How long a call may be silent. */
+    timeout: seconds.optional(),
+    connect_timeout: seconds.optional(),
+    /** Its tools are found by searching, whatever their size. */
+    defer: z.boolean().optional(),
+    enabled: z.boolean().optional(),
+  })
+  .superRefine((table, context) => {
+    const { command, url } = table;
+    if ((command === undefined) === (url === undefined)) context.addIssue("needs either command or url");
+    for (const key of command === undefined ? OF_COMMAND : OF_URL) {
+      const needed = command === undefined ? "command" : "url";
+      if (table[key] !== undefined)
+        context.addIssue({ code: "custom", path: [key], message: `is for a server with ${needed}` });
+    }
+  });
+
+const serverName = z.string().regex(/^[\w.-]+$/);
+
 export const ConfigTable = z.strictObject({
   defaults: z.strictObject({ agent: name.optional(), max_running: z.int().positive().optional() }).optional(),
   agents: z.record(z.string().regex(/^[\w.-]+$/), AgentTable).optional(),
+  mcp: z.record(serverName, McpTable).optional(),
+  tools: z
+    .strictObject({
+      /** Characters of tools' schemas past which tools are found by searching; 0: always; false: never. */
+      defer_over: z.union([z.int().nonnegative(), z.literal(false)]).optional(),
+    })
+    .optional(),
   worktree: z.strictObject({ setup: name.optional(), copy: z.array(name).optional() }).optional(),
   prices: z.record(name, PriceTable).optional(),
 });
