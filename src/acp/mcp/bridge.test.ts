@@ -6,7 +6,8 @@ import { DisposeStack } from "../../stdx/index.ts";
 import { builtEnvironment, temporaryFolder } from "../../testing/index.ts";
 import { BRIDGE_VARIABLE, bridgeCommand, bridged } from "./bridge-target.ts";
 import type { RemoteDeclaration } from "./declaration.ts";
-import { LoopbackHttp } from "./loopback.ts";
+import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
+import { remoteDeclaration } from "./spec.ts";
 import { connectTo, echo, serveHttp, serveSse, toolServer } from "./test-tools.ts";
 
 const CLIENT = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "agent", version: "1" } };
@@ -22,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => scene[Symbol.asyncDispose]());
 
 it("carries requests, progress and questions both ways, in order", async () => {
-  const bridge = start(scene.use(await LoopbackHttp.listen()).serve(toolServer()));
+  const bridge = start(remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec));
   bridge.say({ id: 1, method: "initialize", params: { ...CLIENT, capabilities: { elicitation: {} } } });
   expect(await bridge.line()).toMatchObject({ id: 1, result: { serverInfo: { name: "tool-server" } } });
   bridge.say({ method: "notifications/initialized" });
@@ -38,7 +39,7 @@ it("carries requests, progress and questions both ways, in order", async () => {
 });
 
 it("carries many calls at once", async () => {
-  const declaration = scene.use(await LoopbackHttp.listen()).serve(toolServer());
+  const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec);
   const client = await connectTo(bridged(declaration, bridgeCommand()), home);
   scene.defer(() => client.close());
   const many = await Promise.all(Array.from({ length: 300 }, (_, n) => echo(client, String(n))));
@@ -69,7 +70,7 @@ it("lets no call wait for another, also where the server answers in plain JSON",
 
 it("stops a call that the agent cancels", async () => {
   const server = toolServer();
-  const declaration = scene.use(await LoopbackHttp.listen()).serve(server);
+  const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec);
   const client = await connectTo(bridged(declaration, bridgeCommand()), home);
   scene.defer(() => client.close());
   const controller = new AbortController();
@@ -83,7 +84,7 @@ it("stops a call that the agent cancels", async () => {
 
 it("ends with stdin, and the session with it", async () => {
   const server = toolServer();
-  const bridge = start(scene.use(await LoopbackHttp.listen()).serve(server));
+  const bridge = start(remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec));
   bridge.say(INITIALIZE);
   expect(await bridge.line()).toMatchObject({ id: 1, result: { serverInfo: { name: "tool-server" } } });
   expect(server.live).toBe(1);
@@ -111,7 +112,7 @@ it("says in one line that an event stream cannot be opened", async () => {
 });
 
 it("says in one line that it was refused", async () => {
-  const declaration = scene.use(await LoopbackHttp.listen()).serve(toolServer());
+  const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec);
   const bridge = start({ ...declaration, headers: [] });
   bridge.say(INITIALIZE);
   const { code, stderr } = await bridge.ended;
@@ -123,7 +124,7 @@ it.each(["http", "sse"])("answers what is pending and ends when the server is go
   const server = toolServer();
   const loopback = await LoopbackHttp.listen();
   const sse = await serveSse(server);
-  const declaration = loopback.serve(server);
+  const declaration = remoteDeclaration(loopback.serve(server).spec);
   const bridge = start(type === "http" ? declaration : { type: "sse", name: "s", url: sse.url, headers: [] });
   bridge.say(INITIALIZE);
   await bridge.line();
@@ -137,7 +138,7 @@ it.each(["http", "sse"])("answers what is pending and ends when the server is go
 
 it("ends when its session is lost, although the server is there", async () => {
   const server = toolServer();
-  const bridge = start(scene.use(await LoopbackHttp.listen()).serve(server));
+  const bridge = start(remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec));
   bridge.say(INITIALIZE);
   await bridge.line();
   await server.latest?.close();

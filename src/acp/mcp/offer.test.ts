@@ -5,7 +5,8 @@ import { temporaryFolder } from "../../testing/index.ts";
 import { Connection, transportPair } from "../index.ts";
 import { BRIDGE_VARIABLE } from "./bridge-target.ts";
 import type { McpDeclaration, McpSupport, RemoteDeclaration } from "./declaration.ts";
-import { LoopbackHttp } from "./loopback.ts";
+import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
+import { remoteDeclaration } from "./spec.ts";
 import { offerServers } from "./offer.ts";
 import { McpOverAcp } from "./over-acp/provider.ts";
 import { META, REVISION } from "./over-acp/revision.ts";
@@ -53,7 +54,7 @@ describe("a declaration", () => {
     ["a text", { http: "true", sse: "yes" }],
   ])("of a remote server goes through the bridge where the agent says %s", async (_, support) => {
     const server = toolServer();
-    const http = scene.use(await LoopbackHttp.listen()).serve(server);
+    const http = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec);
     const sse = { type: "sse", name: "sse", url: scene.use(await serveSse(server)).url, headers: [] } as const;
     await using offer = await offerServers(
       [

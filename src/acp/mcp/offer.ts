@@ -1,5 +1,6 @@
 /** Gives MCP servers to an agent in a form that it takes: as they are, over ACP, over loopback HTTP, or through a bridge on stdio. */
 import { RookeryError } from "../../domain/errors.ts";
+import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { bridgeCommand, bridged } from "./bridge-target.ts";
 import {
@@ -10,8 +11,8 @@ import {
   type McpDeclaration,
   type McpSupport,
 } from "./declaration.ts";
-import { LoopbackHttp } from "./loopback.ts";
 import type { McpOverAcp } from "./over-acp/provider.ts";
+import { remoteDeclaration } from "./spec.ts";
 
 export interface OfferOptions {
   /** `agentCapabilities.mcpCapabilities`, as the agent said it; nothing means stdio alone. */
@@ -41,7 +42,7 @@ export async function offerServers(
   async function offerOwn(server: InProcessServer): Promise<McpDeclaration> {
     if (overAcp !== undefined && advertises(support, "acp")) return opening.use(overAcp.serve(server)).declaration;
     loopback ??= opening.use(await LoopbackHttp.listen());
-    const declaration = loopback.serve(server);
+    const declaration = remoteDeclaration(loopback.serve(server).spec);
     return advertises(support, "http") ? declaration : throughBridge(declaration);
   }
 

@@ -1,6 +1,12 @@
 /** Declarations of MCP servers as ACP has them, and as the rest of Rookery has them. */
-import type { McpServerSpec } from "../../domain/mcp.ts";
-import { isRemote, type InProcessServer, type McpDeclaration, type StdioDeclaration } from "./declaration.ts";
+import type { McpServerSpec, RemoteServerSpec } from "../../domain/mcp.ts";
+import {
+  isRemote,
+  type InProcessServer,
+  type McpDeclaration,
+  type RemoteDeclaration,
+  type StdioDeclaration,
+} from "./declaration.ts";
 
 /** One that is not understood stays what it is, for the agent that may understand it. */
 export function specOfDeclaration(declaration: McpDeclaration): McpServerSpec {
@@ -25,10 +31,8 @@ export function declarationOfSpec(spec: McpServerSpec): McpDeclaration | InProce
       return { name, command, args: [...args], env: pairs(env) };
     }
     case "http":
-    case "sse": {
-      const { type, name, url, headers } = spec;
-      return { type, name, url, headers: pairs(headers) };
-    }
+    case "sse":
+      return remoteDeclaration(spec);
     case "memory":
       return spec;
     case "foreign":
@@ -36,6 +40,10 @@ export function declarationOfSpec(spec: McpServerSpec): McpDeclaration | InProce
     case "unusable":
       return undefined;
   }
+}
+
+export function remoteDeclaration({ type, name, url, headers }: RemoteServerSpec): RemoteDeclaration {
+  return { type, name, url, headers: pairs(headers) };
 }
 
 function isStdio(declaration: McpDeclaration): declaration is StdioDeclaration {

@@ -2,7 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import type { InProcessServer } from "./declaration.ts";
+import type { InProcessServerSpec } from "../../domain/mcp.ts";
+
+/** What it takes to open a server of this process. */
+export type InProcessServer = Pick<InProcessServerSpec, "name" | "open">;
 
 interface Session {
   readonly transport: StreamableHTTPServerTransport;

@@ -2,21 +2,27 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { HttpDeclaration, InProcessServer } from "./declaration.ts";
-import { HttpSessions } from "./http-sessions.ts";
+import type { RemoteServerSpec } from "../../domain/mcp.ts";
+import { HttpSessions, type InProcessServer } from "./http-sessions.ts";
 
 const HOST = "127.0.0.1";
 const MAX_CONNECTIONS = 1_024;
 
-interface Endpoint {
+/** Where one server is, and the token for it alone. When it is disposed, the server cannot be reached any more. */
+export interface Endpoint extends AsyncDisposable {
+  readonly spec: RemoteServerSpec;
+}
+
+interface Served {
   readonly tokenHash: Buffer;
   readonly sessions: HttpSessions;
 }
 
-/** Listens on a free port from the first server on. */
+/** Listens on a free port. */
 export class LoopbackHttp implements AsyncDisposable {
   readonly #http: Server;
-  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #served = new Map<string, Served>();
+  #count = 0;
 
   private constructor(http: Server) {
     this.#http = http;
@@ -33,21 +39,28 @@ export class LoopbackHttp implements AsyncDisposable {
     return new LoopbackHttp(http);
   }
 
-  serve(server: InProcessServer): HttpDeclaration {
+  serve(server: InProcessServer): Endpoint {
     const token = randomBytes(32).toString("base64url");
-    const path = `/mcp/${this.#endpoints.size}`;
-    this.#endpoints.set(path, { tokenHash: hash(token), sessions: new HttpSessions(server) });
+    const path = `/mcp/${(this.#count += 1)}`;
+    const sessions = new HttpSessions(server);
+    this.#served.set(path, { tokenHash: hash(token), sessions });
     return {
-      type: "http",
-      name: server.name,
-      url: `http://${this.#authority}${path}`,
-      headers: [{ name: "Authorization", value: `Bearer ${token}` }],
+      spec: {
+        type: "http",
+        name: server.name,
+        url: `http://${this.#authority}${path}`,
+        headers: { Authorization: `Bearer ${token}` },
+      },
+      [Symbol.asyncDispose]: async () => {
+        this.#served.delete(path);
+        await sessions[Symbol.asyncDispose]();
+      },
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    await Promise.all([...this.#endpoints.values()].map(({ sessions }) => sessions[Symbol.asyncDispose]()));
+    await Promise.all([...this.#served.values()].map(({ sessions }) => sessions[Symbol.asyncDispose]()));
     this.#http.closeAllConnections();
     await closed;
   }
@@ -58,13 +71,13 @@ export class LoopbackHttp implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined); // whoever asked is gone
-    const endpoint = this.#endpoints.get(request.url ?? "");
+    const served = this.#served.get(request.url ?? "");
     // A page in a browser reaches loopback too: by a name that it had resolved to it, or with its own origin.
     if (request.headers.host !== this.#authority || request.headers.origin !== undefined) return refuse(response, 403);
-    if (endpoint === undefined) return refuse(response, 404);
-    if (!isToken(request.headers.authorization, endpoint.tokenHash)) return refuse(response, 401);
+    if (served === undefined) return refuse(response, 404);
+    if (!isToken(request.headers.authorization, served.tokenHash)) return refuse(response, 401);
     try {
-      await endpoint.sessions.handle(request, response);
+      await served.sessions.handle(request, response);
     } catch (error) {
       refuse(response, 500, error instanceof Error ? error.message : String(error));
     }

@@ -1,8 +1,9 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { HttpDeclaration } from "./declaration.ts";
-import { LoopbackHttp } from "./loopback.ts";
-import { connectTo, echo, toolServer, type ToolServer } from "./test-tools.ts";
+import { remoteDeclaration } from "../../acp/mcp/spec.ts";
+import { connectTo, echo, toolServer, type ToolServer } from "../../acp/mcp/test-tools.ts";
+import type { RemoteServerSpec } from "../../domain/mcp.ts";
+import { type Endpoint, LoopbackHttp } from "./loopback.ts";
 
 const INITIALIZE = {
   jsonrpc: "2.0",
@@ -13,12 +14,14 @@ const INITIALIZE = {
 
 let loopback: LoopbackHttp;
 let server: ToolServer;
-let declaration: HttpDeclaration;
+let endpoint: Endpoint;
+let spec: RemoteServerSpec;
 
 beforeEach(async () => {
   loopback = await LoopbackHttp.listen();
   server = toolServer();
-  declaration = loopback.serve(server);
+  endpoint = loopback.serve(server);
+  ({ spec } = endpoint);
 });
 afterEach(() => loopback[Symbol.asyncDispose]());
 
@@ -32,43 +35,46 @@ it.each<[string, number, Record<string, string | undefined>]>([
   ["the origin of a page", 403, { origin: "https://page.invalid" }],
   ["an origin that hides", 403, { origin: "null" }],
 ])("lets nobody in with %s", async (_, status, headers) => {
-  expect(await post(declaration, INITIALIZE, headers)).toBe(status);
+  expect(await post(spec, INITIALIZE, headers)).toBe(status);
   expect(server.opened).toBe(0);
 });
 
 it("lets in who has the token", async () => {
-  expect(await post(declaration, INITIALIZE)).toBe(200);
+  expect(await post(spec, INITIALIZE)).toBe(200);
   expect(server.live).toBe(1);
 });
 
 it("does not take the token of another server", async () => {
-  const other = loopback.serve(toolServer("other"));
-  expect(await post({ ...declaration, headers: other.headers }, INITIALIZE)).toBe(401);
+  const { spec: other } = loopback.serve(toolServer("other"));
+  expect(await post({ ...spec, headers: other.headers }, INITIALIZE)).toBe(401);
 });
 
 it("knows no other place", async () => {
-  expect(await post({ ...declaration, url: `${declaration.url}x` }, INITIALIZE)).toBe(404);
+  expect(await post({ ...spec, url: `${spec.url}x` }, INITIALIZE)).toBe(404);
 });
 
 it("takes no body above its limit", async () => {
   const huge = { ...INITIALIZE, params: { ...INITIALIZE.params, filler: "x".repeat(17 * 1024 * 1024) } };
-  expect(await post(declaration, huge)).toBe(413);
+  expect(await post(spec, huge)).toBe(413);
   expect(server.live).toBe(0);
 });
 
 it("keeps no server for what is not the beginning of a session", async () => {
-  expect(await post(declaration, { jsonrpc: "2.0", id: 1, method: "tools/list" })).toBe(400);
-  expect(await post(declaration, INITIALIZE, { "mcp-session-id": "no-such-session" })).toBe(404);
+  expect(await post(spec, { jsonrpc: "2.0", id: 1, method: "tools/list" })).toBe(400);
+  expect(await post(spec, INITIALIZE, { "mcp-session-id": "no-such-session" })).toBe(404);
   expect(server.live).toBe(0);
 });
 
 it("answers with an error when the server cannot be opened", async () => {
-  const broken = loopback.serve({ name: "broken", open: () => Promise.reject(new Error("no such database")) });
+  const { spec: broken } = loopback.serve({
+    name: "broken",
+    open: () => Promise.reject(new Error("no such database")),
+  });
   expect(await post(broken, INITIALIZE)).toBe(500);
 });
 
 it("ends a session that its client ends", async () => {
-  const client = await connectTo(declaration, "/");
+  const client = await connectTo(remoteDeclaration(spec), "/");
   expect(server.live).toBe(1);
   await (client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession();
   expect(server.live).toBe(0);
@@ -76,16 +82,36 @@ it("ends a session that its client ends", async () => {
 });
 
 it("puts out forgotten sessions when there are too many, and none that is in use", async () => {
-  const living = await connectTo(declaration, "/");
-  for (let session = 0; session < 70; session += 1) expect(await post(declaration, INITIALIZE)).toBe(200);
+  const living = await connectTo(remoteDeclaration(spec), "/");
+  for (let session = 0; session < 70; session += 1) expect(await post(spec, INITIALIZE)).toBe(200);
   expect(server.live).toBe(64);
   expect(await echo(living, "still here")).toBe("echo still here");
   await living.close();
 });
 
+it("knows nothing of a server that was put away, and goes on with the others", async () => {
+  const { spec: other } = loopback.serve(toolServer("other"));
+  const client = await connectTo(remoteDeclaration(spec), "/");
+  await endpoint[Symbol.asyncDispose]();
+  await endpoint[Symbol.asyncDispose]();
+  expect(server.live).toBe(0);
+  expect(await post(spec, INITIALIZE)).toBe(404);
+  expect(await post(other, INITIALIZE)).toBe(200);
+  const { spec: next } = loopback.serve(server);
+  expect(next.url).not.toBe(spec.url);
+  expect(await post({ ...next, headers: spec.headers }, INITIALIZE)).toBe(401);
+  await client.close();
+});
+
+it("is gone when it was closed, twice as well", async () => {
+  await loopback[Symbol.asyncDispose]();
+  await loopback[Symbol.asyncDispose]();
+  await expect(post(spec, INITIALIZE)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
 /** The status. What is undefined among the headers is left out. */
-function post(to: HttpDeclaration, body: unknown, more: Record<string, string | undefined> = {}): Promise<number> {
-  const token = to.headers[0]?.value;
+function post(to: RemoteServerSpec, body: unknown, more: Record<string, string | undefined> = {}): Promise<number> {
+  const token = to.headers["Authorization"];
   const headers = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
