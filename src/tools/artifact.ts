@@ -1,5 +1,18 @@
 /** What an agent can do at one moment: the catalog, what the model is told of it, and the way to call it, from one reading. */
-import type { ToolCall, ToolContext, ToolDescription, ToolResult, ToolSpec } from "../domain/index.ts";
+import {
+  messageOf,
+  type ToolCall,
+  type ToolContext,
+  type ToolDescription,
+  type ToolResult,
+  type ToolSpec,
+} from "../domain/index.ts";
+import { nearest } from "../stdx/index.ts";
+import { CALL, parted, searchAndCall, unwrapped } from "./discovery.ts";
+import type { Hooks } from "./hooks.ts";
+import { renderPreamble, type PromptContribution } from "./prompt.ts";
+import type { OnNotice } from "./plugin.ts";
+import type { Bound } from "./source.ts";
 
 export interface CatalogKey {
   readonly includeBase: boolean;
@@ -44,4 +57,108 @@ export interface SettledCall {
   readonly call: ToolCall;
   readonly description: ToolDescription;
   readonly result: ToolResult;
+}
+
+export interface Reading {
+  readonly key: CatalogKey;
+  readonly tools: readonly Bound[];
+  readonly contributions: readonly PromptContribution[];
+  readonly deferOver: number;
+  readonly hooks: Hooks;
+  readonly onNotice: OnNotice;
+}
+
+const NAMES_TOLD = 30;
+
+export function makeArtifact({ key, tools, contributions, deferOver, hooks, onNotice }: Reading): Artifact {
+  const { told, deferred } = parted(tools, deferOver);
+  const pair = deferred.length > 0 ? searchAndCall(deferred) : [];
+  const bound = new Map([...tools, ...pair].map((tool) => [tool.spec.name, tool]));
+  const preamble = renderPreamble(contributions, bound);
+  if (preamble.leftOut.length > 0) {
+    const message = `the prompt is too long; left out of it: ${preamble.leftOut.join(", ")}`;
+    onNotice({ level: "warning", code: "prompt_left_out", message });
+  }
+  const real = (call: ToolCall) => (call.name === CALL && pair.length > 0 ? unwrapped(call) : call);
+  return Object.freeze<Artifact>({
+    key,
+    catalog: new Map(Array.from(bound, ([name, { spec }]) => [name, spec])),
+    preamble: preamble.text,
+    definitions: [...told, ...pair].map(({ spec }) => spec),
+    describe: (call) => {
+      const its = real(call);
+      return typeof its === "string" ? { title: call.name } : described(bound.get(its.name), its);
+    },
+    async prepare(given, { signal }) {
+      signal.throwIfAborted();
+      const call = real(given);
+      if (typeof call === "string") return settled(given, bound.get(given.name), call);
+      const tool = bound.get(call.name);
+      return tool === undefined
+        ? settled(call, undefined, unknown(call.name, bound))
+        : asked(tool, call, hooks, signal);
+    },
+  });
+}
+
+async function asked(tool: Bound, given: ToolCall, hooks: Hooks, signal: AbortSignal): Promise<PreparedCall> {
+  const { spec } = tool;
+  const { call, refused, answer } = await hooks.before(given, spec, signal);
+  const description = described(tool, call);
+  if (refused !== undefined) {
+    return { kind: "settled", spec, call, description, result: { outcome: "denied", text: refused } };
+  }
+  if (answer !== undefined) {
+    const result = await hooks.after(call, spec, answer);
+    return { kind: "settled", spec, call, description, result };
+  }
+  const run = async (context: ToolContext) => hooks.after(call, spec, await called(tool, call, context));
+  return { kind: "run", spec, call, description, run };
+}
+
+/** A tool that throws has failed; a log that broke under it has not, and is told to whoever asked for the call. */
+async function called({ source }: Bound, call: ToolCall, context: ToolContext): Promise<ToolResult> {
+  const broken: unknown[] = [];
+  const watched = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      broken.push(error);
+      throw error;
+    }
+  };
+  try {
+    return await source.call(call, {
+      ...context,
+      record: (body) => watched(context.record(body)),
+      putBlob: (bytes) => watched(context.putBlob(bytes)),
+      getBlob: (hash) => watched(context.getBlob(hash)),
+    });
+  } catch (error) {
+    if (broken.includes(error)) throw error;
+    if (context.signal.aborted) return { outcome: "cancelled", text: `${call.name} was cancelled` };
+    return { outcome: "failed", text: `${call.name} of ${source.id} failed: ${messageOf(error)}` };
+  }
+}
+
+function settled(call: ToolCall, tool: Bound | undefined, text: string): SettledCall {
+  const result = { outcome: "failed", text } as const;
+  return { kind: "settled", spec: tool?.spec, call, description: { title: call.name }, result };
+}
+
+function described(tool: Bound | undefined, call: ToolCall): ToolDescription {
+  try {
+    return tool?.source.describe(call) ?? { title: call.name };
+  } catch {
+    return { title: tool?.spec.title ?? call.name }; // for people only; the call itself will say what is wrong
+  }
+}
+
+function unknown(name: string, tools: ReadonlyMap<string, unknown>): string {
+  const names = [...tools.keys()];
+  const near = nearest(name, names);
+  const meant = near === undefined ? "" : ` (did you mean ${near}?)`;
+  const known = names.slice(0, NAMES_TOLD).join(", ");
+  const more = names.length > NAMES_TOLD ? ` and ${names.length - NAMES_TOLD} more` : "";
+  return `there is no tool "${name.slice(0, 100)}"${meant}; there are: ${known}${more}`;
 }

@@ -30,7 +30,7 @@ export interface Plugin {
 export interface HookedCall {
   readonly call: ToolCall;
   readonly spec: ToolSpec;
-  /** Fires when the turn is cancelled and when the plugin's time is over. */
+  /** Fires when the plugin's time is over and, before a call, when the turn is cancelled. */
   readonly signal: AbortSignal;
 }
 

@@ -52,8 +52,8 @@ export function resultsSource(): ToolSource {
   };
 }
 
-async function read(input: Input, { getBlob }: ToolContext): Promise<ToolResult> {
-  const bytes = await getBlob(input.handle);
+async function read(input: Input, context: ToolContext): Promise<ToolResult> {
+  const bytes = await context.getBlob(input.handle);
   if (bytes === undefined) return failed(`there is no kept result "${input.handle}"; use a handle as it was given`);
   const text = textOf(bytes);
   if (text === undefined) return failed(`the kept result is not text: ${bytes.length} bytes`);
