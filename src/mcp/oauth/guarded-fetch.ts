@@ -1,0 +1,79 @@
+/** Requests on the way to a login: bounded in size, time and redirects, and never led to another origin. */
+import { messageOf } from "../../domain/errors.ts";
+import { checkedEndpoint, shown } from "./addresses.ts";
+import { LoginFailure } from "./failure.ts";
+
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+const MAX_BYTES = 256 * 1024;
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 20_000;
+const BODILESS = new Set([204, 205, 304]);
+
+export interface Guard {
+  readonly fetch: Fetch;
+  /** The URL of the MCP server that the login is for. */
+  readonly server: string;
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with `LoginFailure` at each limit. The answer has been read whole. */
+export function guardedFetch({ fetch, server, signal }: Guard): Fetch {
+  return async (address, init = {}) => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    let url = checkedEndpoint(address, "the address asked for", server);
+    for (let redirects = 0; ; redirects++) {
+      const response = await reached(fetch, url, { ...init, redirect: "manual", signal: limit }, signal);
+      const target = redirectOf(response, url);
+      if (target === undefined) return await readWhole(response, url, signal);
+      await response.body?.cancel();
+      if (target.origin !== url.origin) {
+        throw new LoginFailure(`${url.origin}${url.pathname} redirects elsewhere, to ${shown(target.origin)}`);
+      }
+      if ((init.method ?? "GET") !== "GET") throw new LoginFailure(`${url.href} answers a POST with a redirect`);
+      if (redirects === MAX_REDIRECTS)
+        throw new LoginFailure(`${url.origin} redirects more than ${MAX_REDIRECTS} times`);
+      url = target;
+    }
+  };
+}
+
+async function reached(fetch: Fetch, url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw unreachable(url, cause);
+  }
+}
+
+function redirectOf(response: Response, from: URL): URL | undefined {
+  const location = response.headers.get("location");
+  if (response.status < 300 || response.status > 399 || location === null) return undefined;
+  if (!URL.canParse(location, from.href)) throw new LoginFailure(`${from.href} redirects to what is no URL`);
+  return new URL(location, from);
+}
+
+async function readWhole(response: Response, url: URL, signal: AbortSignal): Promise<Response> {
+  const { status, statusText, headers } = response;
+  if (BODILESS.has(status) || response.body === null) return new Response(null, { status, statusText, headers });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response.body) {
+      size += (chunk as Uint8Array).byteLength;
+      // Leaving the loop cancels the rest.
+      if (size > MAX_BYTES) throw new LoginFailure(`${url.href} answers with more than ${MAX_BYTES / 1024} KiB`);
+      chunks.push(chunk as Uint8Array);
+    }
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw cause instanceof LoginFailure ? cause : unreachable(url, cause);
+  }
+  return new Response(Buffer.concat(chunks), { status, statusText, headers });
+}
+
+function unreachable(url: URL, error: unknown): LoginFailure {
+  const why = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
+  return new LoginFailure(`${url.origin}${url.pathname} cannot be reached: ${why}`, { cause: error });
+}
