@@ -3,9 +3,9 @@ import { RookeryError, type ToolSource } from "../domain/index.ts";
 import { makeArtifact, type Artifact, type CatalogKey } from "./artifact.ts";
 import type { ToolFilter } from "./filter.ts";
 import { Hooks, type PluginStates } from "./hooks.ts";
+import { Layer, shadowed, type Wishes } from "./layer.ts";
 import type { HookedTurn, OnNotice, Plugin } from "./plugin.ts";
 import { sameContributions, type PromptContribution } from "./prompt.ts";
-import { NOTHING, resolve, sameTools, shadowed, type Wishes } from "./resolve.ts";
 import { BoundSource, few, sameItems } from "./source.ts";
 
 export interface AgentToolsOptions {
@@ -54,8 +54,9 @@ export class AgentTools implements Disposable, AsyncDisposable {
   #overlaySources: readonly BoundSource[] = [];
   #overlayRevision = 0;
   #generation = 0;
-  #base = NOTHING;
-  #above = NOTHING;
+  readonly #base = new Layer();
+  #above = new Layer();
+  #wishes: Wishes;
   #said: ReadonlySet<string> = new Set();
   #unresolved = false;
   #telling = false;
@@ -66,6 +67,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     const { plugins = [], choices = new Map<string, boolean>(), pluginTimeoutMs = PLUGIN_TIMEOUT_MS } = options;
     this.#options = options;
     this.#choices = new Map(choices);
+    this.#wishes = { filter: options.filter ?? {}, choices: this.#choices };
     this.#hooks = new Hooks({ plugins, timeoutMs: pluginTimeoutMs, onNotice: this.#notice });
     for (const source of plugins.flatMap(({ sources = [] }) => sources)) this.add(source, { always: true });
   }
@@ -88,7 +90,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     this.#refresh();
     const bound = this.#bind(source, always);
     for (const { spec } of bound.tools) {
-      const owner = this.#base.owners.get(spec.name)?.source.id;
+      const owner = this.#base.ownerOf(spec.name);
       if (owner !== undefined && owner !== source.id) throw conflict(spec.name, owner, source.id);
     }
     bound.listen();
@@ -135,7 +137,8 @@ export class AgentTools implements Disposable, AsyncDisposable {
     };
     this.#overlaySources = sources;
     this.#overlayRevision += 1;
-    this.#above = resolve(sources, NOTHING, this.#wishes);
+    this.#above = new Layer();
+    this.#above.update(sources, this.#wishes);
     this.#tellSoon();
   }
 
@@ -163,6 +166,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
       throw new RookeryError("input_too_large", `no more than ${MOST_CHOICES} tools can be switched on and off`);
     }
     this.#choices.set(tool, enabled);
+    this.#wishes = { ...this.#wishes };
     this.#changed();
   }
 
@@ -178,6 +182,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     }
     this.#choices.clear();
     for (const [tool, enabled] of Object.entries(choices)) this.#choices.set(tool, enabled);
+    this.#wishes = { ...this.#wishes };
     this.#changed();
   }
 
@@ -213,10 +218,6 @@ export class AgentTools implements Disposable, AsyncDisposable {
     return Promise.resolve(this[Symbol.dispose]());
   }
 
-  get #wishes(): Wishes {
-    return { filter: this.#options.filter ?? {}, choices: this.#choices };
-  }
-
   readonly #notice: OnNotice = (notice) => {
     contained(() => this.#options.onNotice?.(notice));
   };
@@ -238,12 +239,10 @@ export class AgentTools implements Disposable, AsyncDisposable {
     for (const source of this.#overlaySources) changed = source.refresh() || changed;
     if (!changed) return;
     this.#unresolved = false;
-    const base = resolve(sources, this.#base, this.#wishes);
-    const above = resolve(this.#overlaySources, this.#above, this.#wishes);
-    if (!sameTools(base, this.#base) || !sameTools(above, this.#above)) this.#generation += 1;
-    this.#base = base;
-    this.#above = above;
-    const conflicts = new Set([...base.conflicts, ...above.conflicts]);
+    const base = this.#base.update(sources, this.#wishes);
+    const above = this.#above.update(this.#overlaySources, this.#wishes);
+    if (base || above) this.#generation += 1;
+    const conflicts = new Set([...this.#base.conflicts, ...this.#above.conflicts]);
     const news = [...conflicts].filter((clause) => !this.#said.has(clause));
     this.#said = conflicts;
     if (news.length > 0) this.#notice({ level: "warning", code: "tool_conflict", message: `left out: ${few(news)}` });

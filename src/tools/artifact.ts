@@ -73,8 +73,13 @@ const NAMES_TOLD = 30;
 export function makeArtifact({ key, tools, contributions, deferOver, hooks, onNotice }: Reading): Artifact {
   const { told, deferred } = parted(tools, deferOver);
   const pair = deferred.length > 0 ? searchAndCall(deferred) : [];
-  const bound = new Map([...tools, ...pair].map((tool) => [tool.spec.name, tool]));
-  const preamble = renderPreamble(contributions, bound);
+  const bound = new Map<string, Bound>();
+  const catalog = new Map<string, ToolSpec>();
+  for (const tool of [...tools, ...pair]) {
+    bound.set(tool.spec.name, tool);
+    catalog.set(tool.spec.name, tool.spec);
+  }
+  const preamble = renderPreamble(contributions, catalog);
   if (preamble.leftOut.length > 0) {
     const message = `the prompt is too long; left out of it: ${preamble.leftOut.join(", ")}`;
     onNotice({ level: "warning", code: "prompt_left_out", message });
@@ -82,7 +87,7 @@ export function makeArtifact({ key, tools, contributions, deferOver, hooks, onNo
   const real = (call: ToolCall) => (call.name === CALL && pair.length > 0 ? unwrapped(call) : call);
   return Object.freeze<Artifact>({
     key,
-    catalog: new Map(Array.from(bound, ([name, { spec }]) => [name, spec])),
+    catalog,
     preamble: preamble.text,
     definitions: [...told, ...pair].map(({ spec }) => spec),
     describe: (call) => {

@@ -18,9 +18,14 @@ export interface Discovery {
 
 /** Those that ask for it, and past the limit all tools of sources that are not always told, however small. */
 export function parted(tools: readonly Bound[], deferOver: number): Discovery {
-  const size = tools.reduce((sum, tool) => (tool.spec.defer === true ? sum : sum + tool.size), 0);
-  const isDeferred = ({ spec, always }: Bound) => spec.defer === true || (size > deferOver && !always);
-  return { told: tools.filter((tool) => !isDeferred(tool)), deferred: tools.filter(isDeferred) };
+  let size = 0;
+  for (const tool of tools) if (tool.spec.defer !== true) size += tool.size;
+  const told: Bound[] = [];
+  const deferred: Bound[] = [];
+  for (const tool of tools) {
+    (tool.spec.defer === true || (size > deferOver && !tool.always) ? deferred : told).push(tool);
+  }
+  return { told, deferred };
 }
 
 /** The pair; `call_tool` is told only, because a call of it is a call of what it names. */

@@ -25,9 +25,8 @@ export interface Preamble {
 }
 
 export function renderPreamble(all: readonly PromptContribution[], tools: ReadonlyMap<string, unknown>): Preamble {
-  const names = [...tools.keys()];
   const present = (pattern: string) =>
-    pattern.endsWith("*") ? names.some((name) => named(name, pattern)) : tools.has(pattern);
+    pattern.endsWith("*") ? [...tools.keys()].some((name) => named(name, pattern)) : tools.has(pattern);
   const kept = all
     .filter(({ content }) => content.trim() !== "")
     .filter((contribution) => contribution.tools === undefined || contribution.tools.some(present))
