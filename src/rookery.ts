@@ -1,7 +1,7 @@
 /** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { acpBackend, apiBackend } from "./backends/index.ts";
+import { acpBackend, apiBackend, type Wanted } from "./backends/index.ts";
 import { homeFolder, loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
 import {
   RookeryError,
@@ -9,10 +9,13 @@ import {
   type ListQuery,
   type McpServerSpec,
   type PermissionPolicy,
+  type RemoteServerSpec,
   type SessionEvent,
   type SessionStore,
   type SessionSummary,
 } from "./domain/index.ts";
+import { lateAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
+import type { Authorizers } from "./mcp/oauth/index.ts";
 import {
   answerRequest,
   closeStored,
@@ -27,6 +30,7 @@ import {
 } from "./session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
 import { openSqliteStore } from "./store/index.ts";
+import type { Plugin } from "./tools/index.ts";
 
 export interface RookeryOptions {
   /** Where keys, URLs and folders are looked up; the process's environment if not said. */
@@ -38,6 +42,15 @@ export interface RookeryOptions {
   /** Another log than the one in `home`; the caller closes it. */
   readonly store?: SessionStore;
   readonly clock?: Clock;
+  /** Called for each agent that is opened: a plugin belongs to one session. */
+  readonly plugins?: readonly ((session: PluginSession) => Plugin)[];
+}
+
+/** What a plugin is made for. */
+export interface PluginSession {
+  readonly sessionId: string;
+  readonly agent: string;
+  readonly cwd: string;
 }
 
 type Parts = Required<Omit<RookeryOptions, "cwd">> & { readonly cwd: string | undefined };
@@ -55,7 +68,7 @@ export interface OpenSessionOptions {
   /** Over what the environment and the configuration say. */
   readonly baseUrl?: string;
   readonly apiKey?: string;
-  /** MCP servers for this session, for agents that take them: today those that speak ACP. Not kept in the log. */
+  /** MCP servers for this session, over those that are configured. Not kept in the log. */
   readonly mcpServers?: readonly McpServerSpec[];
 }
 
@@ -65,6 +78,8 @@ export class Rookery implements AsyncDisposable {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #cwd: string | undefined;
   readonly #clock: Clock;
+  readonly #plugins: Parts["plugins"];
+  #authorizers: Promise<Authorizers> | undefined;
   readonly #owner: Owner;
   readonly #owned: DisposeStack;
   readonly #sessions = new Set<Session>();
@@ -76,20 +91,21 @@ export class Rookery implements AsyncDisposable {
     this.#env = parts.env;
     this.#cwd = parts.cwd;
     this.#clock = parts.clock;
+    this.#plugins = parts.plugins;
     this.#owner = owner;
     this.#owned = owned;
   }
 
   /** Opens the log and ends what killed processes left running. Rejects with a `store_*` error. */
   static async open(options: RookeryOptions = {}): Promise<Rookery> {
-    const { env = process.env, cwd, clock = systemClock } = options;
+    const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
     const home = options.home ?? homeFolder(env);
     const owners = join(home, "owners");
     await using opening = new DisposeStack();
     const store = options.store ?? opening.use(await openSqliteStore({ path: join(home, "rookery.db") }));
     await sweepDeadOwners(owners);
     const owner = opening.use(openOwner(owners));
-    return new Rookery({ env, home, cwd, clock, store }, owner, opening.move());
+    return new Rookery({ env, home, cwd, clock, store, plugins }, owner, opening.move());
   }
 
   /**
@@ -193,7 +209,12 @@ export class Rookery implements AsyncDisposable {
   /** Throws `backend_unsupported`. */
   #backend(
     agent: AgentConfig,
-    { baseUrl, apiKey, prices }: Pick<OpenSessionOptions, "baseUrl" | "apiKey"> & Pick<Config, "prices">,
+    {
+      baseUrl,
+      apiKey,
+      prices,
+      wanted,
+    }: Pick<OpenSessionOptions, "baseUrl" | "apiKey"> & Pick<Config, "prices"> & { wanted: Wanted },
   ): Backend {
     const env = { ...this.#env, ...agent.env };
     switch (agent.backend) {
@@ -202,11 +223,11 @@ export class Rookery implements AsyncDisposable {
           env,
           baseUrl: baseUrl ?? agent.baseUrl,
           apiKey,
-          tools: agent.tools,
+          wanted,
           priceOf: (name) => prices.get(name),
         });
       case "acp":
-        return acpBackend({ env, auth: agent.auth, serve: agent.serve, registry: agent.registry });
+        return acpBackend({ env, auth: agent.auth, serve: agent.serve, registry: agent.registry, wanted });
       case "claude-code":
       case "codex":
       case "gemini-cli":
@@ -216,6 +237,30 @@ export class Rookery implements AsyncDisposable {
           `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,
         );
     }
+  }
+
+  /** What an agent is to have. Where there are no servers, nothing that has to do with them is loaded. */
+  async #wanted(session: PluginSession, agent: AgentConfig, config: Config): Promise<Wanted> {
+    const wanted = {
+      filter: agent.tools,
+      plugins: this.#plugins.map((make) => make(session)),
+      deferOver: config.tools.deferOver,
+      authorizer: (spec: RemoteServerSpec) => this.#authorizer(spec),
+    };
+    if (config.mcp.size === 0) return wanted;
+    const { serversFor } = await import("./mcp/config/index.ts");
+    const env = { ...this.#env, ...agent.env };
+    return { ...wanted, servers: serversFor(config, agent, { cwd: session.cwd, env }) };
+  }
+
+  /** One for all sessions: two that need the same login do it once. */
+  #authorizer(spec: RemoteServerSpec): Authorizer {
+    return lateAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
+  }
+
+  async #openAuthorizers(): Promise<Authorizers> {
+    const { openAuthorizers } = await import("./mcp/oauth/index.ts");
+    return this.#owned.use(openAuthorizers({ folder: join(this.home, "mcp"), clock: this.#clock }));
   }
 
   /** What `given` says of a server and its key is for the agent that is opened, and for no other that comes after it. */
@@ -228,7 +273,8 @@ export class Rookery implements AsyncDisposable {
       const { config, ...agent } = await this.#agent(cwd, changes.agent ?? (isNew ? undefined : state.agent));
       first ??= agent.name;
       const { prices } = config;
-      const backend = this.#backend(agent, { ...(agent.name === first && given), prices });
+      const wanted = await this.#wanted({ sessionId: state.id, agent: agent.name, cwd }, agent, config);
+      const backend = this.#backend(agent, { ...(agent.name === first && given), prices, wanted });
       const isSame = agent.name === state.agent && agent.backend === state.backend;
       const settings: Settings = {
         agent: agent.name,
@@ -244,6 +290,7 @@ export class Rookery implements AsyncDisposable {
           cwd,
           nativeId: isSame ? state.nativeId : undefined,
           mcpServers: given.mcpServers,
+          saved: state,
           marker: this.#owner.claim(),
         });
       return { settings, connect };

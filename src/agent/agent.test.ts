@@ -26,7 +26,7 @@ import {
   type Script,
   type TemporaryFolder,
 } from "../testing/index.ts";
-import { filtered, type ToolFilter } from "../tools/index.ts";
+import { AgentTools, type ToolFilter } from "../tools/index.ts";
 import { codingTools, openBuiltIn } from "./index.ts";
 
 const marker = `agent-${process.pid}`;
@@ -45,13 +45,15 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-function agentOn(model: ModelServer, tools: ToolFilter = {}): AgentConnection {
+function agentOn(model: ModelServer, filter: ToolFilter = {}): AgentConnection {
+  const tools = new AgentTools({ filter });
+  tools.add(codingTools({ env: { PATH: process.env["PATH"] } }));
   return openBuiltIn({
     sessionId: "s",
     cwd: folder.path,
     model: openModel("anthropic/claude", { env: {}, baseUrl: model.url, apiKey: "fake" }),
     system: "",
-    tools: filtered(codingTools({ env: { PATH: process.env["PATH"] } }), tools),
+    tools,
     price: undefined,
     marker,
   });

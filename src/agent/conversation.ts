@@ -69,8 +69,8 @@ function toolNote(title: string, { outcome }: EventOf<"tool.ended">): string {
   return `(Another agent used a tool here: ${title.slice(0, TITLE_LENGTH)}. Outcome: ${outcome}.)`;
 }
 
-function answerOf({ toolId, outcome, text }: EventOf<"tool.ended">): ToolAnswer {
-  return { toolId, name: "", text, failed: outcome !== "ok" };
+function answerOf({ toolId, outcome, text, blobs }: EventOf<"tool.ended">): ToolAnswer {
+  return { toolId, name: "", text, failed: outcome !== "ok", ...(blobs !== undefined && { blobs }) };
 }
 
 /** Providers refuse a call without its answer, so a call that was never run is answered with just that. */

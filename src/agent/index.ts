@@ -1,4 +1,4 @@
 /** The built-in agent. */
 export { openBuiltIn, systemPrompt, type BuiltIn } from "./open.ts";
-export type { Price } from "./price.ts";
+export { usageEvent, type Price } from "./price.ts";
 export { codingTools } from "./tools/index.ts";

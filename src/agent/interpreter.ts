@@ -3,21 +3,22 @@ import { isRookeryError, messageOf, type TurnContext, type TurnOutcome } from ".
 import { conversationBefore } from "./conversation.ts";
 import { advance, begin, type TurnEffect, type TurnEvent } from "./machine.ts";
 import { callModel } from "./model-effect.ts";
-import type { BuiltIn } from "./open.ts";
+import type { Acting, BuiltIn } from "./open.ts";
 import { runTool } from "./tool-effect.ts";
 
 export async function interpretTurn(agent: BuiltIn, turn: TurnContext): Promise<TurnOutcome> {
+  const artifact = agent.tools.artifact(); // for the whole turn: what the model was told of is what it can call
   let { state, effects } = begin(await conversationBefore(turn.turnId, turn.history()));
   for (;;) {
     const [effect] = effects;
     if (effect === undefined) throw new Error(`the turn stopped in ${state.phase} with nothing to do`);
     if (effect.type === "end") return effect.outcome;
-    ({ state, effects } = advance(state, await perform(agent, turn, effect)));
+    ({ state, effects } = advance(state, await perform({ ...agent, artifact }, turn, effect)));
   }
 }
 
 async function perform(
-  agent: BuiltIn,
+  agent: Acting,
   turn: TurnContext,
   effect: Exclude<TurnEffect, { type: "end" }>,
 ): Promise<TurnEvent> {

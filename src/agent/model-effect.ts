@@ -1,11 +1,12 @@
 /** The effect of asking the model: streams its words into the log, and journals the whole reply. */
 import { newId, type EventBody, type TurnContext } from "../domain/index.ts";
 import { ModelReply, type Message } from "../providers/index.ts";
-import type { BuiltIn } from "./open.ts";
-import { costOf } from "./price.ts";
+import type { Artifact } from "../tools/index.ts";
+import type { Acting } from "./open.ts";
+import { usageEvent } from "./price.ts";
 
 export async function callModel(
-  agent: BuiltIn,
+  agent: Acting,
   turn: TurnContext,
   step: number,
   messages: readonly Message[],
@@ -27,7 +28,7 @@ export async function callModel(
 }
 
 async function streamed(
-  { model, system, tools }: BuiltIn,
+  { model, system, artifact }: Acting,
   turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
@@ -36,7 +37,8 @@ async function streamed(
   const blob = (hash: string) => turn.blob(hash);
   let said = "";
   try {
-    for await (const part of model.stream({ system, messages, tools: tools.list(), signal, blob })) {
+    const request = { system: withPreamble(system, artifact), messages, tools: artifact.definitions, signal, blob };
+    for await (const part of model.stream(request)) {
       switch (part.type) {
         case "text":
           said += part.text;
@@ -58,12 +60,15 @@ async function streamed(
   throw new Error("a model's stream ends with a reply");
 }
 
-function eventsOf(reply: ModelReply, messageId: string, agent: BuiltIn): EventBody[] {
-  const { text, calls, usage, native } = reply;
+function withPreamble(system: string, { preamble }: Artifact): string {
+  return preamble === "" ? system : `${system}\n\n${preamble}`;
+}
+
+function eventsOf(reply: ModelReply, messageId: string, agent: Acting): EventBody[] {
+  const { text, calls, native } = reply;
   const toolCalls = calls.map(({ toolId, name, input }) => ({ toolId, name, input }));
-  const costUsd = costOf(usage, agent.price);
   return [
     { type: "message.completed", messageId, text, ...(toolCalls.length > 0 && { toolCalls }), native },
-    { type: "usage.reported", model: agent.model.name, ...usage, ...(costUsd !== undefined && { costUsd }) },
+    usageEvent(reply, agent.model.name, agent.price),
   ];
 }

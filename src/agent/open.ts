@@ -1,6 +1,7 @@
 /** The built-in agent of one session: a model, its tools and its instructions. */
-import type { AgentConnection, ToolSource } from "../domain/index.ts";
+import type { AgentConnection } from "../domain/index.ts";
 import type { Model } from "../providers/index.ts";
+import type { AgentTools, Artifact } from "../tools/index.ts";
 import { interpretTurn } from "./interpreter.ts";
 import type { Price } from "./price.ts";
 
@@ -9,10 +10,15 @@ export interface BuiltIn {
   readonly cwd: string;
   readonly model: Model;
   readonly system: string;
-  readonly tools: ToolSource;
+  readonly tools: Pick<AgentTools, "artifact">;
   readonly price: Price | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
+}
+
+/** With what it has to work with in one turn. */
+export interface Acting extends BuiltIn {
+  readonly artifact: Artifact;
 }
 
 export function openBuiltIn(agent: BuiltIn): AgentConnection {

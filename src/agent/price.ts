@@ -1,4 +1,5 @@
 /** What tokens cost, where a price is known. */
+import type { EventBody } from "../domain/index.ts";
 import type { ModelReply } from "../providers/index.ts";
 
 /** USD per million tokens. */
@@ -8,6 +9,11 @@ export interface Price {
   /** The price of input where it is not said. */
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
+}
+
+export function usageEvent({ usage }: ModelReply, model: string, price: Price | undefined): EventBody {
+  const costUsd = costOf(usage, price);
+  return { type: "usage.reported", model, ...usage, ...(costUsd !== undefined && { costUsd }) };
 }
 
 /** Undefined where no price is known: never zero. */

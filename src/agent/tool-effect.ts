@@ -1,18 +1,21 @@
 /** The effect of a tool call: permission first, then at most one run, and an outcome that is never made up. */
 import { z } from "zod";
 import {
+  BlobPart,
   FileDiff,
   Location,
   ToolOutcome,
   type EventBody,
   type PermissionDecision,
+  type PermissionRequest,
+  type ToolCall,
   type ToolContext,
   type ToolResult,
-  type ToolSpec,
   type TurnContext,
 } from "../domain/index.ts";
 import type { ModelCall, ToolAnswer } from "../providers/index.ts";
-import type { BuiltIn } from "./open.ts";
+import type { PreparedCall, RunnableCall } from "../tools/index.ts";
+import type { Acting } from "./open.ts";
 
 /** Read back only after a crash, so built only then. */
 const Result = z.lazy(() =>
@@ -21,6 +24,8 @@ const Result = z.lazy(() =>
     text: z.string(),
     locations: z.array(Location).optional(),
     diffs: z.array(FileDiff).optional(),
+    blobs: z.array(BlobPart).optional(),
+    structured: z.unknown().optional(),
   }),
 ) as z.ZodType<ToolResult>;
 
@@ -38,33 +43,28 @@ const LOST: ToolResult = {
     "wholly or in part. It was not repeated. Look at the present state before you go on.",
 };
 
-export async function runTool(agent: BuiltIn, turn: TurnContext, step: number, call: ModelCall): Promise<ToolAnswer> {
-  const result = await resultOf(agent, turn, step, call);
+export async function runTool(agent: Acting, turn: TurnContext, step: number, call: ModelCall): Promise<ToolAnswer> {
   const { toolId, name } = call;
-  return { toolId, name, text: result.text, failed: result.outcome !== "ok" };
+  const { text, outcome, blobs } = await resultOf(agent, turn, step, call);
+  return { toolId, name, text, failed: outcome !== "ok", ...(blobs !== undefined && { blobs }) };
 }
 
-async function resultOf(agent: BuiltIn, turn: TurnContext, step: number, call: ModelCall): Promise<ToolResult> {
-  const spec = agent.tools.list().find(({ name }) => name === call.name);
-  if (spec === undefined || call.invalid !== undefined) {
-    const known = agent.tools.list().map(({ name }) => name);
-    const text = call.invalid ?? `there is no tool "${call.name}"; there are: ${known.join(", ")}`;
-    // A call that could be run when the model made it may have been, before its tool was taken away.
-    const mayHaveRun = call.invalid === undefined;
-    return settleAtOnce(agent, turn, step, call, spec, { outcome: "failed", text }, mayHaveRun);
+async function resultOf(agent: Acting, turn: TurnContext, step: number, call: ModelCall): Promise<ToolResult> {
+  const prepared = await prepare(agent, turn, call);
+  const acting = { agent, turn, step, prepared };
+  if (prepared.kind === "settled") {
+    // A call that could be run when the model made it may have been, before its tool was taken away or refused.
+    return settleAtOnce(acting, prepared.result, call.invalid === undefined);
   }
-  const decision = spec.readOnly
-    ? await turn.permit(request(agent, call, spec))
-    : await decided(agent, turn, step, call, spec);
-  if (!decision.allowed) {
-    return settleAtOnce(agent, turn, step, call, spec, { outcome: decision.outcome, text: decision.message });
-  }
+  const { spec } = prepared;
+  const decision = spec.readOnly ? await turn.permit(request(prepared)) : await decided(acting, prepared);
+  if (!decision.allowed) return settleAtOnce(acting, { outcome: decision.outcome, text: decision.message });
   const { value } = await turn.effects.run<ToolResult>({
-    key: key(agent, turn, step, "tool", call),
+    key: key(acting, "tool"),
     repeatable: spec.readOnly,
-    started: [startedEvent(agent, call, spec)],
+    started: [startedEvent(prepared)],
     perform: async () => {
-      const value = await agent.tools.call(call, contextOf(agent, turn, call));
+      const value = await prepared.run(contextOf(agent, turn, call));
       return { value, events: [endedEvent(call, value)] };
     },
     parse: (value) => Result.parse(value),
@@ -73,7 +73,21 @@ async function resultOf(agent: BuiltIn, turn: TurnContext, step: number, call: M
   return value;
 }
 
-function contextOf({ cwd, marker }: BuiltIn, turn: TurnContext, { toolId }: ModelCall): ToolContext {
+interface Step {
+  readonly agent: Acting;
+  readonly turn: TurnContext;
+  readonly step: number;
+  readonly prepared: PreparedCall;
+}
+
+async function prepare({ artifact }: Acting, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
+  if (call.invalid === undefined) return artifact.prepare(call, { signal });
+  const spec = artifact.catalog.get(call.name);
+  const description = artifact.describe(call);
+  return { kind: "settled", spec, call, description, result: { outcome: "failed", text: call.invalid } };
+}
+
+function contextOf({ cwd, marker }: Acting, turn: TurnContext, { toolId }: ModelCall): ToolContext {
   const { log, signal } = turn;
   const broken = new AbortController();
   return {
@@ -88,7 +102,7 @@ function contextOf({ cwd, marker }: BuiltIn, turn: TurnContext, { toolId }: Mode
         broken.abort(error);
       }
     },
-    ask: (question) => turn.ask(question),
+    ask: (question, options) => turn.ask(question, options),
     putBlob: (bytes) => turn.putBlob(bytes),
     getBlob: (hash) => turn.blob(hash),
     record: async (body) => {
@@ -99,11 +113,12 @@ function contextOf({ cwd, marker }: BuiltIn, turn: TurnContext, { toolId }: Mode
 }
 
 /** The decision is journalled, so that a replay under another policy does not rewrite what was done under this one. */
-async function decided(agent: BuiltIn, turn: TurnContext, step: number, call: ModelCall, spec: ToolSpec) {
+async function decided(acting: Step, prepared: RunnableCall): Promise<PermissionDecision> {
+  const { turn } = acting;
   const { value } = await turn.effects.run<PermissionDecision>({
-    key: key(agent, turn, step, "wait", call),
+    key: key(acting, "wait"),
     repeatable: true,
-    perform: async () => ({ value: await turn.permit(request(agent, call, spec)) }),
+    perform: async () => ({ value: await turn.permit(request(prepared)) }),
     parse: (value) => Decision.parse(value),
     lost: () => {
       throw new Error("a wait may always be repeated");
@@ -112,44 +127,31 @@ async function decided(agent: BuiltIn, turn: TurnContext, step: number, call: Mo
   return value;
 }
 
-async function settleAtOnce(
-  agent: BuiltIn,
-  turn: TurnContext,
-  step: number,
-  call: ModelCall,
-  spec: ToolSpec | undefined,
-  value: ToolResult,
-  mayHaveRun = false,
-): Promise<ToolResult> {
+async function settleAtOnce(acting: Step, value: ToolResult, mayHaveRun = false): Promise<ToolResult> {
+  const { turn, prepared } = acting;
   const settled = await turn.effects.run<ToolResult>({
-    key: key(agent, turn, step, "tool", call),
+    key: key(acting, "tool"),
     repeatable: !mayHaveRun,
-    started: [startedEvent(agent, call, spec)],
-    perform: () => Promise.resolve({ value, events: [endedEvent(call, value)] }),
+    started: [startedEvent(prepared)],
+    perform: () => Promise.resolve({ value, events: [endedEvent(prepared.call, value)] }),
     parse: (journalled) => Result.parse(journalled),
-    lost: () => ({ value: LOST, events: [endedEvent(call, LOST)] }),
+    lost: () => ({ value: LOST, events: [endedEvent(prepared.call, LOST)] }),
   });
   return settled.value;
 }
 
-function key(
-  { sessionId }: BuiltIn,
-  { turnId }: TurnContext,
-  step: number,
-  kind: "tool" | "wait",
-  { toolId }: ModelCall,
-) {
-  return { sessionId, turnId, step, kind, id: toolId };
+function key({ agent, turn, step, prepared }: Step, kind: "tool" | "wait") {
+  return { sessionId: agent.sessionId, turnId: turn.turnId, step, kind, id: prepared.call.toolId };
 }
 
-function request({ tools }: BuiltIn, call: ModelCall, { name, kind, readOnly }: ToolSpec) {
-  const { title } = tools.describe(call);
-  return { toolId: call.toolId, tool: name, title, kind, readOnly, input: call.input };
+function request({ call, spec, description }: RunnableCall): PermissionRequest {
+  const { name, kind, readOnly } = spec;
+  return { toolId: call.toolId, tool: name, title: description.title, kind, readOnly, input: call.input };
 }
 
-function startedEvent({ tools }: BuiltIn, call: ModelCall, spec: ToolSpec | undefined): EventBody {
+function startedEvent({ call, spec, description }: PreparedCall): EventBody {
   const { toolId, name, input } = call;
-  const { title, locations } = spec === undefined ? { title: name } : tools.describe(call);
+  const { title, locations } = description;
   return {
     type: "tool.started",
     toolId,
@@ -161,6 +163,16 @@ function startedEvent({ tools }: BuiltIn, call: ModelCall, spec: ToolSpec | unde
   };
 }
 
-function endedEvent({ toolId }: ModelCall, { outcome, text, locations, diffs }: ToolResult): EventBody {
-  return { type: "tool.ended", toolId, outcome, text, ...(locations && { locations }), ...(diffs && { diffs }) };
+function endedEvent({ toolId }: ToolCall, result: ToolResult): EventBody {
+  const { outcome, text, locations, diffs, blobs, structured } = result;
+  return {
+    type: "tool.ended",
+    toolId,
+    outcome,
+    text,
+    ...(locations && { locations }),
+    ...(diffs && { diffs }),
+    ...(blobs && { blobs }),
+    ...(structured !== undefined && { structured }),
+  };
 }

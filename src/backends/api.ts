@@ -1,34 +1,74 @@
 /** The `api` backend: the built-in agent on a model API. */
-import { codingTools, openBuiltIn, systemPrompt, type Price } from "../agent/index.ts";
-import { RookeryError, type Backend } from "../domain/index.ts";
+import { codingTools, openBuiltIn, systemPrompt, usageEvent, type Price } from "../agent/index.ts";
+import {
+  RookeryError,
+  type AgentConnection,
+  type Backend,
+  type BackendContext,
+  type SessionDesk,
+  type TurnContext,
+} from "../domain/index.ts";
 import { openModel, type ProviderOptions } from "../providers/index.ts";
-import { filtered, type ToolFilter } from "../tools/index.ts";
+import { openEquipment, type Wanted } from "./equipment.ts";
+import { sample, type Sampler } from "./sampling.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 export interface ApiBackendOptions extends ProviderOptions {
-  readonly tools?: ToolFilter | undefined;
+  readonly wanted?: Wanted | undefined;
   /** The price of a model by its name, `provider/model`. */
   readonly priceOf?: ((model: string) => Price | undefined) | undefined;
 }
 
 export function apiBackend(options: ApiBackendOptions): Backend {
+  return { kind: "api", open: (context) => openApi(context, options) };
+}
+
+async function openApi(context: BackendContext, options: ApiBackendOptions): Promise<AgentConnection> {
+  const { sessionId, agent, cwd, marker, mcpServers = [], saved } = context;
+  if (agent.model === undefined) {
+    const fix = `set model = "anthropic/…" under [agents.${agent.name}], or use --model`;
+    throw new RookeryError("model_invalid", `agent ${agent.name} has no model: ${fix}`);
+  }
+  const model = openModel(agent.model, options);
+  const price = options.priceOf?.(agent.model);
+  const env = withoutSecrets(options.env);
+  let running: TurnContext | undefined;
+  let desk: SessionDesk | undefined;
+  const sampler: Sampler = {
+    model,
+    usageOf: (reply) => usageEvent(reply, model.name, price),
+    turn: () => running,
+    desk: () => desk,
+  };
+  const { servers = [], ...wanted } = options.wanted ?? {};
+  const equipment = await openEquipment({
+    ...wanted,
+    cwd,
+    marker,
+    env,
+    saved,
+    base: [codingTools({ env })],
+    servers: [...servers, ...mcpServers],
+    sample: (request, asking) => sample(sampler, request, asking),
+  });
+  const { tools, held } = equipment;
+  const system = systemPrompt(cwd, agent.prompts);
+  const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price });
   return {
-    kind: "api",
-    open({ sessionId, agent, cwd, marker }) {
-      if (agent.model === undefined) {
-        const fix = `set model = "anthropic/…" under [agents.${agent.name}], or use --model`;
-        return Promise.reject(new RookeryError("model_invalid", `agent ${agent.name} has no model: ${fix}`));
-      }
-      const connection = openBuiltIn({
-        sessionId,
-        cwd,
-        marker,
-        model: openModel(agent.model, options),
-        system: systemPrompt(cwd, agent.prompts),
-        tools: filtered(codingTools({ env: withoutSecrets(options.env) }), options.tools),
-        price: options.priceOf?.(agent.model),
-      });
-      return Promise.resolve(connection);
+    ...builtIn,
+    tools: held,
+    attach: (given) => {
+      desk = given;
+      equipment.attach(given);
     },
+    runTurn: async (turn) => {
+      running = turn;
+      try {
+        return await equipment.turn(turn, () => builtIn.runTurn(turn));
+      } finally {
+        running = undefined;
+      }
+    },
+    [Symbol.asyncDispose]: () => equipment[Symbol.asyncDispose](),
   };
 }

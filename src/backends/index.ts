@@ -1,3 +1,4 @@
 /** Ways to drive an agent. */
 export { acpBackend, type AcpBackendOptions } from "./acp/backend.ts";
+export type { Wanted } from "./equipment.ts";
 export { apiBackend, type ApiBackendOptions } from "./api.ts";

@@ -2,6 +2,8 @@
 import type { EffectHost } from "./effects.ts";
 import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 import type { McpServerSpec } from "./mcp.ts";
+import type { SessionTools } from "./session-tools.ts";
+import type { SessionState } from "./state.ts";
 
 export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
@@ -31,6 +33,8 @@ export interface BackendContext {
   readonly nativeId: string | undefined;
   /** What whoever opened the session brings for it. Not in the log: it may hold secrets. */
   readonly mcpServers?: readonly McpServerSpec[] | undefined;
+  /** What the log says of the session's tools and plugins. */
+  readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
 }
@@ -42,6 +46,8 @@ export interface AgentConnection extends AsyncDisposable {
   readonly resumesTurns: boolean;
   /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */
   attach?(desk: SessionDesk): void;
+  /** What the agent has of Rookery's tools; left out where it gets none. */
+  readonly tools?: SessionTools | undefined;
 }
 
 /** A session's pen and ear outside of a turn: for what servers say and ask while no turn runs. */

@@ -39,7 +39,8 @@ export type FileDiff = z.infer<typeof FileDiff>;
 const blobPart = () =>
   z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() });
 /** Bytes that are kept beside the log. */
-export type BlobPart = z.infer<ReturnType<typeof blobPart>>;
+export const BlobPart = z.lazy(blobPart);
+export type BlobPart = z.infer<typeof BlobPart>;
 
 export const InputPart = z.lazy(() =>
   z.discriminatedUnion("type", [z.strictObject({ type: z.literal("text"), text: z.string() }), blobPart()]),

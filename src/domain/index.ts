@@ -5,6 +5,7 @@ export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./ids.ts";
 export * from "./mcp.ts";
+export * from "./session-tools.ts";
 export * from "./state.ts";
 export * from "./store.ts";
 export * from "./summary.ts";

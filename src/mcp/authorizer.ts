@@ -29,3 +29,12 @@ export class LoginNeeded extends Error {
     this.server = server;
   }
 }
+
+/** One that is loaded when it is first needed: most servers want no login. */
+export function lateAuthorizer(load: () => Promise<Authorizer>): Authorizer {
+  return {
+    fetch: async (url, init) => (await load()).fetch(url, init),
+    login: async (options) => (await load()).login(options),
+    logout: async (signal) => (await load()).logout(signal),
+  };
+}

@@ -1,5 +1,5 @@
 /** The images of a conversation that a model is given: those that its provider takes, the newest first, while they fit. */
-import { RookeryError, type InputPart } from "../domain/index.ts";
+import { RookeryError, type BlobPart } from "../domain/index.ts";
 import type { Message, ModelRequest } from "./model.ts";
 
 /** What a provider takes. */
@@ -11,8 +11,6 @@ export interface ImageLimits {
 
 /** By their hashes. */
 export type Images = ReadonlyMap<string, Uint8Array>;
-
-export type BlobPart = Extract<InputPart, { type: "blob" }>;
 
 /** In one request: with more than twenty Anthropic takes smaller ones only, and a request of at most 32 MB in all. */
 const MOST = 20;
@@ -50,8 +48,18 @@ export function nameOf({ name, mediaType }: BlobPart): string {
 }
 
 function imagesIn(message: Message, { mediaTypes }: ImageLimits): BlobPart[] {
-  if (message.role !== "user") return [];
-  return message.parts.filter((part) => part.type === "blob").filter((part) => mediaTypes.includes(part.mediaType));
+  return blobsIn(message).filter((part) => mediaTypes.includes(part.mediaType));
+}
+
+function blobsIn(message: Message): readonly BlobPart[] {
+  switch (message.role) {
+    case "user":
+      return message.parts.filter((part) => part.type === "blob");
+    case "tool":
+      return message.results.flatMap(({ blobs }) => blobs ?? []);
+    case "assistant":
+      return [];
+  }
 }
 
 function problemWith(

@@ -1,8 +1,8 @@
 /** Our messages in the AI SDK's form. */
-import type { AssistantContent, ModelMessage, UserContent } from "ai";
-import type { InputPart } from "../domain/index.ts";
-import { nameOf, type BlobPart, type Images } from "./images.ts";
-import type { Message } from "./model.ts";
+import type { AssistantContent, ModelMessage, ToolContent, UserContent } from "ai";
+import type { BlobPart, InputPart } from "../domain/index.ts";
+import { nameOf, type Images } from "./images.ts";
+import type { Message, ToolAnswer } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
 
 /**
@@ -37,14 +37,29 @@ function toModelMessage(message: Message, target: Origin, images: Images): Model
     case "tool":
       return {
         role: "tool",
-        content: message.results.map(({ toolId, name, text, failed }) => ({
+        content: message.results.map((answer) => ({
           type: "tool-result",
-          toolCallId: toolId,
-          toolName: name,
-          output: { type: failed ? "error-text" : "text", value: text },
+          toolCallId: answer.toolId,
+          toolName: answer.name,
+          output: outputOf(answer, images),
         })),
       };
   }
+}
+
+type Output = Extract<ToolContent[number], { type: "tool-result" }>["output"];
+
+/** The text names what came with it, so that nothing is said of what cannot be given. */
+function outputOf({ text, failed, blobs = [] }: ToolAnswer, images: Images): Output {
+  if (failed) return { type: "error-text", value: text };
+  const given = blobs.flatMap(({ hash, mediaType }) => {
+    const bytes = images.get(hash);
+    return bytes === undefined
+      ? []
+      : [{ type: "image-data" as const, data: Buffer.from(bytes).toString("base64"), mediaType }];
+  });
+  if (given.length === 0) return { type: "text", value: text };
+  return { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...given] };
 }
 
 /** Texts that stand together are one. */

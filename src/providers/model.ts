@@ -1,6 +1,6 @@
 /** A model as the agent sees it: messages and tools in, a stream and then one whole reply out. No SDK type passes here. */
 import { z } from "zod";
-import type { InputPart, ToolSpec } from "../domain/index.ts";
+import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 
 export interface Model {
   /** `provider/model`. */
@@ -16,6 +16,10 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** The bytes of an input part; undefined where they are gone. */
   readonly blob: (hash: string) => Promise<Uint8Array | undefined>;
+  /** What the model is left to choose where it is not said. */
+  readonly maxTokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly stopSequences?: readonly string[] | undefined;
 }
 
 export type ModelPart =
@@ -39,6 +43,8 @@ export interface ToolAnswer {
   readonly name: string;
   readonly text: string;
   readonly failed: boolean;
+  /** What came with the text; images among them are given where the model takes them. */
+  readonly blobs?: readonly BlobPart[] | undefined;
 }
 
 const modelCall = () =>

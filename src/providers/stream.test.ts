@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { InputPart, ToolSpec } from "../domain/index.ts";
+import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 import { call, calls, fault, say, startModelServer, type Reply } from "../testing/index.ts";
 import { CLIENTS, CLIENT_NAMES, FAKE_KEY, type ClientName } from "../testing/model-server/test-clients.ts";
-import type { BlobPart, ImageLimits } from "./images.ts";
+import type { ImageLimits } from "./images.ts";
 import type { Message, Model, ModelReply } from "./model.ts";
 import { streamedModel } from "./stream.ts";
 

@@ -30,14 +30,18 @@ export function streamedModel(
 async function* streamStep(
   model: Exclude<LanguageModel, string>,
   { provider, model: modelId, images }: Endpoint & { readonly images?: ImageLimits },
-  { system, messages, tools, signal, blob }: ModelRequest,
+  request: ModelRequest,
 ): AsyncIterable<ModelPart> {
+  const { system, messages, tools, signal, blob, maxTokens, temperature, stopSequences } = request;
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false; // stdout is ours
   const result = streamText({
     model,
     system: system.toWellFormed(),
     messages: toModelMessages(messages, { provider, model: modelId }, await loadImages({ messages, blob }, images)),
     tools: toToolSet(tools),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
     maxRetries: RETRIES,
     abortSignal: signal,
     onError: () => undefined, // it would print; the error is thrown below

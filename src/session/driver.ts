@@ -4,6 +4,7 @@ import {
   messageOf,
   type AgentConnection,
   type EventBody,
+  type Overlay,
   type PermissionPolicy,
   type SessionDesk,
   type SessionState,
@@ -34,6 +35,7 @@ export class Driver implements AsyncDisposable {
   #connection: AgentConnection | undefined;
   #missing: unknown;
   #desk: SessionDesk | undefined;
+  #overlay: Overlay | undefined;
 
   constructor(prepare: Prepare, connection: AgentConnection) {
     this.#prepare = prepare;
@@ -44,6 +46,12 @@ export class Driver implements AsyncDisposable {
   attach(desk: SessionDesk): void {
     this.#desk = desk;
     this.#connection?.attach?.(desk);
+  }
+
+  /** It belongs to the session: whoever comes after has it too. Throws `tool_conflict`, and changes nothing then. */
+  setOverlay(overlay: Overlay): void {
+    this.connection.tools?.setOverlay(overlay);
+    this.#overlay = overlay;
   }
 
   /** It was lost in a change that failed, and could not be had again. */
@@ -88,6 +96,7 @@ export class Driver implements AsyncDisposable {
 
   #use(connection: AgentConnection): void {
     this.#connection = connection;
+    if (this.#overlay !== undefined) connection.tools?.setOverlay(this.#overlay);
     if (this.#desk !== undefined) connection.attach?.(this.#desk);
   }
 

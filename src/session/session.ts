@@ -4,15 +4,18 @@ import {
   newId,
   type EventBody,
   type InputPart,
+  type Overlay,
   type SessionEvent,
   type SessionState,
   type SessionStore,
+  type SessionTools,
   type TurnOutcome,
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { answerRequest, type Answer } from "./answer.ts";
 import { openDesk, type OwnedDesk } from "./desk.ts";
 import { changeEvents, type Changes, type Driver } from "./driver.ts";
+import { expandPrompt } from "./expand.ts";
 import { asInput } from "./input.ts";
 import type { Recorder } from "./recorder.ts";
 import { driveTurn } from "./turn.ts";
@@ -74,6 +77,39 @@ export class Session implements AsyncDisposable {
   /** The fold of the log, as far as this process has seen it. */
   get state(): SessionState {
     return this.#parts.recorder.state;
+  }
+
+  /** What the agent has of Rookery's tools, and its MCP servers. Throws `agent_unavailable`, also where it has none. */
+  get tools(): SessionTools {
+    const { tools } = this.#parts.driver.connection;
+    if (tools !== undefined) return tools;
+    throw new RookeryError("agent_unavailable", `${this.state.agent} has its own tools and takes none from here`);
+  }
+
+  /**
+   * Extends what the agent has, for this session and from its next turn on. It is not in the log: whoever opens the
+   * session again sets it again. Throws `tool_conflict`, and changes nothing then.
+   */
+  setOverlay(overlay: Overlay): void {
+    this.#refuseIfClosed();
+    this.#parts.driver.setOverlay(overlay);
+  }
+
+  /** Switches a tool on or off for this session, for good, and also one that is not there now. */
+  async chooseTool(tool: string, enabled: boolean): Promise<void> {
+    this.#refuseIfClosed();
+    this.tools.choose(tool, enabled);
+    await this.#record([{ type: "tool.chosen", tool, enabled }]);
+  }
+
+  /**
+   * An input that names a prompt of an MCP server, `/server:prompt words`, becomes what the prompt says; any other stays
+   * as it is. Waits for that server. Rejects with `input_invalid` where an argument is missing, or `mcp_*`.
+   */
+  async expand(input: string, options: { signal?: AbortSignal } = {}): Promise<string | readonly InputPart[]> {
+    const { tools } = this.#parts.driver.connection;
+    const signal = options.signal ?? new AbortController().signal;
+    return tools === undefined ? input : expandPrompt(input, { tools, store: this.#parts.store, signal });
   }
 
   /** Starts a turn. Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`. */

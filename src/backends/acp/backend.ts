@@ -5,6 +5,9 @@ import {
   type Backend,
   type BackendContext,
   type EventBody,
+  type McpServerSpec,
+  type SessionDesk,
+  type SessionTools,
   type TurnContext,
   type TurnOutcome,
 } from "../../domain/index.ts";
@@ -16,6 +19,10 @@ import {
   type schema,
   type SessionOptions,
 } from "../../acp/index.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
+import { isOffered, offeredTools } from "../offered.ts";
+import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "./handover.ts";
 import { startLive, type How, type Live } from "./live.ts";
@@ -29,17 +36,34 @@ export interface AcpBackendOptions {
   readonly serve?: readonly ("files" | "terminals")[] | undefined;
   /** What the registry calls the agent, where it has no command of its own. */
   readonly registry?: string | undefined;
+  readonly wanted?: Wanted | undefined;
 }
 
 export function acpBackend(options: AcpBackendOptions): Backend {
   return {
     kind: "acp",
     async open(context) {
-      const connection = new AcpConnection(context, options);
+      await using opening = new DisposeStack();
+      const equipment = opening.use(await equip(context, options));
+      const connection = new AcpConnection(context, options, equipment);
       await connection.start();
+      opening.move(); // the connection's from here on
       return connection;
     },
   };
+}
+
+/** What the client brings goes to the agent as it is, unless not all of its tools are wanted. */
+function isFiltered({ wanted }: AcpBackendOptions): boolean {
+  const { allow = [], deny = [] } = wanted?.filter ?? {};
+  return allow.length + deny.length > 0;
+}
+
+function equip(context: BackendContext, options: AcpBackendOptions): Promise<Equipment> {
+  const { cwd, marker, saved, mcpServers = [] } = context;
+  const { servers = [], ...wanted } = options.wanted ?? {};
+  const ours = isFiltered(options) ? [...servers, ...mcpServers] : servers;
+  return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env: withoutSecrets(options.env), base: [] });
 }
 
 class AcpConnection implements AgentConnection {
@@ -47,13 +71,17 @@ class AcpConnection implements AgentConnection {
   readonly resumesTurns = false;
   readonly #context: BackendContext;
   readonly #options: AcpBackendOptions;
+  readonly #equipment: Equipment;
+  /** Was the agent that runs given our tools? */
+  #offered = false;
   #live: Live | undefined;
   #introduced = false;
   #nativeId: string | undefined;
   #turn: AcpTurn | undefined;
   #cost = 0;
 
-  constructor(context: BackendContext, options: AcpBackendOptions) {
+  constructor(context: BackendContext, options: AcpBackendOptions, equipment: Equipment) {
+    this.#equipment = equipment;
     this.#context = context;
     this.#options = options;
     this.#nativeId = context.nativeId;
@@ -63,6 +91,7 @@ class AcpConnection implements AgentConnection {
     const launch = this.#launch();
     const live = await startLive({
       context: this.#context,
+      servers: await this.#servers(),
       command: launch.command,
       env: { ...this.#options.env, ...launch.env },
       auth: this.#options.auth,
@@ -77,6 +106,35 @@ class AcpConnection implements AgentConnection {
     return live;
   }
 
+  get tools(): SessionTools {
+    return this.#equipment.held;
+  }
+
+  attach(desk: SessionDesk): void {
+    this.#equipment.attach(desk);
+  }
+
+  /** Nothing is offered where there is nothing, for an agent tells its model of every server. */
+  get #hasTools(): boolean {
+    const { tools, held } = this.#equipment;
+    return held.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
+  }
+
+  async #servers(): Promise<McpServerSpec[]> {
+    const { cwd, marker, mcpServers = [] } = this.#context;
+    const brought = isFiltered(this.#options) ? mcpServers.filter(({ type }) => type === "foreign") : mcpServers;
+    this.#offered = this.#hasTools;
+    if (!this.#offered) return [...brought];
+    const offered = await offeredTools({
+      equipment: this.#equipment,
+      cwd,
+      marker,
+      turn: () => this.#turn?.context,
+      reported: (tool) => this.#turn?.reported(tool),
+    });
+    return [...brought.filter(({ name }) => name !== offered.name), offered];
+  }
+
   #launch(): { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> } {
     const { command, name } = this.#context.agent;
     if (command !== undefined) return { command };
@@ -86,7 +144,11 @@ class AcpConnection implements AgentConnection {
     throw new RookeryError("config_invalid", `agent ${name} has no command to start: ${fix}`);
   }
 
-  async runTurn(turn: TurnContext): Promise<TurnOutcome> {
+  runTurn(turn: TurnContext): Promise<TurnOutcome> {
+    return this.#equipment.turn(turn, () => this.#run(turn));
+  }
+
+  async #run(turn: TurnContext): Promise<TurnOutcome> {
     let live: Live;
     try {
       live = await this.#running();
@@ -99,6 +161,7 @@ class AcpConnection implements AgentConnection {
       session: live.session,
       agent: this.#context.agent.name,
       costBefore: this.#cost,
+      isOffered: (name) => this.#offered && isOffered(name, this.#equipment.tools.artifact().catalog),
     });
     this.#turn = running;
     try {
@@ -121,13 +184,18 @@ class AcpConnection implements AgentConnection {
   async [Symbol.asyncDispose](): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
-    await live?.[Symbol.asyncDispose]();
+    try {
+      await live?.[Symbol.asyncDispose]();
+    } finally {
+      await this.#equipment[Symbol.asyncDispose]();
+    }
   }
 
   /** The one that runs, or another where it has ended since. */
   async #running(): Promise<Live> {
     const live = this.#live;
-    if (live !== undefined && live.client.connection.over === undefined) return live;
+    const lacksTools = !this.#offered && this.#hasTools; // an overlay that came later
+    if (live !== undefined && live.client.connection.over === undefined && !lacksTools) return live;
     await this.#drop(live);
     return this.start();
   }

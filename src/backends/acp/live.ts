@@ -1,5 +1,11 @@
 /** An ACP agent that runs, with the session that this conversation has with it. */
-import { RookeryError, isRookeryError, messageOf, type BackendContext } from "../../domain/index.ts";
+import {
+  RookeryError,
+  isRookeryError,
+  messageOf,
+  type BackendContext,
+  type McpServerSpec,
+} from "../../domain/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import {
   connectClient,
@@ -20,6 +26,8 @@ import { wordsOf } from "./outcome.ts";
 
 export interface LiveOptions {
   readonly context: BackendContext;
+  /** What the agent is to have of MCP servers. */
+  readonly servers: readonly McpServerSpec[];
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The way to log in that the agent is to be asked for, by its id. */
@@ -86,7 +94,7 @@ async function openNative(client: Client, options: LiveOptions): Promise<Pick<Li
   const { nativeId, context } = options;
   const builder = () => {
     const made = client.session(context.cwd);
-    for (const spec of context.mcpServers ?? []) {
+    for (const spec of options.servers) {
       const server = declarationOfSpec(spec);
       if (server !== undefined) made.mcpServer(server);
     }

@@ -30,6 +30,7 @@ const TOOL_TEXT_LENGTH = 64 * 1024;
 
 export class Transcript {
   readonly #tools = new Map<string, Tool>();
+  readonly #taken = new Set<string>();
   #message: Message | undefined;
   #thought: { readonly id: string; readonly agentsId: string | undefined } | undefined;
   /** What the agent last said of its context and its cost. */
@@ -65,6 +66,16 @@ export class Transcript {
   asked(toolCall: schema.ToolCallUpdate): { readonly events: EventBody[]; readonly tool: Readonly<Tool> } {
     const events = [...this.#endMessage(), ...this.#tool(toolCall)];
     return { events, tool: this.#known(toolCall.toolCallId) };
+  }
+
+  /** A call that runs and is one of those; each is found once. */
+  take(isWanted: (name: string) => boolean): string | undefined {
+    for (const tool of this.#tools.values()) {
+      if (tool.ended || this.#taken.has(tool.id) || !(isWanted(tool.name) || isWanted(tool.title))) continue;
+      this.#taken.add(tool.id);
+      return tool.id;
+    }
+    return undefined;
   }
 
   refused(toolId: string, outcome: "denied" | "cancelled", text: string): EventBody[] {

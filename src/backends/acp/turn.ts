@@ -15,6 +15,8 @@ export interface TurnParts {
   readonly agent: string;
   /** What the session has cost so far, as the agent counts. */
   readonly costBefore: number;
+  /** Is this how the agent names a tool that it has from us? Its calls are decided where they are run. */
+  readonly isOffered: (name: string) => boolean;
 }
 
 export class AcpTurn {
@@ -49,6 +51,16 @@ export class AcpTurn {
     }
   }
 
+  get context(): TurnContext {
+    return this.#parts.turn;
+  }
+
+  /** The id that the agent gave to its call of a tool that it has from us. */
+  reported(tool: string): string | undefined {
+    const { isOffered } = this.#parts;
+    return this.#transcript.take((name) => name.includes(tool) && isOffered(name));
+  }
+
   /** The agent waits while the log has no room. */
   update({ update }: UpdateItem): void | Promise<void> {
     const events = this.#transcript.update(update);
@@ -62,6 +74,8 @@ export class AcpTurn {
     const { events, tool } = this.#transcript.asked(toolCall);
     this.#record(...events);
     const { id: toolId, name, title, kind, input } = tool;
+    const { isOffered } = this.#parts;
+    if (isOffered(name) || isOffered(title)) return outcomeOf({ allowed: true }, options);
     const decision = await turn.permit({
       toolId,
       tool: name,

@@ -1,0 +1,187 @@
+/** What one agent of one session has to work with: its tools, its MCP servers and its plugins, opened and closed together. */
+import type {
+  EventBody,
+  McpServerSpec,
+  McpSnapshot,
+  PromptContribution,
+  RemoteServerSpec,
+  SessionDesk,
+  SessionState,
+  SessionTools,
+  ToolSource,
+  TurnContext,
+  TurnOutcome,
+} from "../domain/index.ts";
+import { RookeryError } from "../domain/index.ts";
+import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
+import { DisposeStack } from "../stdx/index.ts";
+import { AgentTools, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
+
+/** What the configuration and whoever opened Rookery want for an agent. */
+export interface Wanted {
+  readonly servers?: readonly McpServerSpec[] | undefined;
+  readonly filter?: ToolFilter | undefined;
+  readonly plugins?: readonly Plugin[] | undefined;
+  /** Characters of definitions past which tools are found by searching. */
+  readonly deferOver?: number | undefined;
+  readonly authorizer?: ((spec: RemoteServerSpec) => Authorizer) | undefined;
+}
+
+export interface EquipmentOptions extends Wanted {
+  readonly cwd: string;
+  readonly marker: string;
+  /** What every server gets, beside its own. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told to the model however many others there are. */
+  readonly base: readonly ToolSource[];
+  readonly servers: readonly McpServerSpec[];
+  readonly sample?: ServersOptions["sample"];
+  /** What the session's log says of its tools and plugins. */
+  readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
+}
+
+export interface Equipment extends AsyncDisposable {
+  readonly tools: AgentTools;
+  /** For whoever holds the session. */
+  readonly held: SessionTools;
+  attach(desk: SessionDesk): void;
+  /** Runs a turn between the hooks of the plugins, once the servers had their time to come up. */
+  turn(turn: TurnContext, run: () => Promise<TurnOutcome>): Promise<TurnOutcome>;
+}
+
+/** In the first turn only: an agent that begins without its tools may never look for them again. */
+const SERVERS_MS = 10_000;
+/** What is said before the session is there waits; more than this was never worth reading. */
+const MOST_WAITING = 100;
+const NO_SERVERS: McpSnapshot = { servers: [] };
+
+export async function openEquipment(options: EquipmentOptions): Promise<Equipment> {
+  await using opening = new DisposeStack();
+  const said = new Saying();
+  const servers = options.servers.length === 0 ? undefined : opening.use(await serversOf(options));
+  const plugins = [...(servers === undefined ? [] : [instructions(servers)]), ...(options.plugins ?? [])];
+  const tools = opening.use(
+    new AgentTools({
+      filter: options.filter,
+      plugins,
+      deferOver: options.deferOver,
+      choices: new Map(Object.entries(options.saved?.toolChoices ?? {})),
+      onNotice: (notice) => said.say({ type: "notice", ...notice }),
+    }),
+  );
+  for (const source of options.base) tools.add(source, { always: true });
+  if (servers !== undefined) tools.add(resultsSource(), { always: true }); // nobody else has results that are too long
+  for (const source of servers?.sources ?? []) tools.add(source);
+  const states = options.saved?.pluginStates ?? {};
+  await tools.restorePlugins(states);
+  const kept = new Map(Object.entries(states).map(([plugin, saved]) => [plugin, JSON.stringify(saved)]));
+  let first = true;
+  const owned = opening.move();
+  return {
+    tools,
+    held: heldTools(tools, servers),
+    attach: (desk) => {
+      said.attach(desk);
+      servers?.attach(desk);
+    },
+    turn: async (turn, run) => {
+      if (first && servers !== undefined) await comeUp(servers, turn);
+      first = false;
+      const { turnId, signal } = turn;
+      await tools.turnStarted({ turnId, signal });
+      const outcome = await run();
+      await tools.turnEnded({ turnId, outcome: outcome.status });
+      turn.log.record(...changedStates(await tools.pluginStates(), kept));
+      return outcome;
+    },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** Loaded where there are servers: the command starts faster without. */
+async function serversOf({ servers, cwd, env, marker, authorizer, sample }: EquipmentOptions): Promise<McpServers> {
+  const { openServers } = await import("../mcp/index.ts");
+  return openServers({ servers, cwd, env, marker, authorizer, sample });
+}
+
+async function comeUp(servers: McpServers, { signal, log }: TurnContext): Promise<void> {
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(SERVERS_MS)]);
+  await servers.settled(enough).catch(() => undefined);
+  if (signal.aborted) return;
+  const late = servers.snapshot().servers.filter(({ status }) => status === "connecting");
+  if (late.length === 0) return;
+  const names = late.map(({ name }) => name).join(", ");
+  const message = `still connecting to ${names}: the turn begins without, and the next one has what is there then`;
+  log.record({ type: "notice", level: "info", code: "mcp_late", message });
+}
+
+/** What servers say of themselves, for as long as the agent has one of their tools. */
+function instructions(servers: McpServers): Plugin {
+  let revision = 0;
+  let shown: readonly PromptContribution[] = [];
+  let text = "";
+  const look = (): void => {
+    const next = servers.snapshot().servers.flatMap(({ name, instructions, tools }): PromptContribution[] => {
+      if (instructions === undefined) return [];
+      const names = tools.map((tool) => tool.name);
+      return [{ slot: "tools", title: `MCP server ${name}`, content: instructions, tools: names }];
+    });
+    const said = JSON.stringify(next);
+    if (said === text) return;
+    [shown, text] = [next, said];
+    revision += 1;
+  };
+  servers.onChange(look);
+  return { id: "rookery.mcp", version: "1", revision: () => revision, contributions: () => shown };
+}
+
+function changedStates(
+  states: Awaited<ReturnType<AgentTools["pluginStates"]>>,
+  kept: Map<string, string>,
+): EventBody[] {
+  return Object.entries(states).flatMap(([plugin, { version, state }]): EventBody[] => {
+    const text = JSON.stringify({ version, state });
+    if (kept.get(plugin) === text) return [];
+    kept.set(plugin, text);
+    return [{ type: "plugin.saved", plugin, version, state }];
+  });
+}
+
+function heldTools(tools: AgentTools, servers: McpServers | undefined): SessionTools {
+  const some = (server: string): McpServers => {
+    if (servers !== undefined) return servers;
+    throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}: it has none at all`);
+  };
+  return {
+    list: () => [...tools.artifact().catalog.values()],
+    setOverlay: (overlay) => tools.setOverlay(overlay),
+    choose: (tool, enabled) => tools.choose(tool, enabled),
+    servers: () => servers?.snapshot() ?? NO_SERVERS,
+    onChange: (listener) => {
+      const stops = [tools.onChange(listener), servers?.onChange(listener)];
+      return () => stops.forEach((stop) => stop?.());
+    },
+    settled: async (signal) => servers?.settled(signal),
+    getPrompt: async (server, name, args, signal) => some(server).getPrompt(server, name, args, signal),
+    readResource: async (server, uri, signal) => some(server).readResource(server, uri, signal),
+    login: async (server, signal) => some(server).login(server, signal),
+    reconnect: (server) => some(server).reconnect(server),
+  };
+}
+
+/** Keeps what is said until there is somewhere to say it. */
+class Saying {
+  #desk: SessionDesk | undefined;
+  #waiting: EventBody[] = [];
+
+  say(body: EventBody): void {
+    if (this.#desk !== undefined) this.#desk.record(body);
+    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(body);
+  }
+
+  attach(desk: SessionDesk): void {
+    this.#desk = desk;
+    desk.record(...this.#waiting);
+    this.#waiting = [];
+  }
+}

@@ -1,0 +1,81 @@
+/** A server that asks for the session's model: behind a permission, in the log, and paid for like any other call. */
+import { newId, type EventBody, type PermissionDecision, type SessionDesk, type TurnContext } from "../domain/index.ts";
+import { SamplingRefused } from "../mcp/sampling.ts";
+import type { SamplingContext, SamplingReply, SamplingRequest } from "../mcp/index.ts";
+import type { Message, Model, ModelReply } from "../providers/index.ts";
+
+export interface Sampler {
+  readonly model: Model;
+  readonly usageOf: (reply: ModelReply) => EventBody;
+  /** The turn that runs, if one does. */
+  readonly turn: () => TurnContext | undefined;
+  readonly desk: () => SessionDesk | undefined;
+}
+
+/** A server is no reason to spend without end. */
+const MOST_TOKENS = 16_384;
+const SHOWN = 4_000;
+
+export async function sample(
+  { model, usageOf, turn, desk }: Sampler,
+  request: SamplingRequest,
+  { server, signal }: SamplingContext,
+): Promise<SamplingReply> {
+  const toolId = newId("tool");
+  const running = turn();
+  const tool = `${server}__sampling`;
+  const title = `${server} asks the model`;
+  const input = { system: request.systemPrompt, messages: shown(request), maxTokens: request.maxTokens };
+  const asking = { toolId, tool, title, kind: "think" as const, readOnly: false, input };
+  const decision = await (running?.permit(asking) ?? desk()?.permit(asking, { signal }) ?? Promise.resolve(NOBODY));
+  if (!decision.allowed) throw new SamplingRefused(decision.message);
+  const record = (...bodies: EventBody[]): void =>
+    running === undefined ? desk()?.record(...bodies) : running.log.record(...bodies);
+  record({ type: "tool.started", toolId, name: tool, title, kind: "think", input });
+  try {
+    const reply = await replyOf(model, request, AbortSignal.any([signal, ...(running ? [running.signal] : [])]));
+    record(usageOf(reply), { type: "tool.ended", toolId, outcome: "ok", text: reply.text.slice(0, SHOWN) });
+    const stopReason = reply.stopReason === "length" ? ("maxTokens" as const) : ("endTurn" as const);
+    return { model: model.name, text: reply.text, stopReason };
+  } catch (error) {
+    const outcome = signal.aborted ? ("cancelled" as const) : ("failed" as const);
+    record({ type: "tool.ended", toolId, outcome, text: error instanceof Error ? error.message : String(error) });
+    throw error;
+  }
+}
+
+const NOBODY: PermissionDecision = { allowed: false, outcome: "denied", message: "nobody can be asked yet" };
+
+async function replyOf(model: Model, request: SamplingRequest, signal: AbortSignal): Promise<ModelReply> {
+  const { systemPrompt = "", temperature, stopSequences } = request;
+  const maxTokens = Math.min(request.maxTokens, MOST_TOKENS);
+  const blobs = new Map<string, Uint8Array>();
+  const messages = request.messages.map((message) => messageOf(message, blobs));
+  const blob = (hash: string) => Promise.resolve(blobs.get(hash));
+  const asked = { system: systemPrompt, messages, tools: [], signal, blob, maxTokens, temperature, stopSequences };
+  for await (const part of model.stream(asked)) if (part.type === "reply") return part.reply;
+  throw new Error("a model's stream ends with a reply");
+}
+
+function messageOf({ role, parts }: SamplingRequest["messages"][number], blobs: Map<string, Uint8Array>): Message {
+  if (role === "assistant") {
+    const text = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
+    return { role, text, calls: [] };
+  }
+  return {
+    role,
+    parts: parts.map((part) => {
+      if (part.type === "text") return part;
+      const hash = `sampling:${blobs.size}`;
+      blobs.set(hash, part.bytes);
+      return { type: "blob", hash, mediaType: part.mediaType };
+    }),
+  };
+}
+
+function shown({ messages }: SamplingRequest): string {
+  const lines = messages.map(({ role, parts }) => {
+    return `${role}: ${parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join(" ")}`;
+  });
+  return lines.join("\n").slice(0, SHOWN);
+}

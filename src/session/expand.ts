@@ -1,0 +1,79 @@
+/** Prompts of MCP servers as slash commands: `/server:prompt` and what follows as its arguments. */
+import { RookeryError, type InputPart, type McpPart, type McpPrompt, type SessionTools } from "../domain/index.ts";
+import type { SessionStore } from "../domain/index.ts";
+
+export interface ExpandOptions {
+  readonly tools: SessionTools;
+  readonly store: Pick<SessionStore, "putBlob">;
+  readonly signal: AbortSignal;
+}
+
+/** What a person types for a prompt, without the slash. */
+export function commandOf({ server, name }: McpPrompt): string {
+  return `${server}:${name}`;
+}
+
+export async function expandPrompt(
+  input: string,
+  { tools, store, signal }: ExpandOptions,
+): Promise<string | readonly InputPart[]> {
+  const [, server, rest] = /^\/([^\s:]+):(\S[^]*)$/.exec(input.trim()) ?? [];
+  if (server === undefined || rest === undefined) return input;
+  if (!tools.servers().servers.some(({ name }) => name === server)) return input;
+  await tools.settled(signal);
+  const prompt = promptIn(tools, server, rest);
+  if (prompt === undefined) {
+    const known = promptsOf(tools, server).map((one) => `/${commandOf(one)}`);
+    const there = known.length === 0 ? "it offers none now" : `there are: ${known.join(", ")}`;
+    throw new RookeryError("input_invalid", `${server} has no prompt for "${input.trim()}"; ${there}`);
+  }
+  const args = argumentsOf(prompt, rest.slice(prompt.name.length).trim());
+  const parts = await tools.getPrompt(server, prompt.name, args, signal);
+  return Promise.all(parts.map((part) => inputPart(part, store)));
+}
+
+function promptsOf(tools: SessionTools, server: string): readonly McpPrompt[] {
+  return tools.servers().servers.find(({ name }) => name === server)?.prompts ?? [];
+}
+
+/** The longest name that fits: names may have spaces. */
+function promptIn(tools: SessionTools, server: string, rest: string): McpPrompt | undefined {
+  return promptsOf(tools, server)
+    .filter(({ name }) => rest === name || (rest.startsWith(name) && /^\s/.test(rest.slice(name.length))))
+    .toSorted((a, b) => b.name.length - a.name.length)[0];
+}
+
+/** `name=value` wherever the name is known; else word by word, and the last takes what is left. Quotes keep words together. */
+function argumentsOf(prompt: McpPrompt, text: string): Record<string, string> {
+  const args: Record<string, string> = {};
+  const loose: string[] = [];
+  for (const word of text.match(/(?:[^\s"]+|"[^"]*")+/g) ?? []) {
+    const [, name, value] = /^([^=\s"]+)=([^]*)$/.exec(word) ?? [];
+    const known = prompt.arguments.some((argument) => argument.name === name);
+    if (known && name !== undefined && value !== undefined) args[name] = unquoted(value);
+    else loose.push(unquoted(word));
+  }
+  const open = prompt.arguments.filter(({ name }) => args[name] === undefined);
+  open.forEach(({ name }, index) => {
+    const value = index === open.length - 1 ? loose.slice(index).join(" ") : loose[index];
+    if (value !== undefined && value !== "") args[name] = value;
+  });
+  const missing = prompt.arguments.filter(({ name, required }) => required && args[name] === undefined);
+  if (missing.length === 0) return args;
+  const usage = prompt.arguments.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
+  throw new RookeryError(
+    "input_invalid",
+    `/${commandOf(prompt)} needs ${missing.map(({ name }) => name).join(", ")}: /${commandOf(prompt)} ${usage}`,
+  );
+}
+
+function unquoted(word: string): string {
+  return word.replaceAll('"', "");
+}
+
+async function inputPart(part: McpPart, store: ExpandOptions["store"]): Promise<InputPart> {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const { hash } = await store.putBlob(part.bytes);
+  const { mediaType, uri } = part;
+  return { type: "blob", hash, mediaType, ...(uri !== undefined && { name: uri }) };
+}
