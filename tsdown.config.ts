@@ -13,6 +13,7 @@ export default defineConfig([
       index: "src/index.ts",
       "acp/index": "src/acp/index.ts",
       "acp/mcp-bridge": "src/acp/mcp/bridge.ts",
+      "tools/index": "src/tools/index.ts",
       "testing/index": "src/testing/index.ts",
       "testing/acp-agent": "src/testing/acp-agent/main.ts",
     },

@@ -5,6 +5,7 @@ import { run as idle } from "./idle.mjs";
 import { run as start } from "./start.mjs";
 import { run as store } from "./store.mjs";
 import { print } from "./table.mjs";
+import { run as tools } from "./tools.mjs";
 
 const quick = process.argv.includes("--quick");
 const memory = Math.round(totalmem() / 1024 ** 3);
@@ -16,6 +17,7 @@ for (const [title, run] of [
   ["Start", start],
   ["Idle sessions", idle],
   ["ACP", acp],
+  ["Tools", tools],
 ]) {
   print(title, await run({ quick }));
 }

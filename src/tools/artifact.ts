@@ -76,8 +76,8 @@ export function makeArtifact({ key, tools, contributions, deferOver, hooks, onNo
   const bound = new Map<string, Bound>();
   const catalog = new Map<string, ToolSpec>();
   for (const tool of [...tools, ...pair]) {
-    bound.set(tool.spec.name, tool);
-    catalog.set(tool.spec.name, tool.spec);
+    bound.set(tool.name, tool);
+    catalog.set(tool.name, tool.spec);
   }
   const preamble = renderPreamble(contributions, catalog);
   if (preamble.leftOut.length > 0) {

@@ -19,11 +19,11 @@ export interface Discovery {
 /** Those that ask for it, and past the limit all tools of sources that are not always told, however small. */
 export function parted(tools: readonly Bound[], deferOver: number): Discovery {
   let size = 0;
-  for (const tool of tools) if (tool.spec.defer !== true) size += tool.size;
+  for (const tool of tools) if (!tool.defer) size += tool.size;
   const told: Bound[] = [];
   const deferred: Bound[] = [];
   for (const tool of tools) {
-    (tool.spec.defer === true || (size > deferOver && !tool.always) ? deferred : told).push(tool);
+    (tool.defer || (size > deferOver && !tool.always) ? deferred : told).push(tool);
   }
   return { told, deferred };
 }
@@ -37,7 +37,15 @@ export function searchAndCall(deferred: readonly Bound[]): readonly [search: Bou
     describe: ({ input }) => ({ title: `Search tools: ${wordsOf(input).join(" ")}` }),
     call: ({ input }) => Promise.resolve(search(deferred, input)),
   };
-  const bound = (spec: ToolSpec): Bound => ({ spec, source, always: true, text: "", size: 0 });
+  const bound = (spec: ToolSpec): Bound => ({
+    name: spec.name,
+    defer: false,
+    spec,
+    source,
+    always: true,
+    text: "",
+    size: 0,
+  });
   return [bound(specs[0]), bound(specs[1])];
 }
 

@@ -4,6 +4,9 @@ import { mendSchema, SchemaRefusal } from "./schema.ts";
 
 /** A spec that can be given to any model. */
 export interface Offer {
+  /** As in the spec: what is looked at for thousands of tools lies beside each other. */
+  readonly name: string;
+  readonly defer: boolean;
   readonly spec: ToolSpec;
   /** The whole of it as JSON, in the order its source wrote it. */
   readonly text: string;
@@ -65,7 +68,7 @@ function judged(given: ToolSpec): Offer | string {
     const spec = { ...given, description, inputSchema: JSON.parse(schema) as Record<string, unknown> };
     const text = JSON.stringify(spec);
     if (text.length > MOST_CHARACTERS) return `${name} (its definition is longer than ${MOST_CHARACTERS} characters)`;
-    return { spec, text, size: name.length + description.length + schema.length };
+    return { name, defer: spec.defer === true, spec, text, size: name.length + description.length + schema.length };
   } catch (error) {
     return `${name} (${error instanceof SchemaRefusal ? error.message : `its definition is no JSON: ${firstLine(error)}`})`;
   }
