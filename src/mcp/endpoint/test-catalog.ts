@@ -18,6 +18,7 @@ export function testCatalog() {
   const stopped = deferred();
   const listeners = new Set<() => void>();
   const extra: ToolSpec[] = [];
+  const told = new Set<() => void>();
   let listening = 0;
 
   const run: Record<string, (context: ToolContext, input: unknown) => ToolResult | Promise<ToolResult>> = {
@@ -79,7 +80,9 @@ export function testCatalog() {
     hanging: hanging.promise,
     stopped: stopped.promise,
     listening: () => listening,
+    /** Without a name it says that something changed, and nothing did. */
     change(...names: string[]) {
+      if (names.length === 0) for (const listener of told) listener();
       extra.push(...names.map(spec));
       for (const listener of listeners) listener();
     },
@@ -87,8 +90,9 @@ export function testCatalog() {
       artifact: () => tools.artifact(),
       onChange(listener) {
         listening += 1;
+        told.add(listener);
         const stop = tools.onChange(listener);
-        return () => ((listening -= 1), stop());
+        return () => ((listening -= 1), told.delete(listener), stop());
       },
       call,
       getBlob: (hash) => Promise.resolve(blobs.get(hash)),
