@@ -1,0 +1,37 @@
+/** Lists again when a server says that a list changed: soon, one at a time, and never once too few. */
+
+/** Changes that come in a row are one. */
+const SETTLE_MS = 50;
+
+export class Refresh {
+  readonly #run: () => Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+  #isRunning = false;
+  #isDue = false;
+  #isStopped = false;
+
+  /** `run` must not reject. */
+  constructor(run: () => Promise<void>) {
+    this.#run = run;
+  }
+
+  request(): void {
+    if (this.#isStopped) return;
+    this.#isDue = true;
+    if (!this.#isRunning) this.#timer ??= setTimeout(() => void this.#go(), SETTLE_MS);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #go(): Promise<void> {
+    this.#timer = undefined;
+    this.#isRunning = true;
+    this.#isDue = false;
+    await this.#run();
+    this.#isRunning = false;
+    if (this.#isDue) this.request();
+  }
+}

@@ -1,0 +1,97 @@
+/** All that a server offers over one connection, listed again whenever it says that it changed. */
+import { messageOf, type McpPrompt, type McpResource } from "../domain/index.ts";
+import type { Link } from "./link.ts";
+import { readPrompts, readResources, readTemplates } from "./lists/extras.ts";
+import { allPages } from "./lists/pages.ts";
+import { Refresh } from "./lists/refresh.ts";
+import { NO_TOOLS, readTools, type ToolTable } from "./lists/tools.ts";
+
+export interface OfferOptions {
+  readonly server: string;
+  readonly defer: boolean | undefined;
+  readonly max: number;
+  readonly listMs: number;
+  /** Each with what changed. */
+  readonly changed: (what: { tools?: ToolTable; prompts?: McpPrompt[]; resources?: McpResource[] }) => void;
+  /** Something is not as it should be, and the server is used all the same. */
+  remark(text: string): void;
+}
+
+/** Of one list: a server of a thousand bad tools is not told of a thousand times. */
+const MAX_REMARKS = 5;
+
+export class Offer {
+  readonly #link: Link;
+  readonly #options: OfferOptions;
+  readonly #closing = new AbortController();
+  readonly #refreshes: Readonly<Record<string, Refresh>>;
+
+  constructor(link: Link, options: OfferOptions) {
+    this.#link = link;
+    this.#options = options;
+    const { changed } = options;
+    this.#refreshes = {
+      "notifications/tools/list_changed": this.#refresh(async (signal) => changed({ tools: await this.tools(signal) })),
+      "notifications/prompts/list_changed": this.#refresh(async (signal) =>
+        changed({ prompts: await this.#prompts(signal) }),
+      ),
+      "notifications/resources/list_changed": this.#refresh(async (signal) =>
+        changed({ resources: await this.#resources(signal) }),
+      ),
+    };
+  }
+
+  notified(method: string): void {
+    this.#refreshes[method]?.request();
+  }
+
+  /** Prompts and resources: nobody waits for them. */
+  listOthers(): void {
+    if (this.#link.has("prompts")) this.notified("notifications/prompts/list_changed");
+    if (this.#link.has("resources")) this.notified("notifications/resources/list_changed");
+  }
+
+  async tools(signal: AbortSignal): Promise<ToolTable> {
+    if (!this.#link.has("tools")) return NO_TOOLS;
+    const table = readTools(this.#options.server, await this.#list("tools/list", "tools", signal), this.#options.defer);
+    const { remarks } = table;
+    for (const remark of remarks.slice(0, MAX_REMARKS)) this.#options.remark(remark);
+    if (remarks.length > MAX_REMARKS)
+      this.#options.remark(`${remarks.length - MAX_REMARKS} more of its tools are left out`);
+    return table;
+  }
+
+  stop(): void {
+    this.#closing.abort();
+    for (const refresh of Object.values(this.#refreshes)) refresh.stop();
+  }
+
+  async #prompts(signal: AbortSignal): Promise<McpPrompt[]> {
+    return readPrompts(this.#options.server, await this.#list("prompts/list", "prompts", signal));
+  }
+
+  async #resources(signal: AbortSignal): Promise<McpResource[]> {
+    const { server } = this.#options;
+    // Many servers with resources have no templates, and say so with an error.
+    const templates = this.#list("resources/templates/list", "resourceTemplates", signal).catch(() => []);
+    const resources = await this.#list("resources/list", "resources", signal);
+    return [...readResources(server, resources), ...readTemplates(server, await templates)];
+  }
+
+  async #list(method: string, key: string, signal: AbortSignal): Promise<readonly unknown[]> {
+    const { items, cut } = await allPages(this.#link, { method, key, max: this.#options.max, signal });
+    if (cut !== undefined) this.#options.remark(cut);
+    return items;
+  }
+
+  #refresh(run: (signal: AbortSignal) => Promise<void>): Refresh {
+    return new Refresh(async () => {
+      const closing = this.#closing.signal;
+      try {
+        await run(AbortSignal.any([closing, AbortSignal.timeout(this.#options.listMs)]));
+      } catch (error) {
+        if (!closing.aborted) this.#options.remark(`one of its lists could not be read again: ${messageOf(error)}`);
+      }
+    });
+  }
+}

@@ -1,0 +1,49 @@
+/** Elicitation: what a server asks a person, as a question; and a person's answer, as the protocol has it. */
+import { z } from "zod";
+import type { Question, QuestionAnswer } from "../domain/index.ts";
+
+export interface Asking {
+  readonly question: Question;
+  /** Under which the server tells that what it asked for has happened. */
+  readonly elicitationId?: string | undefined;
+}
+
+/** The code of an error that says: first have the user visit these. */
+const URL_REQUIRED = -32042;
+const MAX_URLS = 10;
+
+const Params = z.lazy(() =>
+  z.object({
+    mode: z.string().optional().catch(undefined),
+    message: z.string().catch(""),
+    url: z.string().optional().catch(undefined),
+    elicitationId: z.string().optional().catch(undefined),
+    requestedSchema: z.unknown().optional(),
+  }),
+);
+
+/** A schema that nobody here knows is asked as it is: whoever asks the person decides. Throws where it is no question. */
+export function readAsking(server: string, params: unknown): Asking {
+  const { mode, message, url, elicitationId, requestedSchema } = Params.parse(params ?? {});
+  if (mode !== "url") return { question: { message, from: server, schema: requestedSchema } };
+  if (url === undefined || !isWeb(url)) throw new Error("a question of mode url needs a URL of http or https");
+  return { question: { message, from: server, url }, elicitationId };
+}
+
+/** Undefined where the error is another. */
+export function requiredUrls(server: string, error: unknown): Asking[] | undefined {
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } };
+  if (code !== URL_REQUIRED || !Array.isArray(data?.elicitations)) return undefined;
+  const all = (data.elicitations as unknown[]).slice(0, MAX_URLS);
+  return all.map((one) => readAsking(server, { ...(one as object), mode: "url" }));
+}
+
+export function answerOf({ question }: Asking, { action, content }: QuestionAnswer): Record<string, unknown> {
+  const isForm = question.url === undefined;
+  return action === "accept" && isForm ? { action, content: content ?? {} } : { action };
+}
+
+function isWeb(url: string): boolean {
+  const protocol = URL.canParse(url) ? new URL(url).protocol : "";
+  return protocol === "http:" || protocol === "https:";
+}

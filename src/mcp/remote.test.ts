@@ -1,0 +1,236 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { expect, it, vi } from "vitest";
+import type { ConnectableServer, LoginOutcome, RemoteServerSpec } from "../domain/index.ts";
+import { LoginNeeded, type Authorizer } from "./index.ts";
+import { scene } from "./test-scene.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+const QUICK = { retryFirstMs: 20, retryLastMs: 50 };
+
+it("the headers of a declaration go along", async () => {
+  const seen: unknown[] = [];
+  await using web = await listen((request, response) => {
+    seen.push(request.headers["x-key"]);
+    return streamable(request, response);
+  });
+  await using s = scene([{ ...web.spec, headers: { "X-Key": "secret" } }]);
+  await s.ready();
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "hello" });
+  expect(new Set(seen)).toEqual(new Set(["secret"]));
+});
+
+it("a server that speaks only SSE is spoken with", async () => {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- there are servers that speak nothing else
+  const { SSEServerTransport: SseTransport } = await import("@modelcontextprotocol/sdk/server/sse.js");
+  const open = new Map<string, InstanceType<typeof SseTransport>>();
+  await using web = await listen(async (request, response) => {
+    if (request.method === "GET") {
+      const transport = new SseTransport("/messages", response);
+      open.set(transport.sessionId, transport);
+      return greeter().connect(transport);
+    }
+    const id = new URL(request.url ?? "", "http://x").searchParams.get("sessionId") ?? "";
+    return open.get(id)?.handlePostMessage(request, response);
+  });
+  await using s = scene([{ ...web.spec, type: "sse" }]);
+  await s.ready();
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "hello" });
+});
+
+it("a server within the process is a server like any other, and comes back when it closes", async () => {
+  const made: McpServer[] = [];
+  const make = (): ConnectableServer => {
+    const server = greeter();
+    made.push(server);
+    return server;
+  };
+  await using s = scene([{ type: "memory", name: "mem", open: make }], { bounds: QUICK });
+  await s.ready();
+  expect(await s.call("mem__greet")).toMatchObject({ text: "hello" });
+  await made[0]?.close();
+  await vi.waitFor(() => expect(s.statuses()).toEqual(["connecting", "ready", "gone", "ready"]));
+  expect(made).toHaveLength(2);
+});
+
+it.each<[string, Handler, RegExp]>([
+  [
+    "redirects elsewhere",
+    (_, response) => response.writeHead(307, { location: "https://example.com/mcp" }).end(),
+    /redirect/i,
+  ],
+  ["refuses us", (_, response) => response.writeHead(401).end("no"), /refuses us \(HTTP 401\)/],
+  [
+    "is no MCP server",
+    (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+    /content type/i,
+  ],
+  [
+    "sends too much",
+    (_, response) => response.writeHead(200, { "content-type": "application/json" }).end("x".repeat(300_000)),
+    /more than 200000 bytes/,
+  ],
+  ["never answers", () => undefined, /did not answer within 0.5 s/],
+])("a server that %s fails in words", async (_, handler, reason) => {
+  await using web = await listen(handler);
+  await using s = scene([{ ...web.spec, connectTimeoutMs: 500 }], { bounds: { ...QUICK, messageBytes: 200_000 } });
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state()).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) });
+});
+
+it("a server that cannot be reached is tried a few times, and given up", async () => {
+  const web = await listen(() => undefined);
+  await web[Symbol.asyncDispose]();
+  await using s = scene([web.spec], { bounds: QUICK });
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state()).toMatchObject({
+    status: "failed",
+    reason: expect.stringMatching(/gave up after 2 tries: .*ECONNREFUSED/),
+  });
+});
+
+it("a server that goes down in a call: the call ends, and the server comes back with its session anew", async () => {
+  await using web = await listen(streamable);
+  await using s = scene([web.spec], { bounds: { ...QUICK, retries: 50 } });
+  await s.ready();
+  const call = s.call("web__hang");
+  await vi.waitFor(() => expect(web.calls()).toBeGreaterThan(0));
+  await web.restart();
+  expect(await call).toMatchObject({
+    outcome: "unknown",
+    text: expect.stringContaining("may or may not have happened"),
+  });
+  await vi.waitFor(() => expect(s.statuses()).toEqual(["connecting", "ready", "gone", "ready"]), 10_000);
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
+});
+
+it("a result of 100 MB comes over HTTP too", async () => {
+  await using web = await listen(streamable);
+  await using s = scene([web.spec]);
+  await s.ready();
+  const { blobs, outcome } = await s.call("web__big");
+  expect(outcome).toBe("ok");
+  expect(s.blobs.get(blobs![0]!.hash)?.length).toBe(100 * 1024 * 1024);
+});
+
+it.each<[string, LoginOutcome, string[], string | undefined]>([
+  ["done", { status: "done" }, ["connecting", "needs_login", "connecting", "ready"], undefined],
+  ["declined", { status: "declined" }, ["connecting", "needs_login", "needs_login"], "the login was declined"],
+  [
+    "failed",
+    { status: "failed", reason: "no way" },
+    ["connecting", "needs_login", "needs_login"],
+    "the login failed: no way",
+  ],
+])("a server that wants a login asks for it once; it is %s", async (_, outcome, statuses, reason) => {
+  await using web = await listen(streamable);
+  const login = authorizer(outcome);
+  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+  await vi.waitFor(() => expect(s.statuses()).toEqual(statuses));
+  expect(s.state().reason).toBe(reason);
+  if (reason !== undefined) expect(s.state().fix).toBe("`rookery mcp auth web`");
+  expect(login.asked()).toBe(1);
+});
+
+it("where nobody can be asked, a login waits for who begins it", async () => {
+  await using web = await listen(streamable);
+  const login = authorizer({ status: "done" });
+  await using s = scene([web.spec], { authorizer: () => login.authorizer, attended: false });
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state()).toMatchObject({ status: "needs_login", fix: "`rookery mcp auth web`" });
+  expect(login.asked()).toBe(0);
+  expect(await s.servers.login("web", AbortSignal.timeout(5_000))).toEqual({ status: "done" });
+  await s.ready();
+});
+
+it("a login that is wanted in a call fails the call, and the server needs a login", async () => {
+  await using web = await listen(streamable);
+  const login = authorizer({ status: "declined" }, true);
+  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+  await s.ready();
+  login.revoke();
+  expect(await s.call("web__greet")).toMatchObject({
+    outcome: "failed",
+    text: expect.stringContaining("`rookery mcp auth web`"),
+  });
+  await vi.waitFor(() => expect(s.state().reason).toBe("the login was declined"));
+});
+
+function authorizer(outcome: LoginOutcome, isIn = false): { authorizer: Authorizer; asked(): number; revoke(): void } {
+  let [hasToken, asked] = [isIn, 0];
+  return {
+    asked: () => asked,
+    revoke: () => void (hasToken = false),
+    authorizer: {
+      fetch: (url, init) => (hasToken ? fetch(url, init) : Promise.reject(new LoginNeeded("web", "there is no token"))),
+      async login() {
+        asked += 1;
+        hasToken = outcome.status === "done";
+        return outcome;
+      },
+      logout: async () => true,
+    },
+  };
+}
+
+function greeter(): McpServer {
+  const server = new McpServer({ name: "greeter", version: "1" });
+  const says = (text: string) => ({ content: [{ type: "text" as const, text }] });
+  server.registerTool("greet", {}, () => says("hello"));
+  server.registerTool("hang", {}, () => new Promise<never>(() => undefined));
+  server.registerTool("big", {}, () => says("x".repeat(100 * 1024 * 1024)));
+  return server;
+}
+
+const sessions = new Map<string, StreamableHTTPServerTransport>();
+
+async function streamable(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const id = request.headers["mcp-session-id"];
+  const known = typeof id === "string" ? sessions.get(id) : undefined;
+  if (known !== undefined) return known.handleRequest(request, response);
+  if (id !== undefined) return void response.writeHead(404).end();
+  const transport = new StreamableHTTPServerTransport({
+    sessionIdGenerator: () => crypto.randomUUID(),
+    onsessioninitialized: (session) => void sessions.set(session, transport),
+  });
+  await greeter().connect(transport);
+  await transport.handleRequest(request, response);
+}
+
+interface Web extends AsyncDisposable {
+  readonly spec: RemoteServerSpec;
+  /** Posts since the greeting. */
+  calls(): number;
+  restart(): Promise<void>;
+}
+
+async function listen(handler: Handler): Promise<Web> {
+  let posts = 0;
+  const server = createServer((request, response) => {
+    if (request.method === "POST" && request.headers["mcp-session-id"] !== undefined) posts += 1;
+    void handler(request, response);
+  });
+  const up = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const down = (): Promise<unknown> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    return closed;
+  };
+  await up(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    spec: { type: "http", name: "web", url: `http://127.0.0.1:${port}/mcp`, headers: {} },
+    calls: () => posts - 2, // the end of the greeting, and the list of tools
+    async restart() {
+      await down();
+      sessions.clear();
+      await up(port);
+    },
+    async [Symbol.asyncDispose]() {
+      await down();
+    },
+  };
+}

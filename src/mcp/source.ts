@@ -1,0 +1,18 @@
+/** A server as a source of tools. */
+import type { ToolSource } from "../domain/index.ts";
+import type { Connection } from "./connection.ts";
+import { Listeners } from "./listeners.ts";
+
+export function sourceOf(connection: Connection, changes: Listeners): ToolSource {
+  const { name } = connection.spec;
+  return {
+    id: `mcp:${name}`,
+    list: () => connection.state.tools,
+    describe(call) {
+      const title = connection.state.tools.find((tool) => tool.name === call.name)?.title;
+      return { title: `${name}: ${title ?? connection.origin(call.name) ?? call.name}` };
+    },
+    call: (call, context) => connection.call(call.name, call.input, context),
+    onChange: (listener) => changes.add(listener),
+  };
+}
