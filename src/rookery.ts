@@ -1,7 +1,7 @@
 /** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { acpBackend, apiBackend, type Wanted } from "./backends/index.ts";
+import { acpBackend, apiBackend, toolsOnlyBackend, withoutSecrets, type Wanted } from "./backends/index.ts";
 import { homeFolder, loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
 import {
   RookeryError,
@@ -10,11 +10,14 @@ import {
   type McpServerSpec,
   type PermissionPolicy,
   type RemoteServerSpec,
+  type SessionDesk,
   type SessionEvent,
   type SessionStore,
   type SessionSummary,
 } from "./domain/index.ts";
+import type { DeclaredServer } from "./domain/mcp-declared.ts";
 import { lateAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
+import type { Bounds, McpServers } from "./mcp/index.ts";
 import type { Authorizers } from "./mcp/oauth/index.ts";
 import {
   answerRequest,
@@ -70,6 +73,24 @@ export interface OpenSessionOptions {
   readonly apiKey?: string;
   /** MCP servers for this session, over those that are configured. Not kept in the log. */
   readonly mcpServers?: readonly McpServerSpec[];
+  /** No agent is started: the session holds its tools, for `session.tools.offer()`, and takes no prompt. */
+  readonly toolsOnly?: boolean;
+}
+
+export interface ServersQuery {
+  /** The working folder of Rookery if not said. */
+  readonly cwd?: string;
+  /** Only what this agent gets. */
+  readonly agent?: string;
+  /** What to do with servers of a repository that nobody trusts: reject with `not_trusted` if not said. */
+  readonly untrusted?: "refuse" | "leave_out";
+}
+
+/** What is declared for a folder, and how it is to be used there. */
+export interface ServersFound extends Pick<Config, "root" | "trust"> {
+  /** Also those that are switched off. */
+  readonly declared: readonly DeclaredServer[];
+  readonly specs: readonly McpServerSpec[];
 }
 
 export class Rookery implements AsyncDisposable {
@@ -164,6 +185,42 @@ export class Rookery implements AsyncDisposable {
     await deleteStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim() }, sessionId);
   }
 
+  /** The MCP servers that are declared for a folder; none is started. */
+  async declaredServers({ cwd = ".", agent, untrusted = "refuse" }: ServersQuery = {}): Promise<ServersFound> {
+    const folder = this.#folder(cwd);
+    await mustBeFolder(folder);
+    const leaveOut = untrusted === "leave_out" && { trust: "leave_out" as const };
+    const config = await loadConfig({ cwd: folder, env: this.#env, ...leaveOut });
+    const chosen: { mcp?: readonly string[] | undefined } = agent === undefined ? {} : resolveAgent(config, agent);
+    const { serversFor } = await import("./mcp/config/index.ts");
+    const specs = serversFor(config, chosen, { cwd: folder, env: this.#env });
+    const declared = [...config.mcp.values()].filter(({ name }) => chosen.mcp?.includes(name) ?? true);
+    return { root: config.root, trust: config.trust, declared, specs };
+  }
+
+  /** Servers without a session, for looking at them and calling their tools; the caller closes them. */
+  async connectServers(
+    specs: readonly McpServerSpec[],
+    { cwd = ".", desk, bounds }: { cwd?: string; desk?: SessionDesk; bounds?: Partial<Bounds> } = {},
+  ): Promise<McpServers> {
+    const { openServers } = await import("./mcp/index.ts");
+    const servers = openServers({
+      servers: specs,
+      cwd: this.#folder(cwd),
+      env: withoutSecrets(this.#env),
+      marker: this.#owner.claim(),
+      authorizer: (spec) => this.authorizer(spec),
+      bounds,
+    });
+    if (desk !== undefined) servers.attach(desk);
+    return servers;
+  }
+
+  /** The login of a server: one for all sessions, so that two that need the same do it once. */
+  authorizer(spec: RemoteServerSpec): Authorizer {
+    return lateAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
+  }
+
   /** Lets go of every session, ends every process that was started from here, and closes the log. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -245,17 +302,12 @@ export class Rookery implements AsyncDisposable {
       filter: agent.tools,
       plugins: this.#plugins.map((make) => make(session)),
       deferOver: config.tools.deferOver,
-      authorizer: (spec: RemoteServerSpec) => this.#authorizer(spec),
+      authorizer: (spec: RemoteServerSpec) => this.authorizer(spec),
     };
     if (config.mcp.size === 0) return wanted;
     const { serversFor } = await import("./mcp/config/index.ts");
     const env = { ...this.#env, ...agent.env };
     return { ...wanted, servers: serversFor(config, agent, { cwd: session.cwd, env }) };
-  }
-
-  /** One for all sessions: two that need the same login do it once. */
-  #authorizer(spec: RemoteServerSpec): Authorizer {
-    return lateAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
   }
 
   async #openAuthorizers(): Promise<Authorizers> {
@@ -264,7 +316,7 @@ export class Rookery implements AsyncDisposable {
   }
 
   /** What `given` says of a server and its key is for the agent that is opened, and for no other that comes after it. */
-  #preparing(given: Pick<OpenSessionOptions, "baseUrl" | "apiKey" | "mcpServers">): Prepare {
+  #preparing(given: Pick<OpenSessionOptions, "baseUrl" | "apiKey" | "mcpServers" | "toolsOnly">): Prepare {
     let first: string | undefined;
     return async (state, changes) => {
       const cwd = changes.cwd === undefined ? state.cwd : this.#folder(changes.cwd);
@@ -274,7 +326,10 @@ export class Rookery implements AsyncDisposable {
       first ??= agent.name;
       const { prices } = config;
       const wanted = await this.#wanted({ sessionId: state.id, agent: agent.name, cwd }, agent, config);
-      const backend = this.#backend(agent, { ...(agent.name === first && given), prices, wanted });
+      const backend =
+        given.toolsOnly === true
+          ? toolsOnlyBackend({ env: { ...this.#env, ...agent.env }, wanted })
+          : this.#backend(agent, { ...(agent.name === first && given), prices, wanted });
       const isSame = agent.name === state.agent && agent.backend === state.backend;
       const settings: Settings = {
         agent: agent.name,

@@ -1,15 +1,8 @@
 /** The `api` backend: the built-in agent on a model API. */
 import { codingTools, openBuiltIn, systemPrompt, usageEvent, type Price } from "../agent/index.ts";
-import {
-  RookeryError,
-  type AgentConnection,
-  type Backend,
-  type BackendContext,
-  type SessionDesk,
-  type TurnContext,
-} from "../domain/index.ts";
+import { RookeryError, type AgentConnection, type Backend, type BackendContext } from "../domain/index.ts";
 import { openModel, type ProviderOptions } from "../providers/index.ts";
-import { openEquipment, type Wanted } from "./equipment.ts";
+import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
 import { sample, type Sampler } from "./sampling.ts";
 import { withoutSecrets } from "./secrets.ts";
 
@@ -32,16 +25,14 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   const model = openModel(agent.model, options);
   const price = options.priceOf?.(agent.model);
   const env = withoutSecrets(options.env);
-  let running: TurnContext | undefined;
-  let desk: SessionDesk | undefined;
   const sampler: Sampler = {
     model,
     usageOf: (reply) => usageEvent(reply, model.name, price),
-    turn: () => running,
-    desk: () => desk,
+    turn: () => equipment.running,
+    desk: () => equipment.desk,
   };
   const { servers = [], ...wanted } = options.wanted ?? {};
-  const equipment = await openEquipment({
+  const equipment: Equipment = await openEquipment({
     ...wanted,
     cwd,
     marker,
@@ -57,18 +48,8 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   return {
     ...builtIn,
     tools: held,
-    attach: (given) => {
-      desk = given;
-      equipment.attach(given);
-    },
-    runTurn: async (turn) => {
-      running = turn;
-      try {
-        return await equipment.turn(turn, () => builtIn.runTurn(turn));
-      } finally {
-        running = undefined;
-      }
-    },
+    attach: (desk) => equipment.attach(desk),
+    runTurn: (turn) => equipment.turn(turn, () => builtIn.runTurn(turn)),
     [Symbol.asyncDispose]: () => equipment[Symbol.asyncDispose](),
   };
 }

@@ -15,6 +15,7 @@ import type {
 import { RookeryError } from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { DisposeStack } from "../stdx/index.ts";
+import { offeredTools } from "./offered.ts";
 import { AgentTools, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
 /** What the configuration and whoever opened Rookery want for an agent. */
@@ -36,6 +37,8 @@ export interface EquipmentOptions extends Wanted {
   readonly base: readonly ToolSource[];
   readonly servers: readonly McpServerSpec[];
   readonly sample?: ServersOptions["sample"];
+  /** The id under which the agent's program itself reports a call of one of these tools. */
+  readonly reported?: ((tool: string) => string | undefined) | undefined;
   /** What the session's log says of its tools and plugins. */
   readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
 }
@@ -45,6 +48,10 @@ export interface Equipment extends AsyncDisposable {
   /** For whoever holds the session. */
   readonly held: SessionTools;
   attach(desk: SessionDesk): void;
+  /** The turn that runs, if one does. */
+  readonly running: TurnContext | undefined;
+  /** Undefined until the session is there. */
+  readonly desk: SessionDesk | undefined;
   /** Runs a turn between the hooks of the plugins, once the servers had their time to come up. */
   turn(turn: TurnContext, run: () => Promise<TurnOutcome>): Promise<TurnOutcome>;
 }
@@ -76,11 +83,30 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   await tools.restorePlugins(states);
   const kept = new Map(Object.entries(states).map(([plugin, saved]) => [plugin, JSON.stringify(saved)]));
   let first = true;
+  let running: TurnContext | undefined;
+  let between: SessionDesk | undefined;
+  const offer = () =>
+    offeredTools({
+      tools,
+      servers,
+      cwd: options.cwd,
+      marker: options.marker,
+      turn: () => running,
+      desk: () => between,
+      reported: (tool) => options.reported?.(tool),
+    });
   const owned = opening.move();
   return {
     tools,
-    held: heldTools(tools, servers),
+    held: { ...heldTools(tools, servers), offer },
+    get running() {
+      return running;
+    },
+    get desk() {
+      return between;
+    },
     attach: (desk) => {
+      between = desk;
       said.attach(desk);
       servers?.attach(desk);
     },
@@ -89,7 +115,10 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       first = false;
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
-      const outcome = await run();
+      running = turn;
+      const outcome = await run().finally(() => {
+        running = undefined;
+      });
       await tools.turnEnded({ turnId, outcome: outcome.status });
       turn.log.record(...changedStates(await tools.pluginStates(), kept));
       return outcome;
@@ -147,7 +176,7 @@ function changedStates(
   });
 }
 
-function heldTools(tools: AgentTools, servers: McpServers | undefined): SessionTools {
+function heldTools(tools: AgentTools, servers: McpServers | undefined): Omit<SessionTools, "offer"> {
   const some = (server: string): McpServers => {
     if (servers !== undefined) return servers;
     throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}: it has none at all`);

@@ -1,18 +1,27 @@
 /** An agent's tools for a program that drives itself: an MCP server of this process whose calls pass the session's gate. */
-import type { EventBody, InProcessServerSpec, ToolContext, ToolResult, TurnContext } from "../domain/index.ts";
+import type {
+  EventBody,
+  InProcessServerSpec,
+  SessionDesk,
+  ToolContext,
+  ToolResult,
+  TurnContext,
+} from "../domain/index.ts";
 import type { CallOptions } from "../mcp/endpoint/index.ts";
-import type { PreparedCall, RunnableCall } from "../tools/index.ts";
-import type { Equipment } from "./equipment.ts";
+import type { McpServers } from "../mcp/index.ts";
+import type { AgentTools, PreparedCall, RunnableCall } from "../tools/index.ts";
 
 /** What the program knows the server as. */
 export const OFFERED_NAME = "rookery";
 
 export interface OfferedOptions {
-  readonly equipment: Equipment;
+  readonly tools: AgentTools;
+  readonly servers: McpServers | undefined;
   readonly cwd: string;
   readonly marker: string;
-  /** The turn that runs; a program may call at any time, and is refused where none does. */
+  /** The turn that runs, if one does: what a program does between turns is decided there. */
   readonly turn: () => TurnContext | undefined;
+  readonly desk: () => SessionDesk | undefined;
   /** The id under which the program itself has reported this call, so that the log has it once. */
   readonly reported: (tool: string) => string | undefined;
 }
@@ -23,16 +32,16 @@ const SETTLE_MS = 3_000;
 /** Loaded where something is offered. */
 export async function offeredTools(options: OfferedOptions): Promise<InProcessServerSpec> {
   const { catalogServer } = await import("../mcp/endpoint/index.ts");
-  const { tools, held } = options.equipment;
+  const { tools, servers } = options;
   const server = catalogServer({
     name: OFFERED_NAME,
     artifact: () => tools.artifact(),
     onChange: (listener) => tools.onChange(listener),
-    getBlob: async (hash) => options.turn()?.blob(hash),
+    getBlob: async (hash) => penOf(options)?.getBlob(hash),
     call: (prepared, calling) => call(options, prepared, calling),
   });
   const open = async () => {
-    await held.settled(AbortSignal.timeout(SETTLE_MS)).catch(() => undefined);
+    await servers?.settled(AbortSignal.timeout(SETTLE_MS)).catch(() => undefined);
     return server.open();
   };
   return { ...server, open };
@@ -49,46 +58,62 @@ export function isOffered(text: string, tools: ReadonlyMap<string, unknown>): bo
 
 const NAMED = [/^(?:mcp[_.: ]+)?rookery(?:__|[./: ]+)([\w-]+)$/i, /^([\w-]+) \(rookery(?: MCP Server)?\)$/i];
 
+/** What a call needs of the session, within a turn or between turns. */
+type Pen = Pick<ToolContext, "ask" | "putBlob" | "getBlob" | "record"> & Pick<TurnContext, "permit" | "signal">;
+
+const NEVER = new AbortController().signal;
+
+function penOf({ turn, desk }: Pick<OfferedOptions, "turn" | "desk">): Pen | undefined {
+  const running = turn();
+  const between = desk();
+  if (running !== undefined) {
+    return {
+      signal: running.signal,
+      permit: (request) => running.permit(request),
+      ask: (question, options) => running.ask(question, options),
+      putBlob: (bytes) => running.putBlob(bytes),
+      getBlob: (hash) => running.blob(hash),
+      record: async (body) => {
+        running.log.record(body);
+        await running.log.commit();
+      },
+    };
+  }
+  if (between === undefined) return undefined;
+  const record = (body: EventBody) => Promise.resolve(between.record(body));
+  const permit: Pen["permit"] = (request) => between.permit(request);
+  return { ...between, permit, record, signal: NEVER };
+}
+
 async function call(options: OfferedOptions, prepared: PreparedCall, calling: CallOptions): Promise<ToolResult> {
-  const turn = options.turn();
-  if (turn === undefined) return { outcome: "denied", text: "no turn of this session runs: nothing is done for it" };
+  const pen = penOf(options);
+  if (pen === undefined) return { outcome: "denied", text: "the session is not there yet: nothing is done for it" };
   if (prepared.kind === "settled") return prepared.result;
   const { spec, description } = prepared;
+  const { input } = prepared.call;
   const reported = options.reported(spec.name);
   const toolId = reported ?? prepared.call.toolId;
-  const record = (...bodies: EventBody[]): void => {
-    if (reported === undefined) turn.log.record(...bodies);
+  const record = async (body: EventBody): Promise<void> => {
+    if (reported === undefined) await pen.record(body);
   };
-  const { input } = prepared.call;
-  record({ type: "tool.started", toolId, name: spec.name, title: description.title, kind: spec.kind, input });
-  const result = await decidedAndRun(options, turn, { prepared, toolId, calling });
+  await record({ type: "tool.started", toolId, name: spec.name, title: description.title, kind: spec.kind, input });
+  const result = await decidedAndRun(options, pen, { prepared, toolId, calling });
   const { outcome, text, blobs, structured } = result;
   const more = { ...(blobs !== undefined && { blobs }), ...(structured !== undefined && { structured }) };
-  record({ type: "tool.ended", toolId, outcome, text, ...more });
+  await record({ type: "tool.ended", toolId, outcome, text, ...more });
   return result;
 }
 
 async function decidedAndRun(
   { cwd, marker }: OfferedOptions,
-  turn: TurnContext,
+  pen: Pen,
   { prepared, toolId, calling }: { prepared: RunnableCall; toolId: string; calling: CallOptions },
 ): Promise<ToolResult> {
   const { spec, description, call } = prepared;
   const { name: tool, kind, readOnly } = spec;
-  const decision = await turn.permit({ toolId, tool, title: description.title, kind, readOnly, input: call.input });
+  const decision = await pen.permit({ toolId, tool, title: description.title, kind, readOnly, input: call.input });
   if (!decision.allowed) return { outcome: decision.outcome, text: decision.message };
-  const context: ToolContext = {
-    cwd,
-    marker,
-    signal: AbortSignal.any([turn.signal, calling.signal]),
-    progress: calling.progress,
-    ask: (question, options) => turn.ask(question, options),
-    putBlob: (bytes) => turn.putBlob(bytes),
-    getBlob: (hash) => turn.blob(hash),
-    record: async (body) => {
-      turn.log.record(body);
-      await turn.log.commit();
-    },
-  };
-  return prepared.run(context);
+  const signal = AbortSignal.any([pen.signal, calling.signal]);
+  const { ask, putBlob, getBlob, record } = pen;
+  return prepared.run({ cwd, marker, signal, progress: calling.progress, ask, putBlob, getBlob, record });
 }

@@ -61,6 +61,10 @@ export interface SessionDesk {
   ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
   permit(request: PermissionRequest, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
   readonly attended: boolean;
+  /** Keeps bytes beside the log and answers with what they are called there. */
+  putBlob(bytes: Uint8Array): Promise<string>;
+  /** Undefined where they are gone. */
+  getBlob(hash: string): Promise<Uint8Array | undefined>;
 }
 
 export interface AskOptions {

@@ -1,5 +1,5 @@
 /** What an agent has to work with in a session, for whoever holds the session. */
-import type { LoginOutcome, McpSnapshot } from "./mcp.ts";
+import type { InProcessServerSpec, LoginOutcome, McpSnapshot } from "./mcp.ts";
 import type { ToolSource, ToolSpec } from "./tools.ts";
 
 export interface SessionTools {
@@ -26,6 +26,8 @@ export interface SessionTools {
   login(server: string, signal: AbortSignal): Promise<LoginOutcome>;
   /** Begins anew, with all tries. */
   reconnect(server: string): void;
+  /** The agent's catalog as an MCP server of this process, for a program that is not ours: each call passes the session's gate. */
+  offer(): Promise<InProcessServerSpec>;
 }
 
 /** What prompts and resources hold. */

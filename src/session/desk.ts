@@ -33,6 +33,8 @@ export function openDesk({ recorder, store, attended }: DeskOptions): OwnedDesk 
       }
     },
     ask: async (question, options) => ask(gate(), question, options),
+    putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
+    getBlob: (hash) => store.getBlob(hash),
     permit: async (request, { signal } = {}) => permit(gate(signal), request),
   };
   return {

@@ -1,4 +1,5 @@
 /** Live conversations. */
+export { commandOf } from "./expand.ts";
 export * from "./answer.ts";
 export { deleteStored } from "./delete.ts";
 export type { Changes, Prepare, Prepared, Settings } from "./driver.ts";

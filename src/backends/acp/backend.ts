@@ -21,7 +21,7 @@ import {
 } from "../../acp/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
-import { isOffered, offeredTools } from "../offered.ts";
+import { isOffered } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "./handover.ts";
@@ -44,8 +44,9 @@ export function acpBackend(options: AcpBackendOptions): Backend {
     kind: "acp",
     async open(context) {
       await using opening = new DisposeStack();
-      const equipment = opening.use(await equip(context, options));
-      const connection = new AcpConnection(context, options, equipment);
+      const reported = (tool: string) => connection.reported(tool);
+      const equipment = opening.use(await equip(context, options, reported));
+      const connection: AcpConnection = new AcpConnection(context, options, equipment);
       await connection.start();
       opening.move(); // the connection's from here on
       return connection;
@@ -59,11 +60,16 @@ function isFiltered({ wanted }: AcpBackendOptions): boolean {
   return allow.length + deny.length > 0;
 }
 
-function equip(context: BackendContext, options: AcpBackendOptions): Promise<Equipment> {
+function equip(
+  context: BackendContext,
+  options: AcpBackendOptions,
+  reported: (tool: string) => string | undefined,
+): Promise<Equipment> {
   const { cwd, marker, saved, mcpServers = [] } = context;
   const { servers = [], ...wanted } = options.wanted ?? {};
   const ours = isFiltered(options) ? [...servers, ...mcpServers] : servers;
-  return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env: withoutSecrets(options.env), base: [] });
+  const env = withoutSecrets(options.env);
+  return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env, reported, base: [] });
 }
 
 class AcpConnection implements AgentConnection {
@@ -114,6 +120,10 @@ class AcpConnection implements AgentConnection {
     this.#equipment.attach(desk);
   }
 
+  reported(tool: string): string | undefined {
+    return this.#turn?.reported(tool);
+  }
+
   /** Nothing is offered where there is nothing, for an agent tells its model of every server. */
   get #hasTools(): boolean {
     const { tools, held } = this.#equipment;
@@ -121,17 +131,11 @@ class AcpConnection implements AgentConnection {
   }
 
   async #servers(): Promise<McpServerSpec[]> {
-    const { cwd, marker, mcpServers = [] } = this.#context;
+    const { mcpServers = [] } = this.#context;
     const brought = isFiltered(this.#options) ? mcpServers.filter(({ type }) => type === "foreign") : mcpServers;
     this.#offered = this.#hasTools;
     if (!this.#offered) return [...brought];
-    const offered = await offeredTools({
-      equipment: this.#equipment,
-      cwd,
-      marker,
-      turn: () => this.#turn?.context,
-      reported: (tool) => this.#turn?.reported(tool),
-    });
+    const offered = await this.#equipment.held.offer();
     return [...brought.filter(({ name }) => name !== offered.name), offered];
   }
 

@@ -51,10 +51,6 @@ export class AcpTurn {
     }
   }
 
-  get context(): TurnContext {
-    return this.#parts.turn;
-  }
-
   /** The id that the agent gave to its call of a tool that it has from us. */
   reported(tool: string): string | undefined {
     const { isOffered } = this.#parts;

@@ -35,7 +35,7 @@ const ANY_ANSWER = {
 
 export class Asking {
   readonly #options: AskingOptions;
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<string, { readonly controller: AbortController; readonly ofTurn: boolean }>();
 
   constructor(options: AskingOptions) {
     this.#options = options;
@@ -45,19 +45,24 @@ export class Asking {
   ask(asked: Asked): void {
     if (this.#open.has(asked.requestId)) return;
     const controller = new AbortController();
-    this.#open.set(asked.requestId, controller);
+    this.#open.set(asked.requestId, { controller, ofTurn: asked.turnId !== undefined });
     void this.#bring(asked, controller.signal);
   }
 
   /** Someone answered, here or elsewhere. */
   resolved(requestId: string): void {
-    this.#open.get(requestId)?.abort();
+    this.#open.get(requestId)?.controller.abort();
     this.#open.delete(requestId);
   }
 
-  /** The turn is over or being cancelled: whatever the client says now is no answer. */
+  /** The turn is over or being cancelled: whatever the client says now is no answer. What no turn asked stays. */
   dismiss(): void {
-    for (const controller of this.#open.values()) controller.abort();
+    for (const { controller, ofTurn } of this.#open.values()) if (ofTurn) controller.abort();
+  }
+
+  /** Nothing more is answered here. */
+  close(): void {
+    for (const { controller } of this.#open.values()) controller.abort();
   }
 
   async #bring(asked: Asked, signal: AbortSignal): Promise<void> {

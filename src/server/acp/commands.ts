@@ -1,6 +1,8 @@
-/** The slash commands of the door itself: answered from the log, without a turn. */
+/** The slash commands of a session: those of the door itself, answered from the log without a turn, and its servers' prompts. */
 import type * as acp from "../../acp/schema.ts";
+import type { McpPrompt } from "../../domain/mcp.ts";
 import type { SessionState } from "../../domain/state.ts";
+import { commandOf } from "../../session/index.ts";
 import type { Settings } from "./options.ts";
 
 type Command = acp.AvailableCommand & { readonly answer: (state: SessionState, settings: Settings) => string };
@@ -10,10 +12,19 @@ const COMMANDS: readonly Command[] = [
   { name: "usage", description: "The tokens that this session used, and what they cost", answer: usage },
 ];
 
-export const AVAILABLE_COMMANDS: acp.SessionUpdate = {
-  sessionUpdate: "available_commands_update",
-  availableCommands: COMMANDS.map(({ name, description }) => ({ name, description })),
-};
+export function commandsWith(prompts: readonly McpPrompt[]): acp.AvailableCommand[] {
+  return [...COMMANDS.map(({ name, description }) => ({ name, description })), ...prompts.map(promptCommand)];
+}
+
+function promptCommand(prompt: McpPrompt): acp.AvailableCommand {
+  const { server, title, description, arguments: args } = prompt;
+  const hint = args.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
+  return {
+    name: commandOf(prompt),
+    description: description ?? title ?? `A prompt of the MCP server ${server}`,
+    ...(hint !== "" && { input: { hint } }),
+  };
+}
 
 /** Undefined where the text is no command of the door: it is the agent's then. */
 export function answerTo(text: string, state: SessionState, settings: Settings): string | undefined {

@@ -8,7 +8,7 @@ import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";
 import { deferred } from "../../stdx/index.ts";
 import { Asking } from "./asking.ts";
-import { answerTo } from "./commands.ts";
+import { answerTo, commandsWith } from "./commands.ts";
 import { stopReasonOf } from "./failure.ts";
 import { inputOf, typedText } from "./input.ts";
 import { LogView } from "./log-view.ts";
@@ -46,6 +46,7 @@ export class Conversation implements AsyncDisposable {
   #prompting: Promise<unknown> | undefined;
   /** The settings that the client knows. */
   #told: Settings | undefined;
+  #commands = "";
 
   constructor(options: ConversationOptions, session?: Session) {
     const { rookery, client, sessionId, onFailure } = options;
@@ -76,13 +77,19 @@ export class Conversation implements AsyncDisposable {
   /** From here on the client is shown what happens, and asked what has to be decided. */
   follow({ driven }: { readonly driven: boolean }): void {
     this.#told = this.settings;
+    this.#watchTools();
     this.#log.follow();
     if (driven) this.#askAll();
   }
 
-  /** What the client brings and the agent is not given. */
-  get unused(): readonly McpServerSpec[] {
-    return this.#log.state.backend === "acp" ? [] : this.#options.mcpServers;
+  /** What can be typed after a slash, where it is not what the client knows already. */
+  async tellCommands(): Promise<void> {
+    const servers = this.#session?.tools.servers().servers ?? [];
+    const availableCommands = commandsWith(servers.flatMap(({ prompts }) => prompts));
+    const told = JSON.stringify(availableCommands);
+    if (told === this.#commands) return;
+    this.#commands = told;
+    await this.#options.client.update(this.id, { sessionUpdate: "available_commands_update", availableCommands });
   }
 
   get busy(): boolean {
@@ -143,7 +150,7 @@ export class Conversation implements AsyncDisposable {
 
   /** Cancels what runs and lets go of the session; its log stays. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#asking.dismiss();
+    this.#asking.close();
     this.#closing.abort(new Error("the session is being closed"));
     await this.#prompting;
     await this.#letGo();
@@ -152,10 +159,15 @@ export class Conversation implements AsyncDisposable {
 
   async #turn(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
     const { rookery } = this.#options;
-    const input = await inputOf(prompt, rookery.store);
     const session = this.#session ?? (await this.#hold());
     await settled(session, signal);
     signal.throwIfAborted();
+    const typed = typedText(prompt);
+    const expanded = typed.startsWith("/") ? await session.expand(typed, { signal }) : typed;
+    const input =
+      expanded === typed || typeof expanded === "string"
+        ? await inputOf(prompt, rookery.store)
+        : [...expanded, ...(await inputOf(prompt.slice(1), rookery.store))];
     const turn = session.prompt(input, { signal });
     this.#own.add(turn.id);
     try {
@@ -189,8 +201,15 @@ export class Conversation implements AsyncDisposable {
     });
     this.#session = session;
     this.#chosen = {};
+    this.#watchTools();
+    await this.tellCommands();
     if (session.resumed !== undefined) this.#askAll();
     return session;
+  }
+
+  /** Servers come and go, and their prompts with them. */
+  #watchTools(): void {
+    this.#session?.tools.onChange(() => void this.tellCommands().catch(this.#options.onFailure));
   }
 
   async #letGo(): Promise<void> {

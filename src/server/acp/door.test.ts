@@ -290,17 +290,6 @@ it("the door's own slash commands are answered without a turn", async () => {
   expect((await desk.events(session.id)).filter(({ type }) => type === "turn.started").length).toBe(1);
 });
 
-it("MCP servers that an agent is not given are told of", async () => {
-  await using desk = await openDesk([]);
-  const capabilities = { session: { notices: {} } };
-  const { client, came } = await desk.editor({ capabilities });
-  await client.session(desk.folder).mcpServer({ name: "files", command: "/bin/false", args: [], env: [] }).create();
-  const { params } = await came(updated("notice"));
-  expect(params).toMatchObject({
-    update: { severity: "warning", description: expect.stringContaining("files") as string },
-  });
-});
-
 /** As on a machine that has other things to do. */
 function readSlowly(store: SessionStore): SessionStore {
   return new Proxy(store, {

@@ -17,7 +17,6 @@ import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { Rookery } from "../../rookery.ts";
 import { isDriven } from "../../session/index.ts";
 import { systemClock, type Clock } from "../../stdx/index.ts";
-import { AVAILABLE_COMMANDS } from "./commands.ts";
 import { Conversation } from "./conversation.ts";
 import { asPeerError } from "./failure.ts";
 import { listSessions } from "./list.ts";
@@ -118,6 +117,7 @@ class Door {
       agentInfo: { name: "rookery", title: "Rookery", version: this.#options.version },
       agentCapabilities: {
         loadSession: true,
+        mcpCapabilities: { http: true, sse: true },
         promptCapabilities: { image: true, embeddedContext: true, audio: false },
         sessionCapabilities: SESSION_CAPABILITIES,
       },
@@ -218,15 +218,8 @@ class Door {
   }
 
   async #begin(conversation: Conversation, { driven }: { readonly driven: boolean }): Promise<void> {
-    await this.#client.update(conversation.id, AVAILABLE_COMMANDS);
+    await conversation.tellCommands();
     conversation.follow({ driven });
-    const { unused } = conversation;
-    if (unused.length === 0) return;
-    const names = unused.map(({ name }) => name).join(", ");
-    const title = "The MCP servers of the editor are not given to the agent";
-    const description = `This version gives MCP servers to agents that speak ACP only: ${names}`;
-    await this.#client.update(conversation.id, { sessionUpdate: "notice", severity: "warning", title, description });
-    this.#failed(new Error(`${title.toLowerCase()}: ${names}`));
   }
 
   #conversing(sessionId: string, mcpServers: readonly McpServerSpec[], cwd?: string) {

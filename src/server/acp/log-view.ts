@@ -44,7 +44,7 @@ export class LogView {
     return this.#state;
   }
 
-  /** What the turn that runs waits for. */
+  /** What the turn that runs waits for, and what is waited for between turns. */
   get asked(): readonly Asked[] {
     return [...this.#asked.values()];
   }
@@ -130,7 +130,9 @@ export class LogView {
         this.#asked.delete(event.requestId);
         return;
       case "turn.ended":
-        this.#asked.clear();
+        for (const { requestId, turnId } of this.#asked.values()) {
+          if (turnId !== undefined) this.#asked.delete(requestId);
+        }
         return;
       default: // nothing else is waited for
     }

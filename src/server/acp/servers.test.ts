@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
-import { say, readAcpRecord, writeAcpAgent } from "../../testing/index.ts";
+import { expect, it } from "vitest";
+import { readAcpRecord, writeAcpAgent } from "../../testing/index.ts";
 import { openDesk } from "./test-scene.ts";
 
 const NOTES = { name: "notes", command: "notes-server", args: ["--here"], env: [{ name: "A", value: "1" }] };
@@ -19,9 +19,3 @@ it("gives an agent that speaks ACP the MCP servers that the editor brings", asyn
   expect(editor.failures).toEqual([]);
 });
 
-it("says that the built-in agent gets none of them", async () => {
-  await using desk = await openDesk([say("hi")]);
-  const editor = await desk.editor();
-  await editor.client.session(desk.folder).mcpServer(NOTES).create();
-  await vi.waitFor(() => expect(String(editor.failures[0])).toMatch(/not given to the agent: notes/));
-});
