@@ -1,7 +1,7 @@
 /** One connection to a server, from the greeting to its end: requests in both directions, and word of its end. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
-import { RookeryError, type McpServerSpec } from "../domain/index.ts";
+import type { McpServerSpec } from "../domain/index.ts";
 import { openWay, type WayOptions } from "./transport/open.ts";
 import type { Way } from "./transport/transport.ts";
 
@@ -29,6 +29,7 @@ export interface RequestOptions {
 /** The longest that a timer can be: our own clocks end what takes too long. */
 const NEVER_MS = 2 ** 31 - 1;
 const PROBE_MS = 5_000;
+const PROBES = 2;
 
 type ResultSchema = typeof import("@modelcontextprotocol/sdk/types.js").ResultSchema;
 
@@ -132,11 +133,15 @@ export class Link implements AsyncDisposable {
     this.#inFlight.clear();
   }
 
+  /** Something broke. Whether the server is still there shows when it is asked, as often as the way wants to see it fail. */
   async #probe(): Promise<void> {
-    try {
-      await this.request("ping", {}, { signal: AbortSignal.timeout(PROBE_MS) });
-    } catch {
-      // a failure of the network counts where it is seen; silence is not an end
+    for (let failures = 0; failures < PROBES && this.#lost === undefined; failures += 1) {
+      try {
+        await this.request("ping", {}, { signal: AbortSignal.timeout(PROBE_MS) });
+        return;
+      } catch {
+        // a failure of the network counts where it is seen; silence is not an end
+      }
     }
   }
 }
@@ -153,10 +158,6 @@ function listen(client: Client, handlers: LinkHandlers): void {
 /** An answer that the protocol has a number for. */
 export function rpcError(code: number, message: string): Error {
   return Object.assign(new Error(message), { code });
-}
-
-export function unavailable(server: string, why: string): RookeryError {
-  return new RookeryError("mcp_unavailable", `the MCP server ${server} ${why}`);
 }
 
 function rejection(signal: AbortSignal): { readonly promise: Promise<never>; stop(): void } {

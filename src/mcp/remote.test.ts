@@ -92,8 +92,14 @@ it("a server that cannot be reached is tried a few times, and given up", async (
   });
 });
 
-it("a server that goes down in a call: the call ends, and the server comes back with its session anew", async () => {
-  await using web = await listen(streamable);
+it.each<[string, Handler]>([
+  ["with a stream of its own", streamable],
+  [
+    "without one",
+    (request, response) => (request.method === "GET" ? response.writeHead(405).end() : streamable(request, response)),
+  ],
+])("a server %s that goes down in a call comes back with its session anew", async (_, handler) => {
+  await using web = await listen(handler);
   await using s = scene([web.spec], { bounds: { ...QUICK, retries: 50 } });
   await s.ready();
   const call = s.call("web__hang");
