@@ -14,6 +14,7 @@ export default defineConfig([
       "acp/index": "src/acp/index.ts",
       "acp/mcp-bridge": "src/acp/mcp/bridge.ts",
       "tools/index": "src/tools/index.ts",
+      "mcp/index": "src/mcp/index.ts",
       "testing/index": "src/testing/index.ts",
       "testing/acp-agent": "src/testing/acp-agent/main.ts",
     },

@@ -2,6 +2,7 @@
 import { cpus, totalmem } from "node:os";
 import { run as acp } from "./acp.mjs";
 import { run as idle } from "./idle.mjs";
+import { run as mcp } from "./mcp.mjs";
 import { run as start } from "./start.mjs";
 import { run as store } from "./store.mjs";
 import { print } from "./table.mjs";
@@ -18,6 +19,7 @@ for (const [title, run] of [
   ["Idle sessions", idle],
   ["ACP", acp],
   ["Tools", tools],
+  ["MCP servers", mcp],
 ]) {
   print(title, await run({ quick }));
 }
