@@ -1,4 +1,5 @@
 /** What an agent waits for, so that a person can decide: all of it, whatever its title says. */
+import type { Question } from "../../domain/backend.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 import type { SessionStore } from "../../domain/store.ts";
@@ -11,6 +12,8 @@ export interface Asked {
   /** Undefined for a question. */
   readonly tool: string | undefined;
   readonly input: unknown;
+  /** Undefined for a permission. */
+  readonly question?: Question;
 }
 
 /** A command is shown whole, up to what a person could still read; of other texts the ends say what they are. */
@@ -23,16 +26,19 @@ export function askedIn(event: SessionEvent): Asked | undefined {
   }
   if (event.type !== "question.asked") return undefined;
   const { message, from, url, schema } = event;
-  const given = Object.entries({ message, from, url, schema }).filter(([, value]) => value !== undefined);
-  return { requestId: event.requestId, tool: undefined, input: Object.fromEntries(given) };
+  const question = { message, from, url, schema };
+  const given = Object.entries(question).filter(([, value]) => value !== undefined);
+  return { requestId: event.requestId, tool: undefined, input: Object.fromEntries(given), question };
 }
 
 /** What a session waits for now; its state has only the titles. */
 export async function openRequests(store: SessionStore, state: SessionState): Promise<Asked[]> {
-  const open = new Set(state.requests.flatMap(({ requestId, answer }) => (answer === undefined ? [requestId] : [])));
+  const waiting = state.requests.filter(({ answer }) => answer === undefined);
+  const open = new Set(waiting.map(({ requestId }) => requestId));
   const found: Asked[] = [];
   if (open.size === 0) return found;
-  for await (const event of pagesOf(store, state.id, state.turn?.startedSeq ?? 0)) {
+  const isOlder = waiting.some(({ turnId }) => turnId === undefined); // asked between turns, maybe before this one
+  for await (const event of pagesOf(store, state.id, isOlder ? 0 : (state.turn?.startedSeq ?? 0))) {
     const asked = askedIn(event);
     if (asked !== undefined && open.has(asked.requestId)) found.push(asked);
   }

@@ -5,6 +5,7 @@ import { count } from "../format.ts";
 import { type Io, say } from "../io.ts";
 import { oneLine } from "../printable.ts";
 import { type Asked, detailsOf, subjectOf } from "./asked.ts";
+import { askPerson } from "./form/ask.ts";
 import { question } from "./question.ts";
 
 export interface AskerOptions {
@@ -35,7 +36,7 @@ export class Asker implements AsyncDisposable {
     if (this.#open.has(asked.requestId)) return;
     const controller = new AbortController();
     this.#open.set(asked.requestId, controller);
-    if (!this.#options.here || asked.tool === undefined) this.#tell(asked);
+    if (!this.#options.here) this.#tell(asked);
     else this.#last = this.#last.then(() => this.#askHere(asked, controller.signal));
   }
 
@@ -53,7 +54,7 @@ export class Asker implements AsyncDisposable {
 
   #tell(asked: Asked): void {
     const { io, sessionId } = this.#options;
-    const answer = asked.tool === undefined ? `accept --content '{…}'` : "allow";
+    const answer = asked.question === undefined ? "allow" : asked.question.url ? "accept" : `accept --content '{…}'`;
     const how = `answer with: rookery answer ${sessionId} ${asked.requestId} ${answer}`;
     say(io, `waiting for ${subjectOf(asked)}:`, [...detailsOf(asked), how]);
   }
@@ -62,12 +63,18 @@ export class Asker implements AsyncDisposable {
     if (signal.aborted) return;
     this.#options.onBusy(true);
     try {
-      await this.#options.answer(asked.requestId, await this.#decision(asked, signal));
+      const answer = await this.#asked(asked, signal);
+      await this.#options.answer(asked.requestId, answer);
     } catch (error) {
       if (!signal.aborted && !isRookeryError(error, "request_resolved")) this.#failure ??= error;
     } finally {
       this.#options.onBusy(false);
     }
+  }
+
+  #asked(asked: Asked, signal: AbortSignal): Promise<Answer> {
+    const { question } = asked;
+    return question === undefined ? this.#decision(asked, signal) : askPerson(this.#options.io, question, signal);
   }
 
   /** Shown whole each time: what was there before may be off the screen. */

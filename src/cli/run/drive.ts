@@ -44,8 +44,9 @@ export async function drive(options: Drive): Promise<ExitCode> {
     for (const asked of left) asker.ask(asked);
     if (hasWork(session)) outcome = await settled(session, interrupts.signal);
     if (prompt !== undefined && !interrupts.signal.aborted && outcome?.status !== "cancelled") {
-      session.prompt(prompt);
-      outcome = await settled(session, interrupts.signal);
+      const input = await expanded(session, prompt, interrupts.signal);
+      if (input !== undefined) session.prompt(input);
+      outcome = input === undefined ? { status: "cancelled" } : await settled(session, interrupts.signal);
     }
   }
   return conclude(options, outcome ?? { status: "cancelled" }, screen.refused);
@@ -62,6 +63,17 @@ async function recall(screen: Screen, { store, session, after }: Drive): Promise
 /** A turn that a killed process left, or inputs that wait for theirs: they go before a prompt, by themselves. */
 export function hasWork({ state }: Session): boolean {
   return state.turn !== undefined || state.queue.length > 0;
+}
+
+/** A prompt of an MCP server is got from it first. Undefined where that was interrupted. */
+async function expanded(session: Session, prompt: string, signal: AbortSignal) {
+  try {
+    const input = await session.expand(prompt, { signal });
+    return signal.aborted ? undefined : input;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
 }
 
 /** Waits for the end of all turns and answers how the last one went; when interrupted it cancels, and no other starts. */
