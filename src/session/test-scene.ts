@@ -43,6 +43,8 @@ export async function openWorld(script: Script, store: SessionStore = openMemory
     store,
     owned,
     home: home.path,
+    /** What `open` opens Rookery with, for whoever wants more of it. */
+    options: { env, cwd: cwd.path, store },
     /** What the user has in their own configuration from now on. */
     configure: async (toml: string) => {
       const folder = join(home.path, ".config", "rookery");

@@ -1,0 +1,272 @@
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it, vi } from "vitest";
+import type { McpServerSpec, SessionEvent, ToolSource } from "../domain/index.ts";
+import { EVERYTHING, scripted } from "../mcp/test-scene.ts";
+import type { OpenSessionOptions } from "../rookery.ts";
+import { call, collect, say, type Script } from "../testing/index.ts";
+import type { Plugin } from "../tools/index.ts";
+import type { Session, Turn } from "./index.ts";
+import { LATER, openScene, openWorld } from "./test-scene.ts";
+
+const everything: McpServerSpec = {
+  type: "stdio",
+  name: "everything",
+  command: process.execPath,
+  args: [EVERYTHING, "stdio"],
+  env: {},
+};
+
+const withServer = (...servers: McpServerSpec[]): OpenSessionOptions => ({ mcpServers: servers, permissions: "all" });
+
+/** The model calls this, and then says what it got. */
+const calling =
+  (name: string, input: unknown = {}): Script =>
+  ({ toolResults }) =>
+    toolResults.length === 0
+      ? call(name, input)
+      : say(`Got: ${JSON.stringify(toolResults.map(({ content }) => content))}`);
+
+function typed<Type extends SessionEvent["type"]>(events: readonly SessionEvent[], type: Type) {
+  return events.filter((event): event is Extract<SessionEvent, { type: Type }> => event.type === type);
+}
+
+/** Answers every question and permission of a turn. */
+async function attended(
+  session: Session,
+  turn: Turn,
+  answer: Parameters<Session["answer"]>[1],
+): Promise<SessionEvent[]> {
+  const events: SessionEvent[] = [];
+  for await (const event of turn) {
+    events.push(event);
+    if (event.type === "question.asked" || event.type === "permission.requested") {
+      await session.answer(event.requestId, answer);
+    }
+  }
+  return events;
+}
+
+describe("the built-in agent and its MCP servers", () => {
+  it("calls their tools through the permission gate, and the log has it all", async () => {
+    await using s = await openScene(calling("everything__echo", { message: "hello" }), { mcpServers: [everything] });
+    const turn = s.session.prompt("go");
+    const events = await attended(s.session, turn, { decision: "allow" });
+    expect(typed(events, "permission.requested")).toMatchObject([{ tool: "everything__echo" }]);
+    expect(typed(events, "tool.ended")).toMatchObject([{ outcome: "ok", text: "Echo: hello" }]);
+    expect(typed(events, "mcp.status").map(({ server, status }) => `${server} ${status}`)).toEqual([
+      "everything connecting",
+      "everything ready",
+    ]);
+    expect(s.model.requests[0]?.toolNames).toEqual(expect.arrayContaining(["bash", "read_result", "everything__echo"]));
+  });
+
+  it("gives the model the images that come back", async () => {
+    await using s = await openScene(calling("everything__get-tiny-image"), withServer(everything));
+    const events = await collect(s.session.prompt("go"));
+    expect(typed(events, "tool.ended")[0]?.blobs).toMatchObject([{ mediaType: "image/png" }]);
+    expect(JSON.stringify(s.model.requests[1]?.body)).toContain('"type":"image"');
+  });
+
+  it("keeps what a server says of itself beside its tools, and none of it where they are filtered out", async () => {
+    const filter = `[agents.anthropic]\ntools = { deny = ["s__*"] }\n`;
+    for (const [toml, said] of [
+      ["", true],
+      [filter, false],
+    ] as const) {
+      await using w = await openWorld([say("Hi")]);
+      await w.configure(toml);
+      await using rookery = await w.open();
+      const session = await rookery.openSession(withServer(scripted("s")));
+      await collect(session.prompt("go"));
+      expect(w.model.requests[0]?.system.includes("Use it well")).toBe(said);
+      expect(w.model.requests[0]?.toolNames.includes("s__echo")).toBe(said);
+      expect(session.tools.servers().servers[0]?.tools.length).toBeGreaterThan(5); // the snapshot is unfiltered
+    }
+  });
+
+  it("opens at once although a server hangs, and its turn goes without it", { timeout: 40_000 }, async () => {
+    await using s = await openScene([say("Hi")], withServer(scripted("s", "silent"), scripted("t")));
+    expect(s.session.tools.servers().servers.map(({ status }) => status)).toEqual(["connecting", "connecting"]);
+    const events = await collect(s.session.prompt("go"));
+    expect(typed(events, "notice")).toMatchObject([
+      { code: "mcp_late", message: expect.stringContaining("to s:") as string },
+    ]);
+    expect(s.model.requests[0]?.toolNames).toContain("t__echo");
+  });
+
+  it("has a server's question answered from any process, and the answer goes back", async () => {
+    await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
+    const turn = s.session.prompt("go");
+    const events = await attended(s.session, turn, { action: "accept", content: { name: "Ada" } });
+    expect(typed(events, "question.asked")).toMatchObject([{ message: "Who are you?", from: "s", turnId: turn.id }]);
+    expect(typed(events, "tool.ended")[0]?.text).toBe('{"action":"accept","content":{"name":"Ada"}}');
+  });
+
+  it("cancels a turn although a server's question is open", async () => {
+    await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
+    const turn = s.session.prompt("go");
+    for await (const event of turn) if (event.type === "question.asked") void s.session.cancel();
+    expect(await turn.outcome).toEqual({ status: "cancelled" });
+    expect(s.session.state.requests).toEqual([]);
+  });
+
+  it.each([
+    ["allowed", { decision: "allow" } as const, /"text":"Sampled."/],
+    ["refused", { decision: "deny" } as const, /error/],
+  ])("lends a server its model behind a permission: %s", async (_, decision, expected) => {
+    const script: Script = ({ toolNames, toolResults }) =>
+      toolNames.length === 0 ? say("Sampled.") : toolResults.length === 0 ? call("s__sample") : say("Done.");
+    await using s = await openScene(script, { mcpServers: [scripted("s")] });
+    const turn = s.session.prompt("go");
+    const events: SessionEvent[] = [];
+    for await (const event of turn) {
+      events.push(event);
+      if (event.type !== "permission.requested") continue;
+      await s.session.answer(event.requestId, event.tool === "s__sampling" ? decision : { decision: "allow" });
+    }
+    expect(typed(events, "permission.requested").map(({ tool }) => tool)).toEqual(["s__sample", "s__sampling"]);
+    expect(typed(events, "tool.ended").find(({ text }) => expected.test(text))).toBeDefined();
+  });
+
+  it("turns a prompt of a server into the input of a turn", async () => {
+    await using s = await openScene([say("Ok.")], withServer(scripted("s")));
+    const expanded = await s.session.expand("/s:review src/a.ts");
+    await collect(s.session.prompt(expanded));
+    expect(s.model.requests[0]?.lastUserText).toBe("Review src/a.ts");
+    expect(await s.session.expand("/etc/passwd is a file")).toBe("/etc/passwd is a file");
+    await expect(s.session.expand("/s:review")).rejects.toMatchObject({ code: "input_invalid", message: /file=…/ });
+    await expect(s.session.expand("/s:nothing")).rejects.toMatchObject({
+      message: expect.stringContaining("/s:review") as string,
+    });
+  });
+
+  it("hands a result that is too long over by a handle, and reads it again", async () => {
+    const script: Script = ({ toolResults }, index) => {
+      if (index === 0) return call("s__big", { bytes: 200_000 });
+      const handle = /sha256:[0-9a-f]{64}/.exec(toolResults[0]?.content ?? "")?.[0];
+      return index === 1 ? call("read_result", { handle, offset: 199_990 }) : say("Read.");
+    };
+    await using s = await openScene(script, withServer(scripted("s")));
+    const [big, read] = typed(await collect(s.session.prompt("go")), "tool.ended");
+    expect(big?.text.length).toBeLessThan(60_000);
+    expect(read?.text).toContain("xxxxxxxxxx");
+    expect(read).toMatchObject({ outcome: "ok" });
+  });
+});
+
+describe("servers that are configured", () => {
+  it("are the agent's by name, with variables filled in, and one that misses a variable says so alone", async () => {
+    await using w = await openWorld([say("Hi")]);
+    const [command, ...args] = [process.execPath, scripted("s").args[0]];
+    await w.configure(
+      `[mcp.good]\ncommand = ${JSON.stringify([command, ...args])}\n` +
+        `[mcp.bad]\nurl = "http://127.0.0.1:9/"\nheaders = { Authorization = "Bearer $NO_SUCH_TOKEN" }\n` +
+        `[mcp.other]\ncommand = ["false"]\n[agents.a]\nmodel = "anthropic/claude-sonnet-5"\nmcp = ["good", "bad"]\n`,
+    );
+    await using rookery = await w.open();
+    const session = await rookery.openSession({ agent: "a" });
+    await collect(session.prompt("go"));
+    expect(session.tools.servers().servers).toMatchObject([
+      { name: "good", status: "ready" },
+      { name: "bad", status: "failed", reason: expect.stringContaining("NO_SUCH_TOKEN") as string },
+    ]);
+    expect(w.model.requests[0]?.toolNames).toContain("good__echo");
+  });
+});
+
+const source = (id: string, name: string, text: string): ToolSource => ({
+  id,
+  list: () => [{ name, description: text, inputSchema: { type: "object" }, kind: "other", readOnly: true }],
+  describe: () => ({ title: name }),
+  call: () => Promise.resolve({ outcome: "ok", text }),
+});
+
+describe("an overlay of a session", () => {
+  it("shadows, may stand alone, and stays when the agent is changed", async () => {
+    await using w = await openWorld(({ toolResults }) => (toolResults.length === 0 ? call("read", {}) : say("Done.")));
+    await w.configure(`[agents.a]\nmodel = "anthropic/claude-a"\n[agents.b]\nmodel = "anthropic/claude-b"\n`);
+    await using rookery = await w.open();
+    const session = await rookery.openSession({ agent: "a", permissions: "all" });
+    const contributions = [{ slot: "guidance", title: "House", content: "Speak softly." } as const];
+    session.setOverlay({ sources: [source("o", "read", "overlaid")], contributions, base: false });
+    const [ended] = typed(await collect(session.prompt("go")), "tool.ended");
+    expect(ended?.text).toBe("overlaid");
+    expect(w.model.requests[0]?.toolNames).toEqual(["read"]);
+    expect(w.model.requests[0]?.system).toContain("Speak softly.");
+    await session.change({ agent: "b" });
+    await collect(session.prompt("go"));
+    expect(w.model.requests.at(-1)?.toolNames).toEqual(["read"]);
+  });
+});
+
+describe("a person's choice of tools", () => {
+  it("is kept with the session", async () => {
+    await using w = await openWorld([say("Hi"), say("Hi")]);
+    let id: string;
+    {
+      await using rookery = await w.open();
+      const session = await rookery.openSession({});
+      id = session.id;
+      await session.chooseTool("bash", false);
+    }
+    await using rookery = await w.open(LATER);
+    const session = await rookery.openSession({ id });
+    await collect(session.prompt("go"));
+    expect(w.model.requests[0]?.toolNames).not.toContain("bash");
+    expect(w.model.requests[0]?.toolNames).toContain("read");
+  });
+});
+
+describe("a plugin", () => {
+  const counting = (): Plugin => {
+    let count = 0;
+    return {
+      id: "counter",
+      version: "2",
+      beforeCall: ({ call: { name } }) => (name === "bash" ? { refuse: `no bash, ${count} turns so far` } : undefined),
+      turnEnded: () => void (count += 1),
+      save: () => ({ count }),
+      restore: (state) => void (count = (state as { count: number }).count),
+    };
+  };
+
+  it("sees calls and turns, and finds its state again", async () => {
+    await using w = await openWorld(calling("bash", { command: "touch ran" }));
+    const open = async () => (await import("../rookery.ts")).Rookery.open({ ...w.options, plugins: [counting] });
+    let id: string;
+    {
+      await using rookery = await open();
+      const session = await rookery.openSession({ permissions: "all" });
+      id = session.id;
+      const events = await collect(session.prompt("go"));
+      expect(typed(events, "tool.ended")).toMatchObject([{ outcome: "denied", text: /no bash, 0 turns/ }]);
+      expect(typed(events, "plugin.saved")).toMatchObject([{ plugin: "counter", version: "2", state: { count: 1 } }]);
+    }
+    await using rookery = await open();
+    const session = await rookery.openSession({ id });
+    const events = await collect(session.prompt("again"));
+    expect(typed(events, "tool.ended").at(-1)?.text).toMatch(/no bash, 1 turns/);
+    expect(await w.file("ran")).toBe("");
+  });
+});
+
+it("a server that is killed in a call fails that call, is reached again, and leaves nothing", async () => {
+  await using w = await openWorld(({ toolResults }) => (toolResults.length === 0 ? call("s__hang") : say("Went on.")));
+  const journal = `${w.home}/journal`;
+  await writeFile(journal, "");
+  await using rookery = await w.open();
+  const session = await rookery.openSession(withServer(scripted("s", `journal=${journal}`)));
+  const turn = session.prompt("go");
+  const events: SessionEvent[] = [];
+  for await (const event of turn) {
+    events.push(event);
+    if (event.type !== "tool.started") continue;
+    const [started] = typed(events, "process.started");
+    process.kill(started!.pid, "SIGKILL");
+  }
+  expect(typed(events, "tool.ended")).toMatchObject([{ outcome: "unknown", text: /s/ }]);
+  expect(await turn.outcome).toMatchObject({ status: "done" });
+  await vi.waitFor(() => expect(session.tools.list().map(({ name }) => name)).toContain("s__echo"), {
+    timeout: 10_000,
+  });
+});
