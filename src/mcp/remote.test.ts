@@ -141,6 +141,17 @@ it.each<[string, LoginOutcome, string[], string | undefined]>([
   expect(login.asked()).toBe(1);
 });
 
+it("a person who declined a login is not asked again by itself", async () => {
+  await using web = await listen(streamable);
+  const login = authorizer({ status: "declined" });
+  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+  await vi.waitFor(() => expect(s.state().reason).toBe("the login was declined"));
+  const before = s.statuses().length;
+  s.servers.reconnect("web");
+  await vi.waitFor(() => expect(s.statuses().slice(before)).toEqual(["connecting", "needs_login"]));
+  expect(login.asked()).toBe(1);
+});
+
 it("where nobody can be asked, a login waits for who begins it", async () => {
   await using web = await listen(streamable);
   const login = authorizer({ status: "done" });
