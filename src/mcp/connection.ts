@@ -36,6 +36,9 @@ interface Ready {
   readonly offer: Offer;
 }
 
+/** How long who waits for a server also waits for its prompts and resources. */
+const OTHERS_MS = 1_000;
+
 const NOTHING = { tools: NO_TOOLS.specs, prompts: [], resources: [], instructions: undefined } as const;
 
 export class Connection implements AsyncDisposable {
@@ -215,7 +218,7 @@ export class Connection implements AsyncDisposable {
         const table = await offer.tools(signal);
         const ready = (this.#ready = { link, offer });
         this.#offered(table, { status: "ready", reason: undefined, fix: undefined, instructions: link.instructions });
-        offer.listOthers();
+        void this.#settleWith(offer.listOthers());
         return ready;
       } catch (error) {
         offer.stop();
@@ -225,6 +228,15 @@ export class Connection implements AsyncDisposable {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Who waits for the server wants its prompts too; one that is slow with them is there all the same. */
+  async #settleWith(others: Promise<void>): Promise<void> {
+    const stop = new AbortController();
+    const enough = sleep(OTHERS_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+    await Promise.race([others, enough]);
+    stop.abort();
+    this.#settled.resolve();
   }
 
   async #drop({ link, offer }: Ready): Promise<void> {
@@ -283,7 +295,7 @@ export class Connection implements AsyncDisposable {
       const why = { ...(reason !== undefined && { reason }), ...(fix !== undefined && { fix }) };
       this.#options.outlet.record({ type: "mcp.status", server: this.spec.name, status, ...why });
     }
-    if (status !== "connecting") this.#settled.resolve();
+    if (status !== "connecting" && status !== "ready") this.#settled.resolve();
     this.#options.changed(isOther);
   }
 }

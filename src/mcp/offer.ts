@@ -45,10 +45,10 @@ export class Offer {
     this.#refreshes[method]?.request();
   }
 
-  /** Prompts and resources: nobody waits for them. */
-  listOthers(): void {
-    if (this.#link.has("prompts")) this.notified("notifications/prompts/list_changed");
-    if (this.#link.has("resources")) this.notified("notifications/resources/list_changed");
+  /** Prompts and resources. Never rejects. */
+  async listOthers(): Promise<void> {
+    const had = (["prompts", "resources"] as const).filter((what) => this.#link.has(what));
+    await Promise.all(had.map(async (what) => this.#refreshes[`notifications/${what}/list_changed`]?.now()));
   }
 
   async tools(signal: AbortSignal): Promise<ToolTable> {

@@ -15,6 +15,8 @@ it("a session has its servers at once, and a server's tools when it is ready", a
   await s.servers.settled(AbortSignal.timeout(20_000));
   expect(told).toHaveBeenCalledOnce();
   expect(s.state()).toMatchObject({ status: "ready", instructions: "Use it well" });
+  expect(s.state().prompts).toMatchObject([{ name: "review", arguments: [{ name: "file", required: true }] }]);
+  expect(s.state().resources).toMatchObject([{ uri: "mem://a", isTemplate: false }]);
   expect(source.list()[0]).toMatchObject({
     name: "s__echo",
     title: "Echo",
@@ -24,10 +26,6 @@ it("a session has its servers at once, and a server's tools when it is ready", a
   expect(s.servers.origin("s__ask-odd")).toEqual({ server: "s", tool: "ask-odd" });
   expect(source.describe({ toolId: "t", name: "s__echo", input: {} })).toEqual({ title: "s: Echo" });
   expect(await s.call("s__echo", { text: "hi" })).toEqual({ outcome: "ok", text: "hi" });
-  await vi.waitFor(() =>
-    expect(s.state().prompts).toMatchObject([{ name: "review", arguments: [{ name: "file", required: true }] }]),
-  );
-  await vi.waitFor(() => expect(s.state().resources).toMatchObject([{ uri: "mem://a", isTemplate: false }]));
   expect(s.servers.snapshot()).toBe(s.servers.snapshot());
   const signal = AbortSignal.timeout(5_000);
   expect(await s.servers.getPrompt("s", "review", { file: "a.ts" }, signal)).toEqual([

@@ -21,12 +21,18 @@ export class Refresh {
     if (!this.#isRunning) this.#timer ??= setTimeout(() => void this.#go(), SETTLE_MS);
   }
 
+  /** At once, where it is not under way; resolves when it is done. */
+  async now(): Promise<void> {
+    if (!this.#isStopped && !this.#isRunning) await this.#go();
+  }
+
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
   async #go(): Promise<void> {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#isRunning = true;
     this.#isDue = false;
