@@ -1,7 +1,12 @@
 /** Prompts of MCP servers as slash commands: `/server:prompt` and what follows as its arguments. */
-import { RookeryError, type InputPart, type McpPart, type McpPrompt, type SessionTools } from "../domain/index.ts";
-import type { SessionStore } from "../domain/index.ts";
-import { deferred } from "../stdx/index.ts";
+import {
+  RookeryError,
+  type InputPart,
+  type McpPart,
+  type McpPrompt,
+  type SessionStore,
+  type SessionTools,
+} from "../domain/index.ts";
 
 export interface ExpandOptions {
   readonly tools: SessionTools;
@@ -22,7 +27,7 @@ export async function expandPrompt(
   if (server === undefined || rest === undefined) return input;
   if (!tools.servers().servers.some(({ name }) => name === server)) return input;
   await tools.settled(signal);
-  const prompt = await listed(tools, () => promptIn(tools, server, rest), signal);
+  const prompt = promptIn(tools, server, rest);
   if (prompt === undefined) {
     const known = promptsOf(tools, server).map((one) => `/${commandOf(one)}`);
     const there = known.length === 0 ? "it offers none now" : `there are: ${known.join(", ")}`;
@@ -31,23 +36,6 @@ export async function expandPrompt(
   const args = argumentsOf(prompt, rest.slice(prompt.name.length).trim());
   const parts = await tools.getPrompt(server, prompt.name, args, signal);
   return Promise.all(parts.map((part) => inputPart(part, store)));
-}
-
-/** A server is ready when its tools are known; its prompts come a moment later. */
-const LISTING_MS = 2_000;
-
-async function listed<T>(tools: SessionTools, find: () => T | undefined, signal: AbortSignal): Promise<T | undefined> {
-  const found = find();
-  if (found !== undefined) return found;
-  const waiting = deferred();
-  const stop = tools.onChange(() => find() !== undefined && waiting.resolve());
-  const late = setTimeout(() => waiting.resolve(), LISTING_MS);
-  signal.addEventListener("abort", () => waiting.resolve(), { once: true });
-  await waiting.promise;
-  clearTimeout(late);
-  stop();
-  signal.throwIfAborted();
-  return find();
 }
 
 function promptsOf(tools: SessionTools, server: string): readonly McpPrompt[] {

@@ -1,0 +1,120 @@
+import { expect, it } from "vitest";
+import type { SessionEvent, ToolSource } from "../../domain/index.ts";
+import { scripted } from "../../mcp/test-scene.ts";
+import { collect, type AcpScript } from "../../testing/index.ts";
+import { isOffered } from "../offered.ts";
+import { openScene } from "./test-scene.ts";
+
+const SERVER = scripted("s");
+const CONFIGURED = `[mcp.s]\ncommand = ${JSON.stringify([SERVER.command, ...SERVER.args])}\n`;
+const FILTER = `tools = { allow = ["s__*"], deny = ["s__fail"] }\n`;
+
+const list: AcpScript = { otherwise: [{ callMcp: { server: "rookery" } }] };
+const callEcho = { callMcp: { server: "rookery", tool: "s__echo", arguments: { text: "hello" } } };
+const echo: AcpScript = { otherwise: [callEcho] };
+
+function said(events: readonly SessionEvent[]): string {
+  return events.map((event) => (event.type === "message.completed" ? event.text : "")).join("");
+}
+
+it("gives an agent that is somebody else's program the catalog that it may use, and no more", async () => {
+  await using scene = await openScene(list, {}, FILTER + CONFIGURED);
+  const session = await scene.open();
+  const tools = said(await collect(session.prompt("list")));
+  expect(tools).toContain("s__echo");
+  expect(tools).not.toContain("s__fail");
+  expect(tools).not.toContain("bash");
+});
+
+it("gives it no server where there is nothing to give", async () => {
+  await using scene = await openScene(list);
+  const session = await scene.open();
+  expect(said(await collect(session.prompt("list")))).toContain("has no MCP server rookery");
+});
+
+it.each([
+  ["allow", "ok", "rookery.s__echo: hello"],
+  ["deny", "denied", "rookery.s__echo: error"],
+] as const)("has each of its calls decided at the gate: %s", async (decision, outcome, expected) => {
+  await using scene = await openScene(echo, {}, CONFIGURED);
+  const session = await scene.open();
+  const events: SessionEvent[] = [];
+  for await (const event of session.prompt("go")) {
+    events.push(event);
+    if (event.type !== "permission.requested") continue;
+    expect(event).toMatchObject({ tool: "s__echo", input: { text: "hello" } });
+    await session.answer(event.requestId, { decision });
+  }
+  expect(said(events)).toContain(expected);
+  expect(events.filter(({ type }) => type === "tool.ended")).toMatchObject([{ outcome }]);
+});
+
+it("has a call once in the log that the agent reports itself, and asks once for it", async () => {
+  const announced = { toolCallId: "c1", title: "mcp__rookery__s__echo", kind: "other" } as const;
+  const script: AcpScript = {
+    otherwise: [
+      { update: { sessionUpdate: "tool_call", status: "pending", ...announced } },
+      { permission: { toolCall: announced } },
+      callEcho,
+      { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" } },
+    ],
+  };
+  await using scene = await openScene(script, {}, CONFIGURED);
+  const session = await scene.open();
+  const asked: SessionEvent[] = [];
+  const events: SessionEvent[] = [];
+  for await (const event of session.prompt("go")) {
+    events.push(event);
+    if (event.type !== "permission.requested") continue;
+    asked.push(event);
+    await session.answer(event.requestId, { decision: "allow" });
+  }
+  expect(asked).toMatchObject([{ toolId: "c1", tool: "s__echo" }]);
+  expect(events.filter(({ type }) => type === "tool.started").length).toBe(1);
+  expect(said(events)).toContain("rookery.s__echo: hello");
+});
+
+it("takes what the client brings through the catalog where not all of it is wanted", async () => {
+  for (const [more, server] of [
+    ["", "s"],
+    [FILTER, "rookery"],
+  ] as const) {
+    const script: AcpScript = { otherwise: [{ callMcp: { server } }] };
+    await using scene = await openScene(script, { mcpServers: [SERVER] }, more);
+    const session = await scene.open();
+    const tools = said(await collect(session.prompt("list")));
+    expect(tools.includes("fail")).toBe(more === "");
+    expect(tools).toContain("echo");
+  }
+});
+
+it("has an overlay that comes later with the next turn", async () => {
+  await using scene = await openScene(list);
+  const session = await scene.open();
+  await collect(session.prompt("list"));
+  const extra: ToolSource = {
+    id: "extra",
+    list: () => [{ name: "extra", description: "x", inputSchema: { type: "object" }, kind: "other", readOnly: true }],
+    describe: () => ({ title: "extra" }),
+    call: () => Promise.resolve({ outcome: "ok", text: "x" }),
+  };
+  session.setOverlay({ sources: [extra], contributions: [], base: true });
+  expect(said(await collect(session.prompt("list")))).toContain("rookery: extra");
+});
+
+const CATALOG = new Map([["s__echo", {}]]);
+it.each([
+  ["mcp__rookery__s__echo", true],
+  ["rookery__s__echo", true],
+  ["rookery/s__echo", true],
+  ["rookery.s__echo", true],
+  ["rookery: s__echo", true],
+  ["s__echo (rookery MCP Server)", true],
+  ["mcp__rookery__s__other", false],
+  ["s__echo", false],
+  ["rm -rf . # mcp__rookery__s__echo", false],
+  ["mcp__rookery__s__echo; rm -rf .", false],
+  ["curl rookery/s__echo", false],
+])("an agent's own name for a call of ours is known, and nothing but a name: %s", (text, expected) => {
+  expect(isOffered(text, CATALOG)).toBe(expected);
+});
