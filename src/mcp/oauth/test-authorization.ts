@@ -235,7 +235,10 @@ export async function startTestAuthorization(): Promise<TestAuthorization> {
 
 /** A person who opens the page at once; the page consents by itself. */
 export const consents: LoginOptions["ask"] = async ({ url }, { completed }) => {
-  void fetch(url ?? "").then((page) => page.text());
+  // A page that does not load is the person's to see; the login waits.
+  void fetch(url ?? "")
+    .then((page) => page.text())
+    .catch(() => undefined);
   await completed;
   return { action: "accept" };
 };

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type Authorizers, openAuthorizers } from "./index.ts";
+import { consents, startTestAuthorization, type TestAuthorization } from "./test-authorization.ts";
+
+let server: TestAuthorization;
+let elsewhere: TestAuthorization;
+let folder: string;
+let authorizers: Authorizers;
+
+beforeEach(async () => {
+  [server, elsewhere] = await Promise.all([startTestAuthorization(), startTestAuthorization()]);
+  folder = await mkdtemp(join(tmpdir(), "rookery-oauth-"));
+  authorizers = openAuthorizers({ folder });
+});
+
+afterEach(async () => {
+  await authorizers[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await elsewhere[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+type Lie = () => void;
+const metadata =
+  (more: Record<string, unknown>): Lie =>
+  () => {
+    server.knobs.metadata = (said) => ({ ...said, ...more });
+  };
+const resource =
+  (more: Record<string, unknown>): Lie =>
+  () => {
+    server.knobs.resourceMetadata = (said) => ({ ...said, ...more });
+  };
+const redirecting =
+  (path: string, to: () => string): Lie =>
+  () => {
+    server.knobs.instead = (request, response) => {
+      if (request.url?.startsWith(path) !== true) return false;
+      response.writeHead(307, { location: to() }).end();
+      return true;
+    };
+  };
+
+it.each<[string, Lie, RegExp]>([
+  [
+    "another issuer",
+    metadata({ issuer: "https://elsewhere.example" }),
+    /says of itself that it is "https:\/\/elsewhere/,
+  ],
+  ["another resource", resource({ resource: "https://elsewhere.example/mcp" }), /of another resource: "https:\/\/else/],
+  ["no PKCE", metadata({ code_challenge_methods_supported: undefined }), /does not offer PKCE/],
+  ["only plain PKCE", metadata({ code_challenge_methods_supported: ["plain"] }), /does not offer PKCE/],
+  ["a script as page", metadata({ authorization_endpoint: "javascript:alert(1)" }), /authorization_endpoint/],
+  [
+    "a file as page",
+    metadata({ authorization_endpoint: "file:///etc/passwd" }),
+    /authorization_endpoint .*neither https/,
+  ],
+  [
+    "plain http elsewhere",
+    metadata({ token_endpoint: "http://elsewhere.example/token" }),
+    /token_endpoint .*plain http/,
+  ],
+  [
+    "an authorization server in the clear",
+    resource({ authorization_servers: ["http://elsewhere.example"] }),
+    /plain http/,
+  ],
+  [
+    "metadata that is none",
+    metadata({ authorization_endpoint: 7 }),
+    /metadata of its authorization server cannot be used/,
+  ],
+  ["huge metadata", metadata({ more: "x".repeat(400_000) }), /more than 256 KiB/],
+  ["metadata elsewhere", redirecting("/.well-known/oauth-auth", () => elsewhere.url), /redirects elsewhere/],
+  ["a resource elsewhere", redirecting("/.well-known/oauth-prot", () => elsewhere.url), /redirects elsewhere/],
+  ["a token endpoint elsewhere", redirecting("/token", () => `${elsewhere.origin}/token`), /redirects elsewhere/],
+  ["a registration elsewhere", redirecting("/register", () => `${elsewhere.origin}/register`), /redirects elsewhere/],
+  ["endless redirects", redirecting("/.well-known/oauth-auth", () => "/.well-known/oauth-auth"), /more than 5 times/],
+])("a server that says %s is not logged in to, and the reason names it", async (_what, lie, reason) => {
+  lie();
+  const seen: string[] = [];
+  elsewhere.knobs.instead = (request) => seen.push(request.url ?? "") === 0;
+  const vault = authorizers.for(server.spec());
+  const outcome = await vault.login({ ask: consents, signal: new AbortController().signal });
+  expect(outcome).toEqual({ status: "failed", reason: expect.stringMatching(reason) });
+  expect((outcome as { reason: string }).reason).toMatch(/^vault: /);
+  expect(seen).toEqual([]);
+});
