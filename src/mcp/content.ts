@@ -1,14 +1,6 @@
 /** What prompts and resources hold. */
+import type { McpPart } from "../domain/index.ts";
 import { readBlock } from "./calls/result.ts";
-
-export type McpPart =
-  | { readonly type: "text"; readonly text: string; readonly uri?: string | undefined }
-  | {
-      readonly type: "bytes";
-      readonly bytes: Uint8Array;
-      readonly mediaType: string;
-      readonly uri?: string | undefined;
-    };
 
 /** Of a prompt's messages. The assistant's are marked, because all of it becomes one input. */
 export function readPrompt(raw: Record<string, unknown>): McpPart[] {

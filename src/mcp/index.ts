@@ -1,6 +1,5 @@
 /** MCP servers as sources of tools: what the rest of Rookery may use of them. */
 export { LoginNeeded, type Authorizer, type LoginOptions } from "./authorizer.ts";
-export type { McpPart } from "./content.ts";
 export { splitToolName, toolName } from "./names.ts";
 export { BOUNDS, type Bounds, type SamplingContext, type ServersOptions } from "./options.ts";
 export {

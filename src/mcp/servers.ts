@@ -2,13 +2,14 @@
 import {
   RookeryError,
   type LoginOutcome,
+  type McpPart,
   type McpSnapshot,
   type SessionDesk,
   type ToolSource,
 } from "../domain/index.ts";
 import { deferred } from "../stdx/index.ts";
 import { Connection } from "./connection.ts";
-import { readContents, readPrompt, type McpPart } from "./content.ts";
+import { readContents, readPrompt } from "./content.ts";
 import { Listeners } from "./listeners.ts";
 import { BOUNDS, type ServersOptions } from "./options.ts";
 import { Outlet } from "./outlet.ts";

@@ -1,11 +1,11 @@
 /** The tools of one agent in one session: its sources, its overlay and its plugins, resolved when someone looks. */
-import { RookeryError, type ToolSource } from "../domain/index.ts";
+import { RookeryError, type Overlay, type PromptContribution, type ToolSource } from "../domain/index.ts";
 import { makeArtifact, type Artifact, type CatalogKey } from "./artifact.ts";
 import type { ToolFilter } from "./filter.ts";
 import { Hooks, type PluginStates } from "./hooks.ts";
 import { Layer, shadowed, type Wishes } from "./layer.ts";
 import type { HookedTurn, OnNotice, Plugin } from "./plugin.ts";
-import { sameContributions, type PromptContribution } from "./prompt.ts";
+import { sameContributions } from "./prompt.ts";
 import { BoundSource, few, sameItems } from "./source.ts";
 
 export interface AgentToolsOptions {
@@ -18,14 +18,6 @@ export interface AgentToolsOptions {
   /** How long a plugin may think. */
   readonly pluginTimeoutMs?: number | undefined;
   readonly onNotice?: OnNotice | undefined;
-}
-
-/** Extends one session: its tools shadow base tools of the same name. */
-export interface Overlay {
-  readonly sources: readonly ToolSource[];
-  readonly contributions: readonly PromptContribution[];
-  /** Whether base tools, those of plugins too, stay beside its own. */
-  readonly base: boolean;
 }
 
 export interface SavedTools {

@@ -1,6 +1,7 @@
 /** What an agent can do at one moment: the catalog, what the model is told of it, and the way to call it, from one reading. */
 import {
   messageOf,
+  type PromptContribution,
   type ToolCall,
   type ToolContext,
   type ToolDescription,
@@ -10,7 +11,7 @@ import {
 import { nearest } from "../stdx/index.ts";
 import { CALL, parted, searchAndCall, unwrapped } from "./discovery.ts";
 import type { Hooks } from "./hooks.ts";
-import { renderPreamble, type PromptContribution } from "./prompt.ts";
+import { renderPreamble } from "./prompt.ts";
 import type { OnNotice } from "./plugin.ts";
 import type { Bound } from "./source.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { ToolSource } from "../domain/index.ts";
-import { AgentTools, type AgentToolsOptions, type Overlay, type ToolNotice } from "./index.ts";
+import type { Overlay, ToolSource } from "../domain/index.ts";
+import { AgentTools, type AgentToolsOptions, type ToolNotice } from "./index.ts";
 import { contextOf, sourceOf, specOf } from "./test-source.ts";
 
 const signal = new AbortController().signal;

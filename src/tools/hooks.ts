@@ -1,7 +1,13 @@
 /** Asks plugins, and lets none of them hurt more than its own answer: one that throws or hangs is named and passed over. */
-import { messageOf, RookeryError, type ToolCall, type ToolResult, type ToolSpec } from "../domain/index.ts";
+import {
+  messageOf,
+  RookeryError,
+  type PromptContribution,
+  type ToolCall,
+  type ToolResult,
+  type ToolSpec,
+} from "../domain/index.ts";
 import type { BeforeCall, HookedTurn, OnNotice, Plugin } from "./plugin.ts";
-import type { PromptContribution } from "./prompt.ts";
 
 const STATE_CHARACTERS = 1_000_000;
 

@@ -1,6 +1,5 @@
 /** What a plugin may do: contribute tools and prompts, look at calls before and after, and keep a state. */
-import type { ToolCall, ToolResult, ToolSource, ToolSpec } from "../domain/index.ts";
-import type { PromptContribution } from "./prompt.ts";
+import type { PromptContribution, ToolCall, ToolResult, ToolSource, ToolSpec } from "../domain/index.ts";
 
 /** Every hook may be left out, may be async, and is given up after a time; see `onFailure`. */
 export interface Plugin {

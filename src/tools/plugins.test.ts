@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ToolResult } from "../domain/index.ts";
-import { AgentTools, type BeforeCall, type Plugin, type PromptContribution, type ToolNotice } from "./index.ts";
+import type { PromptContribution, ToolResult } from "../domain/index.ts";
+import { AgentTools, type BeforeCall, type Plugin, type ToolNotice } from "./index.ts";
 import { contextOf, sourceOf } from "./test-source.ts";
 
 const signal = new AbortController().signal;

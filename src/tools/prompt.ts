@@ -1,19 +1,6 @@
 /** What is said to a model beside its tools: contributions in slots, each kept only while its tools are there. */
+import { PROMPT_SLOTS, type PromptContribution } from "../domain/index.ts";
 import { named } from "./filter.ts";
-
-/** In the order in which they are said. */
-export const PROMPT_SLOTS = ["role", "guidance", "tools", "context"] as const;
-export type PromptSlot = (typeof PROMPT_SLOTS)[number];
-
-export interface PromptContribution {
-  readonly slot: PromptSlot;
-  readonly title: string;
-  /** Higher comes first within its slot; 0 where left out. Among equals, whoever came first. */
-  readonly priority?: number | undefined;
-  readonly content: string;
-  /** Kept only if one of these (exact, or with a trailing `*`) is in the catalog. */
-  readonly tools?: readonly string[] | undefined;
-}
 
 /** A preamble is paid for with every call of the model; what does not fit into it is left out, the last first. */
 const PREAMBLE_CHARACTERS = 200_000;

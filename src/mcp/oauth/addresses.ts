@@ -29,6 +29,10 @@ export function isSameIssuer(a: string, b: string): boolean {
   return withoutSlash(a) === withoutSlash(b);
 }
 
+export function isSameOrigin(a: string, b: string): boolean {
+  return URL.canParse(a) && new URL(a).origin === new URL(b).origin;
+}
+
 function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -3,7 +3,7 @@ import type {
   AuthorizationServerMetadata,
   OAuthProtectedResourceMetadata,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
-import { checkedEndpoint, isSameIssuer, shown } from "./addresses.ts";
+import { checkedEndpoint, isSameIssuer, isSameOrigin, shown } from "./addresses.ts";
 import { LoginFailure, reasonOf } from "./failure.ts";
 import { type Guard, guardedFetch, type Fetch } from "./guarded-fetch.ts";
 import { challengeOf, type Challenge } from "./challenge.ts";
@@ -35,6 +35,12 @@ export async function discover(options: DiscoverOptions): Promise<Discovered> {
   const authorizationServer = resource?.authorization_servers?.[0] ?? new URL("/", server).href;
   checkedEndpoint(authorizationServer, "its authorization server", server);
   const metadata = await serverMetadata(authorizationServer, server, fetch);
+  // Where nobody named an issuer the address is our guess (as of 2025-03-26): it may be any of that origin.
+  const isIssuer = resource === undefined ? isSameOrigin : isSameIssuer;
+  if (metadata !== undefined && !isIssuer(metadata.issuer, authorizationServer)) {
+    const said = `it is ${shown(metadata.issuer)}, not ${shown(authorizationServer)}`;
+    throw new LoginFailure(`its authorization server says of itself that ${said}`);
+  }
   if (metadata === undefined && resource !== undefined) {
     throw new LoginFailure(`its authorization server ${shown(authorizationServer)} has no metadata`);
   }
@@ -105,10 +111,6 @@ async function serverMetadata(
     discoverAuthorizationServerMetadata(authorizationServer, { fetchFn }),
   );
   if (metadata === undefined) return undefined;
-  if (!isSameIssuer(metadata.issuer, authorizationServer)) {
-    const said = `it is ${shown(metadata.issuer)}, not ${shown(authorizationServer)}`;
-    throw new LoginFailure(`its authorization server says of itself that ${said}`);
-  }
   for (const name of [
     "authorization_endpoint",
     "token_endpoint",
