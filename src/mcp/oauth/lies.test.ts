@@ -90,3 +90,17 @@ it.each<[string, Lie, RegExp]>([
   expect((outcome as { reason: string }).reason).toMatch(/^vault: /);
   expect(seen).toEqual([]);
 });
+
+it.each([
+  ["of its origin", "/oauth", { status: "done" }],
+  ["of another", "https://elsewhere.example", { status: "failed", reason: expect.stringContaining("says of itself") }],
+])("a server of the time before resource metadata may have an issuer %s or not", async (_what, issuer, outcome) => {
+  server.knobs.instead = (request, response) => {
+    if (request.url?.startsWith("/.well-known/oauth-protected") !== true && request.url !== "/mcp") return false;
+    response.writeHead(request.url === "/mcp" ? 401 : 404).end();
+    return true;
+  };
+  server.knobs.metadata = (said) => ({ ...said, issuer: new URL(issuer, server.origin).href });
+  const vault = authorizers.for(server.spec());
+  expect(await vault.login({ ask: consents, signal: new AbortController().signal })).toEqual(outcome);
+});
