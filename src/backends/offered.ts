@@ -56,7 +56,7 @@ export function isOffered(text: string, tools: ReadonlyMap<string, unknown>): bo
   return named !== undefined && tools.has(named);
 }
 
-const NAMED = [/^(?:mcp[_.: ]+)?rookery(?:__|[./: ]+)([\w-]+)$/i, /^([\w-]+) \(rookery(?: MCP Server)?\)$/i];
+const NAMED = [/^(?:mcp[_.: ]+)?rookery[./: _]+([\w-]+)$/i, /^([\w-]+) \(rookery(?: MCP Server)?\)$/i];
 
 /** What a call needs of the session, within a turn or between turns. */
 type Pen = Pick<ToolContext, "ask" | "putBlob" | "getBlob" | "record"> & Pick<TurnContext, "permit" | "signal">;

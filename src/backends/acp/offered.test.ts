@@ -106,6 +106,7 @@ const CATALOG = new Map([["s__echo", {}]]);
 it.each([
   ["mcp__rookery__s__echo", true],
   ["rookery__s__echo", true],
+  ["rookery_s__echo", true],
   ["rookery/s__echo", true],
   ["rookery.s__echo", true],
   ["rookery: s__echo", true],
