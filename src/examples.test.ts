@@ -35,7 +35,11 @@ afterAll(async () => {
 });
 
 async function run(name: string, ...args: string[]): Promise<string> {
-  const extra = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  return runOn(model, name, ...args);
+}
+
+async function runOn({ url }: ModelServer, name: string, ...args: string[]): Promise<string> {
+  const extra = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "fake" };
   const env = builtEnvironment({ home: join(folder.path, "home"), extra });
   const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, name), ...args], {
     cwd: folder.path,
@@ -47,7 +51,7 @@ async function run(name: string, ...args: string[]): Promise<string> {
 
 it("every example is run here", () => {
   const tested = readFileSync(fileURLToPath(import.meta.url), "utf8");
-  for (const name of readdirSync(EXAMPLES)) expect(tested).toContain(`run("${name}"`);
+  for (const name of readdirSync(EXAMPLES)) expect(tested).toMatch(new RegExp(`run(On)?\\([^)]*"${name}"`));
 });
 
 it("prompt.mjs drives a turn and answers its permission", () => {
@@ -87,4 +91,17 @@ it("acp-proxy.mjs gives an agent a tool and a hint", async () => {
   const proxied = [process.execPath, join(EXAMPLES, "acp-proxy.mjs"), ...agent.command];
   expect(await run("acp-client.mjs", "What time is it?", ...proxied)).toMatch(/it is 20\d\d-[^]*\[end_turn\]/);
   await expect(run("acp-proxy.mjs")).rejects.toThrow("the agent's command is empty");
+});
+
+it("tools.mjs gives a session a tool and an instruction, and refuses what its plugin refuses", async () => {
+  await using own = await startModelServer([
+    call("deploy_status", { stage: "staging" }),
+    call("bash", { command: "git push" }),
+    say("Staging is well."),
+  ]);
+  expect(await runOn(own, "tools.mjs", "How is staging?")).toBe(
+    "ok: staging: deployed, all checks green\n" +
+      "denied: pushing is for people; say what you would push\nStaging is well.\n",
+  );
+  expect(own.requests[0]?.system).toContain("Look at the deployment");
 });

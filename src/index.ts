@@ -1,5 +1,22 @@
 /** One durable runtime for every coding agent: the public API. */
 export * from "./domain/index.ts";
-export { Rookery, type OpenSessionOptions, type RookeryOptions } from "./rookery.ts";
+export {
+  Rookery,
+  type OpenSessionOptions,
+  type PluginSession,
+  type RookeryOptions,
+  type ServersFound,
+  type ServersQuery,
+} from "./rookery.ts";
+export { LoopbackHttp, serveStdio, type Endpoint, type StdioStreams } from "./mcp/endpoint/index.ts";
 export { MAX_INPUT_BYTES, Session, type Answer, type Changes, type Turn } from "./session/index.ts";
 export { openMemoryStore, openSqliteStore } from "./store/index.ts";
+export type {
+  BeforeCall,
+  HookedCall,
+  HookedTurn,
+  Plugin,
+  ToolAnnotations,
+  ToolFilter,
+  ToolPattern,
+} from "./tools/index.ts";
