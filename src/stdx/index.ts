@@ -1,6 +1,7 @@
 /** What Node lacks. */
 export * from "./clock.ts";
 export * from "./confine.ts";
+export * from "./deadline.ts";
 export * from "./deferred.ts";
 export * from "./dispose-stack.ts";
 export * from "./folder.ts";
