@@ -65,6 +65,16 @@ describe("a turn is shown", () => {
     ["with a tool on a line of its own", [delta("So"), tool(), toolEnded("ok")], "So\n✓ bash: npm test\n"],
     ["with a title on one line", [tool("t1", "bash: a\nb"), toolEnded("ok")], "✓ bash: a b\n"],
     ["with warnings", [{ type: "notice", level: "warning", code: "x", message: "careful" }], "! careful\n"],
+    [
+      "with a server that is not as it should be, and how to mend it, and no other",
+      [
+        { type: "mcp.status", server: "files", status: "connecting" },
+        { type: "mcp.status", server: "files", status: "ready" },
+        { type: "mcp.status", server: "hub", status: "needs_login", reason: "401", fix: "`rookery mcp auth hub`" },
+      ],
+      "! MCP server hub: needs login; 401; try `rookery mcp auth hub`\n",
+    ],
+    ["without what a server mutters", [{ type: "output.text", text: "up", from: "mcp files" }], ""],
     ["without thoughts", [{ type: "thought.delta", messageId: "m1", text: "hm" }], ""],
     [
       "without escape sequences in names",

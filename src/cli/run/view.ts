@@ -60,7 +60,8 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
       return line(view, paint("dim", `plan: ${done} of ${event.entries.length} done`));
     }
     case "mcp.status":
-      return line(view, paint("dim", oneLine(`${event.server}: ${event.status} ${event.reason ?? ""}`)));
+      if (event.status === "connecting" || event.status === "ready") return [view, ""]; // as it should be
+      return line(view, `${paint("yellow", "!")} ${oneLine(serverText(event))}`);
     case "context.compacted":
       return line(view, paint("dim", "the conversation so far was summarized"));
     case "subagent.started":
@@ -142,6 +143,11 @@ export function usageWords(usage: Usage | undefined): string[] {
   const cached = cacheReadTokens === 0 ? "" : ` (${count(cacheReadTokens)} from cache)`;
   const cost = costUsd === undefined ? "cost unknown" : usd(costUsd);
   return [`${count(inputTokens)} tokens in${cached}`, `${count(outputTokens)} out`, cost];
+}
+
+function serverText({ server, status, reason, fix }: EventOf<"mcp.status">): string {
+  const words = [`MCP server ${server}: ${status.replace("_", " ")}`, reason, fix && `try ${fix}`];
+  return words.filter((part) => part !== undefined && part !== "").join("; ");
 }
 
 /** A whole line of its own, after whatever is on the line now. */
