@@ -9,17 +9,23 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
   let answers: ToolAnswer[] = [];
   /** Tools that another kind of agent used by itself, by their titles: no message asked for them. */
   const foreign = new Map<string, string>();
+  /** What is said of them while calls wait: providers want the answers right behind the calls. */
+  let notes: Message[] = [];
+  let turnBegan = 0;
 
   const settle = (): void => {
     if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, answers)) });
+    messages.push(...notes);
     asked = [];
     answers = [];
+    notes = [];
   };
 
   for await (const event of history) {
     switch (event.type) {
       case "turn.started":
         settle();
+        turnBegan = messages.length;
         messages.push({ role: "user", parts: event.input });
         if (event.turnId === turnId) return messages;
         break;
@@ -36,16 +42,14 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
       case "tool.ended": {
         const title = foreign.get(event.toolId);
         if (title === undefined) answers.push(answerOf(event));
-        else messages.push({ role: "assistant", text: toolNote(title, event), calls: [] });
+        else notes.push({ role: "assistant", text: toolNote(title, event), calls: [] });
+        if (asked.length === 0) settle();
         break;
       }
-      case "turn.ended": {
-        const last = messages.at(-1);
-        if (last?.role === "user" && wasRefused(event)) {
-          messages[messages.length - 1] = { role: "user", parts: last.parts.map(withoutBytes) };
-        }
+      case "turn.ended":
+        settle();
+        if (wasRefused(event)) messages.push(...messages.splice(turnBegan).map(withoutBytes));
         break;
-      }
       default: // of the rest the model needs to know nothing
         break;
     }
@@ -58,7 +62,18 @@ function wasRefused({ outcome }: EventOf<"turn.ended">): boolean {
   return outcome.status === "failed" && outcome.code === "provider_refused";
 }
 
-function withoutBytes(part: InputPart): InputPart {
+function withoutBytes(message: Message): Message {
+  switch (message.role) {
+    case "user":
+      return { ...message, parts: message.parts.map(inWords) };
+    case "tool":
+      return { ...message, results: message.results.map(({ blobs: _, ...answer }) => answer) };
+    case "assistant":
+      return message;
+  }
+}
+
+function inWords(part: InputPart): InputPart {
   return part.type === "text" ? part : { type: "text", text: notGiven(part) };
 }
 

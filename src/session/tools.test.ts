@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { McpServerSpec, SessionEvent, ToolSource } from "../domain/index.ts";
 import { EVERYTHING, scripted } from "../mcp/test-scene.ts";
 import type { OpenSessionOptions } from "../rookery.ts";
-import { call, collect, say, type Script } from "../testing/index.ts";
+import { call, collect, fault, say, type Script } from "../testing/index.ts";
 import type { Plugin } from "../tools/index.ts";
 import type { Session, Turn } from "./index.ts";
 import { LATER, openScene, openWorld } from "./test-scene.ts";
@@ -126,6 +126,25 @@ describe("the built-in agent and its MCP servers", () => {
     }
     expect(typed(events, "permission.requested").map(({ tool }) => tool)).toEqual(["s__sample", "s__sampling"]);
     expect(typed(events, "tool.ended").find(({ text }) => expected.test(text))).toBeDefined();
+  });
+
+  it("says of what a server asked in the middle of a call only behind the call's answer", async () => {
+    const script: Script = ({ toolNames, toolResults }) =>
+      toolNames.length === 0 ? say("Sampled.") : toolResults.length === 0 ? call("s__sample") : say("Done.");
+    await using s = await openScene(script, withServer(scripted("s")));
+    await collect(s.session.prompt("go"));
+    await collect(s.session.prompt("go on"));
+    const told = JSON.stringify(s.model.requests.at(-1)?.body);
+    expect(told.indexOf("s asks the model")).toBeGreaterThan(told.indexOf('"tool_result"'));
+  });
+
+  it("does not give an image again that the model's provider refused", async () => {
+    const script: Script = (_, index) => (index === 0 ? call("s__mixed") : index === 1 ? fault(400) : say("Hi."));
+    await using s = await openScene(script, withServer(scripted("s")));
+    expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "provider_refused" });
+    await collect(s.session.prompt("go on"));
+    const [, refused, next] = s.model.requests.map(({ body }) => JSON.stringify(body).includes('"type":"image"'));
+    expect([refused, next]).toEqual([true, false]);
   });
 
   it("turns a prompt of a server into the input of a turn", async () => {
