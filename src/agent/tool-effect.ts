@@ -1,10 +1,6 @@
 /** The effect of a tool call: permission first, then at most one run, and an outcome that is never made up. */
 import { z } from "zod";
 import {
-  BlobPart,
-  FileDiff,
-  Location,
-  ToolOutcome,
   type EventBody,
   type PermissionDecision,
   type PermissionRequest,
@@ -14,21 +10,10 @@ import {
   type TurnContext,
 } from "../domain/index.ts";
 import type { ModelCall, ToolAnswer } from "../providers/index.ts";
-import type { PreparedCall, RunnableCall } from "../tools/index.ts";
+import { Result, type PreparedCall, type RunnableCall } from "../tools/index.ts";
 import type { Acting } from "./open.ts";
 
 /** Read back only after a crash, so built only then. */
-const Result = z.lazy(() =>
-  z.object({
-    outcome: ToolOutcome,
-    text: z.string(),
-    locations: z.array(Location).optional(),
-    diffs: z.array(FileDiff).optional(),
-    blobs: z.array(BlobPart).optional(),
-    structured: z.unknown().optional(),
-  }),
-) as z.ZodType<ToolResult>;
-
 const Decision = z.lazy(() =>
   z.union([
     z.object({ allowed: z.literal(true) }),

@@ -5,7 +5,7 @@ import type { ToolFilter } from "./filter.ts";
 import { Hooks, type PluginStates } from "./hooks.ts";
 import { Layer, shadowed, type Wishes } from "./layer.ts";
 import type { HookedTurn, OnNotice, Plugin } from "./plugin.ts";
-import { sameContributions } from "./prompt.ts";
+import { checkContributions, sameContributions } from "./prompt.ts";
 import { BoundSource, few, sameItems } from "./source.ts";
 
 export interface AgentToolsOptions {
@@ -104,7 +104,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
 
   /**
    * An overlay equal to the present one (sources by identity and order, contributions by value) keeps its revision;
-   * its sources are read again. One whose sources cannot be read, or have the same tool, throws and changes nothing.
+   * its sources are read again. One whose sources cannot be read, or have the same tool, or whose contributions cannot be said, throws and changes nothing.
    */
   setOverlay(overlay: Overlay): void {
     if (sameOverlay(overlay, this.#overlay)) {
@@ -112,6 +112,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
       return this.#tellSoon();
     }
     this.#refresh();
+    checkContributions(overlay.contributions);
     const sources: BoundSource[] = [];
     try {
       for (const source of overlay.sources) sources.push(this.#bind(source, false));

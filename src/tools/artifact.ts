@@ -13,6 +13,7 @@ import { CALL, parted, searchAndCall, unwrapped } from "./discovery.ts";
 import type { Hooks } from "./hooks.ts";
 import { renderPreamble } from "./prompt.ts";
 import type { OnNotice } from "./plugin.ts";
+import { checkedResult } from "./result.ts";
 import type { Bound } from "./source.ts";
 
 export interface CatalogKey {
@@ -134,12 +135,13 @@ async function called({ source }: Bound, call: ToolCall, context: ToolContext): 
     }
   };
   try {
-    return await source.call(call, {
+    const result = await source.call(call, {
       ...context,
       record: (body) => watched(context.record(body)),
       putBlob: (bytes) => watched(context.putBlob(bytes)),
       getBlob: (hash) => watched(context.getBlob(hash)),
     });
+    return checkedResult(result);
   } catch (error) {
     if (broken.includes(error)) throw error;
     if (context.signal.aborted) return { outcome: "cancelled", text: `${call.name} was cancelled` };

@@ -248,6 +248,11 @@ describe("an overlay", () => {
       ]),
       "o cannot say its tools: lost",
     ],
+    [
+      "a contribution cannot be said",
+      { sources: [], contributions: [{ slot: "nowhere", title: "T", content: "x" } as never], base: true },
+      'a contribution "T" cannot be said',
+    ],
   ])("changes nothing when %s", (_, overlay, message) => {
     const tools = base();
     tools.setOverlay(overlayOf([sourceOf("before", "three")]));

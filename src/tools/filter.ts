@@ -1,5 +1,5 @@
 /** Which tools an agent gets: `allow` then `deny`, by name or by what a tool says of itself. */
-import type { ToolSource, ToolSpec } from "../domain/index.ts";
+import type { ToolSpec } from "../domain/index.ts";
 
 /** A name, exact or with a trailing `*`, or annotations that must all be as given. */
 export type ToolPattern = string | ToolAnnotations;
@@ -27,19 +27,6 @@ export function passes(spec: Filterable, { allow = [], deny = [] }: ToolFilter):
 
 export function named(name: string, pattern: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
-}
-
-/** The same source with fewer tools; what is left out can be neither seen nor called. */
-export function filtered(source: ToolSource, filter: ToolFilter = {}): ToolSource {
-  const list = () => source.list().filter((spec) => passes(spec, filter));
-  return {
-    ...source,
-    list,
-    call: (call, context) =>
-      list().some(({ name }) => name === call.name)
-        ? source.call(call, context)
-        : Promise.resolve({ outcome: "failed", text: `there is no tool "${call.name}"` }),
-  };
 }
 
 /**

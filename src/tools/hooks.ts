@@ -8,6 +8,8 @@ import {
   type ToolSpec,
 } from "../domain/index.ts";
 import type { BeforeCall, HookedTurn, OnNotice, Plugin } from "./plugin.ts";
+import { checkContributions } from "./prompt.ts";
+import { checkedResult, jsonText } from "./result.ts";
 
 const STATE_CHARACTERS = 1_000_000;
 
@@ -29,6 +31,7 @@ export interface Asked {
 export class Hooks {
   readonly #options: HooksOptions;
   readonly #revisions = new Map<Plugin, number>();
+  readonly #said = new Map<string, string>();
 
   constructor(options: HooksOptions) {
     const ids = options.plugins.map(({ id }) => id);
@@ -43,7 +46,7 @@ export class Hooks {
       try {
         this.#revisions.set(plugin, plugin.revision?.() ?? 0);
       } catch (error) {
-        this.#failed(plugin, "revision", error);
+        this.#failedAgain(plugin, "revision", error);
       }
       return [plugin.id, plugin.version, this.#revisions.get(plugin) ?? 0];
     });
@@ -53,11 +56,10 @@ export class Hooks {
   contributions(): readonly PromptContribution[] {
     return this.#options.plugins.flatMap((plugin) => {
       const { contributions = [] } = plugin;
-      if (typeof contributions !== "function") return contributions;
       try {
-        return contributions.call(plugin);
+        return checkContributions(typeof contributions === "function" ? contributions.call(plugin) : contributions);
       } catch (error) {
-        this.#failed(plugin, "contributions", error);
+        this.#failedAgain(plugin, "contributions", error);
         return [];
       }
     });
@@ -92,7 +94,7 @@ export class Hooks {
       const before = result;
       const ask = (its: AbortSignal) => plugin.afterCall?.({ call, spec, signal: its }, before);
       try {
-        result = checkedResult(await within(this.#options.timeoutMs, undefined, ask)) ?? before;
+        result = resultIn(await within(this.#options.timeoutMs, undefined, ask)) ?? before;
       } catch (error) {
         this.#failed(plugin, "afterCall", error);
       }
@@ -144,6 +146,14 @@ export class Hooks {
     );
   }
 
+  /** For what is asked whenever someone looks: said once, until it is something else. */
+  #failedAgain(plugin: Plugin, hook: "revision" | "contributions", error: unknown): void {
+    const key = `${plugin.id} ${hook}`;
+    if (this.#said.get(key) === messageOf(error)) return;
+    this.#said.set(key, messageOf(error));
+    this.#failed(plugin, hook, error);
+  }
+
   #failed({ id }: Plugin, hook: string, error: unknown): void {
     const message = `the plugin ${id} failed in ${hook}: ${messageOf(error)}`;
     this.#options.onNotice({ level: "warning", code: "plugin_failed", message });
@@ -184,17 +194,17 @@ function checkedAnswer(said: unknown): BeforeCall | undefined {
   if (typeof said === "object") {
     if ("refuse" in said && typeof said.refuse === "string") return { refuse: said.refuse };
     if ("answer" in said) {
-      const answer = checkedResult(said.answer);
+      const answer = resultIn(said.answer);
       if (answer !== undefined) return { answer };
     }
-    if ("arguments" in said && !("refuse" in said) && !("answer" in said)) return { arguments: said.arguments };
+    if ("arguments" in said && !("refuse" in said) && !("answer" in said)) {
+      return { arguments: JSON.parse(jsonText(said.arguments, "what it gives as arguments")) as unknown };
+    }
   }
   throw new Error("its answer is none of refuse, answer and arguments");
 }
 
-function checkedResult(said: unknown): ToolResult | undefined {
-  if (said === undefined || said === null) return undefined;
-  const { outcome, text } = said as Partial<ToolResult>;
-  if (typeof outcome !== "string" || typeof text !== "string") throw new Error("its result has no outcome and text");
-  return said as ToolResult;
+/** Undefined where it says nothing. */
+function resultIn(said: unknown): ToolResult | undefined {
+  return said === undefined || said === null ? undefined : checkedResult(said);
 }

@@ -93,7 +93,24 @@ it.each<[string, readonly Plugin[], string[]]>([
     [
       "the plugin p failed in afterCall: broke",
       "the plugin q failed in afterCall: no answer within 20 ms",
-      "the plugin r failed in afterCall: its result has no outcome and text",
+      "the plugin r failed in afterCall: its result is none: ✖ Invalid input: expected object, received string",
+      'ran {"path":"x"}',
+      "ok: a did one",
+    ],
+  ],
+  [
+    "whose results the log could not keep leave what was there",
+    [
+      { id: "p", version: "1", afterCall: () => ({ outcome: "great" as "ok", text: "mine" }) },
+      { id: "q", version: "1", afterCall: () => ({ ...ok("mine"), structured: { n: 1n } }) },
+      { id: "r", version: "1", onFailure: "ignore", beforeCall: () => ({ arguments: { n: 1n } }) },
+      { id: "s", version: "1", onFailure: "ignore", beforeCall: () => ({ answer: { outcome: 5 as never, text: "" } }) },
+    ],
+    [
+      "the plugin r failed in beforeCall: what it gives as arguments is no JSON",
+      expect.stringContaining("the plugin s failed in beforeCall: its result is none") as string,
+      expect.stringContaining("the plugin p failed in afterCall: its result is none") as string,
+      "the plugin q failed in afterCall: its structured result is no JSON",
       'ran {"path":"x"}',
       "ok: a did one",
     ],
@@ -127,7 +144,36 @@ describe("a cancelled turn", () => {
   });
 });
 
+it("a tool whose result the log could not keep has failed", async () => {
+  const tools = new AgentTools();
+  tools.add({ ...sourceOf("a", "one"), call: () => Promise.resolve({ outcome: "great" as "ok", text: "" }) });
+  const prepared = await tools.artifact().prepare(call, { signal });
+  expect(prepared.kind === "run" && (await prepared.run(contextOf()))).toMatchObject({
+    outcome: "failed",
+    text: expect.stringContaining("one of a failed: its result is none") as string,
+  });
+});
+
 describe("plugins", () => {
+  it.each<[string, Partial<Plugin>, string]>([
+    ["throws", { contributions: broken }, "broke"],
+    ["gives no list", { contributions: () => undefined as never }, "its contributions are not a list"],
+    ["gives no text", { contributions: [{ slot: "role", title: "T" } as never] }, 'a contribution "T" cannot be said'],
+    ["cannot say its revision", { revision: broken }, "broke"],
+  ])("one that %s is named once, and the prompt goes without", (_, hooks, message) => {
+    const notices: ToolNotice[] = [];
+    const tools = new AgentTools({
+      plugins: [{ id: "p", version: "1", ...hooks }],
+      onNotice: (notice) => notices.push(notice),
+    });
+    for (const name of ["one", "two", "three"]) {
+      tools.add(sourceOf(name, name));
+      expect(tools.artifact().preamble).toBe("");
+    }
+    const hook = Object.keys(hooks)[0];
+    expect(notices.map((notice) => notice.message)).toEqual([`the plugin p failed in ${hook}: ${message}`]);
+  });
+
   it("see a turn's start and end, and one that breaks or hangs is named", async () => {
     const seen: string[] = [];
     const notices: string[] = [];

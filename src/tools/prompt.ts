@@ -30,6 +30,20 @@ export function renderPreamble(all: readonly PromptContribution[], tools: Readon
   return { text: sections.join("\n\n"), leftOut };
 }
 
+/** Throws in words: one that cannot be said would break every turn. */
+export function checkContributions(all: unknown): readonly PromptContribution[] {
+  if (!Array.isArray(all)) throw new Error("its contributions are not a list");
+  for (const one of all as readonly (Partial<PromptContribution> | undefined)[]) {
+    const { slot, title, content, priority = 0, tools = [] } = one ?? {};
+    const texts = typeof title === "string" && typeof content === "string";
+    const known = slot !== undefined && PROMPT_SLOTS.includes(slot);
+    const gated = Array.isArray(tools) && tools.every((tool) => typeof tool === "string");
+    if (texts && known && gated && Number.isFinite(priority)) continue;
+    throw new Error(`a contribution ${JSON.stringify(String(title).slice(0, 80))} cannot be said`);
+  }
+  return all as readonly PromptContribution[];
+}
+
 export function sameContributions(a: readonly PromptContribution[], b: readonly PromptContribution[]): boolean {
   return a.length === b.length && a.every((one, index) => textOf(one) === textOf(b[index]));
 }
