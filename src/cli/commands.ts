@@ -161,6 +161,89 @@ const acpCommands: readonly CommandSpec[] = [
   },
 ];
 
+const SERVER = { name: "name", summary: "a server of `rookery mcp list`" };
+const PERMISSIONS_OPTION: OptionSpec = {
+  flags: "--permissions <policy>",
+  summary: "for each change ask, or allow only reading, all, or nothing",
+  choices: ["ask", "read", "all", "none"],
+};
+
+const mcpCommands: readonly CommandSpec[] = [
+  {
+    name: "list",
+    summary: "list the MCP servers that are declared here, how they are, and what to do about it",
+    options: [
+      { flags: "--agent <name>", summary: "only what this agent gets" },
+      { flags: "--timeout <seconds>", summary: "how long to wait for those that connect (default: 15)" },
+      { flags: "--offline", summary: "connect to none" },
+      JSON_OPTION,
+    ],
+    notes:
+      "Servers are declared as [mcp.NAME] in the rookery.toml of the repository or of the user, and in .mcp.json.\n" +
+      "Each is really started or reached, and ended again.",
+    examples: ["rookery mcp", "rookery mcp list --agent reviewer --json"],
+    load: async () => (await import("./mcp/list.ts")).listServers,
+  },
+  {
+    name: "auth",
+    summary: "log in to a server",
+    arguments: [SERVER],
+    options: [
+      { flags: "--timeout <seconds>", summary: "how long to wait for you (default: 300)" },
+      { flags: "--force", summary: "also where a login is there already" },
+      JSON_OPTION,
+    ],
+    notes:
+      "Prints the page to open and waits until it sends you back to a port of this machine. The tokens are kept\n" +
+      "encrypted, for you alone, and all sessions use them.",
+    examples: ["rookery mcp auth github"],
+    load: async () => (await import("./mcp/auth.ts")).logIn,
+  },
+  {
+    name: "logout",
+    summary: "give a server's tokens back, and forget them",
+    arguments: [SERVER],
+    options: [JSON_OPTION],
+    examples: ["rookery mcp logout github"],
+    load: async () => (await import("./mcp/logout.ts")).logOut,
+  },
+  {
+    name: "call",
+    summary: "call a tool of a server, without an agent",
+    arguments: [
+      SERVER,
+      { name: "tool", summary: "as the server calls it, or as server__tool" },
+      { name: "json", summary: "its input; `-` reads it from a pipe (default: {})", optional: true },
+    ],
+    options: [
+      { flags: "--output <dir>", summary: "write images and files that it returns there" },
+      { flags: "--json", summary: "print the whole result as one line of JSON" },
+    ],
+    notes:
+      "You are the one who calls it, so nobody is asked for permission. What the server asks is asked on the terminal,\n" +
+      "and declined where there is none. Exit code 1 where the tool failed; Ctrl-C cancels the call (130).",
+    examples: [
+      `rookery mcp call files read '{"path":"README.md"}'`,
+      "jq -n '{a: 1}' | rookery mcp call maths add - --json",
+    ],
+    load: async () => (await import("./mcp/call.ts")).callTool,
+  },
+  {
+    name: "serve",
+    summary: "be an MCP server on stdio that offers an agent's tools, for a program to start",
+    options: [
+      { flags: "--agent <name>", summary: "whose tools (default: the configured one)" },
+      { flags: "--cwd <dir>", summary: "the folder to work in" },
+      PERMISSIONS_OPTION,
+    ],
+    notes:
+      "The calls are in the log of a session, and what needs a permission waits for `rookery answer`. stdout carries\n" +
+      "the protocol and nothing else.",
+    examples: ["rookery mcp serve", "rookery mcp serve --agent reviewer --permissions read"],
+    load: async () => (await import("./mcp/serve.ts")).serve,
+  },
+];
+
 export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "run",
@@ -171,11 +254,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--model <model>", summary: "another model, as provider/model" },
       { flags: "--cwd <dir>", summary: "the folder to work in" },
       { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
-      {
-        flags: "--permissions <policy>",
-        summary: "for each change ask, or allow only reading, all, or nothing",
-        choices: ["ask", "read", "all", "none"],
-      },
+      PERMISSIONS_OPTION,
       { flags: "--json", summary: "print each event of the log as one line of JSON, and nothing else" },
     ],
     examples: [
@@ -186,8 +265,9 @@ export const COMMANDS: readonly CommandSpec[] = [
       'rookery run "Update the changelog" --permissions all --json',
     ],
     notes:
-      "On a terminal you are asked for each permission. Elsewhere nobody can be asked: without --permissions, what\n" +
-      "needs a decision is refused and the exit code is 3; with --permissions ask it waits for `rookery answer`.\n" +
+      "On a terminal you are asked for each permission, and for what MCP servers want to know. Elsewhere nobody can be\n" +
+      "asked: without --permissions, what needs a decision is refused and the exit code is 3; with --permissions ask it\n" +
+      "waits for `rookery answer`. /SERVER:PROMPT with its arguments is a prompt of an MCP server.\n" +
       "Ctrl-C cancels the turn, twice quits at once; SIGTERM, SIGHUP and a closed pipe cancel it too (130).\n" +
       "With --session, a prompt is read from a pipe only where it is `-`.",
     load: async () => (await import("./run/run.ts")).run,
@@ -205,6 +285,13 @@ export const COMMANDS: readonly CommandSpec[] = [
     commands: acpCommands,
     otherwise: "serve",
     examples: ["rookery acp", "rookery acp check -- rookery acp", "rookery acp proxy --mcp .mcp.json -- gemini --acp"],
+  },
+  {
+    name: "mcp",
+    summary: "list MCP servers, log in to them, call their tools, and be one",
+    commands: mcpCommands,
+    otherwise: "list",
+    examples: ["rookery mcp", "rookery mcp auth github", `rookery mcp call files read '{"path":"README.md"}'`],
   },
   {
     name: "answer",

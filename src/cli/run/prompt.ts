@@ -11,7 +11,12 @@ export async function readPrompt(io: Io, typed: string | undefined, goesOn: bool
   if (typed === undefined && io.stdin.isTTY === true) {
     throw usage('say what to do: rookery run "PROMPT"; see rookery run --help');
   }
-  return notEmpty(decode(await readBounded(io.stdin)));
+  return notEmpty(await readStdin(io, "the prompt"));
+}
+
+/** All of a pipe. Rejects with `input_too_large`, or `input_invalid` where it is no text. */
+export async function readStdin({ stdin }: Io, what: string): Promise<string> {
+  return decode(await readBounded(stdin, what), what);
 }
 
 function notEmpty(text: string): string {
@@ -19,31 +24,30 @@ function notEmpty(text: string): string {
   return text;
 }
 
-async function readBounded(stdin: Io["stdin"]): Promise<Buffer> {
+async function readBounded(stdin: Io["stdin"], what: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stdin as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_INPUT_BYTES) throw tooLarge();
+    if (size > MAX_INPUT_BYTES) throw tooLarge(what);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): RookeryError {
+function tooLarge(what: string): RookeryError {
   const most = `${MAX_INPUT_BYTES / 1024 / 1024} MB`;
   return new RookeryError(
     "input_too_large",
-    `the prompt is larger than ${most}: put the text in a file of the working folder and name the file`,
+    `${what} is larger than ${most}: put the text in a file of the working folder and name the file`,
   );
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new RookeryError("input_invalid", "the prompt on stdin is not UTF-8 text: convert it, e.g. with iconv", {
-      cause,
-    });
+    const message = `${what} on stdin is not UTF-8 text: convert it, e.g. with iconv`;
+    throw new RookeryError("input_invalid", message, { cause });
   }
 }

@@ -1,0 +1,75 @@
+/** Images and files that a tool returns: named, and written to a folder only where one was asked for. */
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { BlobPart } from "../../domain/events.ts";
+import { messageOf } from "../../domain/errors.ts";
+import { usage } from "../exit.ts";
+import type { Io } from "../io.ts";
+
+export interface Attachments {
+  readonly keep: (bytes: Uint8Array) => Promise<string>;
+  readonly get: (hash: string) => Promise<Uint8Array | undefined>;
+  /** Each with the file it was written to, if it was. */
+  written(blobs: readonly BlobPart[]): Promise<readonly Attachment[]>;
+}
+
+export interface Attachment extends BlobPart {
+  readonly bytes: number;
+  readonly path?: string;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+  "image/svg+xml": "svg",
+  "audio/wav": "wav",
+  "audio/mpeg": "mp3",
+  "application/json": "json",
+  "application/pdf": "pdf",
+  "application/gzip": "gz",
+  "application/zip": "zip",
+  "text/plain": "txt",
+};
+
+/** Throws `usage` where the folder cannot be made. One call returns a bounded number of them. */
+export function openAttachments(io: Io, folder: string | undefined): Attachments {
+  const path = folder === undefined ? undefined : resolve(io.cwd(), folder);
+  if (path !== undefined) make(path);
+  const kept = new Map<string, Uint8Array>();
+  return {
+    keep: (bytes) => {
+      const hash = createHash("sha256").update(bytes).digest("hex");
+      kept.set(hash, bytes);
+      return Promise.resolve(hash);
+    },
+    get: (hash) => Promise.resolve(kept.get(hash)),
+    written: (blobs) =>
+      Promise.all(
+        blobs.map(async (blob): Promise<Attachment> => {
+          const bytes = kept.get(blob.hash) ?? new Uint8Array();
+          if (path === undefined) return { ...blob, bytes: bytes.length };
+          const file = join(path, fileName(blob));
+          await writeFile(file, bytes);
+          return { ...blob, bytes: bytes.length, path: file };
+        }),
+      ),
+  };
+}
+
+/** By its content: a name that a server chose could lead anywhere, and two may have the same. */
+function fileName({ hash, mediaType }: BlobPart): string {
+  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+  return `${hash.slice(0, 16)}.${Object.hasOwn(EXTENSIONS, type) ? (EXTENSIONS[type] ?? "bin") : "bin"}`;
+}
+
+function make(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw usage(`--output: ${folder} cannot be made: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,211 @@
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startTestAuthorization, type TestAuthorization } from "../../mcp/oauth/test-authorization.ts";
+import { hasTerminals, type Place } from "../spawned.ts";
+import { openPrintedPage, openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+
+let place: Place;
+let vault: TestAuthorization;
+beforeEach(async () => {
+  vault = await startTestAuthorization();
+  place = await openServersPlace({
+    vault: { url: vault.url },
+    off: { url: vault.url, enabled: false },
+    program: stdio(SCRIPTED),
+  });
+});
+afterEach(async () => {
+  await place[Symbol.asyncDispose]();
+  await vault[Symbol.asyncDispose]();
+});
+
+async function loggedIn(): Promise<void> {
+  const running = place.start(["mcp", "auth", "vault"]);
+  await openPrintedPage(running);
+  expect((await running.ended).code).toBe(0);
+}
+
+/** Lets everybody in. */
+async function startOpenServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const http = createServer((request, response) => {
+    const server = new McpServer({ name: "open", version: "1" });
+    server.registerTool("hello", {}, () => ({ content: [{ type: "text", text: "hi" }] }));
+    const transport = new StreamableHTTPServerTransport({});
+    response.once("close", () => void transport.close());
+    void server.connect(transport).then(() => transport.handleRequest(request, response));
+  });
+  await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    async [Symbol.asyncDispose]() {
+      http.closeAllConnections();
+      await new Promise<void>((resolve) => void http.close(() => resolve()));
+    },
+  };
+}
+
+/** Is nobody there any more? */
+function isClosed(redirect: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(redirect).port), "127.0.0.1");
+    socket.once("connect", () => resolve((socket.destroy(), false))).once("error", () => resolve(true));
+  });
+}
+
+describe("rookery mcp auth", () => {
+  it("prints the page, waits for it, and the login is there for every later command", async () => {
+    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({
+      code: 3,
+      stderr: "rookery: vault wants a login first; type: rookery mcp auth vault\n",
+    });
+    const running = place.start(["mcp", "auth", "vault"]);
+    expect(await openPrintedPage(running)).toMatch(/\S/);
+    const { code, stdout, stderr } = await running.ended;
+    expect(stdout).toMatch(/^vault wants you to log in: open this page\n {2}it is on: 127\.0\.0\.1:\d+\nhttp:\/\/\S+\nlogged in to vault\nit offers 1 tool\n$/); // prettier-ignore
+    expect(stderr).toMatch(/waiting up to 300 s for the page to send you back here; Ctrl-C gives up/);
+    expect(code).toBe(0);
+    expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
+    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
+  });
+
+  it("says so where a login is there, and does it again with --force", async () => {
+    await loggedIn();
+    expect(await place.rookery(["mcp", "auth", "vault"])).toEqual({
+      code: 0,
+      stdout: "already logged in to vault; --force does it again\n",
+      stderr: "",
+    });
+    const again = place.start(["mcp", "auth", "vault", "--force", "--json"]);
+    const [, url = ""] = await again.said(/"url":"([^"]+)"/);
+    await (await fetch(url)).text();
+    const { code, stdout } = await again.ended;
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { server: "vault", url },
+      { server: "vault", status: "done" },
+    ]);
+    expect([code, vault.counts.exchanges]).toEqual([0, 2]);
+  });
+
+  it("a token that is refused is refreshed without asking anyone", async () => {
+    await loggedIn();
+    vault.expireTokens();
+    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
+    expect(vault.counts).toMatchObject({ refreshes: 1, exchanges: 1, reuses: 0 });
+  });
+
+  it("a login that the server took back is asked for again", async () => {
+    await loggedIn();
+    vault.revokeAll();
+    const { stdout } = await place.rookery(["mcp", "list", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: "vault", status: "needs_login" }, {}, {}] });
+    await loggedIn();
+    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0 });
+  });
+
+  it("a page that refuses is exit code 1, in words", async () => {
+    vault.knobs.page = "refuses";
+    const running = place.start(["mcp", "auth", "vault"]);
+    await openPrintedPage(running);
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/the login of vault (failed: .*no thanks.*|was declined); again: rookery mcp auth vault/);
+    expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
+  });
+
+  it("a page that never comes back is given up in time", async () => {
+    const { code, stderr } = await place.rookery(["mcp", "auth", "vault", "--timeout", "1"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("failed: nobody came back from the page within 1 s; again: rookery mcp auth vault"),
+    ]);
+  });
+
+  it("Ctrl-C gives up, and closes the port", async () => {
+    vault.knobs.page = "never calls back";
+    const running = place.start(["mcp", "auth", "vault"]);
+    await openPrintedPage(running);
+    expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(false);
+    running.child.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
+  });
+
+  it.skipIf(!hasTerminals)("/decline on the terminal is a no", async () => {
+    const running = place.terminal(["mcp", "auth", "vault"]);
+    await running.said(/\(\/decline gives up\) /);
+    running.child.stdin.write("perhaps\n");
+    await running.said(/decline gives up\) [^]*decline gives up\) /);
+    running.child.stdin.write("/decline\n");
+    expect(await running.ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("the login of vault was declined; again: rookery mcp auth vault"),
+    });
+  });
+
+  it.skipIf(!hasTerminals)("on a terminal the page alone is enough", async () => {
+    const running = place.terminal(["mcp", "auth", "vault"]);
+    await running.said(/\(\/decline gives up\) /);
+    await openPrintedPage(running);
+    expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("logged in to vault") });
+  });
+
+  it("a server that needs none, has none, is off, is gone or is not there is told of", async () => {
+    await using open = await startOpenServer();
+    await using down = await startTestAuthorization();
+    down.knobs.instead = (_, response) => (response.writeHead(500).end("down"), true);
+    const tables = [
+      `[mcp.down]\nurl = "${down.url}"`,
+      `[mcp.open]\nurl = "${open.url}"`,
+      `[mcp.program]\ncommand = ["x"]`,
+      `[mcp.off]\nurl = "${vault.url}"\nenabled = false`,
+    ];
+    await place.repository.write("rookery.toml", tables.join("\n"));
+    await place.rookery(["trust"]);
+    expect(await place.rookery(["mcp", "auth", "open", "--force"])).toEqual({
+      code: 0,
+      stdout: "open needs no login\n",
+      stderr: "",
+    });
+    for (const [args, code, words] of [
+      [["auth", "program"], 2, "program is a program that is started here: it has no login"],
+      [["logout", "program"], 2, "program is a program that is started here: it has no login"],
+      [["auth", "off"], 1, "off is switched off: see mcp.off in "],
+      [["auth", "donw"], 2, 'there is no MCP server "donw"'],
+      [["auth", "down"], 1, "down cannot be reached: "],
+    ] as const) {
+      const ended = await place.rookery(["mcp", ...args]);
+      expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
+    }
+  });
+});
+
+describe("rookery mcp logout", () => {
+  it("gives the tokens back, and forgets them", async () => {
+    await loggedIn();
+    expect(await place.rookery(["mcp", "logout", "vault"])).toEqual({
+      code: 0,
+      stdout: "logged out of vault\n",
+      stderr: "",
+    });
+    expect(vault.counts.revocations).toBeGreaterThan(0);
+    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 3 });
+    expect(await place.rookery(["mcp", "logout", "vault", "--json"])).toEqual({
+      code: 0,
+      stdout: '{"server":"vault","forgotten":false}\n',
+      stderr: "",
+    });
+  });
+
+  it("works for a server that is switched off", async () => {
+    await loggedIn();
+    expect(await place.rookery(["mcp", "logout", "off"])).toMatchObject({ code: 0, stdout: "logged out of off\n" });
+  });
+});

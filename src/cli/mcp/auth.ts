@@ -1,0 +1,112 @@
+/** `rookery mcp auth`: logs in to a server, by a page that a person opens. */
+import { RookeryError } from "../../domain/errors.ts";
+import type { LoginOutcome, McpServerState, RemoteServerSpec } from "../../domain/mcp.ts";
+import type { McpServers } from "../../mcp/index.ts";
+import { Rookery } from "../../rookery.ts";
+import { deadline } from "../../stdx/deadline.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { type Io, print, printJson, say } from "../io.ts";
+import { countOption, isSet } from "../options.ts";
+import { watchInterrupts } from "../run/interrupts.ts";
+import { mustBeRemote, specNamed } from "./declared.ts";
+import { deskWith } from "./desk.ts";
+import { atPage } from "./page.ts";
+import { stateOf, untilNot } from "./state.ts";
+
+/** How long a person has. */
+const LOGIN_S = 300;
+/** To see that what came of it is good. */
+const CHECK_MS = 15_000;
+
+export async function logIn({ io, args: [name = ""], options }: Call): Promise<ExitCode> {
+  const seconds = countOption(options, "timeout", 1) ?? LOGIN_S;
+  const json = isSet(options, "json");
+  await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
+  const spec = mustBeRemote(specNamed(await rookery.declaredServers(), name));
+  using interrupts = watchInterrupts(io);
+  const { signal } = interrupts;
+  const desk = deskWith(atPage(io, { json, seconds }));
+  await using servers = await rookery.connectServers([spec], { desk, bounds: { firstTries: 1 } });
+  await servers.settled(signal).catch(() => undefined);
+  if (signal.aborted) return EXIT.cancelled;
+  const state = stateOf(servers, name);
+  if (state.status !== "ready" && state.status !== "needs_login") throw unreachable(state);
+  if (state.status === "ready") {
+    const wanted = await wantsLogin(spec, signal);
+    if (!wanted || !isSet(options, "force")) {
+      await tell(io, json, wanted ? ALREADY : NEEDS_NONE, name);
+      return EXIT.done;
+    }
+  }
+  using patience = deadline(seconds * 1_000, signal);
+  const came = await servers.login(name, patience.signal);
+  if (signal.aborted) return EXIT.cancelled;
+  const outcome = patience.isLate && came.status !== "done" ? tooLate(seconds) : came;
+  return await conclude(io, { json, name, servers, outcome });
+}
+
+interface Conclusion {
+  readonly json: boolean;
+  readonly name: string;
+  readonly servers: McpServers;
+  readonly outcome: LoginOutcome;
+}
+
+async function conclude(io: Io, { json, name, servers, outcome }: Conclusion): Promise<ExitCode> {
+  switch (outcome.status) {
+    case "done": {
+      using enough = deadline(CHECK_MS);
+      await untilNot(servers, name, ["connecting", "needs_login"], enough.signal);
+      await tell(io, json, DONE, name);
+      const { status, reason, tools } = stateOf(servers, name);
+      if (status !== "ready") say(io, `${name} is not ready all the same: ${reason ?? status}`);
+      else if (!json) await print(io, `it offers ${tools.length} ${tools.length === 1 ? "tool" : "tools"}\n`);
+      return EXIT.done;
+    }
+    case "declined":
+    case "cancelled":
+      if (json) await printJson(io, { server: name, status: outcome.status });
+      say(io, `the login of ${name} was ${outcome.status}; again: rookery mcp auth ${name}`);
+      return EXIT.failed;
+    case "failed":
+      if (json) await printJson(io, { server: name, status: "failed", reason: outcome.reason });
+      say(io, `the login of ${name} failed: ${outcome.reason}; again: rookery mcp auth ${name}`);
+      return EXIT.failed;
+  }
+}
+
+const DONE = { status: "done", words: (name: string) => `logged in to ${name}` };
+const ALREADY = { status: "already", words: (name: string) => `already logged in to ${name}; --force does it again` };
+const NEEDS_NONE = { status: "not_needed", words: (name: string) => `${name} needs no login` };
+
+async function tell(io: Io, json: boolean, what: typeof DONE, name: string): Promise<void> {
+  if (json) await printJson(io, { server: name, status: what.status });
+  else await print(io, `${what.words(name)}\n`);
+}
+
+function tooLate(seconds: number): LoginOutcome {
+  return { status: "failed", reason: `nobody came back from the page within ${seconds} s` };
+}
+
+function unreachable({ name, status, reason }: McpServerState): RookeryError {
+  return new RookeryError("mcp_unavailable", `${name} cannot be reached: ${reason ?? status}`);
+}
+
+/** Asked without a token: a server that has let us in says nothing of why. */
+async function wantsLogin({ url, type, headers }: RemoteServerSpec, signal: AbortSignal): Promise<boolean> {
+  using enough = deadline(CHECK_MS, signal);
+  try {
+    const response = await fetch(url, {
+      method: type === "sse" ? "GET" : "POST",
+      headers: { ...headers, "content-type": "application/json", accept: "application/json, text/event-stream" },
+      ...(type === "http" && { body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }) }),
+      redirect: "manual",
+      signal: enough.signal,
+    });
+    await response.body?.cancel();
+    return response.status === 401;
+  } catch {
+    return false; // it has answered us before, so that this is no answer
+  }
+}

@@ -1,0 +1,133 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { hasTerminals, type Place } from "../spawned.ts";
+import { EVERYTHING, openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+
+let place: Place;
+afterEach(() => place[Symbol.asyncDispose]());
+
+describe("rookery mcp call", () => {
+  it("calls a tool by either name, with the input of an argument or of a pipe", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
+    const input = '{"text":"hi\\nthere"}';
+    for (const tool of ["echo", "s__echo"]) {
+      expect(await place.rookery(["mcp", "call", "s", tool, input])).toEqual({
+        code: 0,
+        stdout: "hi\nthere\n",
+        stderr: "",
+      });
+    }
+    expect(await place.rookery(["mcp", "call", "s", "echo", "-"], { input })).toMatchObject({ stdout: "hi\nthere\n" });
+    expect(await place.rookery(["mcp", "call", "s", "echo"])).toMatchObject({ code: 0, stdout: "" });
+    expect(await place.rookery(["mcp", "call", "all", "echo", '{"message":"hi"}'])).toMatchObject({
+      stdout: "Echo: hi\n",
+    });
+  });
+
+  it("prints a long result whole, and the structure of one with --json", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
+    const { stdout } = await place.rookery(["mcp", "call", "s", "big", '{"bytes":300000}']);
+    expect(stdout).toBe(`${"x".repeat(300_000)}\n`);
+    const asked = ["mcp", "call", "all", "get-structured-content", '{"location":"New York"}', "--json"];
+    expect(JSON.parse((await place.rookery(asked)).stdout)).toMatchObject({
+      outcome: "ok",
+      structured: { temperature: expect.any(Number) },
+    });
+  });
+
+  it("names images and files, and writes them only where it is told to", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED) });
+    const named = await place.rookery(["mcp", "call", "s", "mixed"]);
+    expect(named.code).toBe(0);
+    expect(named.stderr).toContain("rookery: image/png, 3 bytes: not kept; --output DIR does\n");
+    expect(await place.repository.git("status", "--short")).toBe("");
+    const { stdout } = await place.rookery(["mcp", "call", "s", "mixed", "--output", "out/here", "--json"]);
+    const { blobs } = JSON.parse(stdout) as { blobs: { mediaType: string; path: string }[] };
+    const written = await Promise.all(
+      blobs.map(async ({ mediaType, path }) => [mediaType, await readFile(path, "utf8")]),
+    );
+    expect(written).toEqual([
+      ["image/png", "PNG"],
+      ["application/octet-stream", "BIN"],
+    ]);
+    expect(blobs[0]?.path).toMatch(/\/out\/here\/[0-9a-f]{16}\.png$/);
+    const text = await place.rookery(["mcp", "call", "s", "mixed", "--output", "out"]);
+    expect(text.stderr).toContain(`rookery: wrote ${join(place.repository.path, "out")}/`);
+  });
+
+  it("tells progress, and a tool that failed is exit code 1", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED) });
+    expect(await place.rookery(["mcp", "call", "s", "slow", '{"steps":2}'])).toEqual({
+      code: 0,
+      stdout: "done\n",
+      stderr: "rookery: s: step 1\nrookery: s: step 2\n",
+    });
+    expect(await place.rookery(["mcp", "call", "s", "fail"])).toEqual({
+      code: 1,
+      stdout: "it broke\n",
+      stderr: "rookery: the tool failed (failed)\n",
+    });
+  });
+
+  it.each<[string, readonly string[], number, string]>([
+    ["an unknown tool", ["s", "ecko"], 2, 's has no tool "ecko" (did you mean echo?); there are: echo, hang,'],
+    ["an unknown server", ["t", "echo"], 2, 'there is no MCP server "t"'],
+    ["input that is no JSON", ["s", "echo", "{"], 2, "the input of a tool is a JSON object"],
+    ["input that is no object", ["s", "echo", "[1]"], 2, "the input of a tool is a JSON object"],
+    ["a server that cannot be had", ["bad", "x"], 1, "bad is not ready: "],
+    ["a server that is declared badly", ["worse", "x"], 2, "NO_SUCH_TOKEN is not set"],
+    ["a folder that cannot be made", ["s", "echo", "--output", "rookery.toml/x"], 2, "--output: "],
+  ])("%s is told of", async (_, args, code, words) => {
+    place = await openServersPlace({
+      s: stdio(SCRIPTED),
+      bad: stdio(SCRIPTED, "exit"),
+      worse: { command: ["$NO_SUCH_TOKEN"] },
+    });
+    const ended = await place.rookery(["mcp", "call", ...args]);
+    expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
+  });
+
+  it("declines questions where nobody can be asked", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED) });
+    expect(await place.rookery(["mcp", "call", "s", "ask"])).toMatchObject({
+      code: 0,
+      stdout: '{"action":"decline"}\n',
+    });
+  });
+
+  it("Ctrl-C cancels the call, and the server is told", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED, "journal=journal") });
+    const running = place.start(["mcp", "call", "s", "hang"]);
+    const journal = () => place.repository.read("journal");
+    await vi.waitFor(async () => expect(await journal()).toContain("call hang"), 10_000);
+    running.child.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    expect(await journal()).toContain("told notifications/cancelled");
+  });
+
+  it.skipIf(!hasTerminals)("asks forms and pages on a terminal", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED) });
+    const form = place.terminal(["mcp", "call", "s", "ask"]);
+    await form.said(/s asks:\r\n {2}│ Who are you\?\r\n\(Enter [^]*\)\r\nname — optional\r\nname: /);
+    form.child.stdin.write("Ada\n");
+    expect(await form.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('{"action":"accept","content":{"name":"Ada"}}'),
+    });
+    const page = place.terminal(["mcp", "call", "s", "visit-first"]);
+    await page.said(
+      /s wants you to open a page:\r\n {2}│ First\r\n {2}it is on: example\.com\r\nhttps:\/\/example\.com\/first\r\nEnter when/,
+    );
+    page.child.stdin.write("\n");
+    expect(await page.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("visited") });
+    const byItself = await place.terminal(["mcp", "call", "s", "visit"]).ended;
+    expect(byItself).toMatchObject({ code: 0, stdout: expect.stringContaining('{"action":"accept"}') });
+    const odd = place.terminal(["mcp", "call", "s", "ask-odd"]);
+    await odd.said(/One line of JSON; /);
+    odd.child.stdin.write("{\n");
+    await odd.said(/! that is not JSON\r\nOne line of JSON; /);
+    odd.child.stdin.write('{"a":[1]}\n');
+    expect((await odd.ended).stdout).toContain('{"action":"accept","content":{"a":[1]}}');
+  });
+});

@@ -1,0 +1,121 @@
+/** `rookery mcp call`: one tool of one server, without a session or a model. */
+import { didYouMean } from "../../config/nearest.ts";
+import { RookeryError } from "../../domain/errors.ts";
+import type { ToolContext, ToolResult } from "../../domain/tools.ts";
+import type { McpServers } from "../../mcp/index.ts";
+import { Rookery } from "../../rookery.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode, usage } from "../exit.ts";
+import { type Io, isAttended, isLively, print, printJson, say } from "../io.ts";
+import { isSet, textOption } from "../options.ts";
+import { oneLine, printable } from "../printable.ts";
+import { watchInterrupts } from "../run/interrupts.ts";
+import { readStdin } from "../run/prompt.ts";
+import { noSpinner, startSpinner } from "../run/spinner.ts";
+import { specNamed } from "./declared.ts";
+import { askingAt, declining, deskWith } from "./desk.ts";
+import { type Attachments, openAttachments } from "./attachments.ts";
+import { stateOf } from "./state.ts";
+
+export async function callTool({ io, args: [name = "", tool = "", json], options }: Call): Promise<ExitCode> {
+  const input = inputOf(json === "-" ? await readStdin(io, "the input of the tool") : (json ?? "{}"));
+  const attachments = openAttachments(io, textOption(options, "output"));
+  await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
+  const spec = specNamed(await rookery.declaredServers(), name);
+  using interrupts = watchInterrupts(io);
+  const { signal } = interrupts;
+  using progress = progressOn(io);
+  const ask = isAttended(io) ? askingAt(io, progress.hold) : declining;
+  const bounds = { textChars: Infinity, firstTries: 1 };
+  await using servers = await rookery.connectServers([spec], { desk: deskWith(ask), bounds });
+  progress.say(`connecting to ${name}`);
+  await servers.settled(signal).catch(() => undefined);
+  if (signal.aborted) return EXIT.cancelled;
+  const found = toolOf(servers, name, tool);
+  progress.say(`${name}: ${tool}`);
+  const context: ToolContext = {
+    cwd: io.cwd(),
+    marker: "", // nothing is started for a call
+    signal,
+    ask,
+    putBlob: attachments.keep,
+    getBlob: attachments.get,
+    record: () => Promise.resolve(),
+    progress: (text) => progress.say(`${name}: ${text}`, "always"),
+  };
+  const result = await found.source.call({ toolId: "call", name: found.name, input }, context);
+  progress.hold(true);
+  await show(io, result, { attachments, json: isSet(options, "json") });
+  if (result.outcome === "ok") return EXIT.done;
+  return result.outcome === "cancelled" ? EXIT.cancelled : EXIT.failed;
+}
+
+function inputOf(text: string): unknown {
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch {
+    input = undefined;
+  }
+  if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
+  throw usage(`the input of a tool is a JSON object, as '{"path":"README.md"}', or - to read it from a pipe`);
+}
+
+/** By the name that the server has for it, or the one that models call it by. */
+function toolOf(servers: McpServers, server: string, named: string) {
+  const { status, reason, fix, tools } = stateOf(servers, server);
+  if (status === "needs_login") {
+    throw new RookeryError("mcp_login", `${server} wants a login first; type: rookery mcp auth ${server}`);
+  }
+  if (status !== "ready") {
+    const words = [reason ?? status, ...(fix === undefined ? [] : [fix])].join("; ");
+    throw new RookeryError("mcp_unavailable", `${server} is not ready: ${words}`);
+  }
+  const own = new Map(tools.map(({ name }) => [servers.origin(name)?.tool ?? name, name]));
+  const name = own.get(named) ?? tools.find((tool) => tool.name === named)?.name;
+  const source = servers.sources.find(({ id }) => id === `mcp:${server}`);
+  if (name !== undefined && source !== undefined) return { name, source };
+  const there = own.size === 0 ? "it has none" : `there are: ${oneLine([...own.keys()].join(", "), 500)}`;
+  throw usage(`${server} has no tool "${named}"${didYouMean(named, own.keys())}; ${there}`);
+}
+
+async function show(
+  io: Io,
+  result: ToolResult,
+  { attachments, json }: { attachments: Attachments; json: boolean },
+): Promise<void> {
+  const blobs = await attachments.written(result.blobs ?? []);
+  if (json) return printJson(io, { ...result, ...(result.blobs !== undefined && { blobs }) });
+  const text = io.stdout.isTTY === true ? printable(result.text) : result.text;
+  await print(io, text === "" || text.endsWith("\n") ? text : `${text}\n`);
+  for (const { mediaType, path, bytes } of blobs) {
+    say(io, path === undefined ? `${mediaType}, ${bytes} bytes: not kept; --output DIR does` : `wrote ${path}`);
+  }
+  if (result.outcome !== "ok" && result.outcome !== "cancelled") say(io, `the tool failed (${result.outcome})`);
+}
+
+interface Progress extends Disposable {
+  /** Beside a spinner only what is said always is said on what is no terminal. */
+  say(text: string, when?: "always"): void;
+  readonly hold: (held: boolean) => void;
+}
+
+function progressOn(io: Io): Progress {
+  const isDrawn = isLively(io.stderr, io.env);
+  const spinner = isDrawn ? startSpinner(io.stderr) : noSpinner;
+  let held = false;
+  let last = "";
+  return {
+    say(text, when) {
+      last = text;
+      if (!isDrawn && when === "always") say(io, text);
+      else if (!held) spinner.wait(text);
+    },
+    hold(now) {
+      held = now;
+      if (held) spinner.clear();
+      else spinner.wait(last);
+    },
+    [Symbol.dispose]: () => spinner[Symbol.dispose](),
+  };
+}

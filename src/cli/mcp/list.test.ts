@@ -1,0 +1,161 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
+import { hasTerminals, type Place } from "../spawned.ts";
+import { EVERYTHING, openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+
+let place: Place;
+afterEach(() => place[Symbol.asyncDispose]());
+
+const SECRET = "hunter2-hunter2";
+
+/** Where somebody was, and is not any more. */
+async function goneUrl(): Promise<string> {
+  const server = await startTestAuthorization();
+  await server[Symbol.asyncDispose]();
+  return server.url;
+}
+
+interface Row {
+  readonly name: string;
+  readonly status: string;
+  readonly source: string;
+  readonly reached: string;
+  readonly reason?: string;
+  readonly fix?: string;
+  readonly tools: string[];
+  readonly prompts: string[];
+  readonly resources: string[];
+}
+
+function rowsIn(stdout: string): Row[] {
+  return (JSON.parse(stdout) as { servers: Row[] }).servers;
+}
+
+describe("rookery mcp list", () => {
+  it("shows every server with its status, the reason, and how to fix it, and no secret", async () => {
+    await using vault = await startTestAuthorization();
+    place = await openServersPlace(
+      {
+        scripted: { ...stdio(SCRIPTED, `--api-key=${SECRET}`), env: { TOKEN: SECRET } },
+        vault: { url: `${vault.url}?key=${SECRET}`, headers: { "X-Key": SECRET } },
+        gone: { url: await goneUrl() },
+        missing: { command: ["no-such-program", "--token", SECRET] },
+        broken: stdio(SCRIPTED, "exit"),
+        variable: { url: "https://example.org/mcp", headers: { Authorization: "Bearer $NO_SUCH_TOKEN" } },
+        off: { ...stdio(SCRIPTED), enabled: false },
+        silent: stdio(SCRIPTED, "silent"),
+      },
+      {
+        files: {
+          ".mcp.json": JSON.stringify({ mcpServers: { all: { command: process.execPath, args: [EVERYTHING] } } }),
+        },
+      },
+    );
+    const { code, stdout, stderr } = await place.rookery(["mcp", "list", "--timeout", "6", "--json"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).not.toContain(SECRET);
+    const rows = new Map(rowsIn(stdout).map((row) => [row.name, row]));
+    expect([...rows.keys()]).toEqual([
+      "scripted",
+      "vault",
+      "gone",
+      "missing",
+      "broken",
+      "variable",
+      "off",
+      "silent",
+      "all",
+    ]);
+    expect(rows.get("scripted")).toMatchObject({ status: "ready", source: "rookery.toml", prompts: ["review"], resources: ["mem://a"] }); // prettier-ignore
+    expect(rows.get("scripted")?.tools).toContain("scripted__echo");
+    expect(rows.get("scripted")?.reached).toMatch(/ --api-key=…$/);
+    expect(rows.get("vault")).toMatchObject({
+      status: "needs_login",
+      reached: `${vault.url}?…`,
+      fix: "rookery mcp auth vault",
+      reason: expect.stringContaining("wants a login"),
+    });
+    expect(rows.get("gone")).toMatchObject({
+      status: "failed",
+      reason: expect.stringContaining("ECONNREFUSED"),
+      fix: expect.stringMatching(/^see that it is up, and its url at gone in .*rookery\.toml$/),
+    });
+    expect(rows.get("missing")).toMatchObject({
+      status: "failed",
+      reached: "no-such-program --token …",
+      reason: expect.stringContaining("was not found"),
+      fix: "correct its command, or install it",
+    });
+    expect(rows.get("broken")).toMatchObject({ status: "failed", reason: expect.stringContaining("no licence found") });
+    expect(rows.get("variable")).toMatchObject({
+      status: "failed",
+      reason: expect.stringContaining("NO_SUCH_TOKEN is not set"),
+      fix: "export NO_SUCH_TOKEN=…",
+    });
+    expect(rows.get("off")).toMatchObject({ status: "disabled", fix: "enabled = true for mcp.off" });
+    expect(rows.get("silent")).toMatchObject({ status: "connecting", fix: expect.stringContaining("--timeout") });
+    expect(rows.get("all")).toMatchObject({ status: "ready", source: ".mcp.json" });
+
+    const text = await place.rookery(["mcp", "--timeout", "6"]);
+    expect(text.stdout).not.toContain(SECRET);
+    expect(text.stdout).toMatch(/^scripted +ready +13 tools, 1 prompt, 1 resource +rookery\.toml +\S/m);
+    expect(text.stdout).toMatch(
+      /^vault +needs_login +rookery\.toml .*\n {4}vault wants a login.*\n {4}to fix it: rookery mcp auth vault$/m,
+    );
+    expect(text.stdout).toMatch(/^off +disabled /m);
+  });
+
+  it("connects to none with --offline, and to all at once otherwise", async () => {
+    const slow = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, stdio(SCRIPTED, "late=1500")]));
+    place = await openServersPlace({ ...slow, off: { ...stdio(SCRIPTED), enabled: false } });
+    const offline = rowsIn((await place.rookery(["mcp", "list", "--offline", "--json"])).stdout);
+    expect(offline.map(({ status }) => status)).toEqual(["declared", "declared", "declared", "declared", "disabled"]);
+    const started = performance.now();
+    const rows = rowsIn((await place.rookery(["mcp", "--json"])).stdout);
+    expect(rows.map(({ status }) => status)).toEqual(["ready", "ready", "ready", "ready", "disabled"]);
+    expect(performance.now() - started).toBeLessThan(4 * 1500);
+  });
+
+  it("shows only what an agent gets with --agent", async () => {
+    const servers = { a: stdio(SCRIPTED), b: stdio(SCRIPTED) };
+    place = await openServersPlace(servers, { toml: '[agents.x]\nmodel = "anthropic/m"\nmcp = ["b"]\n' });
+    const rows = rowsIn((await place.rookery(["mcp", "list", "--agent", "x", "--json"])).stdout);
+    expect(rows.map(({ name, status }) => [name, status])).toEqual([["b", "ready"]]);
+    const unknown = await place.rookery(["mcp", "list", "--agent", "y"]);
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no agent "y"') });
+  });
+
+  it("leaves out what a repository brings that nobody trusts, and starts none of it", async () => {
+    place = await openServersPlace({ a: stdio("-e", "require('fs').writeFileSync('ran','')") });
+    await place.repository.write("rookery.toml", `[mcp.b]\ncommand = ["touch", "ran"]\n`);
+    const { code, stdout, stderr } = await place.rookery(["mcp"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^no MCP servers are declared here/);
+    expect(stderr).toMatch(/^rookery: .* is not trusted, so its MCP servers are left out; .*rookery trust\n$/);
+    for (const args of [
+      ["mcp", "call", "b", "x"],
+      ["mcp", "auth", "b"],
+      ["mcp", "logout", "b"],
+      ["mcp", "serve"],
+    ])
+      expect(await place.rookery(args)).toMatchObject({ code: 3, stderr: expect.stringContaining("rookery trust") });
+    expect(await place.repository.git("status", "--short")).not.toContain("ran");
+  });
+
+  it("what servers and files say cannot move the cursor", async () => {
+    const nasty = "a\u001b[2J\u009b1m\r\u202e";
+    place = await openServersPlace({ a: { command: [`no-such${nasty}`, nasty] } });
+    for (const args of [["mcp"], ["mcp", "--json"], ["mcp", "call", "a", nasty], ["mcp", "call", nasty, "x"]]) {
+      const { stdout, stderr } = await place.rookery(args);
+      expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    }
+  });
+
+  it.skipIf(!hasTerminals)("something moves on a terminal, and Ctrl-C ends it", async () => {
+    place = await openServersPlace({ a: stdio(SCRIPTED, "silent") });
+    const running = place.terminal(["mcp"], { env: { TERM: "xterm-256color" } });
+    await running.said(/⠋ connectin/);
+    running.child.stdin.write("\u0003");
+    expect((await running.ended).code).toBe(130);
+  });
+});

@@ -1,0 +1,33 @@
+/** `rookery mcp serve`: is an MCP server on stdio that offers what an agent has, behind the permissions of a session. */
+import { resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { PermissionPolicy } from "../../domain/events.ts";
+import { takeStdout } from "../acp/stdout.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { say } from "../io.ts";
+import { choiceOption, textOption } from "../options.ts";
+import { watchInterrupts } from "../run/interrupts.ts";
+
+export async function serve({ io, options }: Call): Promise<ExitCode> {
+  const output = takeStdout(); // before anything that may print is loaded
+  const input = io.stdin as Readable;
+  if (io.stdin.isTTY === true) say(io, "this speaks MCP on stdin and stdout, for a program to start; Ctrl-D ends it");
+  const { serveStdio } = await import("../../mcp/endpoint/index.ts");
+  const { Rookery } = await import("../../rookery.ts");
+  const agent = textOption(options, "agent");
+  const folder = textOption(options, "cwd");
+  const permissions = choiceOption(options, "permissions", PermissionPolicy.options);
+  await using rookery = await Rookery.open({ env: io.env });
+  using interrupts = watchInterrupts(io);
+  await using session = await rookery.openSession({
+    cwd: folder === undefined ? io.cwd() : resolve(io.cwd(), folder),
+    attended: true, // by `rookery answer`
+    toolsOnly: true,
+    ...(agent !== undefined && { agent }),
+    ...(permissions !== undefined && { permissions }),
+  });
+  say(io, `session ${session.id} serves its tools; what it asks is answered with: rookery answer ${session.id} …`);
+  await serveStdio(await session.tools.offer(), { input, output }, { signal: interrupts.signal });
+  return EXIT.done;
+}

@@ -1,0 +1,56 @@
+/** For tests: the built command in a repository that declares MCP servers and is trusted. */
+import { fileURLToPath } from "node:url";
+import type { Script } from "../../testing/index.ts";
+import { openPlace, type Place, type SpawnOptions, type Started } from "../spawned.ts";
+
+export const SCRIPTED = fileURLToPath(new URL("../../mcp/test-server.mjs", import.meta.url));
+export const EVERYTHING = fileURLToPath(
+  new URL("../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
+);
+
+export interface ServerTables {
+  readonly [name: string]: Readonly<Record<string, unknown>>;
+}
+
+export interface SceneOptions {
+  readonly script?: Script;
+  readonly files?: Readonly<Record<string, string>>;
+  /** Before the servers in the `rookery.toml`. */
+  readonly toml?: string;
+}
+
+/** A program that Node runs. */
+export function stdio(...words: string[]): { command: string[] } {
+  return { command: [process.execPath, ...words] };
+}
+
+export async function openServersPlace(
+  servers: ServerTables,
+  { script = [], files = {}, toml = "" }: SceneOptions = {},
+): Promise<Place> {
+  const tables = Object.entries(servers).map(([name, table]) => `[mcp.${name}]\n${tomlOf(table)}`);
+  const place = await openPlace(script, { files: { "rookery.toml": [toml, ...tables].join("\n"), ...files } });
+  await place.rookery(["trust"]);
+  return place;
+}
+
+/** What a JSON value is, TOML says the same way, but for objects. */
+function tomlOf(table: Readonly<Record<string, unknown>>): string {
+  return Object.entries(table)
+    .map(([key, value]) => `${key} = ${inline(value)}\n`)
+    .join("");
+}
+
+function inline(value: unknown): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const pairs = Object.entries(value).map(([key, one]) => `${JSON.stringify(key)} = ${inline(one)}`);
+  return `{ ${pairs.join(", ")} }`;
+}
+
+/** Opens the page that the command printed, as a browser would. */
+export async function openPrintedPage(running: Started): Promise<string> {
+  const [, url = ""] = await running.said(/^(https?:\/\/\S+)\r?$/m);
+  return (await fetch(url)).text();
+}
+
+export type { Place, SpawnOptions, Started };
