@@ -82,8 +82,8 @@ export interface TurnContext {
   readonly effects: EffectHost;
   /** The session before and within this turn, oldest first, as far as it is committed. */
   history(): AsyncIterable<SessionEvent>;
-  /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when the signal fires. */
-  permit(request: PermissionRequest): Promise<PermissionDecision>;
+  /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when a signal fires. */
+  permit(request: PermissionRequest, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
   /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
   ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
   /** The bytes of an input part; undefined where they are gone. */

@@ -33,6 +33,7 @@ export interface SessionState {
   readonly pluginStates: Readonly<Record<string, { readonly version: string; readonly state: unknown }>>;
   /** Tools that a person allowed for the rest of the session. */
   readonly grants: readonly string[];
+  /** Those of the running turn, until it ends; and those that no turn began. */
   readonly tools: readonly RunningTool[];
   readonly usage: Usage;
 }
@@ -60,6 +61,7 @@ export interface Request {
 
 export interface RunningTool {
   readonly toolId: string;
+  readonly turnId: string | undefined;
   readonly name: string;
   readonly kind: ToolKind;
 }
@@ -142,7 +144,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         copying: event.copying ?? false,
       };
     case "session.closed":
-      return { ...state, closed: true, queue: [] };
+      return { ...state, closed: true, queue: [], requests: state.requests.filter((request) => !isOfNoTurn(request)) };
     case "agent.switched":
       return { ...state, agent: event.to, nativeId: undefined };
     case "agent.connected":
@@ -160,12 +162,12 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         turn: undefined,
         lastOutcome: event.outcome,
         requests: state.requests.filter(isOfNoTurn),
-        tools: [],
+        tools: state.tools.filter(isOfNoTurn),
       };
     case "input.queued":
       return { ...state, queue: [...state.queue, { inputId: event.inputId, input: event.input }] };
     case "tool.started":
-      return { ...state, tools: [...state.tools, { toolId: event.toolId, name: event.name, kind: event.kind }] };
+      return { ...state, tools: [...state.tools, startedTool(event)] };
     case "tool.ended":
       return { ...state, tools: state.tools.filter((tool) => tool.toolId !== event.toolId) };
     case "permission.requested":
@@ -222,7 +224,11 @@ function asked(
   return { ...state, requests: [...state.requests, request], requestCount: state.requestCount + 1 };
 }
 
-function isOfNoTurn({ turnId }: Request): boolean {
+function startedTool({ toolId, turnId, name, kind }: EventOf<"tool.started">): RunningTool {
+  return { toolId, turnId, name, kind };
+}
+
+function isOfNoTurn({ turnId }: Request | RunningTool): boolean {
   return turnId === undefined;
 }
 

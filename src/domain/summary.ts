@@ -62,7 +62,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,
       };
     case "session.closed":
-      return { status: "closed" };
+      return { status: "closed", waitingFor: ofTurns(summary), ...(summary.ofNoTurn && { ofNoTurn: [] }) };
     case "agent.switched":
       return { agent: event.to };
     case "turn.started": {
@@ -93,6 +93,10 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
     default: // a listing shows nothing of the rest
       return undefined;
   }
+}
+
+function ofTurns({ waitingFor, ofNoTurn = [] }: SessionSummary): readonly string[] {
+  return waitingFor.filter((requestId) => !ofNoTurn.includes(requestId));
 }
 
 function asked(

@@ -3,6 +3,7 @@ import type { AgentConnection, AskOptions, SessionDesk, TurnOutcome } from "../d
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
+import { appendFromOutside } from "./answer.ts";
 import { createSession, reopenSession } from "./open.ts";
 import { dyingAfter, LATER } from "./test-scene.ts";
 
@@ -89,6 +90,39 @@ describe("a question between turns", () => {
     await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
   });
 
+  it("is answered once, although what it asks for happens after the answer", async () => {
+    await using s = await openWithDesk();
+    const happened = deferred();
+    const answer = s.desk.ask(LOGIN, { completed: happened.promise });
+    await s.asked();
+    await s.session.answer("r1", { action: "accept" });
+    await answer;
+    happened.resolve();
+    await happened.promise;
+    await s.session[Symbol.asyncDispose]();
+    expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 accept"]);
+  });
+
+  it("is withdrawn before its session is closed", async () => {
+    await using s = await openWithDesk();
+    void s.desk.ask(LOGIN).catch(() => undefined);
+    await s.asked();
+    await s.session.close();
+    expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 cancel", "closed"]);
+    expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed", waitingFor: [] });
+  });
+
+  it("needs no answer any more when another process closed its session", async () => {
+    await using s = await openWithDesk();
+    void s.desk.ask(LOGIN).catch(() => undefined);
+    await s.asked();
+    await appendFromOutside(s.store, s.session.id, systemClock, () =>
+      Promise.resolve({ body: { type: "session.closed" }, turnId: undefined }),
+    );
+    expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed", waitingFor: [] });
+    await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
+  });
+
   it("that a dead process asked is withdrawn by who opens the session next", async () => {
     await using s = await openWithDesk({ commits: 2 });
     void s.desk.ask(LOGIN).catch(() => undefined);
@@ -115,9 +149,55 @@ describe("a permission between turns", () => {
     expect(await s.desk.permit({ ...request, toolId: "t2" })).toEqual({ allowed: true });
   });
 
+  it("is withdrawn when its asker gives up", async () => {
+    await using s = await openWithDesk();
+    const own = new AbortController();
+    const decision = s.desk.permit(request, { signal: own.signal }).catch((error: unknown) => error);
+    await s.asked();
+    own.abort(new Error("gone"));
+    expect(await decision).toMatchObject({ message: "gone" });
+    expect(s.session.state.requests).toEqual([]);
+    expect((await s.store.summary(s.session.id))?.waitingFor).toEqual([]);
+  });
+
   it("is refused where nobody can be asked", async () => {
     await using s = await openWithDesk({ attended: false });
     expect(await s.desk.permit(request)).toMatchObject({ allowed: false, outcome: "denied" });
+  });
+});
+
+describe("a tool that runs between turns", () => {
+  const started = { type: "tool.started", toolId: "t1", name: "x", title: "X", kind: "other", input: {} } as const;
+  const ended = { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" } as const;
+  const ends = async (s: Awaited<ReturnType<typeof openWithDesk>>) =>
+    (await s.store.read({ sessionId: s.session.id })).events.flatMap((event) =>
+      event.type === "tool.ended" ? [event.outcome] : [],
+    );
+
+  it("outlasts a turn, and ends once", async () => {
+    await using s = await openWithDesk();
+    s.desk.record(started);
+    s.turn.resolve(DONE);
+    await s.session.prompt("go").outcome;
+    expect(s.session.state.tools).toMatchObject([{ toolId: "t1" }]);
+    s.desk.record(ended);
+    await s.session[Symbol.asyncDispose]();
+    expect(await ends(s)).toEqual(["ok"]);
+  });
+
+  it("is cancelled with its session", async () => {
+    await using s = await openWithDesk();
+    s.desk.record(started);
+    await s.session[Symbol.asyncDispose]();
+    expect(await ends(s)).toEqual(["cancelled"]);
+  });
+
+  it("of a dead process has an unknown outcome", async () => {
+    await using s = await openWithDesk({ commits: 2 });
+    s.desk.record(started);
+    await vi.waitFor(() => expect(s.session.state.tools).toHaveLength(1));
+    await s.reopen();
+    expect(await ends(s)).toEqual(["unknown"]);
   });
 });
 

@@ -2,7 +2,7 @@
 import type { SessionDesk, SessionStore } from "../domain/index.ts";
 import { ask, permit, type GateOptions } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
-import { withdrawals } from "./turn.ts";
+import { looseEnds } from "./turn.ts";
 
 export interface DeskOptions {
   readonly recorder: Recorder;
@@ -17,10 +17,9 @@ export interface OwnedDesk extends AsyncDisposable {
 /** Disposing ends what is asked there; it does so also where the log cannot be written. */
 export function openDesk({ recorder, store, attended }: DeskOptions): OwnedDesk {
   const closing = new AbortController();
-  const gate = (signal?: AbortSignal): GateOptions => {
+  const gate = (): GateOptions => {
     closing.signal.throwIfAborted();
-    const either = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-    return { recorder, store, turnId: undefined, attended, signal: either };
+    return { recorder, store, turnId: undefined, attended, signal: closing.signal };
   };
   const desk: SessionDesk = {
     attended,
@@ -35,7 +34,7 @@ export function openDesk({ recorder, store, attended }: DeskOptions): OwnedDesk 
     ask: async (question, options) => ask(gate(), question, options),
     putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
     getBlob: (hash) => store.getBlob(hash),
-    permit: async (request, { signal } = {}) => permit(gate(signal), request),
+    permit: async (request, options) => permit(gate(), request, options),
   };
   return {
     desk,
@@ -45,7 +44,7 @@ export function openDesk({ recorder, store, attended }: DeskOptions): OwnedDesk 
       try {
         await recorder.commit();
         if (recorder.state.closed) return;
-        recorder.record(withdrawals(recorder.state, undefined));
+        recorder.record(looseEnds(recorder.state, undefined, true));
         await recorder.commit();
       } catch {
         // who opens the session next finds them, and withdraws them

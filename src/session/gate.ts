@@ -23,12 +23,18 @@ export interface GateOptions {
 }
 
 const ALLOWED: PermissionDecision = { allowed: true };
+const GIVEN_UP: PermissionDecision = { allowed: false, outcome: "cancelled", message: "whoever asked gave up" };
 
 /**
- * Rejects with the signal's reason when the turn is cancelled while it waits. What was once asked is waited for, also
- * where nobody can be asked now: someone may be on the way to answer it.
+ * Rejects with the signal's reason when the turn is cancelled while it waits, or the asker's own signal fires; then it
+ * counts as cancelled. What was once asked is waited for, also where nobody can be asked now: someone may be on the
+ * way to answer it.
  */
-export async function permit(gate: GateOptions, request: PermissionRequest): Promise<PermissionDecision> {
+export async function permit(
+  gate: GateOptions,
+  request: PermissionRequest,
+  { signal }: Pick<AskOptions, "signal"> = {},
+): Promise<PermissionDecision> {
   const { recorder, turnId } = gate;
   const before = askedFor(recorder.state, turnId, request.toolId);
   if (before?.answer !== undefined) return decisionOf(before.answer);
@@ -45,7 +51,12 @@ export async function permit(gate: GateOptions, request: PermissionRequest): Pro
     await resolve(gate, requestId, refusal);
     return refusal;
   }
-  return decisionOf(await answerTo(gate, requestId));
+  try {
+    return decisionOf(await answerTo({ ...gate, signal: either(gate.signal, signal) }, requestId));
+  } catch (error) {
+    if (signal?.aborted === true && !gate.signal.aborted) await resolve(gate, requestId, GIVEN_UP);
+    throw error;
+  }
 }
 
 /**
@@ -74,24 +85,31 @@ async function waitFor(
 ): Promise<EventOf<"question.answered">> {
   const { recorder, turnId } = gate;
   const own = new AbortController();
-  const signals = [gate.signal, own.signal, ...(signal === undefined ? [] : [signal])];
-  const answer = answerTo({ ...gate, signal: AbortSignal.any(signals) }, requestId);
+  const asking = AbortSignal.any([either(gate.signal, signal), own.signal]);
+  const answer = answerTo({ ...gate, signal: asking }, requestId);
+  let over = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
     recorder.record([answeredByItself(requestId, action)], turnId);
     await recorder.commit();
   };
   void completed?.then(
-    () => settle("accept").catch((error: unknown) => own.abort(error)), // the first answer counts, this or another
+    () => (over ? undefined : settle("accept").catch((error: unknown) => own.abort(error))),
     () => undefined,
   );
   try {
-    const given = await answer;
+    const given = await answer.finally(() => {
+      over = true;
+    });
     if (given.type === "question.answered") return given;
   } catch (error) {
     if (signal?.aborted === true && !gate.signal.aborted) await settle("cancel");
     throw error;
   }
   throw new Error(`request ${requestId} is a question`); // answers are checked when given
+}
+
+function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
 function answeredByItself(requestId: string, action: QuestionAnswer["action"]): EventBody {
@@ -113,7 +131,7 @@ async function askPermission({ recorder, turnId }: GateOptions, request: Permiss
 /** The policy answers in a person's place, and the log says so. */
 async function resolve({ recorder, turnId }: GateOptions, requestId: string, how: PermissionDecision): Promise<void> {
   const said = how.allowed ? {} : { message: how.message };
-  const decision = how.allowed ? "allow" : "deny";
+  const decision = how.allowed ? "allow" : how.outcome === "cancelled" ? "cancelled" : "deny";
   recorder.record([{ type: "permission.resolved", requestId, decision, scope: "once", by: "policy", ...said }], turnId);
   await recorder.commit();
 }

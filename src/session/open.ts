@@ -16,7 +16,7 @@ import { keepLease, takeLease } from "./lease.ts";
 import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
-import { endTurn, withdrawals } from "./turn.ts";
+import { endTurn, looseEnds } from "./turn.ts";
 
 export interface OpenOptions {
   readonly store: SessionStore;
@@ -66,7 +66,7 @@ export async function reopenSession(
     const message = "the process that ran this turn ended before the turn did";
     await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
   }
-  recorder.record([...withdrawals(state, undefined), ...changeEvents(state, settings)]); // whoever asked between turns is dead
+  recorder.record([...looseEnds(state, undefined, false), ...changeEvents(state, settings)]); // whoever asked between turns is dead
   await recorder.commit();
   return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
 }
@@ -85,7 +85,7 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   const { turn, closed } = recorder.state;
   if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" }, { deserted: true });
   if (closed) return;
-  recorder.record([closing]);
+  recorder.record([...looseEnds(recorder.state, undefined, false), closing]);
   await recorder.commit();
 }
 

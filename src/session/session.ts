@@ -18,7 +18,7 @@ import { changeEvents, type Changes, type Driver } from "./driver.ts";
 import { expandPrompt } from "./expand.ts";
 import { asInput } from "./input.ts";
 import type { Recorder } from "./recorder.ts";
-import { driveTurn } from "./turn.ts";
+import { driveTurn, looseEnds } from "./turn.ts";
 
 /** The events of a turn as they are committed, from its start to its end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
@@ -177,8 +177,10 @@ export class Session implements AsyncDisposable {
     try {
       await this.cancel();
       if (this.state.closed) return;
-      this.#parts.recorder.record([{ type: "session.closed", ...(reason !== undefined && { reason }) }]);
-      await this.#parts.recorder.commit();
+      await this.#record([
+        ...looseEnds(this.state, undefined, true),
+        { type: "session.closed", ...(reason !== undefined && { reason }) },
+      ]);
     } finally {
       await this[Symbol.asyncDispose]();
     }

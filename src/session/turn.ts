@@ -87,7 +87,7 @@ function contextOf(
       await recorder.commit();
     }),
     history: () => historyOf(recorder, store),
-    permit: async (request) => permit(gate(), request),
+    permit: async (request, options) => permit(gate(), request, options),
     ask: async (question, options) => ask(gate(), question, options),
     blob: (hash) => store.getBlob(hash),
     putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
@@ -116,8 +116,25 @@ async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
   return { status: "cancelled" };
 }
 
-/** Nobody waits any more for what this turn asked, or, where none is named, for what was asked between turns. */
-export function withdrawals({ requests }: SessionState, turnId: string | undefined): EventBody[] {
+/** Nobody waits any more for what this turn asked and began, or, where none is named, for what happened between turns. */
+export function looseEnds(state: SessionState, turnId: string | undefined, stopped: boolean): EventBody[] {
+  const how = stopped
+    ? ({
+        outcome: "cancelled",
+        text: turnId === undefined ? "its session was let go" : "cancelled with its turn",
+      } as const)
+    : ({
+        outcome: "unknown",
+        text: `its ${turnId === undefined ? "process" : "turn"} ended before its outcome was known`,
+      } as const);
+  const tools = state.tools.filter((tool) => tool.turnId === turnId);
+  return [
+    ...withdrawals(state, turnId),
+    ...tools.map(({ toolId }): EventBody => ({ type: "tool.ended", toolId, ...how })),
+  ];
+}
+
+function withdrawals({ requests }: SessionState, turnId: string | undefined): EventBody[] {
   return requests
     .filter((request) => request.answer === undefined && request.turnId === turnId)
     .map(({ requestId, toolId }): EventBody =>
@@ -125,13 +142,4 @@ export function withdrawals({ requests }: SessionState, turnId: string | undefin
         ? { type: "question.answered", requestId, action: "cancel", by: "policy" }
         : { type: "permission.resolved", requestId, decision: "cancelled", scope: "once", by: "policy" },
     );
-}
-
-function looseEnds(state: SessionState, turnId: string, stopped: boolean): EventBody[] {
-  const tools = state.tools.map(({ toolId }): EventBody =>
-    stopped
-      ? { type: "tool.ended", toolId, outcome: "cancelled", text: "cancelled with its turn" }
-      : { type: "tool.ended", toolId, outcome: "unknown", text: "its turn ended before its outcome was known" },
-  );
-  return [...withdrawals(state, turnId), ...tools];
 }
