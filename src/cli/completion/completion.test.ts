@@ -13,7 +13,7 @@ function completed(...words: string[]): string[] {
 }
 
 it.each<[string[], string[]]>([
-  [[""], ["run", "sessions", "acp", "answer", "agents", "trust", "doctor", "demo", "completion", "help"]],
+  [[""], ["run", "sessions", "acp", "mcp", "answer", "agents", "trust", "doctor", "demo", "completion", "help"]],
   [["se"], ["sessions"]],
   [
     ["sessions", ""],
@@ -36,6 +36,14 @@ it.each<[string[], string[]]>([
     ["allow", "always"],
   ],
   [["answer", "last", ""], []],
+  [
+    ["mcp", ""],
+    ["list", "auth", "logout", "call", "serve"],
+  ],
+  [
+    ["mcp", "serve", "--permissions", "a"],
+    ["ask", "all"],
+  ],
   [
     ["completion", ""],
     ["bash", "zsh", "fish"],

@@ -130,4 +130,49 @@ describe("rookery mcp call", () => {
     odd.child.stdin.write('{"a":[1]}\n');
     expect((await odd.ended).stdout).toContain('{"action":"accept","content":{"a":[1]}}');
   });
+
+  it.skipIf(!hasTerminals)(
+    "asks each kind of field that the reference server has, and again what is wrong",
+    async () => {
+      place = await openServersPlace({ all: stdio(EVERYTHING) });
+      const running = place.terminal(["mcp", "call", "all", "trigger-elicitation-request"]);
+      for (const [prompt, typed] of [
+        [/String \(name\) — required\r\n {2}│ Your full, legal name\r\nname: $/, "Ada"],
+        [/Boolean \(check\) — optional, yes or no\r\n[^\n]*\r\ncheck: $/, "maybe"],
+        [/! Boolean: it is yes or no\r\ncheck: $/, "y"],
+        [/firstLine \[It was a dark and stormy night\.\] \(\/skip leaves it out\): $/, "/skip"],
+        [/email: $/, "ada"],
+        [/! String with email format: it is an e-mail address, as me@example\.org\r\nemail: $/, "ada@example.org"],
+        [/homepage: $/, ""],
+        [/birthdate: $/, "1815-12-10"],
+        [/a whole number from 1 to 100\r\n[^]*integer \[42\] \(\/skip leaves it out\): $/, "101"],
+        [/! Integer: it is from 1 to 100\r\ninteger [^\n]*: $/, "7"],
+        [/number \[3\.14\][^\n]*: $/, ""],
+        [/ {2}6\. Phoebe\r\nuntitledSingleSelectEnum \[Monica\][^\n]*: $/, "2"],
+        [/untitledMultipleSelectEnum \[Guitar\][^\n]*: $/, "Piano, 5"],
+        [/ {2}2\. Green Lantern \(hero-2\)\r\n[^]*titledSingleSelectEnum \[hero-1\][^\n]*: $/, "wonder woman"],
+        [/titledMultipleSelectEnum \[fish-1\][^\n]*: $/, ""],
+        [/legacyTitledEnum [^\n]*: $/, "/skip"],
+        [/ {2}name: Ada\r\n {2}check: yes\r\n[^]*Send this to all\? \[Y\]es, \[n\]o [^\n]* $/, ""],
+      ] as const) {
+        await running.said(prompt);
+        running.child.stdin.write(`${typed}\n`);
+      }
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(0);
+      const [, content = ""] = /"content": (\{[^]*?\n {2}\})/.exec(stdout.replaceAll("\r", "")) ?? [];
+      expect(JSON.parse(content)).toEqual({
+        name: "Ada",
+        check: true,
+        email: "ada@example.org",
+        birthdate: "1815-12-10",
+        integer: 7,
+        number: 3.14,
+        untitledSingleSelectEnum: "Rachel",
+        untitledMultipleSelectEnum: ["Piano", "Bass"],
+        titledSingleSelectEnum: "hero-3",
+        titledMultipleSelectEnum: ["fish-1"],
+      });
+    },
+  );
 });
