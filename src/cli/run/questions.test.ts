@@ -7,7 +7,7 @@ import { eventsIn, hasTerminals, type Place } from "../spawned.ts";
 let place: Place;
 afterEach(() => place[Symbol.asyncDispose]());
 
-const ASKS = [call("s__ask", {}), say("All done.")];
+const ASKS = [call("s__ask", {}), say("All done.")] as const;
 const NAME =
   /s asks:\r\n {2}│ Who are you\?\r\n\([^)]*\/decline refuses it, \/cancel [^)]*\)\r\nname — optional\r\nname: /;
 
@@ -43,13 +43,15 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
     expect(await running.ended).toMatchObject({ code: 0 });
   });
 
-  it("a question goes away when it was answered elsewhere", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const first = place.terminal(["run", "x", "--permissions", "all"]);
-    await first.said(NAME);
+  it("a question goes away when it was answered elsewhere, and makes room for the next", async () => {
+    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: [ASKS[0], ...ASKS] });
+    const running = place.terminal(["run", "x", "--permissions", "all"]);
+    await running.said(NAME);
     const content = '{"name":"Bob"}';
     expect(await place.rookery(["answer", "last", "r1", "accept", "--content", content])).toMatchObject({ code: 0 });
-    expect(await first.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
+    await running.said(new RegExp(`${NAME.source}[^]*${NAME.source}`));
+    running.child.stdin.write("Ada\n");
+    expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
     expect(await answerOf("s__ask")).toBe('{"action":"accept","content":{"name":"Bob"}}');
   });
 
