@@ -1,4 +1,5 @@
 /** What one agent of one session has to work with: its tools, its MCP servers and its plugins, opened and closed together. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type {
   EventBody,
   McpServerSpec,
@@ -58,6 +59,8 @@ export interface Equipment extends AsyncDisposable {
 
 /** In the first turn only: an agent that begins without its tools may never look for them again. */
 const SERVERS_MS = 10_000;
+/** How long calls of a program may take to stop; a tool that does not listen is left to itself. */
+const STOP_MS = 5_000;
 /** What is said before the session is there waits; more than this was never worth reading. */
 const MOST_WAITING = 100;
 const NO_SERVERS: McpSnapshot = { servers: [] };
@@ -85,6 +88,8 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   let first = true;
   let running: TurnContext | undefined;
   let between: SessionDesk | undefined;
+  const closing = new AbortController();
+  const calling = new Set<Promise<unknown>>();
   const offer = () =>
     offeredTools({
       tools,
@@ -94,6 +99,8 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       turn: () => running,
       desk: () => between,
       reported: (tool) => options.reported?.(tool),
+      closing: closing.signal,
+      calling,
     });
   const owned = opening.move();
   return {
@@ -123,7 +130,11 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       turn.log.record(...changedStates(await tools.pluginStates(), kept));
       return outcome;
     },
-    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      closing.abort(new Error("the session was let go"));
+      await Promise.race([Promise.allSettled(calling), sleep(STOP_MS, undefined, { ref: false })]);
+      await owned[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import type {
   InProcessServerSpec,
   SessionDesk,
   ToolContext,
+  ToolKind,
   ToolResult,
   TurnContext,
 } from "../domain/index.ts";
@@ -24,6 +25,10 @@ export interface OfferedOptions {
   readonly desk: () => SessionDesk | undefined;
   /** The id under which the program itself has reported this call, so that the log has it once. */
   readonly reported: (tool: string) => string | undefined;
+  /** Fires when the session is let go: what still runs is stopped. */
+  readonly closing: AbortSignal;
+  /** Told of each call, until it is over. */
+  readonly calling: Set<Promise<unknown>>;
 }
 
 /** Not every program looks again when tools come later, and none waits for long before it gives a server up. */
@@ -38,7 +43,11 @@ export async function offeredTools(options: OfferedOptions): Promise<InProcessSe
     artifact: () => tools.artifact(),
     onChange: (listener) => tools.onChange(listener),
     getBlob: async (hash) => penOf(options)?.getBlob(hash),
-    call: (prepared, calling) => call(options, prepared, calling),
+    call: async (prepared, asked) => {
+      const calling = call(options, prepared, asked);
+      options.calling.add(calling);
+      return calling.finally(() => options.calling.delete(calling));
+    },
   });
   const open = async () => {
     await servers?.settled(AbortSignal.timeout(SETTLE_MS)).catch(() => undefined);
@@ -47,16 +56,33 @@ export async function offeredTools(options: OfferedOptions): Promise<InProcessSe
   return { ...server, open };
 }
 
-/**
- * Is this, as a program names it, a call that will come to the server and be decided there? Programs have their own ways
- * to join a server's name and a tool's; nothing but such a name counts, for a title may be a command that a model wrote.
- */
-export function isOffered(text: string, tools: ReadonlyMap<string, unknown>): boolean {
-  const named = NAMED.map((form) => form.exec(text.trim())?.[1]).find((tool) => tool !== undefined);
-  return named !== undefined && tools.has(named);
+/** A call as a program reports it. */
+export interface ReportedCall {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly input: unknown;
 }
 
-const NAMED = [/^(?:mcp[_.: ]+)?rookery[./: _]+([\w-]+)$/i, /^([\w-]+) \(rookery(?: MCP Server)?\)$/i];
+/**
+ * The tool of ours that a program means: its call will come to the server and be decided there. Programs have their own
+ * ways to join a server's name and a tool's, and nothing but such a name counts. The title of a command is what a model
+ * wrote (Claude Code, Gemini CLI, opencode), so `rookery/build` may be a program: there only names count that are none.
+ */
+export function offeredTool(
+  { name, title, kind, input }: ReportedCall,
+  tools: Pick<ReadonlySet<string>, "has">,
+): string | undefined {
+  const isCommand = kind === "execute" || (typeof input === "object" && input !== null && "command" in input);
+  const forms = isCommand ? MARKED : [...MARKED, JOINED];
+  return [name, title]
+    .flatMap((text) => forms.map((form) => form.exec(text.trim())?.[1]))
+    .find((tool) => tool !== undefined && tools.has(tool));
+}
+
+/** As Claude Code 2.1 and Codex 0.166 do, and as Gemini CLI 0.61 does. */
+const MARKED = [/^mcp[_.]+rookery[_.]+([\w-]+)$/, /^([\w-]+) \(rookery(?: MCP Server)?\)$/];
+const JOINED = /^(?:mcp[_.: ]+)?rookery[./: _]+([\w-]+)$/;
 
 /** What a call needs of the session, within a turn or between turns. */
 type Pen = Pick<ToolContext, "ask" | "putBlob" | "getBlob" | "record"> & Pick<TurnContext, "permit" | "signal">;
@@ -69,7 +95,7 @@ function penOf({ turn, desk }: Pick<OfferedOptions, "turn" | "desk">): Pen | und
   if (running !== undefined) {
     return {
       signal: running.signal,
-      permit: (request) => running.permit(request),
+      permit: (request, options) => running.permit(request, options),
       ask: (question, options) => running.ask(question, options),
       putBlob: (bytes) => running.putBlob(bytes),
       getBlob: (hash) => running.blob(hash),
@@ -81,27 +107,37 @@ function penOf({ turn, desk }: Pick<OfferedOptions, "turn" | "desk">): Pen | und
   }
   if (between === undefined) return undefined;
   const record = (body: EventBody) => Promise.resolve(between.record(body));
-  const permit: Pen["permit"] = (request) => between.permit(request);
-  return { ...between, permit, record, signal: NEVER };
+  return { ...between, record, signal: NEVER };
 }
 
 async function call(options: OfferedOptions, prepared: PreparedCall, calling: CallOptions): Promise<ToolResult> {
   const pen = penOf(options);
   if (pen === undefined) return { outcome: "denied", text: "the session is not there yet: nothing is done for it" };
-  if (prepared.kind === "settled") return prepared.result;
   const { spec, description } = prepared;
-  const { input } = prepared.call;
-  const reported = options.reported(spec.name);
+  const { name, input } = prepared.call;
+  const reported = options.reported(name);
   const toolId = reported ?? prepared.call.toolId;
   const record = async (body: EventBody): Promise<void> => {
     if (reported === undefined) await pen.record(body);
   };
-  await record({ type: "tool.started", toolId, name: spec.name, title: description.title, kind: spec.kind, input });
-  const result = await decidedAndRun(options, pen, { prepared, toolId, calling });
-  const { outcome, text, blobs, structured } = result;
-  const more = { ...(blobs !== undefined && { blobs }), ...(structured !== undefined && { structured }) };
-  await record({ type: "tool.ended", toolId, outcome, text, ...more });
-  return result;
+  const { title } = description;
+  const end = ({ outcome, text, blobs, structured }: ToolResult) => {
+    const more = { ...(blobs !== undefined && { blobs }), ...(structured !== undefined && { structured }) };
+    return record({ type: "tool.ended", toolId, outcome, text, ...more });
+  };
+  await record({ type: "tool.started", toolId, name, title, kind: spec?.kind ?? "other", input });
+  const signal = AbortSignal.any([calling.signal, options.closing]);
+  try {
+    const result =
+      prepared.kind === "settled"
+        ? prepared.result
+        : await decidedAndRun(options, pen, { prepared, toolId, calling: { ...calling, signal } });
+    await end(result);
+    return result;
+  } catch (error) {
+    if (signal.aborted && !pen.signal.aborted) await end({ outcome: "cancelled", text: `${name} was cancelled` });
+    throw error;
+  }
 }
 
 async function decidedAndRun(
@@ -111,7 +147,8 @@ async function decidedAndRun(
 ): Promise<ToolResult> {
   const { spec, description, call } = prepared;
   const { name: tool, kind, readOnly } = spec;
-  const decision = await pen.permit({ toolId, tool, title: description.title, kind, readOnly, input: call.input });
+  const request = { toolId, tool, title: description.title, kind, readOnly, input: call.input };
+  const decision = await pen.permit(request, { signal: calling.signal });
   if (!decision.allowed) return { outcome: decision.outcome, text: decision.message };
   const signal = AbortSignal.any([pen.signal, calling.signal]);
   const { ask, putBlob, getBlob, record } = pen;

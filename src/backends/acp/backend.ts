@@ -21,7 +21,7 @@ import {
 } from "../../acp/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
-import { isOffered } from "../offered.ts";
+import { offeredTool } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "./handover.ts";
@@ -165,7 +165,7 @@ class AcpConnection implements AgentConnection {
       session: live.session,
       agent: this.#context.agent.name,
       costBefore: this.#cost,
-      isOffered: (name) => this.#offered && isOffered(name, this.#equipment.tools.artifact().catalog),
+      offered: (call) => (this.#offered ? offeredTool(call, this.#equipment.tools.artifact().catalog) : undefined),
     });
     this.#turn = running;
     try {

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { SessionEvent, ToolSource } from "../../domain/index.ts";
 import { scripted } from "../../mcp/test-scene.ts";
 import { collect, type AcpScript } from "../../testing/index.ts";
-import { isOffered } from "../offered.ts";
+import { offeredTool } from "../offered.ts";
 import { openScene } from "./test-scene.ts";
 
 const SERVER = scripted("s");
@@ -102,20 +102,28 @@ it("has an overlay that comes later with the next turn", async () => {
   expect(said(await collect(session.prompt("list")))).toContain("rookery: extra");
 });
 
-const CATALOG = new Map([["s__echo", {}]]);
+const CATALOG = new Set(["s__echo"]);
 it.each([
-  ["mcp__rookery__s__echo", true],
-  ["rookery__s__echo", true],
-  ["rookery_s__echo", true],
-  ["rookery/s__echo", true],
-  ["rookery.s__echo", true],
-  ["rookery: s__echo", true],
-  ["s__echo (rookery MCP Server)", true],
-  ["mcp__rookery__s__other", false],
-  ["s__echo", false],
-  ["rm -rf . # mcp__rookery__s__echo", false],
-  ["mcp__rookery__s__echo; rm -rf .", false],
-  ["curl rookery/s__echo", false],
-])("an agent's own name for a call of ours is known, and nothing but a name: %s", (text, expected) => {
-  expect(isOffered(text, CATALOG)).toBe(expected);
-});
+  ["mcp__rookery__s__echo", { kind: "other" }, "s__echo"],
+  ["mcp__rookery__s__echo", { kind: "execute" }, "s__echo"],
+  ["mcp.rookery.s__echo", { kind: "execute" }, "s__echo"],
+  ["rookery__s__echo", { kind: "other" }, "s__echo"],
+  ["rookery_s__echo", { kind: "other" }, "s__echo"],
+  ["rookery/s__echo", { kind: "other" }, "s__echo"],
+  ["rookery.s__echo", { kind: "other" }, "s__echo"],
+  ["rookery: s__echo", { kind: "other" }, "s__echo"],
+  ["s__echo (rookery MCP Server)", { kind: "execute" }, "s__echo"],
+  ["rookery/s__echo", { kind: "execute" }, undefined],
+  ["rookery s__echo", { kind: "other", input: { command: "rookery s__echo" } }, undefined],
+  ["mcp__Rookery__s__echo", { kind: "other" }, undefined],
+  ["mcp__rookery__s__other", { kind: "other" }, undefined],
+  ["s__echo", { kind: "other" }, undefined],
+  ["rm -rf . # mcp__rookery__s__echo", { kind: "execute" }, undefined],
+  ["mcp__rookery__s__echo; rm -rf .", { kind: "execute" }, undefined],
+  ["curl rookery/s__echo", { kind: "other" }, undefined],
+] as const)(
+  "an agent's own name for a call of ours is known, and nothing but a name: %s, %o",
+  (title, more, expected) => {
+    expect(offeredTool({ name: "", title, input: {}, ...more }, CATALOG)).toBe(expected);
+  },
+);

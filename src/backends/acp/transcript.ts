@@ -69,9 +69,9 @@ export class Transcript {
   }
 
   /** A call that runs and is one of those; each is found once. */
-  take(isWanted: (name: string) => boolean): string | undefined {
+  take(isWanted: (tool: Readonly<Tool>) => boolean): string | undefined {
     for (const tool of this.#tools.values()) {
-      if (tool.ended || this.#taken.has(tool.id) || !(isWanted(tool.name) || isWanted(tool.title))) continue;
+      if (tool.ended || this.#taken.has(tool.id) || !isWanted(tool)) continue;
       this.#taken.add(tool.id);
       return tool.id;
     }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId, type EventBody, type QuestionAnswer, type TurnContext, type TurnOutcome } from "../../domain/index.ts";
 import type { ClientSession, GateRequest, schema, UpdateItem } from "../../acp/index.ts";
+import type { ReportedCall } from "../offered.ts";
 import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
 import { isReading, outcomeOf } from "./permission.ts";
 import { Transcript } from "./transcript.ts";
@@ -15,8 +16,8 @@ export interface TurnParts {
   readonly agent: string;
   /** What the session has cost so far, as the agent counts. */
   readonly costBefore: number;
-  /** Is this how the agent names a tool that it has from us? Its calls are decided where they are run. */
-  readonly isOffered: (name: string) => boolean;
+  /** The tool that it has from us and means. Its calls are decided where they are run. */
+  readonly offered: (call: ReportedCall) => string | undefined;
 }
 
 export class AcpTurn {
@@ -53,8 +54,8 @@ export class AcpTurn {
 
   /** The id that the agent gave to its call of a tool that it has from us. */
   reported(tool: string): string | undefined {
-    const { isOffered } = this.#parts;
-    return this.#transcript.take((name) => name.includes(tool) && isOffered(name));
+    const { offered } = this.#parts;
+    return this.#transcript.take((call) => offered(call) === tool);
   }
 
   /** The agent waits while the log has no room. */
@@ -70,8 +71,8 @@ export class AcpTurn {
     const { events, tool } = this.#transcript.asked(toolCall);
     this.#record(...events);
     const { id: toolId, name, title, kind, input } = tool;
-    const { isOffered } = this.#parts;
-    if (isOffered(name) || isOffered(title)) return outcomeOf({ allowed: true }, options);
+    const { offered } = this.#parts;
+    if (offered(tool) !== undefined) return outcomeOf({ allowed: true }, options);
     const decision = await turn.permit({
       toolId,
       tool: name,
