@@ -20,6 +20,7 @@ import { NO_TOOLS, type ToolTable } from "./lists/tools.ts";
 import { Offer } from "./offer.ts";
 import type { Bounds, ServersOptions } from "./options.ts";
 import type { Outlet } from "./outlet.ts";
+import { shortened } from "./shortened.ts";
 import { loginNeeded, NetworkError } from "./transport/remote.ts";
 import { Hopeless } from "./transport/transport.ts";
 
@@ -38,6 +39,10 @@ interface Ready {
 
 /** How long who waits for a server also waits for its prompts and resources. */
 const OTHERS_MS = 1_000;
+/** Of why something failed. */
+const MAX_REASON = 2_000;
+/** Of what a server tells the model of itself. */
+const MAX_INSTRUCTIONS = 50_000;
 
 const NOTHING = { tools: NO_TOOLS.specs, prompts: [], resources: [], instructions: undefined } as const;
 
@@ -113,7 +118,7 @@ export class Connection implements AsyncDisposable {
     } catch (error) {
       signal.throwIfAborted();
       const login = loginNeeded(error);
-      const why = late.aborted ? "it did not answer in time" : messageOf(error);
+      const why = late.aborted ? "it did not answer in time" : shortened(messageOf(error), MAX_REASON);
       throw new RookeryError(
         login === undefined ? "mcp_failed" : "mcp_login",
         `the MCP server ${server} failed ${method}: ${why}`,
@@ -160,8 +165,11 @@ export class Connection implements AsyncDisposable {
         wasReady = true;
         if (performance.now() - since >= bounds.steadyMs) tries = 0;
         why = ended === "wake" ? undefined : ended;
-        if (why !== undefined && loginNeeded(why) === undefined) this.#become("gone", why.message);
-        await this.#drop(ready);
+        this.#ready = undefined;
+        if (why === undefined) this.#become("connecting");
+        else if (loginNeeded(why) === undefined) this.#become("gone", why.message);
+        else this.#become("needs_login", why.message, this.#loginFix);
+        await drop(ready);
       } catch (error) {
         why = error instanceof Error ? error : new Error(String(error));
       }
@@ -210,14 +218,17 @@ export class Connection implements AsyncDisposable {
         },
       });
       offer = new Offer(link, {
-        ...{ server: spec.name, defer: spec.defer, max: bounds.listed, listMs: bounds.callMs },
+        ...{ server: spec.name, defer: spec.defer, max: bounds.listed, maxChars: bounds.listedChars },
+        listMs: bounds.callMs,
         changed: ({ tools, ...others }) => this.#offered(tools, others),
         remark: (text) => outlet.notice(`the MCP server ${spec.name}: ${text}`),
       });
       try {
         const table = await offer.tools(signal);
         const ready = (this.#ready = { link, offer });
-        this.#offered(table, { status: "ready", reason: undefined, fix: undefined, instructions: link.instructions });
+        this.#hasOfferedLogin = false;
+        const instructions = link.instructions && shortened(link.instructions, MAX_INSTRUCTIONS);
+        this.#offered(table, { status: "ready", reason: undefined, fix: undefined, instructions });
         void this.#settleWith(offer.listOthers());
         return ready;
       } catch (error) {
@@ -239,30 +250,26 @@ export class Connection implements AsyncDisposable {
     this.#settled.resolve();
   }
 
-  async #drop({ link, offer }: Ready): Promise<void> {
-    this.#ready = undefined;
-    offer.stop();
-    await link[Symbol.asyncDispose]();
-  }
-
   #fail(why: Error, tries: number): void {
-    const { name } = this.spec;
-    const fix = `\`rookery mcp auth ${name}\``;
     if (loginNeeded(why) !== undefined) {
-      this.#become("needs_login", why.message, fix);
-      void this.#offerLogin(fix);
+      this.#become("needs_login", why.message, this.#loginFix);
+      void this.#offerLogin(this.#loginFix);
       return;
     }
     const reason = tries === 0 ? why.message : `gave up after ${tries} tries: ${why.message}`;
     this.#become("failed", reason, why instanceof Hopeless ? why.fix : undefined);
   }
 
-  /** Once in a life: a person who declined is not asked again by itself. */
+  get #loginFix(): string {
+    return `\`rookery mcp auth ${this.spec.name}\``;
+  }
+
+  /** Once until the server was ready: a person who declined, or whose login was no good, is not asked again by itself. */
   async #offerLogin(fix: string): Promise<void> {
     if (this.#hasOfferedLogin || this.#options.authorizer === undefined) return;
-    this.#hasOfferedLogin = true;
     const desk = await this.#options.outlet.desk;
-    if (!desk.attended || this.#state.status !== "needs_login") return;
+    if (!desk.attended || this.#state.status !== "needs_login" || this.#hasOfferedLogin) return;
+    this.#hasOfferedLogin = true;
     try {
       const outcome = await this.login(this.#closing.signal);
       if (outcome.status === "done" || this.#state.status !== "needs_login") return;
@@ -281,7 +288,7 @@ export class Connection implements AsyncDisposable {
 
   /** Anything but ready: there is nothing to be had. */
   #become(status: Exclude<McpStatus, "ready">, reason?: string, fix?: string): void {
-    this.#offered(NO_TOOLS, { status, reason, fix, ...NOTHING });
+    this.#offered(NO_TOOLS, { status, reason: reason && shortened(reason, MAX_REASON), fix, ...NOTHING });
   }
 
   #offered(tools: ToolTable | undefined, others: Partial<McpServerState>): void {
@@ -298,6 +305,11 @@ export class Connection implements AsyncDisposable {
     if (status !== "connecting" && status !== "ready") this.#settled.resolve();
     this.#options.changed(isOther);
   }
+}
+
+async function drop({ link, offer }: Ready): Promise<void> {
+  offer.stop();
+  await link[Symbol.asyncDispose]();
 }
 
 /** A server that was there is reached for again whatever happened; one that never was, only if the network is to blame. */

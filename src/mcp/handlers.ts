@@ -16,7 +16,7 @@ export interface HandlersOptions extends Pick<ServersOptions, "cwd" | "sample"> 
   readonly calls: CallsInFlight;
 }
 
-/** Questions of one server that may be open at a time; more are cancelled. */
+/** Questions of one server, to a person or to the model, that may be open at a time; more are cancelled or refused. */
 const MAX_OPEN = 32;
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
@@ -47,6 +47,8 @@ export class Handlers {
     if (method !== "sampling/createMessage" || sample === undefined)
       throw rpcError(METHOD_NOT_FOUND, `there is no ${method} here`);
     const request = read(() => readSampling(params));
+    if (this.#open >= MAX_OPEN) throw rpcError(REFUSED, `there are ${MAX_OPEN} questions open already`);
+    this.#open += 1;
     const call = calls.latest?.signal;
     const either = call === undefined ? signal : AbortSignal.any([signal, call]);
     try {
@@ -54,6 +56,8 @@ export class Handlers {
     } catch (error) {
       if (error instanceof SamplingRefused) throw rpcError(REFUSED, `User rejected sampling request: ${error.message}`);
       throw error;
+    } finally {
+      this.#open -= 1;
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import type { McpServerSpec } from "../domain/index.ts";
+import { abortable } from "./abortable.ts";
 import { openWay, type WayOptions } from "./transport/open.ts";
 import type { Way } from "./transport/transport.ts";
 
@@ -16,8 +17,6 @@ export interface LinkOptions extends WayOptions {
   readonly capabilities: Record<string, object>;
   readonly version: string;
   readonly handlers: LinkHandlers;
-  /** Ends the attempt, with its reason. */
-  readonly signal: AbortSignal;
 }
 
 export interface RequestOptions {
@@ -47,6 +46,7 @@ export class Link implements AsyncDisposable {
   readonly #result: ResultSchema;
   readonly #inFlight = new Set<(error: Error) => void>();
   #lost: LinkLost | undefined;
+  #isProbed = false;
 
   private constructor(client: Client, way: Way, result: ResultSchema) {
     this.#client = client;
@@ -69,13 +69,8 @@ export class Link implements AsyncDisposable {
       const jsonSchemaValidator = { getValidator: () => () => ({ valid: true }) } as never;
       const client = new Client(info, { capabilities: options.capabilities, jsonSchemaValidator });
       listen(client, options.handlers);
-      const aborted = rejection(options.signal);
-      try {
-        const greeted = client.connect(way.transport, { signal: options.signal, timeout: NEVER_MS });
-        await Promise.race([greeted, aborted.promise, way.lost.then((why) => Promise.reject(why))]);
-      } finally {
-        aborted.stop();
-      }
+      const greeted = client.connect(way.transport, { signal: options.signal, timeout: NEVER_MS });
+      await abortable(Promise.race([greeted, way.lost.then((why) => Promise.reject(why))]), options.signal);
       const link = new Link(client, way, ResultSchema);
       way.doubted = () => void link.#probe();
       return link;
@@ -106,12 +101,19 @@ export class Link implements AsyncDisposable {
     { signal, progress }: RequestOptions,
   ): Promise<Record<string, unknown>> {
     const onprogress = progress === undefined ? {} : { onprogress: progress };
+    const own = new AbortController(); // the SDK (1.32) goes on listening to a signal when its request is over
+    const abort = (): void => own.abort(signal.reason);
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) return reject(this.#lost);
+      signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort();
       this.#inFlight.add(reject);
       this.#client
-        .request({ method, params }, this.#result, { signal, timeout: NEVER_MS, ...onprogress })
-        .finally(() => this.#inFlight.delete(reject))
+        .request({ method, params }, this.#result, { signal: own.signal, timeout: NEVER_MS, ...onprogress })
+        .finally(() => {
+          signal.removeEventListener("abort", abort);
+          this.#inFlight.delete(reject);
+        })
         .then(resolve, reject);
     });
   }
@@ -135,14 +137,17 @@ export class Link implements AsyncDisposable {
 
   /** Something broke. Whether the server is still there shows when it is asked, as often as the way wants to see it fail. */
   async #probe(): Promise<void> {
+    if (this.#isProbed) return; // what breaks while we ask is what we ask about
+    this.#isProbed = true;
     for (let failures = 0; failures < PROBES && this.#lost === undefined; failures += 1) {
       try {
         await this.request("ping", {}, { signal: AbortSignal.timeout(PROBE_MS) });
-        return;
+        break;
       } catch {
         // a failure of the network counts where it is seen; silence is not an end
       }
     }
+    this.#isProbed = false;
   }
 }
 
@@ -158,15 +163,4 @@ function listen(client: Client, handlers: LinkHandlers): void {
 /** An answer that the protocol has a number for. */
 export function rpcError(code: number, message: string): Error {
   return Object.assign(new Error(message), { code });
-}
-
-function rejection(signal: AbortSignal): { readonly promise: Promise<never>; stop(): void } {
-  let listener: () => void = () => undefined;
-  const promise = new Promise<never>((_, reject) => {
-    listener = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", listener, { once: true });
-    if (signal.aborted) listener();
-  });
-  promise.catch(() => undefined);
-  return { promise, stop: () => signal.removeEventListener("abort", listener) };
 }

@@ -5,11 +5,13 @@ import { readPrompts, readResources, readTemplates } from "./lists/extras.ts";
 import { allPages } from "./lists/pages.ts";
 import { Refresh } from "./lists/refresh.ts";
 import { NO_TOOLS, readTools, type ToolTable } from "./lists/tools.ts";
+import { shortened } from "./shortened.ts";
 
 export interface OfferOptions {
   readonly server: string;
   readonly defer: boolean | undefined;
   readonly max: number;
+  readonly maxChars: number;
   readonly listMs: number;
   /** Each with what changed. */
   readonly changed: (what: { tools?: ToolTable; prompts?: McpPrompt[]; resources?: McpResource[] }) => void;
@@ -19,11 +21,15 @@ export interface OfferOptions {
 
 /** Of one list: a server of a thousand bad tools is not told of a thousand times. */
 const MAX_REMARKS = 5;
+/** Of one connection: a server that lists again and again is not told of again and again. */
+const MAX_SAID = 50;
+const MAX_REMARK_CHARS = 1_000;
 
 export class Offer {
   readonly #link: Link;
   readonly #options: OfferOptions;
   readonly #closing = new AbortController();
+  readonly #said = new Set<string>();
   readonly #refreshes: Readonly<Record<string, Refresh>>;
 
   constructor(link: Link, options: OfferOptions) {
@@ -55,9 +61,8 @@ export class Offer {
     if (!this.#link.has("tools")) return NO_TOOLS;
     const table = readTools(this.#options.server, await this.#list("tools/list", "tools", signal), this.#options.defer);
     const { remarks } = table;
-    for (const remark of remarks.slice(0, MAX_REMARKS)) this.#options.remark(remark);
-    if (remarks.length > MAX_REMARKS)
-      this.#options.remark(`${remarks.length - MAX_REMARKS} more of its tools are left out`);
+    for (const remark of remarks.slice(0, MAX_REMARKS)) this.#remark(remark);
+    if (remarks.length > MAX_REMARKS) this.#remark(`${remarks.length - MAX_REMARKS} more of its tools are left out`);
     return table;
   }
 
@@ -79,9 +84,17 @@ export class Offer {
   }
 
   async #list(method: string, key: string, signal: AbortSignal): Promise<readonly unknown[]> {
-    const { items, cut } = await allPages(this.#link, { method, key, max: this.#options.max, signal });
-    if (cut !== undefined) this.#options.remark(cut);
+    const { max, maxChars } = this.#options;
+    const { items, cut } = await allPages(this.#link, { method, key, max, maxChars, signal });
+    if (cut !== undefined) this.#remark(cut);
     return items;
+  }
+
+  #remark(text: string): void {
+    const remark = shortened(text, MAX_REMARK_CHARS);
+    if (this.#said.has(remark) || this.#said.size >= MAX_SAID) return;
+    this.#said.add(remark);
+    this.#options.remark(remark);
   }
 
   #refresh(run: (signal: AbortSignal) => Promise<void>): Refresh {
@@ -90,7 +103,7 @@ export class Offer {
       try {
         await run(AbortSignal.any([closing, AbortSignal.timeout(this.#options.listMs)]));
       } catch (error) {
-        if (!closing.aborted) this.#options.remark(`one of its lists could not be read again: ${messageOf(error)}`);
+        if (!closing.aborted) this.#remark(`one of its lists could not be read again: ${messageOf(error)}`);
       }
     });
   }

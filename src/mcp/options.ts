@@ -35,6 +35,8 @@ export interface Bounds {
   readonly messageBytes: number;
   /** More tools are left out, with a notice; the same holds for prompts and resources. */
   readonly listed: number;
+  /** Of one list, as JSON: what comes after it is left out, with a notice. */
+  readonly listedChars: number;
   /** Characters of a result's text that a model gets; a longer one is kept whole beside the log. */
   readonly textChars: number;
   /** Reconnections in a row, and the time between: it doubles from the first to the last. */
@@ -53,6 +55,7 @@ export const BOUNDS: Bounds = {
   callTotalMs: 60 * 60_000,
   messageBytes: 128 * 1024 * 1024,
   listed: 5_000,
+  listedChars: 32 * 1024 * 1024,
   textChars: 30_000,
   retries: 5,
   retryFirstMs: 500,

@@ -1,6 +1,7 @@
 /** Elicitation: what a server asks a person, as a question; and a person's answer, as the protocol has it. */
 import { z } from "zod";
 import type { Question, QuestionAnswer } from "../domain/index.ts";
+import { shortened } from "./shortened.ts";
 
 export interface Asking {
   readonly question: Question;
@@ -11,6 +12,10 @@ export interface Asking {
 /** The code of an error that says: first have the user visit these. */
 const URL_REQUIRED = -32042;
 const MAX_URLS = 10;
+/** A question is kept in the log, and a person reads it. */
+const MAX_MESSAGE = 10_000;
+const MAX_URL = 10_000;
+const MAX_SCHEMA = 256 * 1024;
 
 const Params = z.lazy(() =>
   z.object({
@@ -24,9 +29,15 @@ const Params = z.lazy(() =>
 
 /** A schema that nobody here knows is asked as it is: whoever asks the person decides. Throws where it is no question. */
 export function readAsking(server: string, params: unknown): Asking {
-  const { mode, message, url, elicitationId, requestedSchema } = Params.parse(params ?? {});
-  if (mode !== "url") return { question: { message, from: server, schema: requestedSchema } };
+  const { mode, url, elicitationId, requestedSchema, ...words } = Params.parse(params ?? {});
+  const message = shortened(words.message, MAX_MESSAGE);
+  if (mode !== "url") {
+    if ((JSON.stringify(requestedSchema) ?? "").length > MAX_SCHEMA)
+      throw new Error("the form is too large to be asked");
+    return { question: { message, from: server, schema: requestedSchema } };
+  }
   if (url === undefined || !isWeb(url)) throw new Error("a question of mode url needs a URL of http or https");
+  if (url.length > MAX_URL) throw new Error(`a URL of more than ${MAX_URL} characters is not asked to be visited`);
   return { question: { message, from: server, url }, elicitationId };
 }
 

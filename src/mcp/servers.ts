@@ -7,7 +7,7 @@ import {
   type SessionDesk,
   type ToolSource,
 } from "../domain/index.ts";
-import { deferred } from "../stdx/index.ts";
+import { abortable } from "./abortable.ts";
 import { Connection } from "./connection.ts";
 import { readContents, readPrompt } from "./content.ts";
 import { Listeners } from "./listeners.ts";
@@ -92,16 +92,8 @@ class Servers implements McpServers {
   }
 
   async settled(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
     const all = Promise.all([...this.#entries.values()].map(({ connection }) => connection.settled));
-    const aborted = deferred<never>();
-    const abort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      await Promise.race([all, aborted.promise]);
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    await abortable(all, signal);
   }
 
   origin(toolName: string): { readonly server: string; readonly tool: string } | undefined {

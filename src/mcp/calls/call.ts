@@ -1,7 +1,9 @@
 /** Calls a tool of a server and says how it ended, whatever the server did. */
 import { messageOf, type ToolContext, type ToolOutcome, type ToolResult, type ToolSpec } from "../../domain/index.ts";
+import { Allowance } from "../allowance.ts";
 import { LinkLost, type Link } from "../link.ts";
 import { requiredUrls, type Asking } from "../questions.ts";
+import { shortened } from "../shortened.ts";
 import { loginNeeded, NetworkError } from "../transport/remote.ts";
 import type { CallsInFlight } from "./in-flight.ts";
 import { Patience } from "./patience.ts";
@@ -20,6 +22,11 @@ export interface ToolOfServer {
   ask(asking: Asking, signal: AbortSignal): Promise<{ readonly action: string }>;
 }
 
+/** Of an error's words, and of what a server says of its progress. */
+const MAX_WORDS = 4_000;
+/** More progress counts as a sign of life, and is not told. */
+const TOLD = { atOnce: 100, perSecond: 10 };
+
 /** Never rejects. */
 export async function callTool(of: ToolOfServer, input: unknown, context: ToolContext): Promise<ToolResult> {
   const { server, tool, spec, link, calls } = of;
@@ -36,6 +43,7 @@ export async function callTool(of: ToolOfServer, input: unknown, context: ToolCo
   const patience = new Patience({ silentMs: of.silentMs, totalMs: of.totalMs, expired });
   const over = calls.add({ ask: (...args) => context.ask(...args), signal: ending.signal, patience });
   context.signal.addEventListener("abort", cancel, { once: true });
+  const told = new Allowance(TOLD);
   const attempt = (): Promise<Record<string, unknown>> =>
     link.request(
       "tools/call",
@@ -44,7 +52,9 @@ export async function callTool(of: ToolOfServer, input: unknown, context: ToolCo
         signal: ending.signal,
         progress({ progress, total, message }) {
           patience.heard();
-          context.progress(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`));
+          if (!told.take()) return;
+          const words = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`);
+          context.progress(shortened(words, MAX_WORDS));
         },
       },
     );
@@ -83,12 +93,13 @@ function failure(server: string, tool: string, error: unknown): ToolResult {
   const login = loginNeeded(error);
   if (login !== undefined)
     return ended("failed", `the MCP server ${server} wants a login first: \`rookery mcp auth ${server}\``);
+  const why = shortened(messageOf(error), MAX_WORDS);
   const isLost = error instanceof LinkLost || (error instanceof NetworkError && !error.isUnsent);
   if (isLost) {
-    const message = `the connection to the MCP server ${server} was lost in the call of ${tool}, which may or may not have happened: ${messageOf(error)}`;
+    const message = `the connection to the MCP server ${server} was lost in the call of ${tool}, which may or may not have happened: ${why}`;
     return ended("unknown", message);
   }
-  return ended("failed", `the MCP server ${server} failed ${tool}: ${messageOf(error)}`);
+  return ended("failed", `the MCP server ${server} failed ${tool}: ${why}`);
 }
 
 function ended(outcome: ToolOutcome, text: string): ToolResult {

@@ -1,8 +1,15 @@
 /** Reads a server's prompts and resources as ours; what cannot be read is passed over. */
 import { z } from "zod";
 import type { McpPrompt, McpResource } from "../../domain/index.ts";
+import { shortened } from "../shortened.ts";
 
-const words = () => z.string().optional().catch(undefined);
+const MAX_WORDS = 2_000;
+const words = () =>
+  z
+    .string()
+    .transform((text) => shortened(text, MAX_WORDS))
+    .optional()
+    .catch(undefined);
 const Prompt = z.lazy(() =>
   z.object({
     name: z.string().min(1),

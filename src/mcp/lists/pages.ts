@@ -8,20 +8,31 @@ export interface Listed {
   readonly cut?: string | undefined;
 }
 
+export interface ListOptions {
+  readonly method: string;
+  readonly key: string;
+  readonly max: number;
+  /** Of all items together. */
+  readonly maxChars: number;
+  readonly signal: AbortSignal;
+}
+
 const MAX_PAGES = 1_000;
 
-export async function allPages(
-  link: Link,
-  { method, key, max, signal }: { method: string; key: string; max: number; signal: AbortSignal },
-): Promise<Listed> {
+export async function allPages(link: Link, { method, key, max, maxChars, signal }: ListOptions): Promise<Listed> {
   const items: unknown[] = [];
+  let chars = 0;
   const seen = new Set<string>();
   for (let cursor: string | undefined, pages = 0; ; pages += 1) {
     const page = await link.request(method, cursor === undefined ? {} : { cursor }, { signal });
     const found = page[key];
-    if (Array.isArray(found)) items.push(...(found as unknown[]).slice(0, max + 1 - items.length));
-    if (items.length > max)
-      return { items: items.slice(0, max), cut: `it lists more than ${max} ${key}; the rest is left out` };
+    for (const item of Array.isArray(found) ? (found as unknown[]) : []) {
+      if (items.length >= max) return { items, cut: `it lists more than ${max} ${key}; the rest is left out` };
+      chars += sizeOf(item);
+      if (chars > maxChars)
+        return { items, cut: `its list of ${key} has more than ${maxChars} characters; the rest is left out` };
+      items.push(item);
+    }
     const next = page["nextCursor"];
     if (typeof next !== "string" || next === "") return { items };
     if (seen.has(next)) return { items, cut: `its list of ${key} goes round in circles; what came so far is taken` };
@@ -29,5 +40,13 @@ export async function allPages(
       return { items, cut: `its list of ${key} has more than ${MAX_PAGES} pages; the rest is left out` };
     seen.add(next);
     cursor = next;
+  }
+}
+
+function sizeOf(item: unknown): number {
+  try {
+    return (JSON.stringify(item) ?? "").length;
+  } catch {
+    return 0; // nested too deeply to be written; whoever reads it leaves it out
   }
 }

@@ -12,8 +12,8 @@ const NOT_ON_TOP = [...ALTERNATIVES, "not", "if", "then", "else", "enum", "const
 export function offerable(raw: unknown): { readonly schema: Schema } | { readonly refused: string } {
   if (raw === undefined) return { schema: { type: "object", properties: {} } };
   if (!isSchema(raw)) return { refused: "its schema is not an object" };
-  if (depthOf(raw, 0) > MAX_DEPTH) return { refused: `its schema is nested more than ${MAX_DEPTH} deep` };
-  if (JSON.stringify(raw).length > MAX_CHARS) return { refused: `its schema has more than ${MAX_CHARS} characters` };
+  const excess = excessOf(raw);
+  if (excess !== undefined) return { refused: excess };
   const { type = "object" } = raw;
   if (type !== "object") return { refused: `its schema is of ${JSON.stringify(type)}, and arguments are an object` };
   const schema = { type, properties: {}, ...(NOT_ON_TOP.some((key) => key in raw) ? flattened(raw) : raw) };
@@ -22,6 +22,13 @@ export function offerable(raw: unknown): { readonly schema: Schema } | { readonl
   const bad = Object.keys(properties).find((name) => !PROPERTY.test(name));
   if (bad !== undefined) return { refused: `no provider takes the argument name ${JSON.stringify(bad.slice(0, 100))}` };
   return { schema };
+}
+
+/** Why it is too much to be kept, if it is. */
+export function excessOf(schema: Schema): string | undefined {
+  if (depthOf(schema, 0) > MAX_DEPTH) return `its schema is nested more than ${MAX_DEPTH} deep`;
+  if (JSON.stringify(schema).length > MAX_CHARS) return `its schema has more than ${MAX_CHARS} characters`;
+  return undefined;
 }
 
 /** Says less than the original, never something else: what it leaves open, the server checks. */
@@ -44,5 +51,5 @@ function isSchema(value: unknown): value is Schema {
 
 function depthOf(value: unknown, depth: number): number {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return depth;
-  return Math.max(depth, ...Object.values(value).map((inner) => depthOf(inner, depth + 1)));
+  return Object.values(value).reduce<number>((deepest, inner) => Math.max(deepest, depthOf(inner, depth + 1)), depth);
 }

@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { ToolHints, ToolSpec } from "../../domain/index.ts";
 import { toolName } from "../names.ts";
 import { kindOf } from "./kind.ts";
-import { offerable } from "./schema.ts";
+import { shortened } from "../shortened.ts";
+import { excessOf, offerable } from "./schema.ts";
 
 export interface ToolTable {
   readonly specs: readonly ToolSpec[];
@@ -16,6 +17,7 @@ export interface ToolTable {
 export const NO_TOOLS: ToolTable = { specs: [], origins: new Map(), remarks: [] };
 
 const MAX_DESCRIPTION = 20_000;
+const MAX_TITLE = 200;
 
 const Announced = z.lazy(() =>
   z.object({
@@ -48,7 +50,9 @@ export function readTools(server: string, items: readonly unknown[], defer: bool
       remarks.push("a tool without a name is left out");
       continue;
     }
-    const { name: tool, annotations, description, title = annotations?.title, outputSchema, execution } = read.data;
+    const { name: tool, annotations, description, outputSchema, execution } = read.data;
+    const said = read.data.title ?? annotations?.title;
+    const title = said && shortened(said, MAX_TITLE);
     const name = toolName(server, tool);
     const leaveOut = (why: string): void => void remarks.push(`its tool ${tool.slice(0, 100)} is left out: ${why}`);
     if (execution?.taskSupport === "required") {
@@ -70,6 +74,9 @@ export function readTools(server: string, items: readonly unknown[], defer: bool
       idempotent: annotations?.idempotentHint,
       openWorld: annotations?.openWorldHint,
     };
+    const excess = outputSchema && excessOf(outputSchema);
+    if (excess !== undefined)
+      remarks.push(`what its tool ${tool.slice(0, 100)} promises to return is left out: ${excess}`);
     origins.set(name, tool);
     specs.push({
       name,
@@ -79,7 +86,7 @@ export function readTools(server: string, items: readonly unknown[], defer: bool
       readOnly: false, // a hint is not a promise
       hints,
       ...(title !== undefined && { title }),
-      ...(outputSchema !== undefined && { outputSchema }),
+      ...(outputSchema !== undefined && excess === undefined && { outputSchema }),
       ...(defer !== undefined && { defer }),
     });
   }

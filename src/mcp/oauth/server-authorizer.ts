@@ -1,6 +1,7 @@
 /** One server's logins: its token on every request, refreshed when it must be, and the way to another one. */
 import type { LoginOutcome, RemoteServerSpec } from "../../domain/index.ts";
 import type { Clock } from "../../stdx/clock.ts";
+import { abortable } from "../abortable.ts";
 import { type Authorizer, LoginNeeded, type LoginOptions } from "../authorizer.ts";
 import { canonicalUrl } from "./addresses.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
@@ -202,14 +203,4 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
       });
     },
   };
-}
-
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  signal.throwIfAborted();
-  return new Promise<T>((resolve, reject) => {
-    const aborted = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", aborted, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }

@@ -1,4 +1,4 @@
-/** Bounds what a remote server sends: the body of an answer, or one line of a stream of events. */
+/** Bounds what a remote server sends: the body of an answer, or one event of a stream of them. */
 
 /** A stream of events goes on for ever; anything else ends, and is bounded as a whole. */
 export function bounded(response: Response, maxBytes: number, broke: (error: unknown) => void): Response {
@@ -31,28 +31,56 @@ function upTo(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** Passes nothing on before a line is whole, because the SDK's parser looks through all of an unfinished line again at each chunk. */
+/**
+ * Passes nothing on before a line is whole, because the SDK's parser looks through all of an unfinished line again at each
+ * chunk; and counts to the empty line that ends an event, because the parser keeps all lines of one.
+ */
 function wholeLines(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let parts: Uint8Array[] = [];
-  let bytes = 0;
+  const event = new EventSize();
   return new TransformStream({
     transform(chunk, controller) {
-      const end = chunk.lastIndexOf(10) + 1;
-      const unfinished = chunk.length - end;
-      if (bytes + (end === 0 ? chunk.length : 0) > maxBytes) return controller.error(new TooLong(maxBytes));
-      if (end === 0) {
-        parts.push(chunk);
-        bytes += chunk.length;
-        return;
-      }
+      const end = chunk.lastIndexOf(NEWLINE) + 1;
+      if (event.after(chunk) > maxBytes) return controller.error(new TooLong(maxBytes));
+      if (end === 0) return void parts.push(chunk);
       controller.enqueue(
         parts.length === 0 ? chunk.subarray(0, end) : Buffer.concat([...parts, chunk.subarray(0, end)]),
       );
-      parts = unfinished === 0 ? [] : [chunk.subarray(end)];
-      bytes = unfinished;
+      parts = end === chunk.length ? [] : [chunk.subarray(end)];
     },
     flush(controller) {
-      if (bytes > 0) controller.enqueue(Buffer.concat(parts));
+      if (parts.length > 0) controller.enqueue(Buffer.concat(parts));
     },
   });
+}
+
+const NEWLINE = 10;
+const RETURN = 13;
+
+/** How many bytes of an event there are before the empty line that ends it. */
+class EventSize {
+  #whole = 0;
+  #line = 0;
+  #isBlank = true;
+
+  /** The largest that there was in this chunk. */
+  after(chunk: Uint8Array): number {
+    let largest = 0;
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#extend(chunk.subarray(start, end));
+      this.#whole = this.#isBlank ? 0 : this.#whole + this.#line;
+      largest = Math.max(largest, this.#whole);
+      this.#line = 0;
+      this.#isBlank = true;
+      start = end + 1;
+    }
+    this.#extend(chunk.subarray(start));
+    return Math.max(largest, this.#whole + this.#line);
+  }
+
+  #extend(bytes: Uint8Array): void {
+    this.#line += bytes.length;
+    if (bytes.length > 1 || (bytes.length === 1 && bytes[0] !== RETURN)) this.#isBlank = false;
+  }
 }

@@ -1,13 +1,19 @@
 /** The way to a server within this process. */
 import type { InProcessServerSpec } from "../../domain/index.ts";
 import { deferred } from "../../stdx/index.ts";
+import { abortable } from "../abortable.ts";
 import type { Way } from "./transport.ts";
 
-export async function openMemory(spec: InProcessServerSpec): Promise<Way> {
+/** Rejects when the signal fires, although who opens it does not know of signals. */
+export async function openMemory(spec: InProcessServerSpec, signal: AbortSignal): Promise<Way> {
   const { InMemoryTransport } = await import("@modelcontextprotocol/sdk/inMemory.js");
   const [near, far] = InMemoryTransport.createLinkedPair();
   const lost = deferred<Error>();
-  await (await spec.open()).connect(far);
+  const connected = Promise.resolve(spec.open()).then((server) => {
+    signal.throwIfAborted();
+    return server.connect(far);
+  });
+  await abortable(connected, signal);
   const closed = far.onclose;
   far.onclose = () => {
     closed?.();

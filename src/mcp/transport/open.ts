@@ -12,6 +12,8 @@ export interface WayOptions {
   readonly marker: string;
   readonly authorizer: Authorizer | undefined;
   readonly maxBytes: number;
+  /** Ends the attempt. */
+  readonly signal: AbortSignal;
   record(body: EventBody): void;
 }
 
@@ -23,7 +25,7 @@ export async function openWay(spec: McpServerSpec, options: WayOptions): Promise
     case "sse":
       return openRemote(spec, options);
     case "memory":
-      return openMemory(spec);
+      return openMemory(spec, options.signal);
     case "foreign":
       throw new Hopeless("it is declared in a way that only the agent it was meant for understands");
     case "unusable":

@@ -39,7 +39,7 @@ export async function openRemote(
 ): Promise<Way> {
   const lost = deferred<Error>();
   let known: Error | undefined; // the SDK's SSE transport tells no causes
-  const note = (error: Error): void => void (known = error);
+  const note = (error: Error | undefined): void => void (known = error);
   let doubted: (() => void) | undefined;
   const watch = { lost: (why: Error) => lost.resolve(why), note, doubt: () => doubted?.(), maxBytes };
   const options = {
@@ -76,7 +76,8 @@ export async function openRemote(
 
 interface Watch {
   readonly lost: (why: Error) => void;
-  readonly note: (error: Error) => void;
+  /** How the last request failed; undefined when it did not. */
+  readonly note: (error: Error | undefined) => void;
   readonly doubt: () => void;
   readonly maxBytes: number;
 }
@@ -87,6 +88,7 @@ function watched(inner: FetchLike, { lost, note, doubt, maxBytes }: Watch): Fetc
     try {
       const response = await inner(url, init);
       failures = 0;
+      note(undefined);
       if (response.status === 404 && new Headers(init?.headers).has("mcp-session-id")) {
         lost(new Error("it has ended the session"));
       }
@@ -102,6 +104,7 @@ function watched(inner: FetchLike, { lost, note, doubt, maxBytes }: Watch): Fetc
       note(why);
       failures += 1;
       if (login !== undefined || failures >= FAILURES) lost(why);
+      else doubt();
       throw why;
     }
   };

@@ -1,4 +1,5 @@
 /** What a local server prints beside the protocol: told in whole lines, at a bounded rate, and its end kept for when it fails. */
+import { Allowance } from "../allowance.ts";
 
 const TAIL_CHARS = 2_000;
 const LINE_CHARS = 4_000;
@@ -8,17 +9,14 @@ const CHARS_A_SECOND = 8 * 1024;
 
 export class Stderr {
   readonly #tell: (text: string) => void;
-  readonly #now: () => number;
+  readonly #allowance: Allowance;
   #tail = "";
   #line = "";
-  #budget = BURST_CHARS;
-  #filledAt: number;
   #leftOut = 0;
 
-  constructor(tell: (text: string) => void, now: () => number = () => performance.now()) {
+  constructor(tell: (text: string) => void, now = () => performance.now()) {
     this.#tell = tell;
-    this.#now = now;
-    this.#filledAt = now();
+    this.#allowance = new Allowance({ atOnce: BURST_CHARS, perSecond: CHARS_A_SECOND, now });
   }
 
   /** The last lines, for a reason. */
@@ -42,14 +40,10 @@ export class Stderr {
   }
 
   #pass(text: string): void {
-    const now = this.#now();
-    this.#budget = Math.min(BURST_CHARS, this.#budget + ((now - this.#filledAt) / 1000) * CHARS_A_SECOND);
-    this.#filledAt = now;
-    if (text.length > this.#budget) {
+    if (!this.#allowance.take(text.length)) {
       this.#leftOut += text.length;
       return;
     }
-    this.#budget -= text.length;
     const missing = this.#leftOut === 0 ? "" : `[${this.#leftOut} characters were left out]\n`;
     this.#leftOut = 0;
     this.#tell(missing + text);

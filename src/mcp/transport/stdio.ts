@@ -2,7 +2,7 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EventBody, StdioServerSpec } from "../../domain/index.ts";
+import { messageOf, type EventBody, type StdioServerSpec } from "../../domain/index.ts";
 import { deferred, startGroup, type Exit, type ProcessGroup } from "../../stdx/index.ts";
 import { Lines } from "./lines.ts";
 import { Stderr } from "./stderr.ts";
@@ -23,6 +23,9 @@ const GOODBYE_MS = 500;
 /** After the end of the process, for what it printed last; a descendant may hold the pipes for ever. */
 const LAST_WORDS_MS = 500;
 
+/** What was to be sent was not: how the server ended is the reason. */
+class NotTaken extends Error {}
+
 /** Rejects with `Hopeless` where the program cannot be started. */
 export async function openStdio(spec: StdioServerSpec, options: StdioOptions): Promise<Way> {
   const group = await start(spec, options);
@@ -30,7 +33,7 @@ export async function openStdio(spec: StdioServerSpec, options: StdioOptions): P
     type: "process.started",
     ...group.identity,
     marker: options.marker,
-    command: [spec.command, ...spec.args].join(" ").slice(0, 1_000),
+    command: spec.command.slice(0, 1_000), // its arguments may hold what a variable held: a key, say
   });
   return new StdioWay(spec.name, group, options);
 }
@@ -62,6 +65,7 @@ class StdioWay implements Way, Transport {
   readonly #lost = deferred<Error>();
   #why: Error | undefined;
   #exit: Exit | undefined;
+  #hasEndedItself = false;
   #hasAnswered = false;
   #noise = 0;
   #closing: Promise<void> | undefined;
@@ -72,7 +76,7 @@ class StdioWay implements Way, Transport {
     this.#options = options;
     this.#stderr = new Stderr((text) => options.record({ type: "output.text", text, from: `mcp ${server}` }));
     group.child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#stderr.push(text));
-    group.child.stdin?.on("error", () => undefined); // it went, which its end tells
+    group.child.stdin?.on("error", () => void this.#pipeEnded("it closed its input"));
     void this.#awaitEnd();
   }
 
@@ -89,14 +93,14 @@ class StdioWay implements Way, Transport {
       this.#options.maxBytes,
     );
     this.#group.child.stdout?.on("data", (chunk: Buffer) => lines.push(chunk));
-    this.#group.child.stdout?.once("end", () => void this.#outputEnded());
+    this.#group.child.stdout?.once("end", () => void this.#pipeEnded("it closed its output"));
     return Promise.resolve();
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#group.child.stdin;
     if (stdin === null || !stdin.writable)
-      return Promise.reject(this.#why ?? new Error("the server takes nothing any more"));
+      return Promise.reject(this.#why ?? new NotTaken("it takes nothing any more"));
     stdin.write(`${JSON.stringify(message)}\n`);
     if (stdin.writableLength > MAX_UNREAD_BYTES) this.#giveUp("it does not read what it is sent");
     return Promise.resolve();
@@ -111,16 +115,15 @@ class StdioWay implements Way, Transport {
   }
 
   explain(error: unknown): Error {
-    const why = this.#why?.message ?? this.#ended(error);
+    const exit = this.#hasEndedItself || error instanceof NotTaken ? this.#exit : undefined;
+    const why = this.#why?.message ?? (exit === undefined ? messageOf(error) : this.#ended(exit));
     const message = this.#stderr.tail === "" ? why : `${why}; its last words: ${this.#stderr.tail}`;
     // A server that ends before it says anything will do so again.
-    const isHopeless = this.#exit !== undefined && !this.#hasAnswered;
+    const isHopeless = exit !== undefined && !this.#hasAnswered;
     return isHopeless ? new Hopeless(message, { cause: error }) : new Error(message, { cause: error });
   }
 
-  #ended(error: unknown): string {
-    if (this.#exit === undefined) return error instanceof Error ? error.message : String(error);
-    const { exitCode, signal } = this.#exit;
+  #ended({ exitCode, signal }: Exit): string {
     const how = signal === null ? `exited with code ${exitCode ?? "unknown"}` : `was ended by ${signal}`;
     return this.#hasAnswered ? `it ${how}` : `it ${how} before it answered`;
   }
@@ -155,14 +158,14 @@ class StdioWay implements Way, Transport {
   }
 
   /** Most end with it; one that does not cannot be spoken with all the same. */
-  async #outputEnded(): Promise<void> {
+  async #pipeEnded(what: string): Promise<void> {
     const ended = this.#group.ended.then(() => true);
-    if (!(await Promise.race([ended, sleep(LAST_WORDS_MS, false, { ref: false })])))
-      this.#giveUp("it closed its output");
+    if (!(await Promise.race([ended, sleep(LAST_WORDS_MS, false, { ref: false })]))) this.#giveUp(what);
   }
 
   async #awaitEnd(): Promise<void> {
     await this.#group.ended;
+    this.#hasEndedItself = this.#closing === undefined;
     await Promise.race([this.#group.exited, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
     await this.close();
   }
