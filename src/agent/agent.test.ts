@@ -26,7 +26,7 @@ import {
   type Script,
   type TemporaryFolder,
 } from "../testing/index.ts";
-import { AgentTools, type ToolFilter } from "../tools/index.ts";
+import { AgentTools, type Plugin, type ToolFilter } from "../tools/index.ts";
 import { codingTools, openBuiltIn } from "./index.ts";
 
 const marker = `agent-${process.pid}`;
@@ -45,8 +45,8 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-function agentOn(model: ModelServer, filter: ToolFilter = {}): AgentConnection {
-  const tools = new AgentTools({ filter });
+function agentOn(model: ModelServer, filter: ToolFilter = {}, plugins: readonly Plugin[] = []): AgentConnection {
+  const tools = new AgentTools({ filter, plugins });
   tools.add(codingTools({ env: { PATH: process.env["PATH"] } }));
   return openBuiltIn({
     sessionId: "s",
@@ -222,6 +222,24 @@ it("does not start a look again that is denied after a crash", async () => {
   expect(await agentOn(model).runTurn(turnOf("t1", "go", { permit }))).toMatchObject({ status: "done" });
   expect(of("tool.started").length).toBe(1);
   expect(of("tool.ended").map(({ outcome }) => outcome)).toEqual(["denied"]);
+});
+
+it("asks neither plugins nor a person again for what came of a call before a crash", async () => {
+  await using model = await startModelServer(({ toolResults }) =>
+    toolResults.length === 0 ? call("bash", { command: "touch ran" }) : say("Ok."),
+  );
+  writing = (body) => {
+    if (body?.type === "message.completed" && of("tool.ended").length > 0) throw full;
+  };
+  const refusing: Plugin = { id: "p", version: "1", beforeCall: () => ({ refuse: "no" }) };
+  await expect(agentOn(model, {}, [refusing]).runTurn(turnOf("t1", "go"))).rejects.toBe(full);
+  writing = () => undefined;
+  const asked: string[] = [];
+  const changed: Plugin = { id: "p", version: "1", beforeCall: () => void asked.push("plugin") };
+  const permit = () => (asked.push("person"), Promise.resolve({ allowed: true } as const));
+  expect(await agentOn(model, {}, [changed]).runTurn(turnOf("t1", "go", { permit }))).toMatchObject({ status: "done" });
+  expect(asked).toEqual([]);
+  expect(of("tool.ended")).toMatchObject([{ outcome: "denied", text: "no" }]);
 });
 
 it("does not keep a message of nothing but white space, and does not give one back", async () => {

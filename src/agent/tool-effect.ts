@@ -1,6 +1,7 @@
 /** The effect of a tool call: permission first, then at most one run, and an outcome that is never made up. */
 import { z } from "zod";
 import {
+  type EffectKey,
   type EventBody,
   type PermissionDecision,
   type PermissionRequest,
@@ -35,8 +36,9 @@ export async function runTool(agent: Acting, turn: TurnContext, step: number, ca
 }
 
 async function resultOf(agent: Acting, turn: TurnContext, step: number, call: ModelCall): Promise<ToolResult> {
-  const prepared = await prepare(agent, turn, call);
-  const acting = { agent, turn, step, prepared };
+  const its = keyOf(agent, turn, step, call);
+  const prepared = turn.effects.isFinished(its("tool")) ? remembered(call) : await prepare(agent, turn, call);
+  const acting = { turn, prepared, key: its };
   if (prepared.kind === "settled") {
     // A call that could be run when the model made it may have been, before its tool was taken away or refused.
     return settleAtOnce(acting, prepared.result, call.invalid === undefined);
@@ -45,7 +47,7 @@ async function resultOf(agent: Acting, turn: TurnContext, step: number, call: Mo
   const decision = spec.readOnly ? await turn.permit(request(prepared)) : await decided(acting, prepared);
   if (!decision.allowed) return settleAtOnce(acting, { outcome: decision.outcome, text: decision.message });
   const { value } = await turn.effects.run<ToolResult>({
-    key: key(acting, "tool"),
+    key: its("tool"),
     repeatable: spec.readOnly,
     started: [startedEvent(prepared)],
     perform: async () => {
@@ -59,10 +61,14 @@ async function resultOf(agent: Acting, turn: TurnContext, step: number, call: Mo
 }
 
 interface Step {
-  readonly agent: Acting;
   readonly turn: TurnContext;
-  readonly step: number;
   readonly prepared: PreparedCall;
+  readonly key: (kind: "tool" | "wait") => EffectKey;
+}
+
+/** What it came to stands in the journal: neither a plugin nor a person is asked again, whatever they would say now. */
+function remembered(call: ModelCall): PreparedCall {
+  return { kind: "settled", spec: undefined, call, description: { title: call.name }, result: LOST };
 }
 
 async function prepare({ artifact }: Acting, { signal }: TurnContext, call: ModelCall): Promise<PreparedCall> {
@@ -101,7 +107,7 @@ function contextOf({ cwd, marker }: Acting, turn: TurnContext, { toolId }: Model
 async function decided(acting: Step, prepared: RunnableCall): Promise<PermissionDecision> {
   const { turn } = acting;
   const { value } = await turn.effects.run<PermissionDecision>({
-    key: key(acting, "wait"),
+    key: acting.key("wait"),
     repeatable: true,
     perform: async () => ({ value: await turn.permit(request(prepared)) }),
     parse: (value) => Decision.parse(value),
@@ -115,7 +121,7 @@ async function decided(acting: Step, prepared: RunnableCall): Promise<Permission
 async function settleAtOnce(acting: Step, value: ToolResult, mayHaveRun = false): Promise<ToolResult> {
   const { turn, prepared } = acting;
   const settled = await turn.effects.run<ToolResult>({
-    key: key(acting, "tool"),
+    key: acting.key("tool"),
     repeatable: !mayHaveRun,
     started: [startedEvent(prepared)],
     perform: () => Promise.resolve({ value, events: [endedEvent(prepared.call, value)] }),
@@ -125,8 +131,8 @@ async function settleAtOnce(acting: Step, value: ToolResult, mayHaveRun = false)
   return settled.value;
 }
 
-function key({ agent, turn, step, prepared }: Step, kind: "tool" | "wait") {
-  return { sessionId: agent.sessionId, turnId: turn.turnId, step, kind, id: prepared.call.toolId };
+function keyOf({ sessionId }: Acting, { turnId }: TurnContext, step: number, { toolId: id }: ModelCall): Step["key"] {
+  return (kind) => ({ sessionId, turnId, step, kind, id });
 }
 
 function request({ call, spec, description }: RunnableCall): PermissionRequest {

@@ -7,6 +7,11 @@ export interface EffectHost {
    * journals no outcome then.
    */
   run<T>(effect: Effect<T>): Promise<Settled<T>>;
+  /**
+   * Is it known what it came to before a crash? Then nothing has to be found out or asked for before it is run. A host
+   * that cannot tell says no.
+   */
+  isFinished(key: EffectKey): boolean;
 }
 
 export interface Effect<T> {

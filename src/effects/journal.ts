@@ -16,6 +16,7 @@ export type CommitTogether = (events: readonly EventBody[], journal: readonly Jo
 export function journalHost(before: readonly JournalEntry[], commit: CommitTogether): EffectHost {
   const known = new Map(before.map((entry) => [keyText(entry.key), entry]));
   return {
+    isFinished: (key) => known.get(keyText(key))?.finished === true,
     async run<T>(effect: Effect<T>): Promise<Settled<T>> {
       const { key } = effect;
       const entry = known.get(keyText(key));
