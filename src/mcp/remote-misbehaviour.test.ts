@@ -1,0 +1,151 @@
+/** Remote servers, and what stands before them, that do what they should not. */
+import { expect, it, vi } from "vitest";
+import { scene } from "./test-scene.ts";
+import { authorizer, listen, streamable, type Handler } from "./test-web.ts";
+
+const QUICK = { retryFirstMs: 20, retryLastMs: 50 };
+const STREAM = { "content-type": "text/event-stream" };
+
+/** Behaves until it has greeted and listed; from then on, each POST is the handler's. */
+function later(handler: Handler): Handler {
+  let posts = 0;
+  return (request, response) => {
+    if (request.method === "GET") return response.writeHead(405).end();
+    if (request.method === "POST") posts += 1;
+    return posts > 3 && request.method === "POST" ? handler(request, response) : streamable(request, response);
+  };
+}
+
+it.each<[string, Handler]>([
+  ["one event of lines without end", (_, response) => endless(response, () => `data: ${"x".repeat(1_000)}\n`)],
+  ["one line without end", (_, response) => endless(response, () => "x".repeat(1_000))],
+])("%s is not kept, and ends the connection with the reason", async (_, handler) => {
+  await using web = await listen(later(handler));
+  await using s = scene([web.spec], { bounds: { messageBytes: 200_000, retryFirstMs: 60_000, retryLastMs: 60_000 } });
+  await s.ready();
+  expect(await s.call("web__greet")).toMatchObject({
+    outcome: "unknown",
+    text: expect.stringContaining("more than 200000 bytes"),
+  });
+  expect(s.state()).toMatchObject({ status: "gone", reason: expect.stringContaining("more than 200000 bytes") });
+});
+
+it("many events of a stream may be more than one message may", async () => {
+  const big = JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { data: "x".repeat(50_000) } });
+  await using web = await listen(
+    later((request, response) => {
+      response.writeHead(200, STREAM);
+      for (let times = 0; times < 10; times += 1) response.write(`event: message\r\ndata: ${big}\r\n\r\n`);
+      request.on("data", (chunk: Buffer) => {
+        const { id } = JSON.parse(String(chunk)) as { id: number };
+        const result = { content: [{ type: "text", text: "after all" }] };
+        response.end(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+      });
+    }),
+  );
+  await using s = scene([web.spec], { bounds: { messageBytes: 100_000 } });
+  await s.ready();
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "after all" });
+});
+
+it.each([500, 502])(
+  "a page of HTTP %i instead of an answer fails the call, in few words, and nothing else",
+  async (status) => {
+    const page = `<html>${"<p>Bad gateway</p>".repeat(50_000)}</html>`;
+    let isDown = true;
+    await using web = await listen(
+      later((request, response) =>
+        isDown ? response.writeHead(status, { "content-type": "text/html" }).end(page) : streamable(request, response),
+      ),
+    );
+    await using s = scene([web.spec]);
+    await s.ready();
+    const { outcome, text } = await s.call("web__greet");
+    expect(outcome).toBe("failed");
+    expect(text).toMatch(/^the MCP server web failed greet: .*Bad gateway/);
+    expect(text.length).toBeLessThan(5_000);
+    isDown = false;
+    expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
+    expect(s.statuses()).toEqual(["connecting", "ready"]);
+  },
+);
+
+it("a page of HTTP 500 instead of a greeting is a reason of few words", async () => {
+  await using web = await listen((_, response) => response.writeHead(500).end("x".repeat(1_000_000)));
+  await using s = scene([web.spec], { bounds: QUICK });
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state().status).toBe("failed");
+  expect(s.state().reason?.length).toBeLessThan(3_000);
+});
+
+it("an SSE server that never says where to send fails in time", async () => {
+  await using web = await listen((_, response) => response.writeHead(200, STREAM).write(": hello\n\n"));
+  await using s = scene([{ ...web.spec, type: "sse", connectTimeoutMs: 300 }]);
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.3 s" });
+});
+
+it("an SSE server that wants messages sent elsewhere is not followed", async () => {
+  const reached = vi.fn();
+  await using elsewhere = await listen(reached);
+  await using web = await listen((_, response) =>
+    response.writeHead(200, STREAM).write(`event: endpoint\ndata: ${elsewhere.spec.url}\n\n`),
+  );
+  await using s = scene([{ ...web.spec, type: "sse", headers: { "X-Key": "secret" } }], { bounds: QUICK });
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state().status).toBe("failed");
+  expect(reached).not.toHaveBeenCalled();
+});
+
+it("the headers of a declaration follow a redirect within the server, and none to elsewhere", async () => {
+  const reached = vi.fn();
+  await using elsewhere = await listen(reached);
+  await using web = await listen((request, response) => {
+    if (request.url === "/moved") return response.writeHead(307, { location: elsewhere.spec.url }).end();
+    if (request.url === "/mcp") return response.writeHead(307, { location: "/mcp/" }).end();
+    return request.headers["x-key"] === "secret" ? streamable(request, response) : response.writeHead(401).end();
+  });
+  const spec = { ...web.spec, headers: { "X-Key": "secret" } };
+  await using s = scene([spec, { ...spec, name: "moved", url: new URL("/moved", spec.url).href }]);
+  await s.ready("web");
+  await s.servers.settled(AbortSignal.timeout(10_000));
+  expect(s.state("moved")).toMatchObject({ status: "failed", reason: expect.stringContaining(elsewhere.spec.url) });
+  expect(reached).not.toHaveBeenCalled();
+});
+
+it("a server whose streams all break is asked whether it is there, and not over and over", async () => {
+  const asked: string[] = [];
+  await using web = await listen(
+    later((request, response) => {
+      request.on("data", (chunk: Buffer) => {
+        asked.push((JSON.parse(String(chunk)) as { method: string }).method);
+        response.writeHead(200, STREAM).write("data: {", () => response.destroy());
+      });
+    }),
+  );
+  await using s = scene([{ ...web.spec, timeoutMs: 1_000 }]);
+  await s.ready();
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "timed_out" });
+  expect(asked.filter((method) => method === "ping").length).toBeLessThanOrEqual(2);
+});
+
+it("a login that is refused later is asked for again", async () => {
+  await using web = await listen(streamable);
+  const login = authorizer({ status: "done" });
+  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+  await s.ready();
+  login.revoke();
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "failed" });
+  await vi.waitFor(() => expect(login.asked()).toBe(2));
+  await s.ready();
+  expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
+});
+
+function endless(response: Parameters<Handler>[1], more: () => string): void {
+  response.writeHead(200, STREAM);
+  const write = (): void => {
+    while (!response.destroyed && response.write(more())) continue;
+  };
+  response.on("drain", write);
+  write();
+}
