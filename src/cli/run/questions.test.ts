@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
 import { call, fault, say } from "../../testing/index.ts";
 import { openPrintedPage, openServersPlace, SCRIPTED, stdio } from "../mcp/test-scene.ts";
@@ -72,7 +72,6 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
       /vault wants you to open a page:[^]*it is on: 127\.0\.0\.1:\d+\r\nhttp:[^]*Enter when you are done/,
     );
     await openPrintedPage(running);
-    await running.said(/vault: ready/);
     expect((await running.ended).code).toBe(0);
     const next = await place.terminal(["run", "y", "--session", "last"]).ended;
     expect(next.stdout).toMatch(/✓ vault: open[^]*Rich\./);
@@ -134,7 +133,7 @@ describe("a prompt of a server", () => {
   it("Ctrl-C while its server is waited for is 130", async () => {
     place = await openServersPlace({ s: stdio(SCRIPTED, "silent", "journal=journal") }, { script: [fault("stall")] });
     const running = place.start(["run", "/s:review a.ts"]);
-    await running.said(/s: connecting/);
+    await vi.waitFor(async () => expect(await place.repository.read("journal")).toContain("started"), 10_000);
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
   });
