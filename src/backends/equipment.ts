@@ -15,7 +15,7 @@ import type {
 } from "../domain/index.ts";
 import { RookeryError } from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
-import { DisposeStack } from "../stdx/index.ts";
+import { deadline, DisposeStack } from "../stdx/index.ts";
 import { offeredTools } from "./offered.ts";
 import { AgentTools, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
@@ -145,8 +145,8 @@ async function serversOf({ servers, cwd, env, marker, authorizer, sample }: Equi
 }
 
 async function comeUp(servers: McpServers, { signal, log }: TurnContext): Promise<void> {
-  const enough = AbortSignal.any([signal, AbortSignal.timeout(SERVERS_MS)]);
-  await servers.settled(enough).catch(() => undefined);
+  using enough = deadline(SERVERS_MS, signal);
+  await servers.settled(enough.signal).catch(() => undefined);
   if (signal.aborted) return;
   const late = servers.snapshot().servers.filter(({ status }) => status === "connecting");
   if (late.length === 0) return;

@@ -10,6 +10,7 @@ import type {
 } from "../domain/index.ts";
 import type { CallOptions } from "../mcp/endpoint/index.ts";
 import type { McpServers } from "../mcp/index.ts";
+import { deadline } from "../stdx/index.ts";
 import type { AgentTools, PreparedCall, RunnableCall } from "../tools/index.ts";
 
 /** What the program knows the server as. */
@@ -50,7 +51,8 @@ export async function offeredTools(options: OfferedOptions): Promise<InProcessSe
     },
   });
   const open = async () => {
-    await servers?.settled(AbortSignal.timeout(SETTLE_MS)).catch(() => undefined);
+    using enough = deadline(SETTLE_MS);
+    await servers?.settled(enough.signal).catch(() => undefined);
     return server.open();
   };
   return { ...server, open };

@@ -23,22 +23,23 @@ export async function sample(
 ): Promise<SamplingReply> {
   const toolId = newId("tool");
   const running = turn();
-  const tool = `${server}__sampling`;
+  const tool = `sampling (${server})`; // as no tool can be called: who allows that one for good has not allowed this
   const title = `${server} asks the model`;
   const input = { system: request.systemPrompt, messages: shown(request), maxTokens: request.maxTokens };
   const asking = { toolId, tool, title, kind: "think" as const, readOnly: false, input };
-  const decision = await (running?.permit(asking) ?? desk()?.permit(asking, { signal }) ?? Promise.resolve(NOBODY));
+  const decision = await ((running ?? desk())?.permit(asking, { signal }) ?? Promise.resolve(NOBODY));
   if (!decision.allowed) throw new SamplingRefused(decision.message);
   const record = (...bodies: EventBody[]): void =>
     running === undefined ? desk()?.record(...bodies) : running.log.record(...bodies);
   record({ type: "tool.started", toolId, name: tool, title, kind: "think", input });
+  const either = AbortSignal.any([signal, ...(running ? [running.signal] : [])]);
   try {
-    const reply = await replyOf(model, request, AbortSignal.any([signal, ...(running ? [running.signal] : [])]));
+    const reply = await replyOf(model, request, either);
     record(usageOf(reply), { type: "tool.ended", toolId, outcome: "ok", text: reply.text.slice(0, SHOWN) });
     const stopReason = reply.stopReason === "length" ? ("maxTokens" as const) : ("endTurn" as const);
     return { model: model.name, text: reply.text, stopReason };
   } catch (error) {
-    const outcome = signal.aborted ? ("cancelled" as const) : ("failed" as const);
+    const outcome = either.aborted ? ("cancelled" as const) : ("failed" as const);
     record({ type: "tool.ended", toolId, outcome, text: error instanceof Error ? error.message : String(error) });
     throw error;
   }

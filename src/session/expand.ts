@@ -26,8 +26,7 @@ export async function expandPrompt(
   const [, server, rest] = /^\/([^\s:]+):(\S[^]*)$/.exec(input.trim()) ?? [];
   if (server === undefined || rest === undefined) return input;
   if (!tools.servers().servers.some(({ name }) => name === server)) return input;
-  await tools.settled(signal);
-  const prompt = promptIn(tools, server, rest);
+  const prompt = await awaited(tools, server, rest, signal);
   if (prompt === undefined) {
     const known = promptsOf(tools, server).map((one) => `/${commandOf(one)}`);
     const there = known.length === 0 ? "it offers none now" : `there are: ${known.join(", ")}`;
@@ -36,6 +35,29 @@ export async function expandPrompt(
   const args = argumentsOf(prompt, rest.slice(prompt.name.length).trim());
   const parts = await tools.getPrompt(server, prompt.name, args, signal);
   return Promise.all(parts.map((part) => inputPart(part, store)));
+}
+
+/** As soon as it is there or its server cannot be had, whatever other servers do. Rejects when the signal fires. */
+async function awaited(
+  tools: SessionTools,
+  server: string,
+  rest: string,
+  signal: AbortSignal,
+): Promise<McpPrompt | undefined> {
+  const over = new AbortController();
+  const look = (): void => {
+    const status = tools.servers().servers.find(({ name }) => name === server)?.status;
+    const comes = status === "connecting" || status === "ready"; // it lists its prompts after it is ready
+    if (!comes || promptIn(tools, server, rest) !== undefined) over.abort();
+  };
+  const stop = tools.onChange(look);
+  look();
+  try {
+    await tools.settled(AbortSignal.any([signal, over.signal])).catch(() => signal.throwIfAborted());
+  } finally {
+    stop();
+  }
+  return promptIn(tools, server, rest);
 }
 
 function promptsOf(tools: SessionTools, server: string): readonly McpPrompt[] {

@@ -122,10 +122,27 @@ describe("the built-in agent and its MCP servers", () => {
     for await (const event of turn) {
       events.push(event);
       if (event.type !== "permission.requested") continue;
-      await s.session.answer(event.requestId, event.tool === "s__sampling" ? decision : { decision: "allow" });
+      await s.session.answer(event.requestId, event.tool === "sampling (s)" ? decision : { decision: "allow" });
     }
-    expect(typed(events, "permission.requested").map(({ tool }) => tool)).toEqual(["s__sample", "s__sampling"]);
+    expect(typed(events, "permission.requested").map(({ tool }) => tool)).toEqual(["s__sample", "sampling (s)"]);
     expect(typed(events, "tool.ended").find(({ text }) => expected.test(text))).toBeDefined();
+  });
+
+  it("asks for the model's use although a tool of such a name is allowed for good, and withdraws it with the call", async () => {
+    const script: Script = ({ toolNames }) => (toolNames.length === 0 ? say("Sampled.") : call("s__sample"));
+    await using s = await openScene(script, { mcpServers: [scripted("s")] });
+    const turn = s.session.prompt("go");
+    for await (const event of turn) {
+      if (event.type !== "permission.requested") continue;
+      if (event.tool === "s__sample") await s.session.answer(event.requestId, { decision: "allow", scope: "session" });
+      else {
+        expect(s.session.state.grants).toEqual(["s__sample"]);
+        expect(event.tool).not.toMatch(/^[\w-]+$/); // no tool can be called so
+        void s.session.cancel();
+      }
+    }
+    expect(await turn.outcome).toEqual({ status: "cancelled" });
+    expect(s.session.state.requests).toEqual([]);
   });
 
   it("says of what a server asked in the middle of a call only behind the call's answer", async () => {
@@ -157,6 +174,12 @@ describe("the built-in agent and its MCP servers", () => {
     await expect(s.session.expand("/s:nothing")).rejects.toMatchObject({
       message: expect.stringContaining("/s:review") as string,
     });
+  });
+
+  it("has a prompt of one server although another hangs", async () => {
+    await using s = await openScene([say("Ok.")], withServer(scripted("s"), scripted("t", "silent")));
+    expect(await s.session.expand("/s:review src/a.ts")).toMatchObject([{ text: "Review src/a.ts" }]);
+    expect(s.session.tools.servers().servers).toMatchObject([{ status: "ready" }, { status: "connecting" }]);
   });
 
   it("hands a result that is too long over by a handle, and reads it again", async () => {
