@@ -123,10 +123,16 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
       running = turn;
-      const outcome = await run().finally(() => {
-        running = undefined;
-      });
-      await tools.turnEnded({ turnId, outcome: outcome.status });
+      let status: TurnOutcome["status"] = "failed"; // where it rejects: plugins see that end too
+      const outcome = await run()
+        .then((ended) => {
+          status = ended.status;
+          return ended;
+        })
+        .finally(() => {
+          running = undefined;
+          return tools.turnEnded({ turnId, outcome: status });
+        });
       turn.log.record(...changedStates(await tools.pluginStates(), kept));
       return outcome;
     },
