@@ -53,7 +53,7 @@ export async function offeredTools(options: OfferedOptions): Promise<InProcessSe
   const open = async () => {
     using enough = deadline(SETTLE_MS);
     await servers?.settled(enough.signal).catch(() => undefined);
-    return server.open();
+    return await server.open();
   };
   return { ...server, open };
 }
