@@ -8,6 +8,7 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 20_000;
+const KEEPS_METHOD = new Set([307, 308]);
 const BODILESS = new Set([204, 205, 304]);
 
 export interface Guard {
@@ -28,9 +29,10 @@ export function guardedFetch({ fetch, server, signal }: Guard): Fetch {
       if (target === undefined) return await readWhole(response, url, signal);
       await response.body?.cancel();
       if (target.origin !== url.origin) {
-        throw new LoginFailure(`${url.origin}${url.pathname} redirects elsewhere, to ${shown(target.origin)}`);
+        throw new LoginFailure(`${named(url)} redirects elsewhere, to ${shown(target.origin)}`);
       }
-      if ((init.method ?? "GET") !== "GET") throw new LoginFailure(`${url.href} answers a POST with a redirect`);
+      if ((init.method ?? "GET") !== "GET" && !KEEPS_METHOD.has(response.status))
+        throw new LoginFailure(`${named(url)} answers a POST with a redirect`);
       if (redirects === MAX_REDIRECTS)
         throw new LoginFailure(`${url.origin} redirects more than ${MAX_REDIRECTS} times`);
       url = target;
@@ -50,7 +52,7 @@ async function reached(fetch: Fetch, url: URL, init: RequestInit, signal: AbortS
 function redirectOf(response: Response, from: URL): URL | undefined {
   const location = response.headers.get("location");
   if (response.status < 300 || response.status > 399 || location === null) return undefined;
-  if (!URL.canParse(location, from.href)) throw new LoginFailure(`${from.href} redirects to what is no URL`);
+  if (!URL.canParse(location, from.href)) throw new LoginFailure(`${named(from)} redirects to what is no URL`);
   return new URL(location, from);
 }
 
@@ -63,7 +65,7 @@ async function readWhole(response: Response, url: URL, signal: AbortSignal): Pro
     for await (const chunk of response.body) {
       size += (chunk as Uint8Array).byteLength;
       // Leaving the loop cancels the rest.
-      if (size > MAX_BYTES) throw new LoginFailure(`${url.href} answers with more than ${MAX_BYTES / 1024} KiB`);
+      if (size > MAX_BYTES) throw new LoginFailure(`${named(url)} answers with more than ${MAX_BYTES / 1024} KiB`);
       chunks.push(chunk as Uint8Array);
     }
   } catch (cause) {
@@ -73,7 +75,12 @@ async function readWhole(response: Response, url: URL, signal: AbortSignal): Pro
   return new Response(Buffer.concat(chunks), { status, statusText, headers });
 }
 
+/** Without the query: people put keys there, and this is told in a status. */
+function named({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
 function unreachable(url: URL, error: unknown): LoginFailure {
   const why = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
-  return new LoginFailure(`${url.origin}${url.pathname} cannot be reached: ${why}`, { cause: error });
+  return new LoginFailure(`${named(url)} cannot be reached: ${why}`, { cause: error });
 }

@@ -104,3 +104,61 @@ it.each([
   const vault = authorizers.for(server.spec());
   expect(await vault.login({ ask: consents, signal: new AbortController().signal })).toEqual(outcome);
 });
+
+it.each([
+  ["https://127.0.0.1/", "on this machine"],
+  ["https://vault.localhost/", "on this machine"],
+  ["https://[::1]/", "on this machine"],
+  ["https://[::ffff:127.0.0.1]/", "on this machine"],
+  ["https://0x7f.1/", "on this machine"],
+  ["https://10.1.2.3/", "in a private network"],
+  ["https://169.254.169.254/latest", "in a private network"],
+  ["https://192.168.0.1/", "in a private network"],
+  ["https://[fd00::1]/", "in a private network"],
+])("a server elsewhere that names %s is not believed, wherever it names it", async (address, why) => {
+  const asked: string[] = [];
+  const says = (authorizationServer: string, endpoint: string) => async (url: string | URL) => {
+    const { origin, pathname } = new URL(url);
+    asked.push(origin);
+    if (pathname === "/mcp") return new Response(null, { status: 401 });
+    if (pathname.includes("oauth-protected"))
+      return Response.json({ resource: "https://far.example/mcp", authorization_servers: [authorizationServer] });
+    return Response.json({
+      issuer: "https://far.example",
+      authorization_endpoint: "https://far.example/authorize",
+      token_endpoint: endpoint,
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
+    });
+  };
+  for (const fetch of [says(address, "https://far.example/token"), says("https://far.example", address)]) {
+    await using far = openAuthorizers({ folder, fetch });
+    const spec = server.spec({ url: "https://far.example/mcp" });
+    const outcome = await far.for(spec).login({ ask: consents, signal: new AbortController().signal });
+    expect(outcome).toEqual({ status: "failed", reason: expect.stringContaining(why) });
+  }
+  expect(new Set(asked)).toEqual(new Set(["https://far.example"]));
+});
+
+it("the query of a server's address, where people put keys, is in no reason", async () => {
+  server.knobs.instead = (request, response) => {
+    if (request.url?.startsWith("/mcp") !== true) return false;
+    response.writeHead(302, { location: "/elsewhere" }).end();
+    return true;
+  };
+  const vault = authorizers.for(server.spec({ url: `${server.url}?key=s3cret` }));
+  const outcome = await vault.login({ ask: consents, signal: new AbortController().signal });
+  expect(outcome).toMatchObject({ status: "failed", reason: expect.stringContaining("redirect") });
+  expect(JSON.stringify(outcome)).not.toContain("s3cret");
+});
+
+it("a server that has moved within its origin is logged in to all the same", async () => {
+  server.knobs.instead = (request, response) => {
+    if (request.url !== "/old") return false;
+    response.writeHead(307, { location: "/mcp" }).end();
+    return true;
+  };
+  server.knobs.resourceMetadata = (said) => ({ ...said, resource: `${server.origin}/` });
+  const vault = authorizers.for(server.spec({ url: `${server.origin}/old` }));
+  expect(await vault.login({ ask: consents, signal: new AbortController().signal })).toEqual({ status: "done" });
+});
