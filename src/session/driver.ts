@@ -73,13 +73,13 @@ export class Driver implements AsyncDisposable {
   async change(state: SessionState, changes: Changes): Promise<Settings> {
     const { settings, connect } = await this.#prepare(state, changes);
     if (!isSameAgent(state, settings)) {
-      const next = await connect();
+      const next = await this.#ready(connect);
       await this.#drop();
       this.#use(next);
     } else if (settings.model !== state.model || settings.cwd !== state.cwd) {
       await this.#drop(); // first: a program's own session is not to be open twice
       try {
-        this.#use(await connect());
+        this.#use(await this.#ready(connect));
       } catch (error) {
         await this.#goBack(state);
         throw error;
@@ -94,9 +94,20 @@ export class Driver implements AsyncDisposable {
     await connection?.[Symbol.asyncDispose]();
   }
 
+  /** With the overlay, or not at all. */
+  async #ready(connect: Prepared["connect"]): Promise<AgentConnection> {
+    const connection = await connect();
+    try {
+      if (this.#overlay !== undefined) connection.tools?.setOverlay(this.#overlay);
+      return connection;
+    } catch (error) {
+      await Promise.allSettled([connection[Symbol.asyncDispose]()]);
+      throw error;
+    }
+  }
+
   #use(connection: AgentConnection): void {
     this.#connection = connection;
-    if (this.#overlay !== undefined) connection.tools?.setOverlay(this.#overlay);
     if (this.#desk !== undefined) connection.attach?.(this.#desk);
   }
 
@@ -107,7 +118,8 @@ export class Driver implements AsyncDisposable {
 
   async #goBack(state: SessionState): Promise<void> {
     try {
-      this.#use(await (await this.#prepare(state, {})).connect());
+      const { connect } = await this.#prepare(state, {});
+      this.#use(await this.#ready(connect));
     } catch (error) {
       this.#missing = error;
     }

@@ -241,6 +241,24 @@ describe("an overlay of a session", () => {
   });
 });
 
+it("an overlay that cannot be had any more keeps the session with the agent that it has", async () => {
+  await using w = await openWorld([say("Hi")]);
+  await w.configure(`[agents.a]\nmodel = "anthropic/claude-a"\n[agents.b]\nmodel = "anthropic/claude-b"\n`);
+  await using rookery = await w.open();
+  const session = await rookery.openSession({ agent: "a" });
+  let lost = false;
+  const list = (): [] => {
+    if (lost) throw new Error("lost");
+    return [];
+  };
+  session.setOverlay({ sources: [{ ...source("o", "one", "x"), list }], contributions: [], base: true });
+  lost = true;
+  await expect(session.change({ agent: "b" })).rejects.toThrow("o cannot say its tools: lost");
+  await collect(session.prompt("go"));
+  expect(session.state.agent).toBe("a");
+  expect(w.model.requests[0]?.model).toBe("claude-a");
+});
+
 describe("a person's choice of tools", () => {
   it("is kept with the session", async () => {
     await using w = await openWorld([say("Hi"), say("Hi")]);

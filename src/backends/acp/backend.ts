@@ -81,6 +81,7 @@ class AcpConnection implements AgentConnection {
   /** Was the agent that runs given our tools? */
   #offered = false;
   #live: Live | undefined;
+  #closed = false;
   #introduced = false;
   #nativeId: string | undefined;
   #turn: AcpTurn | undefined;
@@ -107,6 +108,10 @@ class AcpConnection implements AgentConnection {
       gate: async (request: GateRequest) => this.#turn?.gate(request) ?? { allowed: false, message: "no turn runs" },
       noise: (noise) => this.#noise(noise),
     });
+    if (this.#closed) {
+      await this.#drop(live);
+      throw new RookeryError("interrupted", "the session was let go while its agent was being started");
+    }
     this.#live = live;
     this.#introduced = false;
     return live;
@@ -188,6 +193,7 @@ class AcpConnection implements AgentConnection {
   async [Symbol.asyncDispose](): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
+    this.#closed = true;
     try {
       await live?.[Symbol.asyncDispose]();
     } finally {
