@@ -4,6 +4,7 @@ import type * as acp from "../../acp/schema.ts";
 import type { Env } from "../../config/index.ts";
 import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { SessionEvent } from "../../domain/events.ts";
+import type { SessionTools } from "../../domain/session-tools.ts";
 import type { Rookery } from "../../rookery.ts";
 import type { Session } from "../../session/index.ts";
 import { deferred } from "../../stdx/index.ts";
@@ -47,6 +48,7 @@ export class Conversation implements AsyncDisposable {
   /** The settings that the client knows. */
   #told: Settings | undefined;
   #commands = "";
+  #watched: { readonly tools: SessionTools; readonly stop: () => void } | undefined;
 
   constructor(options: ConversationOptions, session?: Session) {
     const { rookery, client, sessionId, onFailure } = options;
@@ -138,6 +140,8 @@ export class Conversation implements AsyncDisposable {
     const { store } = this.#options.rookery;
     if (this.#session !== undefined) {
       await this.#session.change(choice);
+      this.#watchTools(); // another agent has others
+      await this.tellCommands();
       return this.#log.through(this.#session.state.head);
     }
     if (choice.permissions !== undefined) {
@@ -209,7 +213,11 @@ export class Conversation implements AsyncDisposable {
 
   /** Servers come and go, and their prompts with them. */
   #watchTools(): void {
-    this.#session?.tools.onChange(() => void this.tellCommands().catch(this.#options.onFailure));
+    const tools = this.#session?.tools;
+    if (tools === this.#watched?.tools) return;
+    this.#watched?.stop();
+    const stop = tools?.onChange(() => void this.tellCommands().catch(this.#options.onFailure));
+    this.#watched = tools === undefined || stop === undefined ? undefined : { tools, stop };
   }
 
   async #letGo(): Promise<void> {

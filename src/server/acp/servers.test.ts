@@ -55,3 +55,21 @@ it("offers the prompts of servers as commands, and a turn begins with what they 
   expect(await session.prompt("/notes:review src/a.ts").readText()).toBe("Reviewed.");
   expect(desk.model.requests[0]?.lastUserText).toBe("Review src/a.ts");
 });
+
+it("tells the commands anew when another agent has other servers", async () => {
+  await using desk = await openDesk([]);
+  const config = join(String((desk.env as Record<string, string>)["XDG_CONFIG_HOME"]), "rookery");
+  await mkdir(config, { recursive: true });
+  await writeFile(
+    join(config, "rookery.toml"),
+    `[agents.one]\nmodel = "anthropic/a"\nmcp = []\n[agents.two]\nmodel = "anthropic/a"\n` +
+      `[mcp.notes]\ncommand = ${JSON.stringify([command, ...args])}\n`,
+  );
+  const editor = await desk.editor({ agent: "one" });
+  const session = await editor.client.session(desk.folder).create();
+  await session.setConfigOption("agent", "two");
+  await editor.came(
+    (message) => updated("available_commands_update")(message) && JSON.stringify(message).includes("notes:review"),
+  );
+  expect(editor.failures).toEqual([]);
+});
