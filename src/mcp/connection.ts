@@ -60,6 +60,8 @@ export class Connection implements AsyncDisposable {
   #wake = deferred<"wake">();
   #isWoken = false;
   #hasOfferedLogin = false;
+  /** Those under way: each has a port open. */
+  readonly #logins = new Set<Promise<void>>();
 
   constructor(spec: McpServerSpec, options: ConnectionOptions) {
     this.spec = spec;
@@ -131,10 +133,10 @@ export class Connection implements AsyncDisposable {
     const { authorizer, outlet } = this.#options;
     if (authorizer === undefined) return { status: "failed", reason: "there is no login for this server here" };
     const either = AbortSignal.any([signal, this.#closing.signal]);
-    const outcome = await authorizer.login({
-      ask: (question, options) => outlet.ask(question, options),
-      signal: either,
-    });
+    const login = authorizer.login({ ask: (question, options) => outlet.ask(question, options), signal: either });
+    const over = login.then(noop, noop).then(() => void this.#logins.delete(over));
+    this.#logins.add(over);
+    const outcome = await login;
     if (outcome.status === "done") this.reconnect();
     return outcome;
   }
@@ -147,7 +149,7 @@ export class Connection implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error("the servers were closed"));
     this.#wake.resolve("wake");
-    await this.#living;
+    await Promise.all([this.#living, ...this.#logins]);
     this.#settled.resolve();
   }
 
@@ -305,6 +307,10 @@ export class Connection implements AsyncDisposable {
     if (status !== "connecting" && status !== "ready") this.#settled.resolve();
     this.#options.changed(isOther);
   }
+}
+
+function noop(): void {
+  // how a login ended is told to who began it
 }
 
 async function drop({ link, offer }: Ready): Promise<void> {

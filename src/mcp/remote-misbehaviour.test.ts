@@ -1,5 +1,7 @@
 /** Remote servers, and what stands before them, that do what they should not. */
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { expect, it, vi } from "vitest";
+import type { Authorizer } from "./index.ts";
 import { scene } from "./test-scene.ts";
 import { authorizer, listen, streamable, type Handler } from "./test-web.ts";
 
@@ -139,6 +141,41 @@ it("a login that is refused later is asked for again", async () => {
   await vi.waitFor(() => expect(login.asked()).toBe(2));
   await s.ready();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
+});
+
+it("closing in the middle of a login waits until nothing of it is left", async () => {
+  await using web = await listen(streamable);
+  const login = { begun: vi.fn(), over: vi.fn() };
+  const slow: Authorizer = {
+    ...authorizer({ status: "declined" }).authorizer,
+    async login({ signal }) {
+      login.begun();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await new Promise(setImmediate); // a port takes a moment to be closed
+      login.over();
+      return { status: "cancelled" };
+    },
+  };
+  const s = scene([web.spec], { authorizer: () => slow });
+  await vi.waitFor(() => expect(login.begun).toHaveBeenCalled());
+  await s[Symbol.asyncDispose]();
+  expect(login.over).toHaveBeenCalled();
+});
+
+it("a question that nobody was there for yet does not hold the close", async () => {
+  const server = new McpServer({ name: "asks", version: "1" });
+  const asked = vi.fn();
+  server.registerTool("ask", {}, async () => {
+    asked();
+    await server.server.elicitInput({ message: "Who?", requestedSchema: { type: "object", properties: {} } });
+    return { content: [] };
+  });
+  const s = scene([{ type: "memory", name: "s", open: () => server }], { isAttached: false });
+  await s.ready();
+  const call = s.call("s__ask", {}, { ask: () => new Promise(() => undefined) });
+  await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+  await s[Symbol.asyncDispose]();
+  expect(await call).toMatchObject({ outcome: "unknown" });
 });
 
 function endless(response: Parameters<Handler>[1], more: () => string): void {

@@ -89,6 +89,14 @@ it("puts out forgotten sessions when there are too many, and none that is in use
   await living.close();
 });
 
+it("does not know the session of one server at another, whoever asks", async () => {
+  const { spec: other } = loopback.serve(toolServer("other"));
+  const id = await sessionAt(spec);
+  const ping = { jsonrpc: "2.0", id: 2, method: "ping" };
+  expect(await post(spec, ping, { "mcp-session-id": id })).toBe(200);
+  expect(await post(other, ping, { "mcp-session-id": id })).toBe(404);
+});
+
 it("knows nothing of a server that was put away, and goes on with the others", async () => {
   const { spec: other } = loopback.serve(toolServer("other"));
   const client = await connectTo(remoteDeclaration(spec), "/");
@@ -108,6 +116,18 @@ it("is gone when it was closed, twice as well", async () => {
   await loopback[Symbol.asyncDispose]();
   await expect(post(spec, INITIALIZE)).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
+
+async function sessionAt({ url, headers }: RemoteServerSpec): Promise<string> {
+  const body = JSON.stringify(INITIALIZE);
+  const accept = "application/json, text/event-stream";
+  const sent = await fetch(url, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json", accept },
+    body,
+  });
+  await sent.text();
+  return sent.headers.get("mcp-session-id") ?? "none";
+}
 
 /** The status. What is undefined among the headers is left out. */
 function post(to: RemoteServerSpec, body: unknown, more: Record<string, string | undefined> = {}): Promise<number> {
