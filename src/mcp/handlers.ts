@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
+import { Allowance } from "./allowance.ts";
 import type { CallsInFlight } from "./calls/in-flight.ts";
 import { rpcError } from "./link.ts";
 import type { ServersOptions } from "./options.ts";
@@ -18,6 +19,8 @@ export interface HandlersOptions extends Pick<ServersOptions, "cwd" | "sample"> 
 
 /** Questions of one server, to a person or to the model, that may be open at a time; more are cancelled or refused. */
 const MAX_OPEN = 32;
+/** Each is written down, also where it is answered by nobody: a server that asks for ever is not heard for ever. */
+const ASKED = { atOnce: 100, perSecond: 1 };
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 /** The protocol's own example of a user's refusal. */
@@ -26,6 +29,7 @@ const REFUSED = -1;
 export class Handlers {
   readonly #options: HandlersOptions;
   readonly #completions = new Map<string, Deferred<void>>();
+  readonly #allowance = new Allowance(ASKED);
   #open = 0;
 
   constructor(options: HandlersOptions) {
@@ -47,7 +51,7 @@ export class Handlers {
     if (method !== "sampling/createMessage" || sample === undefined)
       throw rpcError(METHOD_NOT_FOUND, `there is no ${method} here`);
     const request = read(() => readSampling(params));
-    if (this.#open >= MAX_OPEN) throw rpcError(REFUSED, `there are ${MAX_OPEN} questions open already`);
+    if (!this.#mayAsk()) throw rpcError(REFUSED, "there are too many questions already");
     this.#open += 1;
     const call = calls.latest?.signal;
     const either = call === undefined ? signal : AbortSignal.any([signal, call]);
@@ -67,7 +71,7 @@ export class Handlers {
     signal: AbortSignal,
   ): Promise<{ action: "accept" | "decline" | "cancel"; content?: unknown }> {
     const { calls, outlet } = this.#options;
-    if (this.#open >= MAX_OPEN) return { action: "cancel" };
+    if (!this.#mayAsk()) return { action: "cancel" };
     this.#open += 1;
     const completion = deferred();
     const id = asking.elicitationId;
@@ -88,6 +92,10 @@ export class Handlers {
   completed(params: unknown): void {
     const { elicitationId } = (params ?? {}) as { elicitationId?: unknown };
     if (typeof elicitationId === "string") this.#completions.get(elicitationId)?.resolve();
+  }
+
+  #mayAsk(): boolean {
+    return this.#open < MAX_OPEN && this.#allowance.take();
   }
 }
 

@@ -79,6 +79,15 @@ it("a server that asks the model a hundred times at once is refused most of it",
   expect(sample).toHaveBeenCalledTimes(32);
 });
 
+it("a server that asks for ever is heard for a while", async () => {
+  await using s = scene([rude("asks for ever")]);
+  await s.ready();
+  const { text } = await s.call("s__go");
+  expect(s.questions.length).toBeGreaterThanOrEqual(100);
+  expect(s.questions.length).toBeLessThan(150);
+  expect(text).toBe(`${300 - s.questions.length} cancelled`);
+});
+
 it("a server that says for ever that its tools changed is complained of once", async () => {
   await using s = scene([rude("changes for ever")]);
   await s.ready();

@@ -80,6 +80,14 @@ async function called(id, { _meta }) {
     }
     case "slow pattern":
       return { ...text("done"), structuredContent: { a: `${"a".repeat(40)}!`, n: "one" } };
+    case "asks for ever": {
+      let cancelled = 0;
+      for (let times = 0; times < 300; times += 1) {
+        const { result } = await request("elicitation/create", { message: "?", requestedSchema: object });
+        if (result.action === "cancel") cancelled += 1;
+      }
+      return text(`${cancelled} cancelled`);
+    }
     case "samples": {
       const params = { messages: [{ role: "user", content: { type: "text", text: "hi" } }], maxTokens: 1 };
       const all = await Promise.all(Array.from({ length: 100 }, () => request("sampling/createMessage", params)));
