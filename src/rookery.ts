@@ -1,11 +1,9 @@
 /** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
-import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { acpBackend, apiBackend, toolsOnlyBackend, withoutSecrets, type Wanted } from "./backends/index.ts";
-import { homeFolder, loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
+import { withoutSecrets } from "./backends/index.ts";
+import { homeFolder, loadConfig, resolveAgent, type Config } from "./config/index.ts";
 import {
   RookeryError,
-  type Backend,
   type ListQuery,
   type McpServerSpec,
   type PermissionPolicy,
@@ -19,6 +17,7 @@ import type { DeclaredServer } from "./domain/mcp-declared.ts";
 import { lateAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
 import type { Bounds, McpServers } from "./mcp/index.ts";
 import type { Authorizers } from "./mcp/oauth/index.ts";
+import { mustBeFolder, preparing, type Given, type Surroundings } from "./opening.ts";
 import {
   answerRequest,
   closeStored,
@@ -27,13 +26,12 @@ import {
   forkStored,
   reopenSession,
   type Answer,
-  type Prepare,
   type Session,
-  type Settings,
 } from "./session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
 import { openSqliteStore } from "./store/index.ts";
-import type { Plugin } from "./tools/index.ts";
+
+export type { PluginSession } from "./opening.ts";
 
 export interface RookeryOptions {
   /** Where keys, URLs and folders are looked up; the process's environment if not said. */
@@ -46,19 +44,12 @@ export interface RookeryOptions {
   readonly store?: SessionStore;
   readonly clock?: Clock;
   /** Called for each agent that is opened: a plugin belongs to one session. */
-  readonly plugins?: readonly ((session: PluginSession) => Plugin)[];
-}
-
-/** What a plugin is made for. */
-export interface PluginSession {
-  readonly sessionId: string;
-  readonly agent: string;
-  readonly cwd: string;
+  readonly plugins?: Surroundings["plugins"];
 }
 
 type Parts = Required<Omit<RookeryOptions, "cwd">> & { readonly cwd: string | undefined };
 
-export interface OpenSessionOptions {
+export interface OpenSessionOptions extends Given {
   /** A session in the log; a new one if not said. */
   readonly id?: string;
   readonly agent?: string;
@@ -68,13 +59,6 @@ export interface OpenSessionOptions {
   /** Can anyone be asked for a permission? If not, what needs one is refused. True if not said. */
   readonly attended?: boolean;
   readonly title?: string;
-  /** Over what the environment and the configuration say. */
-  readonly baseUrl?: string;
-  readonly apiKey?: string;
-  /** MCP servers for this session, over those that are configured. Not kept in the log. */
-  readonly mcpServers?: readonly McpServerSpec[];
-  /** No agent is started: the session holds its tools, for `session.tools.offer()`, and takes no prompt. */
-  readonly toolsOnly?: boolean;
 }
 
 export interface ServersQuery {
@@ -242,15 +226,20 @@ export class Rookery implements AsyncDisposable {
     };
     const { id, agent, model, permissions, title } = options;
     const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
-    const prepare = this.#preparing(options);
+    const prepare = preparing(this.#surroundings, options);
     return id === undefined
       ? createSession(opening, { agent, model, permissions, title, cwd: cwd ?? this.#folder(".") }, prepare)
       : reopenSession(opening, id, { agent, model, permissions, cwd }, prepare);
   }
 
-  async #agent(cwd: string, name: string | undefined): Promise<AgentConfig & { config: Config }> {
-    const config = await loadConfig({ cwd, env: this.#env });
-    return { ...resolveAgent(config, name), config };
+  get #surroundings(): Surroundings {
+    return {
+      env: this.#env,
+      plugins: this.#plugins,
+      folder: (path) => this.#folder(path),
+      authorizer: (spec) => this.authorizer(spec),
+      claim: () => this.#owner.claim(),
+    };
   }
 
   #folder(path: string): string {
@@ -263,99 +252,8 @@ export class Rookery implements AsyncDisposable {
     }
   }
 
-  /** Throws `backend_unsupported`. */
-  #backend(
-    agent: AgentConfig,
-    {
-      baseUrl,
-      apiKey,
-      prices,
-      wanted,
-    }: Pick<OpenSessionOptions, "baseUrl" | "apiKey"> & Pick<Config, "prices"> & { wanted: Wanted },
-  ): Backend {
-    const env = { ...this.#env, ...agent.env };
-    switch (agent.backend) {
-      case "api":
-        return apiBackend({
-          env,
-          baseUrl: baseUrl ?? agent.baseUrl,
-          apiKey,
-          wanted,
-          priceOf: (name) => prices.get(name),
-        });
-      case "acp":
-        return acpBackend({ env, auth: agent.auth, serve: agent.serve, registry: agent.registry, wanted });
-      case "claude-code":
-      case "codex":
-      case "gemini-cli":
-      case "opencode":
-        throw new RookeryError(
-          "backend_unsupported",
-          `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,
-        );
-    }
-  }
-
-  /** What an agent is to have. Where there are no servers, nothing that has to do with them is loaded. */
-  async #wanted(session: PluginSession, agent: AgentConfig, config: Config): Promise<Wanted> {
-    const wanted = {
-      filter: agent.tools,
-      plugins: this.#plugins.map((make) => make(session)),
-      deferOver: config.tools.deferOver,
-      authorizer: (spec: RemoteServerSpec) => this.authorizer(spec),
-    };
-    if (config.mcp.size === 0) return wanted;
-    const { serversFor } = await import("./mcp/config/index.ts");
-    const env = { ...this.#env, ...agent.env };
-    return { ...wanted, servers: serversFor(config, agent, { cwd: session.cwd, env }) };
-  }
-
   async #openAuthorizers(): Promise<Authorizers> {
     const { openAuthorizers } = await import("./mcp/oauth/index.ts");
     return this.#owned.use(openAuthorizers({ folder: join(this.home, "mcp"), clock: this.#clock }));
   }
-
-  /** What `given` says of a server and its key is for the agent that is opened, and for no other that comes after it. */
-  #preparing(given: Pick<OpenSessionOptions, "baseUrl" | "apiKey" | "mcpServers" | "toolsOnly">): Prepare {
-    let first: string | undefined;
-    return async (state, changes) => {
-      const cwd = changes.cwd === undefined ? state.cwd : this.#folder(changes.cwd);
-      await mustBeFolder(cwd);
-      const isNew = state.head === 0;
-      const { config, ...agent } = await this.#agent(cwd, changes.agent ?? (isNew ? undefined : state.agent));
-      first ??= agent.name;
-      const { prices } = config;
-      const wanted = await this.#wanted({ sessionId: state.id, agent: agent.name, cwd }, agent, config);
-      const backend =
-        given.toolsOnly === true
-          ? toolsOnlyBackend({ env: { ...this.#env, ...agent.env }, wanted })
-          : this.#backend(agent, { ...(agent.name === first && given), prices, wanted });
-      const isSame = agent.name === state.agent && agent.backend === state.backend;
-      const settings: Settings = {
-        agent: agent.name,
-        backend: agent.backend,
-        model: changes.model ?? (isSame ? state.model : undefined) ?? agent.model,
-        cwd,
-        permissions: changes.permissions ?? (isNew ? (agent.permissions ?? "ask") : state.permissions),
-      };
-      const connect = () =>
-        backend.open({
-          sessionId: state.id,
-          agent: { ...agent, model: settings.model },
-          cwd,
-          nativeId: isSame ? state.nativeId : undefined,
-          mcpServers: given.mcpServers,
-          saved: state,
-          marker: this.#owner.claim(),
-        });
-      return { settings, connect };
-    };
-  }
-}
-
-async function mustBeFolder(cwd: string): Promise<void> {
-  const found = await stat(cwd).catch(() => undefined);
-  if (found?.isDirectory() === true) return;
-  const what = found === undefined ? "does not exist" : "is not a folder";
-  throw new RookeryError("cwd_missing", `the working folder ${cwd} ${what}: give another with --cwd`);
 }

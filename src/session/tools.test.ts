@@ -290,6 +290,18 @@ describe("a plugin", () => {
     };
   };
 
+  it("that cannot be made is named, and no session is opened without it", async () => {
+    await using w = await openWorld([]);
+    const careless = (): Plugin => {
+      throw new Error("no licence");
+    };
+    await using rookery = await (await import("../rookery.ts")).Rookery.open({ ...w.options, plugins: [careless] });
+    await expect(rookery.openSession({})).rejects.toMatchObject({
+      code: "plugin_failed",
+      message: "the plugin of careless could not be made: no licence",
+    });
+  });
+
   it("sees calls and turns, and finds its state again", async () => {
     await using w = await openWorld(calling("bash", { command: "touch ran" }));
     const open = async () => (await import("../rookery.ts")).Rookery.open({ ...w.options, plugins: [counting] });
