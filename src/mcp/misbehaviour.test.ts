@@ -95,6 +95,12 @@ it("a server that says for ever that its tools changed is complained of once", a
   expect(s.events.filter(({ type }) => type === "notice")).toHaveLength(1);
 });
 
+it("tools that change while they are first listed are listed again", async () => {
+  await using s = scene([rude("changes while it lists")]);
+  await s.ready();
+  await vi.waitFor(() => expect(s.state().tools.map(({ name }) => name)).toEqual(["s__new"]));
+});
+
 it("progress without end is told in part", async () => {
   await using s = scene([rude("progress for ever")]);
   await s.ready();

@@ -30,31 +30,37 @@ export class Offer {
   readonly #options: OfferOptions;
   readonly #closing = new AbortController();
   readonly #said = new Set<string>();
-  readonly #refreshes: Readonly<Record<string, Refresh>>;
+  readonly #refreshes: ReadonlyMap<string, Refresh>;
+  /** What changed before the first list was taken: it is listed again after that, or the older list would win. */
+  #early: Set<Refresh> | undefined = new Set();
 
   constructor(link: Link, options: OfferOptions) {
     this.#link = link;
     this.#options = options;
     const { changed } = options;
-    this.#refreshes = {
-      "notifications/tools/list_changed": this.#refresh(async (signal) => changed({ tools: await this.tools(signal) })),
-      "notifications/prompts/list_changed": this.#refresh(async (signal) =>
-        changed({ prompts: await this.#prompts(signal) }),
-      ),
-      "notifications/resources/list_changed": this.#refresh(async (signal) =>
-        changed({ resources: await this.#resources(signal) }),
-      ),
+    const kinds: Record<string, (signal: AbortSignal) => Promise<void>> = {
+      tools: async (signal) => changed({ tools: await this.tools(signal) }),
+      prompts: async (signal) => changed({ prompts: await this.#prompts(signal) }),
+      resources: async (signal) => changed({ resources: await this.#resources(signal) }),
     };
+    this.#refreshes = new Map(
+      Object.entries(kinds).map(([kind, list]) => [`notifications/${kind}/list_changed`, this.#refresh(list)]),
+    );
   }
 
   notified(method: string): void {
-    this.#refreshes[method]?.request();
+    const refresh = this.#refreshes.get(method);
+    if (refresh === undefined) return;
+    if (this.#early === undefined) refresh.request();
+    else this.#early.add(refresh);
   }
 
-  /** Prompts and resources. Never rejects. */
+  /** When the tools were taken: prompts and resources, and what changed meanwhile. Never rejects. */
   async listOthers(): Promise<void> {
+    for (const refresh of this.#early ?? []) refresh.request();
+    this.#early = undefined;
     const had = (["prompts", "resources"] as const).filter((what) => this.#link.has(what));
-    await Promise.all(had.map(async (what) => this.#refreshes[`notifications/${what}/list_changed`]?.now()));
+    await Promise.all(had.map(async (what) => this.#refreshes.get(`notifications/${what}/list_changed`)?.now()));
   }
 
   async tools(signal: AbortSignal): Promise<ToolTable> {
@@ -68,7 +74,7 @@ export class Offer {
 
   stop(): void {
     this.#closing.abort();
-    for (const refresh of Object.values(this.#refreshes)) refresh.stop();
+    for (const refresh of this.#refreshes.values()) refresh.stop();
   }
 
   async #prompts(signal: AbortSignal): Promise<McpPrompt[]> {

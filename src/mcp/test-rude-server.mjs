@@ -42,11 +42,18 @@ function greeting(params) {
   };
 }
 
-function listed({ cursor } = {}) {
+async function listed({ cursor } = {}) {
   lists += 1;
   if (how === "refuses to list") throw { code: -32603, message: "the database is locked" };
   const tool = { name: "go", inputSchema: object };
   const bad = { name: "bad", inputSchema: { type: "string" } };
+  if (how === "changes while it lists") {
+    if (lists === 1) write({ method: "notifications/tools/list_changed" });
+    if (lists === 1) return { tools: [{ ...tool, name: "old" }], nextCursor: "2" };
+    if (cursor === undefined) return { tools: [{ ...tool, name: "new" }] };
+    await new Promise((resolve) => setTimeout(resolve, 200)); // the older list is the last to be whole
+    return { tools: [] };
+  }
   if (how === "long words") return { tools: [{ ...tool, title: long, description: long }] };
   if (how === "wide schema")
     return {
