@@ -119,7 +119,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
     },
     turn: async (turn, run) => {
       if (first && servers !== undefined) await comeUp(servers, turn);
-      first = false;
+      first &&= turn.signal.aborted; // they had no time then
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
       running = turn;

@@ -11,7 +11,7 @@ import type {
 import type { CallOptions } from "../mcp/endpoint/index.ts";
 import type { McpServers } from "../mcp/index.ts";
 import { deadline } from "../stdx/index.ts";
-import type { AgentTools, PreparedCall, RunnableCall } from "../tools/index.ts";
+import { CALL, type AgentTools, type PreparedCall, type RunnableCall } from "../tools/index.ts";
 
 /** What the program knows the server as. */
 export const OFFERED_NAME = "rookery";
@@ -117,7 +117,7 @@ async function call(options: OfferedOptions, prepared: PreparedCall, calling: Ca
   if (pen === undefined) return { outcome: "denied", text: "the session is not there yet: nothing is done for it" };
   const { spec, description } = prepared;
   const { name, input } = prepared.call;
-  const reported = options.reported(name);
+  const reported = options.reported(name) ?? options.reported(CALL); // the program knows the call as that of the pair
   const toolId = reported ?? prepared.call.toolId;
   const record = async (body: EventBody): Promise<void> => {
     if (reported === undefined) await pen.record(body);

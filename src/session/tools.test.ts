@@ -94,6 +94,15 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.model.requests[0]?.toolNames).toContain("t__echo");
   });
 
+  it("cancels a turn while servers come up, and waits for them in the next", async () => {
+    await using s = await openScene([say("Hi")], withServer(scripted("s", "late=500")));
+    const cancelled = s.session.prompt("go");
+    await s.session.cancel();
+    expect(await cancelled.outcome).toEqual({ status: "cancelled" });
+    await collect(s.session.prompt("go"));
+    expect(s.model.requests.map(({ toolNames }) => toolNames.includes("s__echo"))).toEqual([true]);
+  });
+
   it("has a server's question answered from any process, and the answer goes back", async () => {
     await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
     const turn = s.session.prompt("go");

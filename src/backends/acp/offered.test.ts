@@ -49,30 +49,42 @@ it.each([
   expect(events.filter(({ type }) => type === "tool.ended")).toMatchObject([{ outcome }]);
 });
 
-it("has a call once in the log that the agent reports itself, and asks once for it", async () => {
-  const announced = { toolCallId: "c1", title: "mcp__rookery__s__echo", kind: "other" } as const;
-  const script: AcpScript = {
-    otherwise: [
-      { update: { sessionUpdate: "tool_call", status: "pending", ...announced } },
-      { permission: { toolCall: announced } },
-      callEcho,
-      { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" } },
-    ],
-  };
-  await using scene = await openScene(script, {}, CONFIGURED);
-  const session = await scene.open();
-  const asked: SessionEvent[] = [];
-  const events: SessionEvent[] = [];
-  for await (const event of session.prompt("go")) {
-    events.push(event);
-    if (event.type !== "permission.requested") continue;
-    asked.push(event);
-    await session.answer(event.requestId, { decision: "allow" });
-  }
-  expect(asked).toMatchObject([{ toolId: "c1", tool: "s__echo" }]);
-  expect(events.filter(({ type }) => type === "tool.started").length).toBe(1);
-  expect(said(events)).toContain("rookery.s__echo: hello");
-});
+const callFound = {
+  server: "rookery",
+  tool: "call_tool",
+  arguments: { name: "s__echo", arguments: { text: "hello" } },
+};
+
+it.each([
+  ["by its name", "s__echo", callEcho, ""],
+  ["as one that it searched for", "call_tool", { callMcp: callFound }, "[tools]\ndefer_over = 0\n"],
+])(
+  "has a call once in the log that the agent reports itself, and asks once for it: %s",
+  async (_, name, step, more) => {
+    const announced = { toolCallId: "c1", title: `mcp__rookery__${name}`, kind: "other" } as const;
+    const script: AcpScript = {
+      otherwise: [
+        { update: { sessionUpdate: "tool_call", status: "pending", ...announced } },
+        { permission: { toolCall: announced } },
+        step,
+        { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" } },
+      ],
+    };
+    await using scene = await openScene(script, {}, CONFIGURED + more);
+    const session = await scene.open();
+    const asked: SessionEvent[] = [];
+    const events: SessionEvent[] = [];
+    for await (const event of session.prompt("go")) {
+      events.push(event);
+      if (event.type !== "permission.requested") continue;
+      asked.push(event);
+      await session.answer(event.requestId, { decision: "allow" });
+    }
+    expect(asked).toMatchObject([{ toolId: "c1", tool: "s__echo" }]);
+    expect(events.filter(({ type }) => type === "tool.started").length).toBe(1);
+    expect(said(events)).toContain(`rookery.${name}: hello`);
+  },
+);
 
 it("takes what the client brings through the catalog where not all of it is wanted", async () => {
   for (const [more, server] of [
