@@ -40,7 +40,8 @@ describe("rookery mcp call", () => {
     place = await openServersPlace({ s: stdio(SCRIPTED) });
     const named = await place.rookery(["mcp", "call", "s", "mixed"]);
     expect(named.code).toBe(0);
-    expect(named.stderr).toContain("rookery: image/png, 3 bytes: not kept; --output DIR does\n");
+    expect(named.stderr).toContain("rookery: image/png, 3 bytes: not written; --output DIR does\n");
+    expect(named.stdout).toContain("[image, image/png, 3 bytes]");
     expect(await place.repository.git("status", "--short")).toBe("");
     const { stdout } = await place.rookery(["mcp", "call", "s", "mixed", "--output", "out/here", "--json"]);
     const { blobs } = JSON.parse(stdout) as { blobs: { mediaType: string; path: string }[] };
@@ -66,7 +67,7 @@ describe("rookery mcp call", () => {
     expect(await place.rookery(["mcp", "call", "s", "fail"])).toEqual({
       code: 1,
       stdout: "it broke\n",
-      stderr: "rookery: the tool failed (failed)\n",
+      stderr: "rookery: the tool failed\n",
     });
   });
 
@@ -76,12 +77,15 @@ describe("rookery mcp call", () => {
     ["input that is no JSON", ["s", "echo", "{"], 2, "the input of a tool is a JSON object"],
     ["input that is no object", ["s", "echo", "[1]"], 2, "the input of a tool is a JSON object"],
     ["a server that cannot be had", ["bad", "x"], 1, "bad is not ready: "],
+    ["what to do about it", ["bad", "x"], 1, "; see by hand what it says: "],
+    ["a server that never answers", ["mute", "x"], 1, "gets longer with connect_timeout = SECONDS"],
     ["a server that is declared badly", ["worse", "x"], 2, "NO_SUCH_TOKEN is not set"],
     ["a folder that cannot be made", ["s", "echo", "--output", "rookery.toml/x"], 2, "--output: "],
   ])("%s is told of", async (_, args, code, words) => {
     place = await openServersPlace({
       s: stdio(SCRIPTED),
       bad: stdio(SCRIPTED, "exit"),
+      mute: { ...stdio(SCRIPTED, "silent"), connect_timeout: 1 },
       worse: { command: ["$NO_SUCH_TOKEN"] },
     });
     const ended = await place.rookery(["mcp", "call", ...args]);

@@ -12,16 +12,18 @@ import { oneLine, printable } from "../printable.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { readStdin } from "../run/prompt.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
-import { specNamed } from "./declared.ts";
+import { declaredNamed, reachOf, specNamed } from "./declared.ts";
 import { askingAt, declining, deskWith } from "./desk.ts";
 import { type Attachments, openAttachments } from "./attachments.ts";
+import { fixFor, type Reached } from "./fix.ts";
 import { stateOf } from "./state.ts";
 
 export async function callTool({ io, args: [name = "", tool = "", json], options }: Call): Promise<ExitCode> {
   const input = inputOf(json === "-" ? await readStdin(io, "the input of the tool") : (json ?? "{}"));
   const attachments = openAttachments(io, textOption(options, "output"));
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
-  const spec = specNamed(await rookery.declaredServers(), name);
+  const there = await rookery.declaredServers();
+  const spec = specNamed(there, name);
   using interrupts = watchInterrupts(io);
   const { signal } = interrupts;
   using progress = progressOn(io);
@@ -31,7 +33,8 @@ export async function callTool({ io, args: [name = "", tool = "", json], options
   progress.say(`connecting to ${name}`);
   await servers.settled(signal).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;
-  const found = toolOf(servers, name, tool);
+  const declared = declaredNamed(there.declared, name);
+  const found = toolOf(servers, { name, file: declared.file, reached: reachOf(declared) }, tool);
   progress.say(`${name}: ${tool}`);
   const context: ToolContext = {
     cwd: io.cwd(),
@@ -62,12 +65,15 @@ function inputOf(text: string): unknown {
 }
 
 /** By the name that the server has for it, or the one that models call it by. */
-function toolOf(servers: McpServers, server: string, named: string) {
-  const { status, reason, fix, tools } = stateOf(servers, server);
+function toolOf(servers: McpServers, at: Reached, named: string) {
+  const server = at.name;
+  const state = stateOf(servers, server);
+  const { status, reason, tools } = state;
   if (status === "needs_login") {
     throw new RookeryError("mcp_login", `${server} wants a login first; type: rookery mcp auth ${server}`);
   }
   if (status !== "ready") {
+    const fix = fixFor(state, at);
     const words = [reason ?? status, ...(fix === undefined ? [] : [fix])].join("; ");
     throw new RookeryError("mcp_unavailable", `${server} is not ready: ${words}`);
   }
@@ -86,12 +92,14 @@ async function show(
 ): Promise<void> {
   const blobs = await attachments.written(result.blobs ?? []);
   if (json) return printJson(io, { ...result, ...(result.blobs !== undefined && { blobs }) });
-  const text = io.stdout.isTTY === true ? printable(result.text) : result.text;
+  const said = blobs.reduce((text, { hash }) => text.replaceAll(`: kept as ${hash}]`, "]"), result.text); // there is no log
+  const text = io.stdout.isTTY === true ? printable(said) : said;
   await print(io, text === "" || text.endsWith("\n") ? text : `${text}\n`);
   for (const { mediaType, path, bytes } of blobs) {
-    say(io, path === undefined ? `${mediaType}, ${bytes} bytes: not kept; --output DIR does` : `wrote ${path}`);
+    say(io, path === undefined ? `${mediaType}, ${bytes} bytes: not written; --output DIR does` : `wrote ${path}`);
   }
-  if (result.outcome !== "ok" && result.outcome !== "cancelled") say(io, `the tool failed (${result.outcome})`);
+  if (result.outcome === "unknown") say(io, "whether the tool did it is not known; look before you call it again");
+  else if (result.outcome !== "ok" && result.outcome !== "cancelled") say(io, "the tool failed");
 }
 
 interface Progress extends Disposable {

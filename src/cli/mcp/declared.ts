@@ -40,7 +40,12 @@ export function mustBeRemote(spec: McpServerSpec): RemoteServerSpec {
 export function reachOf(declared: DeclaredServer): string {
   const { url, command } = declaredReach(declared);
   if (url !== undefined) return withoutSecrets(url);
-  return command.map((word, index) => (isSecretWord(command, index) ? masked(word) : word)).join(" ");
+  return command.map((word, index) => quoted(isSecretWord(command, index) ? masked(word) : word)).join(" ");
+}
+
+/** As a shell takes it, but for variables, which are to be seen as they are. */
+function quoted(word: string): string {
+  return word !== "" && !/[\s'"`\\;&|<>()*?#!]/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function declaredReach(declared: DeclaredServer): { url?: string; command: readonly string[] } {

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
 import { hasTerminals, type Place } from "../spawned.ts";
@@ -40,7 +42,7 @@ describe("rookery mcp list", () => {
         vault: { url: `${vault.url}?key=${SECRET}`, headers: { "X-Key": SECRET } },
         gone: { url: await goneUrl() },
         missing: { command: ["no-such-program", "--token", SECRET] },
-        broken: stdio(SCRIPTED, "exit"),
+        broken: stdio(SCRIPTED, "exit", "it's a b"),
         variable: { url: "https://example.org/mcp", headers: { Authorization: "Bearer $NO_SUCH_TOKEN" } },
         off: { ...stdio(SCRIPTED), enabled: false },
         silent: stdio(SCRIPTED, "silent"),
@@ -86,7 +88,11 @@ describe("rookery mcp list", () => {
       reason: expect.stringContaining("was not found"),
       fix: "correct its command, or install it",
     });
-    expect(rows.get("broken")).toMatchObject({ status: "failed", reason: expect.stringContaining("no licence found") });
+    expect(rows.get("broken")).toMatchObject({
+      status: "failed",
+      reason: expect.stringContaining("no licence found"),
+      fix: expect.stringMatching(/^see by hand what it says: .* exit 'it'\\''s a b'$/),
+    });
     expect(rows.get("variable")).toMatchObject({
       status: "failed",
       reason: expect.stringContaining("NO_SUCH_TOKEN is not set"),
@@ -130,7 +136,7 @@ describe("rookery mcp list", () => {
     await place.repository.write("rookery.toml", `[mcp.b]\ncommand = ["touch", "ran"]\n`);
     const { code, stdout, stderr } = await place.rookery(["mcp"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^no MCP servers are declared here/);
+    expect(stdout).toBe("");
     expect(stderr).toMatch(/^rookery: .* is not trusted, so its MCP servers are left out; .*rookery trust\n$/);
     for (const args of [
       ["mcp", "call", "b", "x"],
@@ -149,6 +155,16 @@ describe("rookery mcp list", () => {
       const { stdout, stderr } = await place.rookery(args);
       expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     }
+  });
+
+  it("what a server says over several lines is told on one", async () => {
+    const http = createServer((_, response) => void response.writeHead(404).end("<html>\n<p>Nothing here</p>\n"));
+    await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
+    place = await openServersPlace({ a: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } });
+    const { stdout } = await place.rookery(["mcp"]);
+    http.closeAllConnections();
+    http.close();
+    expect(stdout).toMatch(/^ {4}.*<html> <p>Nothing here<\/p>/m);
   });
 
   it.skipIf(!hasTerminals)("something moves on a terminal, and Ctrl-C ends it", async () => {

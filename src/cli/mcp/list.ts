@@ -14,6 +14,7 @@ import { watchInterrupts } from "../run/interrupts.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
 import { reachOf } from "./declared.ts";
 import { declining, deskWith } from "./desk.ts";
+import { fixFor } from "./fix.ts";
 
 const TIMEOUT_S = 15;
 
@@ -83,7 +84,7 @@ function rowOf(declared: DeclaredServer, { specs }: ServersFound, states: McpSna
   if (state === undefined) return { ...about, status: "declared", ...nothing };
   const { status } = state;
   const reason = state.reason ?? (status === "connecting" ? "it has not answered yet" : undefined);
-  const fix = state.fix?.replaceAll("`", "") ?? fixFor(status, about);
+  const fix = status === "connecting" ? "wait for it longer with --timeout SECONDS" : fixFor(state, about);
   return {
     ...about,
     status,
@@ -95,17 +96,6 @@ function rowOf(declared: DeclaredServer, { specs }: ServersFound, states: McpSna
   };
 }
 
-/** Where the connection itself does not know better. */
-function fixFor(
-  status: Row["status"],
-  { reached, file, name }: Pick<Row, "reached" | "file" | "name">,
-): string | undefined {
-  if (status === "ready") return undefined;
-  if (status === "connecting") return "wait for it longer with --timeout SECONDS";
-  const isRemote = /^https?:/.test(reached);
-  return isRemote ? `see that it is up, and its url at ${name} in ${file}` : `see by hand what it says: ${reached}`;
-}
-
 /** What is wrong with a declaration names the variable, or the key to correct. */
 function fixOf(reason: string): string {
   const [, variable] = /the environment variable (\w+) is not set/.exec(reason) ?? [];
@@ -115,6 +105,7 @@ function fixOf(reason: string): string {
 async function show(io: Io, options: Options, { root, trust }: ServersFound, servers: readonly Row[]): Promise<void> {
   if (isSet(options, "json")) return printJson(io, { root, trust: trust.status, servers });
   if (servers.length === 0) {
+    if (trust.status === "untrusted") return; // it may declare some, and that was said
     return print(io, "no MCP servers are declared here: add [mcp.NAME] to rookery.toml, or a .mcp.json\n");
   }
   const table = columns(servers.map((row) => [row.name, row.status, offerOf(row), row.source, row.reached].map(cell)));
@@ -143,5 +134,5 @@ function counted(number: number, what: string): string {
 
 function detailsOf({ reason, fix }: Row): string[] {
   const lines = [...(reason === undefined ? [] : [reason]), ...(fix === undefined ? [] : [`to fix it: ${fix}`])];
-  return lines.map((line) => `    ${oneLine(visible(line), 500)}`);
+  return lines.map((line) => `    ${oneLine(visible(line.replaceAll(/\s+/g, " ")), 500)}`);
 }
