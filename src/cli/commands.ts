@@ -195,7 +195,8 @@ const mcpCommands: readonly CommandSpec[] = [
     ],
     notes:
       "Prints the page to open and waits until it sends you back to a port of this machine. The tokens are kept\n" +
-      "encrypted, for you alone, and all sessions use them.",
+      "encrypted, for you alone, and all sessions use them. Where the browser is on another machine, set\n" +
+      "oauth.callback_port of the server, and forward that port to here: ssh -L PORT:127.0.0.1:PORT.",
     examples: ["rookery mcp auth github"],
     load: async () => (await import("./mcp/auth.ts")).logIn,
   },
@@ -221,7 +222,8 @@ const mcpCommands: readonly CommandSpec[] = [
     ],
     notes:
       "You are the one who calls it, so nobody is asked for permission. What the server asks is asked on the terminal,\n" +
-      "and declined where there is none. Exit code 1 where the tool failed; Ctrl-C cancels the call (130).",
+      "and declined where there is none; there is no model to ask here. Exit code 1 where the tool failed; Ctrl-C\n" +
+      "cancels the call (130).",
     examples: [
       `rookery mcp call files read '{"path":"README.md"}'`,
       "jq -n '{a: 1}' | rookery mcp call maths add - --json",
@@ -310,7 +312,11 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--content <json>", summary: "the answer to a question, with accept" },
       JSON_OPTION,
     ],
-    examples: ["rookery answer last REQUEST allow", 'rookery answer last REQUEST deny --message "not on main"'],
+    examples: [
+      "rookery answer last REQUEST allow",
+      'rookery answer last REQUEST deny --message "not on main"',
+      `rookery answer last REQUEST accept --content '{"name":"Ada"}'`,
+    ],
     load: async () => (await import("./answer.ts")).answer,
   },
   {
