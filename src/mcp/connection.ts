@@ -20,8 +20,9 @@ import { NO_TOOLS, type ToolTable } from "./lists/tools.ts";
 import { Offer } from "./offer.ts";
 import type { Bounds, ServersOptions } from "./options.ts";
 import type { Outlet } from "./outlet.ts";
+import { backOff, isFinal } from "./retry.ts";
 import { shortened } from "./shortened.ts";
-import { loginNeeded, NetworkError } from "./transport/remote.ts";
+import { loginNeeded } from "./transport/remote.ts";
 import { Hopeless } from "./transport/transport.ts";
 
 export interface ConnectionOptions extends Pick<ServersOptions, "cwd" | "env" | "marker" | "sample" | "version"> {
@@ -61,7 +62,7 @@ export class Connection implements AsyncDisposable {
   #isWoken = false;
   #hasOfferedLogin = false;
   /** Those under way: each has a port open. */
-  readonly #logins = new Set<Promise<void>>();
+  readonly #logins = new Set<Promise<unknown>>();
 
   constructor(spec: McpServerSpec, options: ConnectionOptions) {
     this.spec = spec;
@@ -134,7 +135,7 @@ export class Connection implements AsyncDisposable {
     if (authorizer === undefined) return { status: "failed", reason: "there is no login for this server here" };
     const either = AbortSignal.any([signal, this.#closing.signal]);
     const login = authorizer.login({ ask: (question, options) => outlet.ask(question, options), signal: either });
-    const over = login.then(noop, noop).then(() => void this.#logins.delete(over));
+    const over: Promise<unknown> = login.catch(() => undefined).finally(() => this.#logins.delete(over));
     this.#logins.add(over);
     const outcome = await login;
     if (outcome.status === "done") this.reconnect();
@@ -309,21 +310,7 @@ export class Connection implements AsyncDisposable {
   }
 }
 
-function noop(): void {
-  // how a login ended is told to who began it
-}
-
 async function drop({ link, offer }: Ready): Promise<void> {
   offer.stop();
   await link[Symbol.asyncDispose]();
-}
-
-/** A server that was there is reached for again whatever happened; one that never was, only if the network is to blame. */
-function isFinal(why: Error, wasReady: boolean): boolean {
-  return loginNeeded(why) !== undefined || (!wasReady && !(why instanceof NetworkError));
-}
-
-/** Doubles each time, up to the last; a part of it is chance, so that many do not come back at once. */
-function backOff(tries: number, { retryFirstMs, retryLastMs }: Bounds): number {
-  return Math.min(retryLastMs, retryFirstMs * 2 ** tries) * (0.75 + Math.random() / 4);
 }

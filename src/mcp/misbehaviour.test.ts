@@ -154,6 +154,7 @@ it("a server that closes its input and lives on is gone, and started anew", asyn
 it("a child that a server leaves behind holds neither the call nor a process", async () => {
   await using s = scene([rude("leaves an heir")], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
   await s.ready();
+  expect(processesMarked(s.marker)).toHaveLength(1); // by which the next start finds what a killed one left
   expect(await s.call("s__go")).toMatchObject({
     outcome: "unknown",
     text: expect.stringContaining("it exited with code 5"),
