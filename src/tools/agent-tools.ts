@@ -1,6 +1,14 @@
 /** The tools of one agent in one session: its sources, its overlay and its plugins, resolved when someone looks. */
-import { RookeryError, type Overlay, type PromptContribution, type ToolSource } from "../domain/index.ts";
+import {
+  isRookeryError,
+  messageOf,
+  RookeryError,
+  type Overlay,
+  type PromptContribution,
+  type ToolSource,
+} from "../domain/index.ts";
 import { makeArtifact, type Artifact, type CatalogKey } from "./artifact.ts";
+import { conflict, refuseConflicts } from "./conflict.ts";
 import type { ToolFilter } from "./filter.ts";
 import { Hooks, type PluginStates } from "./hooks.ts";
 import { Layer, shadowed, type Wishes } from "./layer.ts";
@@ -61,7 +69,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     this.#choices = new Map(choices);
     this.#wishes = { filter: options.filter ?? {}, choices: this.#choices };
     this.#hooks = new Hooks({ plugins, timeoutMs: pluginTimeoutMs, onNotice: this.#notice });
-    for (const source of plugins.flatMap(({ sources = [] }) => sources)) this.add(source, { always: true });
+    for (const { id, sources = [] } of plugins) for (const source of sources) this.#addOf(id, source);
   }
 
   /** Goes up when a source's tools, a source or a choice changed what there is; not when it came to the same. */
@@ -211,6 +219,17 @@ export class AgentTools implements Disposable, AsyncDisposable {
     return Promise.resolve(this[Symbol.dispose]());
   }
 
+  /** A plugin's source that cannot be read is named and left out; what two of them bring is for whoever chose them. */
+  #addOf(plugin: string, source: ToolSource): void {
+    try {
+      this.add(source, { always: true });
+    } catch (error) {
+      if (isRookeryError(error, "tool_conflict")) throw error;
+      const message = `the plugin ${plugin} goes without its tools: ${messageOf(error)}`;
+      this.#notice({ level: "warning", code: "plugin_failed", message });
+    }
+  }
+
   readonly #notice: OnNotice = (notice) => {
     contained(() => this.#options.onNotice?.(notice));
   };
@@ -273,22 +292,6 @@ function contained(tell: () => void): void {
   } catch {
     // its own defect, with nobody here to hear of it
   }
-}
-
-function refuseConflicts(sources: readonly BoundSource[]): void {
-  const owners = new Map<string, string>();
-  for (const { source, tools } of sources) {
-    for (const { spec } of tools) {
-      const owner = owners.get(spec.name);
-      if (owner !== undefined) throw conflict(spec.name, owner, source.id);
-      owners.set(spec.name, source.id);
-    }
-  }
-}
-
-function conflict(tool: string, first: string, second: string): RookeryError {
-  const what = `${first} and ${second} both have a tool "${tool}"`;
-  return new RookeryError("tool_conflict", `${what}; rename it in one of them, or leave one of them out`);
 }
 
 function sameOverlay(a: Overlay, b: Overlay): boolean {

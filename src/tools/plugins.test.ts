@@ -155,6 +155,14 @@ it("a tool whose result the log could not keep has failed", async () => {
 });
 
 describe("plugins", () => {
+  it("whose tools cannot be read go without them, and are named", () => {
+    const notices: string[] = [];
+    const plugin: Plugin = { id: "p", version: "1", sources: [{ ...sourceOf("a", "one"), list: broken }] };
+    const tools = new AgentTools({ plugins: [plugin], onNotice: ({ message }) => notices.push(message) });
+    expect([...tools.artifact().catalog.keys()]).toEqual([]);
+    expect(notices).toEqual(["the plugin p goes without its tools: a cannot say its tools: broke"]);
+  });
+
   it.each<[string, Partial<Plugin>, string]>([
     ["throws", { contributions: broken }, "broke"],
     ["gives no list", { contributions: () => undefined as never }, "its contributions are not a list"],
