@@ -85,7 +85,7 @@ export class Handlers {
       return { action: "cancel" };
     } finally {
       this.#open -= 1;
-      if (id !== undefined) this.#completions.delete(id);
+      if (id !== undefined && this.#completions.get(id) === completion) this.#completions.delete(id);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Who we are to an authorization server: configured, registered before, or registered now; with the port it knows. */
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { OAuthSpec } from "../../domain/index.ts";
-import { isSameIssuer } from "./addresses.ts";
+import { isSameIssuer, shown } from "./addresses.ts";
 import { type Callback, listenForCallback } from "./callback.ts";
 import { LoginFailure, reasonOf } from "./failure.ts";
 import type { Client, Grant } from "./grant.ts";
@@ -27,6 +27,7 @@ export interface ClientOptions {
 export async function registered(options: ClientOptions): Promise<Registration> {
   const { oauth } = options;
   if (oauth.clientId !== undefined) {
+    checkSecretStays(options);
     const client = {
       client_id: oauth.clientId,
       ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
@@ -45,6 +46,16 @@ export async function registered(options: ClientOptions): Promise<Registration> 
     await callback[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** A secret that a person configured was for the one it was first shown to, whoever the server names now. */
+function checkSecretStays({ oauth, kept, authorizationServer }: ClientOptions): void {
+  if (oauth.clientSecret === undefined || kept === undefined) return;
+  if (isSameIssuer(kept.authorizationServer, authorizationServer)) return;
+  const [before, now] = [shown(kept.authorizationServer), shown(authorizationServer)];
+  throw new LoginFailure(
+    `its authorization server was ${before} and is now said to be ${now}: log out first if that is right`,
+  );
 }
 
 async function opened(port: number | undefined): Promise<Callback> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { type Authorizers, openAuthorizers } from "./index.ts";
 import { consents, startTestAuthorization, type TestAuthorization } from "./test-authorization.ts";
 
@@ -161,4 +161,24 @@ it("a server that has moved within its origin is logged in to all the same", asy
   server.knobs.resourceMetadata = (said) => ({ ...said, resource: `${server.origin}/` });
   const vault = authorizers.for(server.spec({ url: `${server.origin}/old` }));
   expect(await vault.login({ ask: consents, signal: new AbortController().signal })).toEqual({ status: "done" });
+});
+
+it("a configured secret does not go to another authorization server than the first, before a logout", async () => {
+  const { signal } = new AbortController();
+  let clientId = "";
+  const ask: typeof consents = (question, options) => {
+    clientId = new URL(question.url ?? "").searchParams.get("client_id") ?? "";
+    return consents(question, options);
+  };
+  expect(await authorizers.for(server.spec()).login({ ask, signal })).toEqual({ status: "done" });
+  server.knobs.resourceMetadata = (said) => ({ ...said, authorization_servers: [elsewhere.origin] });
+  const vault = authorizers.for(server.spec({ oauth: { clientId, clientSecret: "s3cret" } }));
+  expect(await vault.login({ ask, signal })).toEqual({
+    status: "failed",
+    reason: expect.stringMatching(/authorization server was .* log out first/),
+  });
+  await vault.logout(signal);
+  const asked = vi.fn<typeof consents>(async () => ({ action: "decline" }));
+  expect(await vault.login({ ask: asked, signal })).toEqual({ status: "declined" });
+  expect(asked).toHaveBeenCalledOnce();
 });
