@@ -1,5 +1,6 @@
 /** Answers to what an agent asked, given from any process: they are appended to the log, and whoever waits finds them. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import {
   RookeryError,
   isRookeryError,
@@ -25,7 +26,7 @@ export interface AnswerOptions {
 
 type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
-/** Rejects with `session_not_found`, `request_not_found`, `request_resolved`, or `usage` where the answer does not fit. */
+/** Rejects with `session_not_found`, `request_not_found`, `request_resolved`, `usage` where it is the wrong kind of answer, or `input_invalid` where it is not what a form asks for. */
 export async function answerRequest(store: SessionStore, options: AnswerOptions): Promise<void> {
   const { sessionId, requestId, answer, clock } = options;
   await appendFromOutside(store, sessionId, clock, async (summary) => {
@@ -84,10 +85,32 @@ function bodyOf(asked: Asked, answer: Answer): EventBody {
   }
   if (asked.type === "question.asked" && "action" in answer) {
     const { action, content } = answer;
+    if (action === "accept") refuseUnfit(asked, content);
     return { type: "question.answered", requestId, action, by: "person", ...(content !== undefined && { content }) };
   }
   const wanted = asked.type === "permission.requested" ? "allow, always or deny" : "accept, decline or cancel";
   throw new RookeryError("usage", `request ${requestId} is answered with ${wanted}`);
+}
+
+/** Whoever asked for a form cannot say any more that it was filled in wrongly. A schema that nobody can read asks for nothing. */
+function refuseUnfit({ requestId, schema, url }: EventOf<"question.asked">, content: unknown): void {
+  if (url !== undefined || typeof schema !== "object" || schema === null) return;
+  const [issue] = issuesOf(schema, content ?? {});
+  if (issue === undefined) return;
+  const where = issue.path.length === 0 ? "" : `${issue.path.map(String).join(".")}: `;
+  const fix = `give what it asks for with --content, or decline; \`rookery sessions show\` has the form`;
+  throw new RookeryError(
+    "input_invalid",
+    `request ${requestId} is not answered by this: ${where}${issue.message}; ${fix}`,
+  );
+}
+
+function issuesOf(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
+  try {
+    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(content).error?.issues ?? [];
+  } catch {
+    return [];
+  }
 }
 
 function waiting({ waitingFor }: SessionSummary): string {

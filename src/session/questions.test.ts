@@ -195,3 +195,33 @@ it.each<[string, readonly string[]]>([
   expect(lines.filter((line) => !line.startsWith("notice"))).toEqual(expected);
   expect(runs[1]).toEqual(["accept", "decline"]);
 });
+
+describe("an answer to a form", () => {
+  const schema = {
+    type: "object",
+    properties: { name: { type: "string", minLength: 1 }, age: { type: "integer", maximum: 120 } },
+    required: ["name"],
+  };
+  it.each<[string, unknown, QuestionAnswer, RegExp | undefined]>([
+    ["fits", schema, { action: "accept", content: { name: "Ada", age: 36 } }, undefined],
+    ["lacks what is required", schema, { action: "accept" }, /name: .*expected string/],
+    ["has the wrong type", schema, { action: "accept", content: { name: 3 } }, /name: .*expected string/],
+    ["is past a bound", schema, { action: "accept", content: { name: "Ada", age: 121 } }, /age/],
+    ["is none", schema, { action: "decline" }, undefined],
+    ["is to a schema that nobody knows", { type: "tuple", of: [1] }, { action: "accept" }, undefined],
+  ])("that %s", async (_, asking, given, refused) => {
+    await using s = await openAsking(async (turn) => {
+      await turn.ask({ message: "Who?", schema: asking });
+      return DONE;
+    });
+    for await (const event of s.session.prompt("go")) {
+      if (event.type !== "question.asked") continue;
+      const answered = answer(s.store, s.session.id, given);
+      if (refused === undefined) await answered;
+      else {
+        await expect(answered).rejects.toMatchObject({ code: "input_invalid", message: refused });
+        await answer(s.store, s.session.id, { action: "cancel" });
+      }
+    }
+  });
+});

@@ -46,6 +46,10 @@ export function openScreen(io: Io, json: boolean): Screen {
     },
     hold(now) {
       held = now;
+      if (now && !json && !view.atStart) {
+        io.stdout.write("\n"); // a question begins its own line
+        view = { ...view, atStart: true };
+      }
       spin();
     },
     get refused() {

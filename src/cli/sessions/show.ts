@@ -63,6 +63,7 @@ function waitingFor(sessionId: string): (asked: Asked) => string {
   };
 }
 
-function answersTo({ tool }: Asked): string[] {
-  return tool === undefined ? ["accept --content '{…}'", "decline", "cancel"] : ["allow", "always", "deny"];
+function answersTo({ question }: Asked): string[] {
+  if (question === undefined) return ["allow", "always", "deny"];
+  return [question.url === undefined ? "accept --content '{…}'" : "accept", "decline", "cancel"];
 }

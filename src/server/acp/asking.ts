@@ -69,7 +69,12 @@ export class Asking {
     const { answer, onBroken } = this.#options;
     try {
       const said = await this.#saidTo(asked, signal);
-      if (said !== undefined && !signal.aborted) await answer(asked.requestId, said);
+      if (said === undefined || signal.aborted) return;
+      await answer(asked.requestId, said).catch(async (error: unknown) => {
+        if (!isRookeryError(error, "input_invalid")) throw error;
+        await answer(asked.requestId, { action: "cancel" }); // the client had its chance, and somebody waits
+        onBroken(error);
+      });
     } catch (error) {
       if (!signal.aborted && !isRookeryError(error, "request_resolved")) onBroken(error);
     }
@@ -129,7 +134,8 @@ export class Asking {
 
   async #tell({ requestId, message, ...asked }: EventOf<"question.asked">): Promise<void> {
     const { sessionId, client } = this.#options;
-    const how = `rookery answer ${sessionId} ${requestId} accept --content '{…}'`;
+    const filledIn = asked.url === undefined ? " --content '{…}'" : "";
+    const how = `rookery answer ${sessionId} ${requestId} accept${filledIn}`;
     const text = [message, asked.url, `Answer it in a terminal: \`${how}\``].filter((line) => line !== undefined);
     const content = { type: "text" as const, text: text.join("\n\n") };
     await client.update(sessionId, { sessionUpdate: "agent_message_chunk", content });
