@@ -59,6 +59,12 @@ it.each<[string, Handler, RegExp]>([
   ],
   ["refuses us", (_, response) => response.writeHead(401).end("no"), /refuses us \(HTTP 401\)/],
   [
+    "is not at that path",
+    (_, response) => response.writeHead(404, { "content-type": "text/html" }).end("<!DOCTYPE html><p>Not Found"),
+    /^it answered HTTP 404$/,
+  ],
+  ["refuses in words", (_, response) => response.writeHead(400).end("no tenant"), /HTTP 400: no tenant$/],
+  [
     "is no MCP server",
     (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
     /content type/i,

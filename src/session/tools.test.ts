@@ -191,6 +191,67 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.session.tools.servers().servers).toMatchObject([{ status: "ready" }, { status: "connecting" }]);
   });
 
+  it("has one catalog for a whole turn, although a server changes its tools in the middle of it", async () => {
+    const script: Script = ({ toolResults }, index) => {
+      if (index === 0) return call("s__rename");
+      if (index === 1) return call("s__echo", { text: "still here?" });
+      return index === 2 ? say(`Answer: ${toolResults[0]?.content}`) : say("Next.");
+    };
+    await using s = await openScene(script, withServer(scripted("s")));
+    const turn = s.session.prompt("go");
+    for await (const event of turn) {
+      if (event.type !== "question.asked") continue;
+      await vi.waitFor(() => expect(s.session.tools.list().map(({ name }) => name)).toContain("s__shout"));
+      await s.session.answer(event.requestId, { action: "accept" });
+    }
+    const [first, second, third] = s.model.requests;
+    expect(second?.toolNames).toEqual(first?.toolNames);
+    expect(third?.toolNames).toEqual(first?.toolNames);
+    expect(third?.toolResults[0]?.content).toContain("has no tool s__echo now");
+    await collect(s.session.prompt("next"));
+    expect(s.model.requests.at(-1)?.toolNames).toContain("s__shout");
+    expect(s.model.requests.at(-1)?.toolNames).not.toContain("s__echo");
+  });
+
+  it.each([
+    ["its server says so", { ...scripted("s"), defer: true }, ""],
+    ["there is too much of it", scripted("s"), "[tools]\ndefer_over = 100\n"],
+  ])("finds a tool by searching where %s, and the gate and the log have the real one", async (_, server, toml) => {
+    const script: Script = ({ toolResults }, index) => {
+      if (index === 0) return call("search_tools", { query: "says it again" });
+      if (index > 1) return say("Done.");
+      const found = toolResults[0]?.content.includes("s__echo") === true;
+      return call("call_tool", { name: found ? "s__echo" : "none", arguments: { text: "found" } });
+    };
+    await using w = await openWorld(script);
+    await w.configure(toml);
+    await using rookery = await w.open();
+    const session = await rookery.openSession({ mcpServers: [server] });
+    const events = await attended(session, session.prompt("go"), { decision: "allow" });
+    const told = w.model.requests[0]?.toolNames ?? [];
+    expect(told).toEqual(expect.arrayContaining(["bash", "search_tools", "call_tool"]));
+    expect(told.some((name) => name.startsWith("s__"))).toBe(false);
+    expect(typed(events, "permission.requested")).toMatchObject([{ tool: "s__echo", input: { text: "found" } }]);
+    expect(typed(events, "tool.ended").at(-1)).toMatchObject({ outcome: "ok", text: "found" });
+  });
+
+  it("reads resources, and begins anew with a server that is wanted again", async () => {
+    await using s = await openScene([], withServer(scripted("s"), scripted("t", "exit")));
+    const { signal } = new AbortController();
+    const { tools } = s.session;
+    await tools.settled(signal);
+    expect(tools.servers().servers[0]?.resources).toMatchObject([{ server: "s", uri: "mem://a", name: "a" }]);
+    expect(await tools.readResource("s", "mem://a", signal)).toMatchObject([{ type: "text", text: "contents" }]);
+    await expect(tools.readResource("none", "x", signal)).rejects.toMatchObject({ code: "mcp_unknown" });
+    await expect(tools.readResource("t", "x", signal)).rejects.toMatchObject({ code: "mcp_unavailable" });
+    const statuses = async () =>
+      typed(await s.events(s.session.id), "mcp.status").filter(({ server }) => server === "t");
+    tools.reconnect("t");
+    await vi.waitFor(async () =>
+      expect((await statuses()).map(({ status }) => status)).toEqual(["connecting", "failed", "connecting", "failed"]),
+    );
+  });
+
   it("hands a result that is too long over by a handle, and reads it again", async () => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("s__big", { bytes: 200_000 });

@@ -44,6 +44,8 @@ function line(event: SessionEvent): string | undefined {
     case "plan.updated":
       return `plan ${event.entries.length}`;
     case "mcp.status":
+    case "tool.chosen":
+    case "plugin.saved":
       return `mcp ${event.server} ${event.status}`;
     case "output.text":
       return `prints ${event.text}`;

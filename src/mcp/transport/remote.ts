@@ -126,8 +126,20 @@ function explained(error: unknown): Error {
     return new Hopeless(message, { cause: error, fix: "give it the headers or the login that it wants" });
   }
   // An answer that is not MCP is not one that another try makes better.
-  if (typeof code === "number" && code >= 300 && code < 500) return new Hopeless(error.message, { cause: error });
+  if (typeof code === "number" && code >= 300 && code < 500) {
+    const message = `it answered HTTP ${code}${wordsIn(error.message)}`;
+    return new Hopeless(message, {
+      cause: error,
+      fix: "see that its url is the one for MCP, often with /mcp at its end",
+    });
+  }
   return error;
+}
+
+/** What an answer said beside its status, without what the SDK says of it; of a page for people nothing. */
+function wordsIn(message: string): string {
+  const [, said = ""] = /endpoint[^:]*: ([^]*)$/.exec(message) ?? [];
+  return said.trim() === "" || said.includes("<") ? "" : `: ${said.trim()}`;
 }
 
 function urlOf({ url }: RemoteServerSpec): URL {
