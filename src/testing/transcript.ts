@@ -44,8 +44,6 @@ function line(event: SessionEvent): string | undefined {
     case "plan.updated":
       return `plan ${event.entries.length}`;
     case "mcp.status":
-    case "tool.chosen":
-    case "plugin.saved":
       return `mcp ${event.server} ${event.status}`;
     case "output.text":
       return `prints ${event.text}`;
@@ -65,6 +63,8 @@ function line(event: SessionEvent): string | undefined {
     case "process.exited":
     case "agent.connected":
     case "agent.raw":
+    case "tool.chosen":
+    case "plugin.saved":
       return undefined;
   }
 }
