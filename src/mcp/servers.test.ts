@@ -224,13 +224,14 @@ it("a message past the bound ends the connection, with the reason", async () => 
   expect(s.state()).toMatchObject({ status: "gone", reason: expect.stringContaining("more than 100000 bytes") });
 });
 
-it("tools that change during a call are others afterwards, and the call goes on", async () => {
+it("tools and prompts that change during a call are others afterwards, and the call goes on", async () => {
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
   await using s = scene([scripted()], { answer: async () => (await held, { action: "accept" }) });
   await s.ready();
   const call = s.call("s__rename");
   await vi.waitFor(() => expect(s.state().tools[0]?.name).toBe("s__shout"));
+  await vi.waitFor(() => expect(s.state().prompts).toMatchObject([{ name: "inspect" }]));
   letGo();
   expect(await call).toMatchObject({ outcome: "ok" });
   expect(await s.call("s__shout", { text: "HI" })).toMatchObject({ text: "HI" });

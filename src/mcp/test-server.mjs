@@ -153,6 +153,7 @@ async function call(id, { name, arguments: args, _meta }) {
     case "rename":
       renamed = true;
       send({ method: "notifications/tools/list_changed" });
+      send({ method: "notifications/prompts/list_changed" });
       send({ method: "notifications/unheard/of", params: { a: 1 } });
       return text(
         await ask("elicitation/create", { message: "Go on?", requestedSchema: { type: "object", properties: {} } }),
@@ -178,7 +179,15 @@ async function answer({ id, method, params }) {
     case "tools/call":
       return call(id, params);
     case "prompts/list":
-      return { prompts: [{ name: "review", description: "Reviews", arguments: [{ name: "file", required: true }] }] };
+      return {
+        prompts: [
+          {
+            name: renamed ? "inspect" : "review",
+            description: "Reviews",
+            arguments: [{ name: "file", required: true }],
+          },
+        ],
+      };
     case "prompts/get":
       return { messages: [{ role: "user", content: { type: "text", text: `Review ${params.arguments.file}` } }] };
     case "resources/list":
