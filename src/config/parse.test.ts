@@ -95,7 +95,9 @@ it.each([
   ["no time at all", `[mcp.x]\nurl = "u"\ntimeout = 0`, "mcp.x.timeout: "],
   ["a port that is none", `[mcp.x]\nurl = "u"\noauth = { callback_port = 70000 }`, "mcp.x.oauth.callback_port: "],
   ["a size that is none", `[tools]\ndefer_over = true`, "tools.defer_over: expected a number or false"],
-  ["a size below nothing", `[tools]\ndefer_over = -1`, "tools.defer_over: too small"],
+  ["a size below nothing", `[tools]\ndefer_over = -1`, "tools.defer_over: must be 0 or more"],
+  ["a command of no words", `[mcp.x]\ncommand = []`, "mcp.x.command: must not be empty"],
+  ["a time that is none", `[mcp.x]\ncommand = ["a"]\ntimeout = 0`, "mcp.x.timeout: must be more than 0"],
   [
     "an unknown hint of tools",
     `[agents.x]\ntools = { allow = ["a", { readonly = true }] }`,

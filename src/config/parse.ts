@@ -46,9 +46,15 @@ function complaintsOf(issue: z.core.$ZodIssue): string[] {
   }
   if (issue.code === "invalid_type") return [`${at}: expected ${expectedOf(issue)}`];
   if (issue.code === "invalid_union") return choiceOf(issue);
+  if (issue.code === "too_small") return [`${at}: ${tooSmall(issue)}`];
   if (issue.code === "invalid_key") return [`${at}: a name has letters, digits, "-", "_" and "." only`];
   if (issue.code === "invalid_format") return [`${at}: expected an http or https URL`];
   return [`${at}: ${issue.message.replace(/^\w/, (letter) => letter.toLowerCase())}`];
+}
+
+function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): string {
+  if (origin === "array" || origin === "string") return "must not be empty";
+  return inclusive === false ? `must be more than ${minimum}` : `must be ${minimum} or more`;
 }
 
 /** What is wrong by the one of the forms that was meant, which is the one of the right type; else that it is none of them. */

@@ -43,9 +43,10 @@ export type McpPart =
 /** Extends one session: its tools shadow base tools of the same name. */
 export interface Overlay {
   readonly sources: readonly ToolSource[];
-  readonly contributions: readonly PromptContribution[];
-  /** Whether base tools, those of plugins too, stay beside its own. */
-  readonly base: boolean;
+  /** None if not said. */
+  readonly contributions?: readonly PromptContribution[] | undefined;
+  /** Whether base tools, those of plugins too, stay beside its own. They do if not said. */
+  readonly base?: boolean | undefined;
 }
 
 /** In the order in which they are said. */

@@ -28,6 +28,8 @@ export interface AgentToolsOptions {
   readonly onNotice?: OnNotice | undefined;
 }
 
+type WholeOverlay = { readonly [Key in keyof Overlay]-?: NonNullable<Overlay[Key]> };
+
 export interface SavedTools {
   readonly generation: number;
   readonly choices: Readonly<Record<string, boolean>>;
@@ -40,7 +42,7 @@ const ARTIFACTS = 8;
 /** Of sources that went, so many are remembered in their place; the one that went first is forgotten first. */
 const GONE_SOURCES = 1_000;
 const MOST_CHOICES = 10_000;
-const NO_OVERLAY: Overlay = { sources: [], contributions: [], base: true };
+const NO_OVERLAY: WholeOverlay = { sources: [], contributions: [], base: true };
 
 export class AgentTools implements Disposable, AsyncDisposable {
   readonly #options: AgentToolsOptions;
@@ -114,7 +116,8 @@ export class AgentTools implements Disposable, AsyncDisposable {
    * An overlay equal to the present one (sources by identity and order, contributions by value) keeps its revision;
    * its sources are read again. One whose sources cannot be read, or have the same tool, or whose contributions cannot be said, throws and changes nothing.
    */
-  setOverlay(overlay: Overlay): void {
+  setOverlay({ sources: given, contributions = [], base = true }: Overlay): void {
+    const overlay: WholeOverlay = { sources: given, contributions, base };
     if (sameOverlay(overlay, this.#overlay)) {
       for (const source of this.#overlaySources) source.readAgain();
       return this.#tellSoon();
@@ -294,6 +297,6 @@ function contained(tell: () => void): void {
   }
 }
 
-function sameOverlay(a: Overlay, b: Overlay): boolean {
+function sameOverlay(a: WholeOverlay, b: WholeOverlay): boolean {
   return a.base === b.base && sameItems(a.sources, b.sources) && sameContributions(a.contributions, b.contributions);
 }

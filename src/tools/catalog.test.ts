@@ -175,6 +175,17 @@ describe("a saved state", () => {
   });
 });
 
+it("an overlay of nothing but sources stands beside the base", () => {
+  const tools = new AgentTools();
+  tools.add(sourceOf("base", "one"));
+  const overlay = { sources: [sourceOf("more", "two")] };
+  tools.setOverlay(overlay);
+  expect([...tools.artifact().catalog.keys()]).toEqual(["one", "two"]);
+  const { key } = tools.artifact();
+  tools.setOverlay({ ...overlay, contributions: [], base: true });
+  expect(tools.artifact().key).toEqual(key);
+});
+
 describe("an overlay", () => {
   const base = () => {
     const tools = new AgentTools({
