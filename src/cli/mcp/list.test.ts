@@ -158,13 +158,13 @@ describe("rookery mcp list", () => {
   });
 
   it("what a server says over several lines is told on one", async () => {
-    const http = createServer((_, response) => void response.writeHead(404).end("<html>\n<p>Nothing here</p>\n"));
+    const http = createServer((_, response) => void response.writeHead(404).end("no tenant\nof that name\n"));
     await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
     place = await openServersPlace({ a: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } });
     const { stdout } = await place.rookery(["mcp"]);
     http.closeAllConnections();
     http.close();
-    expect(stdout).toMatch(/^ {4}.*<html> <p>Nothing here<\/p>/m);
+    expect(stdout).toMatch(/^ {4}it answered HTTP 404: no tenant of that name$/m);
   });
 
   it.skipIf(!hasTerminals)("something moves on a terminal, and Ctrl-C ends it", async () => {
