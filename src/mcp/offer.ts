@@ -1,5 +1,6 @@
 /** All that a server offers over one connection, listed again whenever it says that it changed. */
 import { messageOf, type McpPrompt, type McpResource } from "../domain/index.ts";
+import { deadline } from "../stdx/index.ts";
 import type { Link } from "./link.ts";
 import { readPrompts, readResources, readTemplates } from "./lists/extras.ts";
 import { allPages } from "./lists/pages.ts";
@@ -106,8 +107,9 @@ export class Offer {
   #refresh(run: (signal: AbortSignal) => Promise<void>): Refresh {
     return new Refresh(async () => {
       const closing = this.#closing.signal;
+      using limit = deadline(this.#options.listMs, closing);
       try {
-        await run(AbortSignal.any([closing, AbortSignal.timeout(this.#options.listMs)]));
+        await run(limit.signal);
       } catch (error) {
         if (!closing.aborted) this.#remark(`one of its lists could not be read again: ${messageOf(error)}`);
       }

@@ -1,5 +1,6 @@
 /** Requests on the way to a login: bounded in size, time and redirects, and never led to another origin. */
 import { messageOf } from "../../domain/errors.ts";
+import { deadline } from "../../stdx/index.ts";
 import { checkedEndpoint, shown } from "./addresses.ts";
 import { LoginFailure } from "./failure.ts";
 
@@ -21,10 +22,10 @@ export interface Guard {
 /** Rejects with `LoginFailure` at each limit. The answer has been read whole. */
 export function guardedFetch({ fetch, server, signal }: Guard): Fetch {
   return async (address, init = {}) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    using limit = deadline(TIMEOUT_MS, signal);
     let url = checkedEndpoint(address, "the address asked for", server);
     for (let redirects = 0; ; redirects++) {
-      const response = await reached(fetch, url, { ...init, redirect: "manual", signal: limit }, signal);
+      const response = await reached(fetch, url, { ...init, redirect: "manual", signal: limit.signal }, signal);
       const target = redirectOf(response, url);
       if (target === undefined) return await readWhole(response, url, signal);
       await response.body?.cancel();
