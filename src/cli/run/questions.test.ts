@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
 import { call, fault, say } from "../../testing/index.ts";
 import { openPrintedPage, openServersPlace, SCRIPTED, stdio } from "../mcp/test-scene.ts";
@@ -131,9 +131,9 @@ describe("a prompt of a server", () => {
   });
 
   it("Ctrl-C while its server is waited for is 130", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED, "silent", "journal=journal") }, { script: [fault("stall")] });
-    const running = place.start(["run", "/s:review a.ts"]);
-    await vi.waitFor(async () => expect(await place.repository.read("journal")).toContain("started"), 10_000);
+    place = await openServersPlace({ s: stdio(SCRIPTED, "silent") }, { script: [fault("stall")] });
+    const running = place.start(["run", "/s:review a.ts", "--json"]);
+    await running.said(/"session\.opened"/); // from there on it listens for signals
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
   });
