@@ -65,6 +65,7 @@ export function preparing(around: Surroundings, given: Given): Prepare {
         agent: { ...agent, model: settings.model },
         cwd,
         nativeId: isSame(agent, state) ? state.nativeId : undefined,
+        forkOf: isSame(agent, state) ? state.forkOf : undefined,
         mcpServers: given.mcpServers,
         saved: state,
         marker: around.claim(),
@@ -107,6 +108,7 @@ function backendOf(agent: AgentConfig, { env, baseUrl = agent.baseUrl, apiKey, p
     case "codex":
     case "gemini-cli":
     case "opencode":
+    case "command":
       throw new RookeryError(
         "backend_unsupported",
         `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,

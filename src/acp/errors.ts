@@ -1,4 +1,5 @@
 /** What can go wrong between two peers: an answer that is an error, and an end of the connection. */
+import type { ProgramExit } from "../programs/index.ts";
 import type { RpcErrorObject } from "./wire/message.ts";
 
 /** The codes of JSON-RPC and of ACP. */
@@ -40,12 +41,7 @@ export const notFound = (what: string): PeerError => peerError(RPC.notFound, `${
 export const requestCancelled = (): PeerError => peerError(RPC.cancelled, "the request was cancelled");
 
 /** How a process ended that was the other side of a connection. */
-export interface PeerExit {
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  /** The last it wrote there. */
-  readonly stderr: string;
-}
+export type PeerExit = ProgramExit;
 
 export type ConnectionEnd = "closed" | "eof" | "broken";
 

@@ -16,14 +16,14 @@ export {
   type StreamTransportOptions,
   type Transport,
   type TransportSink,
-} from "./wire/transport.ts";
+} from "../programs/transport.ts";
 export * from "./agent/index.ts";
 export * from "./client/index.ts";
 export type * as schema from "./schema.ts";
 export * from "./mcp/index.ts";
 export * from "./proxy/index.ts";
 export * from "./conductor/index.ts";
-export * from "./process/index.ts";
+export { startAgent, type AgentCommand, type AgentProcess, type CloseDeadlines } from "../programs/index.ts";
 export * from "./serve/index.ts";
 export * from "./registry/index.ts";
 export * from "./trace/index.ts";

@@ -1,5 +1,5 @@
 /** The built-in agent of one session: a model, its tools and its instructions. */
-import type { AgentConnection } from "../domain/index.ts";
+import type { AgentConnection, Capabilities } from "../domain/index.ts";
 import type { Model } from "../providers/index.ts";
 import type { AgentTools, Artifact } from "../tools/index.ts";
 import { interpretTurn } from "./interpreter.ts";
@@ -21,9 +21,23 @@ export interface Acting extends BuiltIn {
   readonly artifact: Artifact;
 }
 
+const CAPABILITIES: Capabilities = {
+  resume: true,
+  fork: true,
+  permissions: true,
+  questions: true,
+  mcp: true,
+  models: true,
+  modes: false,
+  interrupt: true,
+  usage: true,
+  cost: false, // computed from prices
+};
+
 export function openBuiltIn(agent: BuiltIn): AgentConnection {
   return {
     resumesTurns: true,
+    capabilities: CAPABILITIES,
     runTurn: (turn) => interpretTurn(agent, turn),
     [Symbol.asyncDispose]: () => Promise.resolve(), // whatever a turn opens, the turn closes
   };

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type {
   EventBody,
+  LimitReached,
   McpServerSpec,
   McpSnapshot,
   PromptContribution,
@@ -54,7 +55,7 @@ export interface Equipment extends AsyncDisposable {
   /** Undefined until the session is there. */
   readonly desk: SessionDesk | undefined;
   /** Runs a turn between the hooks of the plugins, once the servers had their time to come up. */
-  turn(turn: TurnContext, run: () => Promise<TurnOutcome>): Promise<TurnOutcome>;
+  turn<End extends TurnOutcome | LimitReached>(turn: TurnContext, run: () => Promise<End>): Promise<End>;
 }
 
 /** In the first turn only: an agent that begins without its tools may never look for them again. */
@@ -123,7 +124,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
       running = turn;
-      let status: TurnOutcome["status"] = "failed"; // where it rejects: plugins see that end too
+      let status: TurnOutcome["status"] | LimitReached["status"] = "failed"; // where it rejects: plugins see that end too
       const outcome = await run()
         .then((ended) => {
           status = ended.status;

@@ -1,6 +1,6 @@
 /** No agent at all: a session that holds the tools of one, for a program that brings its own model. */
 import { codingTools } from "../agent/index.ts";
-import { RookeryError, type Backend } from "../domain/index.ts";
+import { NO_CAPABILITIES, RookeryError, type Backend } from "../domain/index.ts";
 import { openEquipment, type Wanted } from "./equipment.ts";
 import { withoutSecrets } from "./secrets.ts";
 
@@ -19,6 +19,7 @@ export function toolsOnlyBackend({ env, wanted = {} }: ToolsOnlyOptions): Backen
       const equipment = await openEquipment({ ...wanted, servers, cwd, marker, saved, env: clean, base });
       return {
         resumesTurns: false,
+        capabilities: NO_CAPABILITIES,
         tools: equipment.held,
         attach: (desk) => equipment.attach(desk),
         runTurn: () => Promise.reject(new RookeryError("agent_unavailable", "this session only serves its tools")),

@@ -35,6 +35,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   store_closed: EXIT.failed,
   log_corrupt: EXIT.failed,
   agent_unavailable: EXIT.failed,
+  usage_limited: EXIT.failed,
   agent_exited: EXIT.failed,
   agent_failed: EXIT.failed,
   backend_unsupported: EXIT.failed,

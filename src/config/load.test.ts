@@ -9,6 +9,8 @@ import type { Env } from "./home.ts";
 import { type Config, loadConfig, resolveAgent } from "./load.ts";
 import { trust } from "./trust.ts";
 
+const BUILT_IN = ["anthropic", "claude", "codex", "gemini", "opencode"];
+
 let folder: string;
 let repo: string;
 let env: Env;
@@ -70,7 +72,7 @@ it("the repository's keys win over the user's, agent by agent and key by key", a
       `[prices."a/b"]\ninput = 5\noutput = 6\ncache_read = 0.5\n[worktree]\nsetup = "npm ci"`,
   );
   const config = await load();
-  expect(resolveAgent(config, "x")).toEqual({
+  expect(resolveAgent(config, "x")).toMatchObject({
     name: "x",
     backend: "api",
     model: "anthropic/b",
@@ -164,7 +166,7 @@ it("a repository that nobody trusted is refused, left out or only checked", asyn
   await write("repo/rookery.toml", `[agents.theirs]`);
   await write(".config/rookery/rookery.toml", `[agents.mine]`);
   await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "not_trusted" });
-  expect([...(await loadConfig({ cwd: repo, env, trust: "leave_out" })).agents.keys()]).toEqual(["mine", "anthropic"]);
+  expect([...(await loadConfig({ cwd: repo, env, trust: "leave_out" })).agents.keys()]).toEqual(["mine", ...BUILT_IN]);
   expect((await load()).agents.has("theirs")).toBe(true);
 
   await trust(repo, env);

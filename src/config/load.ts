@@ -37,6 +37,15 @@ export interface AgentConfig extends AgentSpec {
   readonly env: Readonly<Record<string, string>>;
   readonly auth: string | undefined;
   readonly serve: readonly ("files" | "terminals")[];
+  readonly pty: boolean;
+  readonly passEnv: readonly string[];
+  /** In seconds. */
+  readonly stall: { readonly [Clock in "model" | "tool" | "progress"]?: number | false | undefined };
+  /** In seconds. */
+  readonly parkLimit: number | undefined;
+  readonly sessionPath: string | undefined;
+  readonly textPath: string | undefined;
+  readonly resumeCommand: readonly string[] | undefined;
   readonly builtIn: boolean;
 }
 
@@ -57,6 +66,10 @@ export interface LoadOptions {
 
 const BUILT_IN: Record<string, AgentTable> = {
   anthropic: { backend: "api", model: "anthropic/claude-sonnet-5" },
+  claude: { backend: "claude-code" },
+  codex: { backend: "codex" },
+  gemini: { backend: "gemini-cli" },
+  opencode: { backend: "opencode" },
 };
 
 /** Rejects with `config_invalid`, `not_trusted` or `cwd_missing`. */
@@ -144,8 +157,23 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     env: first(tables, ({ env }) => env) ?? {},
     auth: first(tables, ({ auth }) => auth),
     serve: first(tables, ({ serve }) => serve) ?? [],
+    mode: first(tables, ({ mode }) => mode),
+    pty: first(tables, ({ pty }) => pty) ?? false,
+    passEnv: first(tables, ({ pass_env }) => pass_env) ?? [],
+    stall: first(tables, ({ stall }) => stall) ?? {},
+    parkLimit: first(tables, ({ park_limit }) => park_limit),
+    sessionPath: first(tables, ({ session_path }) => session_path),
+    textPath: first(tables, ({ text_path }) => text_path),
+    resumeCommand: first(tables, ({ resume_command }) => resume_command),
     builtIn: own.length === 0,
   };
+  if (agent.backend === "command" && agent.command === undefined) {
+    const file = layers.find(({ table }) => tableOf(table.agents, name) !== undefined)?.file ?? "";
+    throw new RookeryError(
+      "config_invalid",
+      `${file}: agents.${name} drives a program and needs a command = ["program", "{prompt}"]`,
+    );
+  }
   if (agent.backend === "acp" && agent.command === undefined && agent.registry === undefined) {
     const file = layers.find(({ table }) => tableOf(table.agents, name) !== undefined)?.file ?? "";
     const example = 'command = ["npx", "-y", "some-acp-agent"]';

@@ -23,6 +23,8 @@ const ToolPattern = z.union([
 ]);
 export type ToolPattern = z.infer<typeof ToolPattern>;
 
+const clock = z.union([z.number().positive(), z.literal(false)]);
+
 const AgentTable = z.strictObject({
   backend: z.enum(BACKEND_KINDS).optional(),
   model: name.optional(),
@@ -41,6 +43,22 @@ const AgentTable = z.strictObject({
   auth: name.optional(),
   /** What is done here for an ACP agent, within the folder and behind the permissions, instead of by itself. */
   serve: z.array(z.enum(["files", "terminals"])).optional(),
+  /** What its program calls a way to work: a permission mode, a sandbox, an approval mode. */
+  mode: name.optional(),
+  /** Its program gets a terminal, for set-ups that need one. */
+  pty: z.boolean().optional(),
+  /** Variables of the environment that it gets although they are another provider's secrets. */
+  pass_env: z.array(name).optional(),
+  /** How long nothing may come before a turn counts as stalled, in seconds; false: for ever. */
+  stall: z.strictObject({ model: clock.optional(), tool: clock.optional(), progress: clock.optional() }).optional(),
+  /** How long a turn may wait for a usage limit to end, in seconds; 0: it fails at once. */
+  park_limit: z.number().nonnegative().optional(),
+  /** For a `command`: where its JSON has the id of its session, such as "session.id". */
+  session_path: name.optional(),
+  /** For a `command`: where its JSON has what it says. */
+  text_path: name.optional(),
+  /** For a `command`: what starts it for a session that it knows. */
+  resume_command: z.array(name).nonempty().optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
 });
 export type AgentTable = z.infer<typeof AgentTable>;

@@ -5,7 +5,7 @@ import type { McpServerSpec } from "./mcp.ts";
 import type { SessionTools } from "./session-tools.ts";
 import type { SessionState } from "./state.ts";
 
-export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp"] as const;
+export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
 
 /** A named configuration of an agent, after defaults. */
@@ -17,6 +17,8 @@ export interface AgentSpec {
   /** Texts of the prompt files, in order. */
   readonly prompts: readonly string[];
   readonly command: readonly string[] | undefined;
+  /** What the agent's program calls a way to work: its permission, sandbox or approval mode. */
+  readonly mode?: string | undefined;
 }
 
 export interface Backend {
@@ -31,6 +33,8 @@ export interface BackendContext {
   readonly cwd: string;
   /** What the agent's program called this session when it was last driven. */
   readonly nativeId: string | undefined;
+  /** What the program called the session that this one was forked from, and that it is to fork itself if it can. */
+  readonly forkOf?: string | undefined;
   /** What whoever opened the session brings for it. Not in the log: it may hold secrets. */
   readonly mcpServers?: readonly McpServerSpec[] | undefined;
   /** What the log says of the session's tools and plugins. */
@@ -40,14 +44,62 @@ export interface BackendContext {
 }
 
 export interface AgentConnection extends AsyncDisposable {
-  /** Resolves with the turn's outcome. An agent's failure is an outcome; a rejection is a defect or a lost lease. */
-  runTurn(turn: TurnContext): Promise<TurnOutcome>;
+  /**
+   * Resolves with the turn's outcome. An agent's failure is an outcome; a rejection is a defect or a lost lease. Where it
+   * is a limit that passes, the turn is parked, and run again then.
+   */
+  runTurn(turn: TurnContext): Promise<TurnOutcome | LimitReached>;
+  readonly capabilities: Capabilities;
+  /** In the environment of the agent's program and of all that it starts, and of nothing else; undefined while none runs. */
+  readonly childMarker?: string | undefined;
   /** Can it go on with a turn whose process died? If not, such a turn is ended when the session is opened. */
   readonly resumesTurns: boolean;
   /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */
   attach?(desk: SessionDesk): void;
   /** What the agent has of Rookery's tools; left out where it gets none. */
   readonly tools?: SessionTools | undefined;
+}
+
+/** What a backend can do with the agent that it drives. */
+export interface Capabilities {
+  /** The program goes on with its own session after its end; if not, it is told from the log what was said. */
+  readonly resume: boolean;
+  /** The program can fork its own session; if not, the fork is told from the log what was said. */
+  readonly fork: boolean;
+  /** It asks before it acts, and the answer may come from any door. */
+  readonly permissions: boolean;
+  /** It can ask the user something else. */
+  readonly questions: boolean;
+  /** It takes MCP servers, ours among them. */
+  readonly mcp: boolean;
+  readonly models: boolean;
+  readonly modes: boolean;
+  /** A turn can be stopped without ending the program. */
+  readonly interrupt: boolean;
+  readonly usage: boolean;
+  /** The program itself says what a turn cost. */
+  readonly cost: boolean;
+}
+
+export const NO_CAPABILITIES: Capabilities = {
+  resume: false,
+  fork: false,
+  permissions: false,
+  questions: false,
+  mcp: false,
+  models: false,
+  modes: false,
+  interrupt: false,
+  usage: false,
+  cost: false,
+};
+
+/** The account behind the agent may do no more for now. */
+export interface LimitReached {
+  readonly status: "limited";
+  readonly message: string;
+  /** ISO 8601, where it was said until when. */
+  readonly resetsAt?: string | undefined;
 }
 
 /** A session's pen and ear outside of a turn: for what servers say and ask while no turn runs. */
@@ -75,6 +127,8 @@ export interface AskOptions {
 
 export interface TurnContext {
   readonly turnId: string;
+  /** It was parked and goes on: the agent may have heard the input already. */
+  readonly continued?: boolean | undefined;
   readonly input: readonly InputPart[];
   /** Fires when the turn is cancelled. */
   readonly signal: AbortSignal;

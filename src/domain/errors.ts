@@ -30,6 +30,7 @@ export const ERROR_CODES = [
   "provider_unreachable",
   "provider_refused",
   "provider_rate_limited",
+  "usage_limited",
   "provider_overloaded",
   "provider_failed",
   "model_not_found",

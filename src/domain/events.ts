@@ -78,6 +78,8 @@ export const eventBodies = once(() => ({
     permissions: PermissionPolicy,
     title: z.string().optional(),
     parent: z.string().optional(),
+    /** What the program of the parent calls the session that this is a fork of. */
+    forkOf: z.string().optional(),
     reopened: z.boolean().optional(),
     /** What follows is another session's, until it is opened again: till then it is half a copy, and of no use. */
     copying: z.boolean().optional(),
@@ -85,9 +87,20 @@ export const eventBodies = once(() => ({
   "session.closed": z.strictObject({ reason: z.string().optional() }),
   "agent.switched": z.strictObject({ from: z.string(), to: z.string() }),
   /** A program that keeps sessions of its own has one for this: a new one, an earlier one, or a new one that was told what went before. */
-  "agent.connected": z.strictObject({ nativeId: z.string(), how: z.enum(["new", "resumed", "loaded", "handed_over"]) }),
+  "agent.connected": z.strictObject({
+    /** Left out where the program has no name for it, or has not said it yet: then it is connected once more. */
+    nativeId: z.string().optional(),
+    how: z.enum(["new", "resumed", "loaded", "forked", "handed_over"]),
+    /** Of the program, where it says it. */
+    version: z.string().optional(),
+  }),
   "turn.started": z.strictObject({ input: z.array(InputPart), inputId: z.string().optional() }),
   "turn.ended": z.strictObject({ outcome: TurnOutcome }),
+  /** The account behind the agent may do no more for now; `resetsAt` where it was said until when. */
+  "limit.reached": z.strictObject({ message: z.string(), resetsAt: z.iso.datetime().optional() }),
+  /** The turn waits, whoever holds the session, and goes on by itself then. */
+  "turn.parked": z.strictObject({ until: z.iso.datetime(), message: z.string() }),
+  "turn.continued": z.strictObject({ message: z.string().optional() }),
   "input.queued": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
   "message.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
   /** What the agent said, whole. A message with deltas and no completion was abandoned and counts for nothing. */
@@ -159,6 +172,8 @@ export const eventBodies = once(() => ({
     cacheWriteTokens: tokens().optional(),
     reasoningTokens: tokens().optional(),
     costUsd: z.number().nonnegative().optional(),
+    /** Who says what it cost: the program itself, or we, from a table of prices. */
+    costBy: z.enum(["reported", "computed"]).optional(),
     contextUsed: tokens().optional(),
     contextSize: tokens().optional(),
   }),

@@ -1,8 +1,8 @@
 /** What a session is now: a fold over its events, and nothing else may change it. */
 import type { EventOf, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 
-/** `copying`: it is being made from another, or whoever made it died. */
-export type SessionStatus = "idle" | "running" | "waiting" | "closed" | "copying";
+/** `copying`: it is being made from another, or whoever made it died. `parked`: its turn waits for a time. */
+export type SessionStatus = "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
 
 export interface SessionState {
   readonly id: string;
@@ -15,6 +15,8 @@ export interface SessionState {
   readonly parent: string | undefined;
   /** What the agent's program calls this session, if it has sessions of its own. */
   readonly nativeId: string | undefined;
+  /** What the program called the session that this one was forked from, until it has one for this. */
+  readonly forkOf: string | undefined;
   readonly permissions: PermissionPolicy;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -36,6 +38,8 @@ export interface SessionState {
   /** Those of the running turn, until it ends; and those that no turn began. */
   readonly tools: readonly RunningTool[];
   readonly usage: Usage;
+  /** The same by the names of the agents. */
+  readonly usageByAgent: Readonly<Record<string, Usage>>;
 }
 
 export interface RunningTurn {
@@ -43,6 +47,11 @@ export interface RunningTurn {
   readonly startedSeq: number;
   readonly startedAt: string;
   readonly input: readonly InputPart[];
+  /** Waits until then. */
+  readonly parkedUntil: string | undefined;
+  /** How often it was parked. */
+  readonly parks: number;
+  readonly usage: Usage;
 }
 
 export interface QueuedInput {
@@ -96,6 +105,7 @@ export function emptyState(id: string): SessionState {
     title: undefined,
     parent: undefined,
     nativeId: undefined,
+    forkOf: undefined,
     permissions: "ask",
     createdAt: "",
     updatedAt: "",
@@ -112,6 +122,7 @@ export function emptyState(id: string): SessionState {
     grants: [],
     tools: [],
     usage: NO_USAGE,
+    usageByAgent: {},
   };
 }
 
@@ -119,6 +130,7 @@ export function statusOf(state: SessionState): SessionStatus {
   if (state.copying) return "copying";
   if (state.closed) return "closed";
   if (state.turn === undefined) return "idle";
+  if (state.turn.parkedUntil !== undefined) return "parked";
   return state.requests.some(isWaitedForByTurn) ? "waiting" : "running";
 }
 
@@ -139,6 +151,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         title: event.title ?? state.title,
         parent: event.parent ?? state.parent,
         nativeId: event.backend === state.backend ? state.nativeId : undefined,
+        forkOf: event.forkOf ?? (event.backend === state.backend ? state.forkOf : undefined),
         permissions: event.permissions,
         createdAt: state.createdAt || event.at,
         copying: event.copying ?? false,
@@ -146,16 +159,20 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "session.closed":
       return { ...state, closed: true, queue: [], requests: state.requests.filter((request) => !isOfNoTurn(request)) };
     case "agent.switched":
-      return { ...state, agent: event.to, nativeId: undefined };
+      return { ...state, agent: event.to, nativeId: undefined, forkOf: undefined };
     case "agent.connected":
-      return { ...state, nativeId: event.nativeId };
+      return { ...state, nativeId: event.nativeId ?? state.nativeId, forkOf: undefined };
     case "turn.started":
       return {
         ...state,
         turns: state.turns + 1,
-        turn: { id: event.turnId ?? "", startedSeq: event.seq, startedAt: event.at, input: event.input },
+        turn: { id: event.turnId ?? "", startedSeq: event.seq, startedAt: event.at, input: event.input, ...FRESH },
         queue: state.queue.filter((queued) => queued.inputId !== event.inputId),
       };
+    case "turn.parked":
+      return inTurn(state, (turn) => ({ parkedUntil: event.until, parks: turn.parks + 1 }));
+    case "turn.continued":
+      return inTurn(state, () => ({ parkedUntil: undefined }));
     case "turn.ended":
       return {
         ...state,
@@ -184,8 +201,12 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
       const saved = { version: event.version, state: event.state };
       return { ...state, pluginStates: { ...state.pluginStates, [event.plugin]: saved } };
     }
-    case "usage.reported":
-      return { ...state, usage: addUsage(state.usage, event) };
+    case "usage.reported": {
+      const ofAgent = addUsage(state.usageByAgent[event.agent] ?? NO_USAGE, event);
+      const usage = addUsage(state.usage, event);
+      const usageByAgent = { ...state.usageByAgent, [event.agent]: ofAgent };
+      return inTurn({ ...state, usage, usageByAgent }, (turn) => ({ usage: addUsage(turn.usage, event) }));
+    }
     case "message.delta":
     case "message.completed":
     case "thought.delta":
@@ -197,11 +218,19 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "output.text":
     case "agent.raw":
     case "context.compacted":
+    case "limit.reached":
     case "subagent.started":
     case "subagent.ended":
     case "notice":
       return state;
   }
+}
+
+/** Of a turn that has just begun. */
+const FRESH = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };
+
+function inTurn(state: SessionState, change: (turn: RunningTurn) => Partial<RunningTurn>): SessionState {
+  return state.turn === undefined ? state : { ...state, turn: { ...state.turn, ...change(state.turn) } };
 }
 
 export function addUsage(sum: Usage, more: { [Key in keyof Usage]?: Usage[Key] | undefined }): Usage {

@@ -15,6 +15,8 @@ export interface SessionSummary {
   readonly updatedAt: string;
   readonly status: SessionStatus;
   readonly turns: number;
+  /** Until when its turn waits, where it does. */
+  readonly parkedUntil?: string | undefined;
   /** Requests that nobody answered yet. */
   readonly waitingFor: readonly string[];
   /** Those of them that no turn made: they outlast its end. */
@@ -73,9 +75,14 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       const title = summary.title ?? text?.slice(0, TITLE_LENGTH).toWellFormed();
       return { turns: summary.turns + 1, title, status: unlessFixed(summary, "running") };
     }
+    case "turn.parked":
+      return { status: unlessFixed(summary, "parked"), parkedUntil: event.until };
+    case "turn.continued":
+      return { status: unlessFixed(summary, "running"), parkedUntil: undefined };
     case "turn.ended":
       return {
         lastOutcome: event.outcome.status,
+        parkedUntil: undefined,
         waitingFor: summary.ofNoTurn ?? [],
         status: unlessFixed(summary, "idle"),
       };

@@ -1,5 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
-import type { AgentConnection, AskOptions, SessionDesk, TurnOutcome } from "../domain/index.ts";
+import {
+  NO_CAPABILITIES,
+  type AgentConnection,
+  type AskOptions,
+  type SessionDesk,
+  type TurnOutcome,
+} from "../domain/index.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
@@ -19,6 +25,7 @@ async function openWithDesk({ attended = true, commits = Infinity } = {}) {
   const turn = deferred<TurnOutcome>();
   const connection: AgentConnection = {
     resumesTurns: false,
+    capabilities: NO_CAPABILITIES,
     runTurn: () => turn.promise,
     attach: (desk) => attached.resolve(desk),
     [Symbol.asyncDispose]: () => Promise.resolve(),

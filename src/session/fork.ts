@@ -55,8 +55,9 @@ async function copy({ store, clock }: Options, { from, through, lease, changes }
   const { sessionId, generation: fence } = lease;
   const { agent, backend, model, permissions } = from;
   const { cwd = from.cwd, title = from.title } = changes;
+  const forkOf = from.nativeId; // its program may know how to fork it
   const opened = (more: { copying: true } | { reopened: true }): EventDraft => {
-    const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id };
+    const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id, forkOf };
     return { ...body, ...more, agent, at: new Date(clock.now()).toISOString() };
   };
   let expectedHead = 0;

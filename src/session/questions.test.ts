@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { QuestionAnswer, SessionEvent, SessionStore, TurnContext, TurnOutcome } from "../domain/index.ts";
-import { SessionEvent as EventSchema } from "../domain/index.ts";
+import { NO_CAPABILITIES, SessionEvent as EventSchema } from "../domain/index.ts";
 import { DisposeStack, systemClock, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { collect, transcript } from "../testing/index.ts";
@@ -19,7 +19,12 @@ async function openAsking(
 ) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
-  const connection = { resumesTurns, runTurn: play, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const connection = {
+    resumesTurns,
+    capabilities: NO_CAPABILITIES,
+    runTurn: play,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
   const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
   const opening = { store, clock: systemClock, owner: "1.1.test", attended: true, ...options };
   const session = owned.use(await createSession(opening, {}, prepare));

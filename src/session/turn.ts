@@ -6,6 +6,7 @@ import {
   messageOf,
   type AgentConnection,
   type EventBody,
+  type LimitReached,
   type SessionEvent,
   type SessionState,
   type SessionStore,
@@ -36,7 +37,10 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   const journal = await store.journal(recorder.state.id, turnId);
   const context = contextOf(options, journal);
   const outcome = await Promise.race([
-    connection.runTurn(context).catch((error: unknown) => failureOf(error)),
+    connection
+      .runTurn(context)
+      .then(settled)
+      .catch((error: unknown) => failureOf(error)),
     cancelledAfterGrace(signal),
   ]);
   context.end();
@@ -101,6 +105,11 @@ async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterabl
   await recorder.commit();
   const { id, head: through } = recorder.state;
   for await (const page of pagesOf(store, id, { through })) yield* page;
+}
+
+/** A limit that passes is a failure in words. */
+function settled(end: TurnOutcome | LimitReached): TurnOutcome {
+  return end.status === "limited" ? { status: "failed", code: "usage_limited", message: end.message } : end;
 }
 
 /** The agent's own failures are outcomes; what reaches here is a broken log, which is thrown on, or a defect. */

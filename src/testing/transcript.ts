@@ -25,6 +25,12 @@ function line(event: SessionEvent): string | undefined {
       return `started ${textOf(event.input)}`;
     case "turn.ended":
       return event.outcome.status === "failed" ? `ended failed ${event.outcome.code}` : `ended ${event.outcome.status}`;
+    case "turn.parked":
+      return "parked";
+    case "turn.continued":
+      return "continued";
+    case "limit.reached":
+      return "limited";
     case "input.queued":
       return `queued ${textOf(event.input)}`;
     case "message.completed":

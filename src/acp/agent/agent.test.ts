@@ -3,7 +3,7 @@ import { deferred } from "../../stdx/index.ts";
 import { Connection } from "../connection/connection.ts";
 import { PeerError, RPC, peerError } from "../errors.ts";
 import type * as acp from "../schema.ts";
-import { transportPair } from "../wire/transport.ts";
+import { transportPair } from "../../programs/transport.ts";
 import type { AgentHandlers } from "./handlers.ts";
 import type { ClientPeer } from "./peer.ts";
 import { serveAgent } from "./server.ts";

@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import { RookeryError } from "../../domain/errors.ts";
-import { startFailure } from "../process/failure.ts";
-import { typed } from "../process/typed.ts";
+import { startFailure } from "../../programs/failure.ts";
+import { typed } from "../../programs/typed.ts";
 
 const GRACE_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClientTurn } from "../index.ts";
-import { heldMemory } from "../wire/test-memory.ts";
+import { heldMemory } from "../../programs/test-memory.ts";
 import { failure, openScene, readAll, stalled } from "./test-scene.ts";
 
 const MIB = 1024 * 1024;

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
 import { ConnectionClosed, connectClient, PeerError, streamTransport, type Noise } from "../index.ts";
-import { heldMemory } from "../wire/test-memory.ts";
+import { heldMemory } from "../../programs/test-memory.ts";
 import { failure, openScene } from "./test-scene.ts";
 
 const transport = () => streamTransport(new PassThrough(), new PassThrough());

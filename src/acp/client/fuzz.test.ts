@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { AcpStep, AcpTurnScript } from "../../testing/acp-agent/index.ts";
 import type { ClientSession, UpdateItem } from "../index.ts";
-import { fuzz, pause, shredder, type Random } from "../test-fuzz.ts";
+import { fuzz, pause, shredder, type Random } from "../../programs/test-fuzz.ts";
 import { openScene, words } from "./test-scene.ts";
 
 const WAYS = ["reads", "reads text", "breaks off", "waits for the response", "cancels"] as const;

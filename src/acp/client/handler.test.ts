@@ -1,7 +1,7 @@
 import { setImmediate as tick } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
-import { Random } from "../test-fuzz.ts";
+import { Random } from "../../programs/test-fuzz.ts";
 import type { UpdateItem } from "../index.ts";
 import { failure, openScene, readAll, stalled, updateLine, words } from "./test-scene.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AcpScript } from "../../testing/acp-agent/index.ts";
 import type { ProxyOptions } from "../index.ts";
 import { until } from "../proxy/test-traffic.ts";
-import { fuzz, pause, type Random } from "../test-fuzz.ts";
+import { fuzz, pause, type Random } from "../../programs/test-fuzz.ts";
 import { conducted, nested, type Chain, type ChainOptions } from "./test-chain.ts";
 import type { HopMessage } from "./test-hop.ts";
 import { settle, type LineClient, type Message } from "./test-line-client.ts";

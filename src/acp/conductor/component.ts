@@ -1,9 +1,9 @@
 /** A part of a chain: a proxy or the agent, a program or a piece of this process, started when it is first needed. */
 import type { PeerExit } from "../errors.ts";
-import { startAgent, type AgentCommand } from "../process/index.ts";
+import { startAgent, type AgentCommand } from "../../programs/index.ts";
 import { openProxyComponent, type ProxyOptions } from "../proxy/proxy.ts";
 import type { ProxyDialect } from "../proxy/dialect.ts";
-import { transportPair, type Transport } from "../wire/transport.ts";
+import { transportPair, type Transport } from "../../programs/transport.ts";
 
 export interface Component {
   /** As it is called in errors. */

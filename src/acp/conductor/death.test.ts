@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder, type AcpScript } from "../../testing/index.ts";
-import { Random } from "../test-fuzz.ts";
+import { Random } from "../../programs/test-fuzz.ts";
 import type { HopMessage } from "./test-hop.ts";
 import { settle, type LineClient, type Message } from "./test-line-client.ts";
 import { eventually, NAMES, openProcesses, PROXIES, type Name, type ProcessChain } from "./test-processes.ts";

@@ -1,7 +1,7 @@
 /** One hop of a chain under a test's eyes: every message, what was asked and not answered, and a place to hold a message up. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import type { Transport, TransportSink } from "../index.ts";
-import { pause, type Random } from "../test-fuzz.ts";
+import { pause, type Random } from "../../programs/test-fuzz.ts";
 
 export interface HopMessage {
   readonly kind: "request" | "notification" | "response";

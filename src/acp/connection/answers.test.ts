@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { deferred } from "../../stdx/index.ts";
 import { PeerError, peerError } from "../index.ts";
-import { Random } from "../test-fuzz.ts";
+import { Random } from "../../programs/test-fuzz.ts";
 import { scene } from "./test-scene.ts";
 
 describe("a request of the peer", () => {

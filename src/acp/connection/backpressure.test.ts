@@ -10,7 +10,7 @@ import {
   transportPair,
   type ConnectionOptions,
 } from "../index.ts";
-import { heldMemory } from "../wire/test-memory.ts";
+import { heldMemory } from "../../programs/test-memory.ts";
 import { quiet } from "./test-scene.ts";
 
 const MB = 1024 * 1024;

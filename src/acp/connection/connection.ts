@@ -23,7 +23,7 @@ import {
   type RpcNotification,
 } from "../wire/message.ts";
 import { parsed, topLevelSpans, withValue } from "../wire/scan.ts";
-import type { Transport } from "../wire/transport.ts";
+import type { Transport } from "../../programs/transport.ts";
 import { Asked } from "./asked.ts";
 import { InHand, errorLine } from "./in-hand.ts";
 import { Inbox } from "./inbox.ts";

@@ -8,7 +8,7 @@ import {
   type IncomingRequest,
   type RequestOptions,
 } from "../index.ts";
-import { Random, fuzz, pause, shredder } from "../test-fuzz.ts";
+import { Random, fuzz, pause, shredder } from "../../programs/test-fuzz.ts";
 import { OrderLog } from "./test-order.ts";
 import { quiet } from "./test-scene.ts";
 

@@ -1,6 +1,6 @@
 /** What waits to be written: gathered while the process is busy, written at once, and bounded while the peer does not read. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
-import type { Transport } from "../wire/transport.ts";
+import type { Transport } from "../../programs/transport.ts";
 
 /** Above this a writer is asked to wait. */
 const HIGH_WATER = 256 * 1024;

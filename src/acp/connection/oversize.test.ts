@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { MessageTooLarge } from "../index.ts";
-import { heldMemory } from "../wire/test-memory.ts";
+import { heldMemory } from "../../programs/test-memory.ts";
 import { scene, type Scene } from "./test-scene.ts";
 
 const MB = 1024 * 1024;

@@ -9,7 +9,7 @@ import {
   type ClientRequestHandler,
   type ProxyOptions,
 } from "../index.ts";
-import { fuzz, type Random } from "../test-fuzz.ts";
+import { fuzz, type Random } from "../../programs/test-fuzz.ts";
 import { RawPeer, until, type Seen } from "./test-traffic.ts";
 
 /** Of each kind, so that all together are some hundreds; `ROOKERY_FUZZ=10000` is the long run. */

@@ -1,7 +1,7 @@
 /** Two raw peers that send each other random messages through whatever stands between them, and note what they sent and saw. */
 import { PassThrough } from "node:stream";
 import { setImmediate as tick } from "node:timers/promises";
-import { chunks, type Random } from "../test-fuzz.ts";
+import { chunks, type Random } from "../../programs/test-fuzz.ts";
 
 interface Message {
   readonly id?: number | string;

@@ -1,7 +1,7 @@
 /** One command that runs for an agent: its output so far, and its end. */
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from "@agentclientprotocol/sdk";
 import { killMarked } from "../../stdx/index.ts";
-import { OwnedChild, streamEnded, within, type OwnedOptions } from "../process/owned.ts";
+import { OwnedChild, streamEnded, within, type OwnedOptions } from "../../programs/owned.ts";
 import { KeptOutput } from "./output.ts";
 
 const GRACE_MS = 2_000;

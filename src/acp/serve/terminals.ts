@@ -15,7 +15,7 @@ import type {
 import { isRookeryError } from "../../domain/errors.ts";
 import { PathRefusal, confined } from "../../stdx/index.ts";
 import { RPC, notFound, peerError, requestCancelled, type PeerError } from "../errors.ts";
-import { quotedWord, typed } from "../process/typed.ts";
+import { quotedWord, typed } from "../../programs/typed.ts";
 import { servingFailure } from "./failure.ts";
 import { beforeAbort, passGate, type Gate, type ServeContext } from "./gate.ts";
 import { createParams, parsed, terminalParams, type CreateParams } from "./params.ts";

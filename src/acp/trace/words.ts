@@ -1,5 +1,5 @@
 /** Says in a few words what a message carries; foreign text is cut and made harmless. */
-import { harmless } from "../process/stderr.ts";
+import { harmless } from "../../programs/stderr.ts";
 import { objectOf, textOf } from "./entry.ts";
 
 const LONGEST = 100;

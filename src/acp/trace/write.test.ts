@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../testing/repository.ts";
 import { Connection } from "../connection/connection.ts";
-import { transportPair } from "../wire/transport.ts";
+import { transportPair } from "../../programs/transport.ts";
 import { traceTo } from "./index.ts";
 
 const clock = { now: () => Date.parse("2025-01-01T00:00:00Z") };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fuzz, type Random } from "../test-fuzz.ts";
+import { fuzz, type Random } from "../../programs/test-fuzz.ts";
 import { topLevelSpans, withValue } from "./scan.ts";
 
 function values(text: string): Record<string, string> {

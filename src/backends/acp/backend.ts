@@ -4,6 +4,7 @@ import {
   type AgentConnection,
   type Backend,
   type BackendContext,
+  type Capabilities,
   type EventBody,
   type McpServerSpec,
   type SessionDesk,
@@ -72,6 +73,20 @@ function equip(
   return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env, reported, base: [] });
 }
 
+/** What the protocol has; not every agent has all of it. */
+const CAPABILITIES: Capabilities = {
+  resume: true,
+  fork: true,
+  permissions: true,
+  questions: true,
+  mcp: true,
+  models: true,
+  modes: false,
+  interrupt: true,
+  usage: true,
+  cost: true,
+};
+
 class AcpConnection implements AgentConnection {
   /** Its program has the turn, and died with it. */
   readonly resumesTurns = false;
@@ -115,6 +130,20 @@ class AcpConnection implements AgentConnection {
     this.#live = live;
     this.#introduced = false;
     return live;
+  }
+
+  get capabilities(): Capabilities {
+    const { loadSession, sessionCapabilities } = this.#live?.client.capabilities ?? {};
+    const resume = sessionCapabilities?.resume != null || loadSession === true;
+    return {
+      ...CAPABILITIES,
+      resume,
+      fork: (sessionCapabilities as { fork?: unknown } | null | undefined)?.fork != null,
+    };
+  }
+
+  get childMarker(): string | undefined {
+    return this.#live?.process.marker;
   }
 
   get tools(): SessionTools {

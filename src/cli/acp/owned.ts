@@ -1,6 +1,6 @@
 /** Owns the programs that a command starts: they end with it, and where it is killed, at the next start of Rookery. */
 import { join } from "node:path";
-import type { AgentCommand } from "../../acp/process/index.ts";
+import type { AgentCommand } from "../../programs/index.ts";
 import { homeFolder } from "../../config/home.ts";
 import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
 import type { Io } from "../io.ts";

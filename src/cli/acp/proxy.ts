@@ -1,5 +1,5 @@
 /** `rookery acp proxy`: stands between an editor and an agent, and gives every session the MCP servers of a file. */
-import { startAgent } from "../../acp/process/index.ts";
+import { startAgent } from "../../programs/index.ts";
 import type { Proxy, ProxyOptions } from "../../acp/proxy/index.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

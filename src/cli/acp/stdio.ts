@@ -1,6 +1,6 @@
 /** The protocol on this process's own stdin and stdout. */
 import type { Readable } from "node:stream";
-import { streamTransport, type Transport } from "../../acp/wire/transport.ts";
+import { streamTransport, type Transport } from "../../programs/transport.ts";
 import { type Io, say } from "../io.ts";
 import { takeStdout } from "./stdout.ts";
 

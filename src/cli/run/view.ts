@@ -68,6 +68,13 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
       return line(view, paint("dim", oneLine(`started ${event.title} (${event.childSessionId})`)));
     case "subagent.ended":
       return line(view, paint("dim", oneLine(`${event.childSessionId}: ${event.outcome.status}`)));
+    case "turn.parked":
+      return line(
+        view,
+        `${paint("yellow", "!")} ${oneLine(`${event.message}; waits until ${localTime(event.until)}`)}`,
+      );
+    case "turn.continued":
+      return line(view, paint("dim", oneLine(event.message ?? "goes on")));
     case "usage.reported":
       return [{ ...view, usage: addUsage(view.usage ?? NO_USAGE, event) }, ""];
     case "session.opened":
@@ -78,6 +85,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "permission.resolved":
     case "question.asked":
     case "question.answered":
+    case "limit.reached": // how the turn goes on is said by itself
     case "agent.connected":
     case "process.started":
     case "process.exited":
@@ -86,6 +94,10 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "plugin.saved":
       return [view, ""];
   }
+}
+
+function localTime(at: string): string {
+  return new Date(at).toLocaleString("sv"); // as ISO 8601 has it, in the zone of whoever reads
 }
 
 /** What is being waited for, to be shown while nothing comes. */

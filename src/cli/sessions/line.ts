@@ -28,6 +28,12 @@ function detailOf(event: EventBody): string {
       return textOf(event.input);
     case "turn.ended":
       return outcomeText(event.outcome);
+    case "turn.parked":
+      return `until ${event.until}: ${event.message}`;
+    case "turn.continued":
+      return event.message ?? "";
+    case "limit.reached":
+      return `${event.message}${event.resetsAt === undefined ? "" : ` (until ${event.resetsAt})`}`;
     case "message.delta":
     case "message.completed":
     case "thought.delta":
@@ -63,7 +69,7 @@ function detailOf(event: EventBody): string {
     case "process.exited":
       return `${event.pid} ${event.signal ?? `exit ${event.exitCode ?? "unknown"}`}`;
     case "agent.connected":
-      return `${event.nativeId} (${event.how})`;
+      return `${event.nativeId ?? ""} (${event.how})`.trimStart();
     case "agent.raw":
       return JSON.stringify(event.data) ?? "";
     case "context.compacted":

@@ -1,5 +1,5 @@
 /** For tests: a session that another process drives, with an agent that does what the test says. */
-import type { SessionStore, TurnContext, TurnOutcome } from "../../domain/index.ts";
+import { NO_CAPABILITIES, type SessionStore, type TurnContext, type TurnOutcome } from "../../domain/index.ts";
 import { createSession, type Session } from "../../session/index.ts";
 import { systemClock } from "../../stdx/index.ts";
 
@@ -11,6 +11,7 @@ export function openScripted(
   const settings = { agent: "a", backend: "acp", model: undefined, cwd: folder, permissions: "ask" } as const;
   const connection = {
     resumesTurns: false,
+    capabilities: NO_CAPABILITIES,
     runTurn: async (turn: TurnContext) => (await play(turn)) ?? ({ status: "done" } as const),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };

@@ -66,6 +66,10 @@ export function show(
     case "mcp.status":
       if (!live || event.status !== "failed") return [shown, []];
       return [shown, [mcpFailure(event)]];
+    case "turn.parked":
+      return [shown, live ? notice({ ...event, type: "notice", level: "warning", code: "parked" }) : []];
+    case "turn.continued":
+    case "limit.reached":
     case "session.opened":
     case "session.closed":
     case "agent.switched":

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { deferred, killMarked, startGroup, startTimeOf, type ProcessGroup } from "../../stdx/index.ts";
+import { deferred, killMarked, startGroup, startTimeOf, type ProcessGroup } from "../stdx/index.ts";
 import { startFailure } from "./failure.ts";
 
 export interface OwnedOptions {

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { isAlive, processesMarked, startTimeOf } from "../../stdx/index.ts";
-import { builtEnvironment } from "../../testing/environment.ts";
-import { temporaryFolder, type TemporaryFolder } from "../../testing/repository.ts";
-import { Connection } from "../connection/connection.ts";
-import type { Transport } from "../wire/transport.ts";
+import { isAlive, processesMarked, startTimeOf } from "../stdx/index.ts";
+import { builtEnvironment } from "../testing/environment.ts";
+import { temporaryFolder, type TemporaryFolder } from "../testing/repository.ts";
+import { Connection } from "../acp/connection/connection.ts";
+import type { Transport } from "./transport.ts";
 import { startAgent, type AgentCommand, type AgentProcess } from "./index.ts";
 
 let folder: TemporaryFolder;

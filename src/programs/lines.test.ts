@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chunks, fuzz } from "../test-fuzz.ts";
+import { chunks, fuzz } from "./test-fuzz.ts";
 import { LineSplitter } from "./lines.ts";
 import { heldMemory } from "./test-memory.ts";
 

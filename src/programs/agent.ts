@@ -1,9 +1,8 @@
 /** An agent that is a child process: a transport to speak to it, and an end that leaves nothing of it behind. */
 import type { Readable, Writable } from "node:stream";
-import { RookeryError } from "../../domain/errors.ts";
-import type { ProcessIdentity } from "../../stdx/index.ts";
-import type { PeerExit } from "../errors.ts";
-import { streamTransport, type Transport } from "../wire/transport.ts";
+import { RookeryError } from "../domain/errors.ts";
+import type { ProcessIdentity } from "../stdx/index.ts";
+import { streamTransport, type Transport } from "./transport.ts";
 import { OwnedChild, streamEnded, within } from "./owned.ts";
 import { StderrTail } from "./stderr.ts";
 
@@ -18,6 +17,14 @@ export interface AgentCommand {
   readonly maxMessageBytes?: number | undefined;
   /** Hears what comes there, as it comes and as it is. */
   readonly onStderr?: ((text: string) => void) | undefined;
+}
+
+/** How a process ended. */
+export interface ProgramExit {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** The last it wrote there. */
+  readonly stderr: string;
 }
 
 export interface CloseDeadlines {
@@ -35,12 +42,12 @@ export interface AgentProcess extends AsyncDisposable {
   readonly transport: Transport;
   readonly stderrTail: string;
   /** Resolves when the process that was started has ended. What outlives it is ended too, soon after. */
-  exit(): Promise<PeerExit>;
+  exit(): Promise<ProgramExit>;
   /**
    * Closes its stdin, then TERM to its group, then KILL, each after a deadline; resolves when nothing of it is left.
    * What it wrote before is still delivered if it is read at once. A second call waits for the first.
    */
-  close(deadlines?: CloseDeadlines): Promise<PeerExit>;
+  close(deadlines?: CloseDeadlines): Promise<ProgramExit>;
 }
 
 const EOF_MS = 1_000;
@@ -67,10 +74,10 @@ class Agent implements AgentProcess {
   readonly #stdout: Readable;
   readonly #stderr: Readable;
   readonly #tail = new StderrTail();
-  readonly #exit: Promise<PeerExit>;
+  readonly #exit: Promise<ProgramExit>;
   /** Nothing that it started is left. */
   readonly #swept: Promise<void>;
-  #closing: Promise<PeerExit> | undefined;
+  #closing: Promise<ProgramExit> | undefined;
 
   constructor(owned: OwnedChild, { maxMessageBytes, onStderr }: AgentCommand) {
     const { stdin, stdout, stderr } = owned.group.child;
@@ -95,11 +102,11 @@ class Agent implements AgentProcess {
     return this.#tail.text();
   }
 
-  exit(): Promise<PeerExit> {
+  exit(): Promise<ProgramExit> {
     return this.#exit;
   }
 
-  close(deadlines: CloseDeadlines = {}): Promise<PeerExit> {
+  close(deadlines: CloseDeadlines = {}): Promise<ProgramExit> {
     this.#closing ??= this.#close(deadlines);
     return this.#closing;
   }
@@ -108,7 +115,7 @@ class Agent implements AgentProcess {
     await this.close();
   }
 
-  async #close({ eofMs = EOF_MS, termMs = TERM_MS }: CloseDeadlines): Promise<PeerExit> {
+  async #close({ eofMs = EOF_MS, termMs = TERM_MS }: CloseDeadlines): Promise<ProgramExit> {
     this.#stdin.end();
     if (!(await within(eofMs, this.#owned.group.ended))) await this.#owned.end(termMs);
     const exit = await this.#exit;
@@ -120,7 +127,7 @@ class Agent implements AgentProcess {
     return exit;
   }
 
-  async #exited(): Promise<PeerExit> {
+  async #exited(): Promise<ProgramExit> {
     const { ended, child } = this.#owned.group;
     const said = streamEnded(this.#stderr);
     await ended;

@@ -1,7 +1,7 @@
 /** Why a program could not be started, in words: the system says ENOENT for three different things. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { RookeryError, messageOf } from "../../domain/errors.ts";
+import { RookeryError, messageOf } from "../domain/errors.ts";
 
 /** `agent_unavailable`, or `cwd_missing` where it is the folder that is missing. */
 export async function startFailure(command: string, cwd: string, cause: unknown): Promise<RookeryError> {

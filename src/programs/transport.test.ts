@@ -3,8 +3,8 @@ import { connect, createServer } from "node:net";
 import { PassThrough, Readable } from "node:stream";
 import { ReadableStream, TransformStream, WritableStream } from "node:stream/web";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { deferred } from "../../stdx/index.ts";
-import { Connection, ConnectionClosed, streamTransport, type Transport } from "../index.ts";
+import { deferred } from "../stdx/index.ts";
+import { Connection, ConnectionClosed, streamTransport, type Transport } from "../acp/index.ts";
 import { transportPair } from "./transport.ts";
 
 const echo = { request: ({ params }: { params: unknown }) => params };

@@ -1,2 +1,0 @@
-/** Agents as child processes. */
-export { startAgent, type AgentCommand, type AgentProcess, type CloseDeadlines } from "./agent.ts";

@@ -1,0 +1,15 @@
+/** Programs that Rookery starts and owns whole: what is said to them and by them, and an end that leaves nothing behind. */
+export { startAgent, type AgentCommand, type AgentProcess, type CloseDeadlines, type ProgramExit } from "./agent.ts";
+export { startFailure } from "./failure.ts";
+export { LineSplitter, type LineSink } from "./lines.ts";
+export { OwnedChild, streamEnded, within, type OwnedOptions } from "./owned.ts";
+export { harmless } from "./stderr.ts";
+export {
+  DEFAULT_MAX_MESSAGE_BYTES,
+  streamTransport,
+  transportPair,
+  type StreamTransportOptions,
+  type Transport,
+  type TransportSink,
+} from "./transport.ts";
+export { quotedWord, typed } from "./typed.ts";
