@@ -1,6 +1,19 @@
 /** How the agent of a session is found and opened: from what the configuration of its folder says, and whoever opens it. */
 import { stat } from "node:fs/promises";
-import { acpBackend, apiBackend, toolsOnlyBackend, type Wanted } from "./backends/index.ts";
+import {
+  acpBackend,
+  apiBackend,
+  claudeBackend,
+  codexBackend,
+  commandBackend,
+  familyOf,
+  geminiBackend,
+  opencodeBackend,
+  programEnvironment,
+  toolsOnlyBackend,
+  type Family,
+  type Wanted,
+} from "./backends/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
 import {
   messageOf,
@@ -97,23 +110,33 @@ interface Means extends Pick<Given, "baseUrl" | "apiKey">, Pick<Config, "prices"
   readonly wanted: Wanted;
 }
 
-/** Throws `backend_unsupported`. */
 function backendOf(agent: AgentConfig, { env, baseUrl = agent.baseUrl, apiKey, prices, wanted }: Means): Backend {
   switch (agent.backend) {
     case "api":
       return apiBackend({ env, baseUrl, apiKey, wanted, priceOf: (name) => prices.get(name) });
-    case "acp":
-      return acpBackend({ env, auth: agent.auth, serve: agent.serve, registry: agent.registry, wanted });
+    case "acp": {
+      const { auth, serve, registry } = agent;
+      const own = programEnv(agent, env, familyOf([...(agent.command ?? []), registry ?? ""]));
+      return acpBackend({ env: own, auth, serve, registry, wanted });
+    }
     case "claude-code":
+      return claudeBackend({ env: programEnv(agent, env, "claude"), wanted, pty: agent.pty });
     case "codex":
+      return codexBackend({ env: programEnv(agent, env, "codex"), wanted });
     case "gemini-cli":
+      return geminiBackend({ env: programEnv(agent, env, "gemini"), wanted });
     case "opencode":
-    case "command":
-      throw new RookeryError(
-        "backend_unsupported",
-        `agent ${agent.name} uses the backend ${agent.backend}, which this version does not drive yet: \`rookery agents\` lists what it does`,
-      );
+      return opencodeBackend({ env: programEnv(agent, env, "any"), wanted });
+    case "command": {
+      const { pty, resumeCommand, sessionPath, textPath } = agent;
+      return commandBackend({ env: programEnv(agent, env, "none"), wanted, pty, resumeCommand, sessionPath, textPath });
+    }
   }
+}
+
+/** What the user lists for the agent it gets, whosever secret it is. */
+function programEnv(agent: AgentConfig, env: Means["env"], family: Family): Means["env"] {
+  return programEnvironment(env, family, [...agent.passEnv, ...Object.keys(agent.env)]);
 }
 
 /** Where there are no servers, nothing that has to do with them is loaded. */

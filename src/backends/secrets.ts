@@ -7,8 +7,11 @@ const ANY_PROVIDER = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/i;
 /** Those that also go by other names. */
 const THESE_PROVIDERS = /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|OPENROUTER|DEEPSEEK|MISTRAL|GROQ|XAI)_(\w+_)?(KEY|TOKEN)$/i;
 
+export function isSecret(name: string): boolean {
+  return ANY_PROVIDER.test(name) || THESE_PROVIDERS.test(name);
+}
+
 /** A command that a model wrote has no business with the keys that pay for it. */
 export function withoutSecrets(env: Environment): Environment {
-  const isSecret = (name: string) => ANY_PROVIDER.test(name) || THESE_PROVIDERS.test(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecret(name)));
 }

@@ -12,4 +12,5 @@ export {
   type Transport,
   type TransportSink,
 } from "./transport.ts";
+export { readRecords, type JsonRecord, type RecordSink } from "./records.ts";
 export { quotedWord, typed } from "./typed.ts";

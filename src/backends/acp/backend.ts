@@ -25,7 +25,7 @@ import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { offeredTool } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
-import { handoverText } from "./handover.ts";
+import { handoverText } from "../handover.ts";
 import { startLive, type How, type Live } from "./live.ts";
 import { outcomeOfFailure } from "./outcome.ts";
 import { AcpTurn } from "./turn.ts";

@@ -1,5 +1,5 @@
 /** Tells an agent that has lost a conversation what was said in it, marked as such. */
-import { textOf, type SessionEvent, type TurnContext } from "../../domain/index.ts";
+import { textOf, type SessionEvent, type TurnContext } from "../domain/index.ts";
 
 /** Of a long conversation the end counts most. */
 const MOST = 60_000;

@@ -1,0 +1,281 @@
+/** The backend of any program that has a conversation of its own: started when it is needed, and once more after its end. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  isRookeryError,
+  messageOf,
+  RookeryError,
+  type AgentConnection,
+  type Backend,
+  type BackendContext,
+  type Capabilities,
+  type LimitReached,
+  type SessionDesk,
+  type SessionTools,
+  type TurnContext,
+  type TurnOutcome,
+} from "../../domain/index.ts";
+import type { AgentProcess } from "../../programs/index.ts";
+import { typed } from "../../programs/index.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
+import { handoverText } from "../handover.ts";
+import { offeredTool, type ReportedCall } from "../offered.ts";
+import { withoutSecrets } from "../secrets.ts";
+import { SessionLost, type LiveProgram, type Program } from "./live.ts";
+import { promptParts, text, type PromptPart } from "./prompt.ts";
+import { GivenServers } from "./servers.ts";
+import { RunningTurn } from "./turn.ts";
+
+export interface ProgramOptions {
+  /** What the program gets of the environment: nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly wanted?: Wanted | undefined;
+}
+
+/** How long a program may take to stop when it is told to; then its process is ended, and the next turn starts another. */
+const CANCEL_MS = 5_000;
+/** How often a turn may find out that its program has forgotten the session, or cannot fork it. */
+const LOST_LIMIT = 2;
+
+export function programBackend(program: Program, options: ProgramOptions): Backend {
+  return {
+    kind: program.kind,
+    async open(context) {
+      await using opening = new DisposeStack();
+      const { cwd, marker, saved } = context;
+      const { servers = [], ...wanted } = options.wanted ?? {};
+      const env = withoutSecrets(options.env);
+      const reported = (tool: string) => connection.reported(tool);
+      const equipment = opening.use(
+        await openEquipment({ ...wanted, servers, cwd, marker, saved, env, reported, base: [] }),
+      );
+      const connection: Conversation = new Conversation(program, context, options, equipment);
+      await connection.open();
+      opening.move(); // the connection's from here on
+      return connection;
+    },
+  };
+}
+
+interface Native {
+  readonly id: string;
+  readonly as: "resume" | "fork";
+}
+
+class Conversation implements AgentConnection {
+  /** Its program has the turn, and died with it. */
+  readonly resumesTurns = false;
+  readonly #program: Program;
+  readonly #context: BackendContext;
+  readonly #options: ProgramOptions;
+  readonly #equipment: Equipment;
+  readonly #servers: GivenServers;
+  #native: Native | undefined;
+  #live: LiveProgram | undefined;
+  #process: AgentProcess | undefined;
+  #turn: RunningTurn | undefined;
+  #introduced = false;
+  #offered = false;
+  #closed = false;
+
+  constructor(program: Program, context: BackendContext, options: ProgramOptions, equipment: Equipment) {
+    this.#program = program;
+    this.#context = context;
+    this.#options = options;
+    this.#equipment = equipment;
+    this.#servers = new GivenServers(equipment, context.mcpServers);
+    this.#native = nativeOf(context);
+  }
+
+  /** What is missing is told when the session is opened, and not by its first turn. */
+  async open(): Promise<void> {
+    try {
+      await this.#start();
+    } catch (error) {
+      if (error instanceof SessionLost) return; // the first turn tells of it
+      await this[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get capabilities(): Capabilities {
+    return this.#program.capabilities;
+  }
+
+  get childMarker(): string | undefined {
+    return this.#process?.marker;
+  }
+
+  get tools(): SessionTools {
+    return this.#equipment.held;
+  }
+
+  attach(desk: SessionDesk): void {
+    this.#equipment.attach(desk);
+  }
+
+  /** The id that the program gave to its call of a tool that it has from us. */
+  reported(tool: string): string | undefined {
+    return this.#turn?.tell.take((call) => this.#ours(call) === tool);
+  }
+
+  runTurn(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
+    return this.#equipment.turn(turn, () => this.#run(turn));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    try {
+      await this.#drop(this.#live);
+    } finally {
+      await this.#servers[Symbol.asyncDispose]().finally(() => this.#equipment[Symbol.asyncDispose]());
+    }
+  }
+
+  async #run(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#once(turn);
+      } catch (error) {
+        if (error instanceof SessionLost && this.#native !== undefined && tries < LOST_LIMIT) this.#lose(turn, error);
+        else return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error);
+      }
+    }
+  }
+
+  async #once(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
+    const live = await this.#running();
+    const running = new RunningTurn({
+      turn,
+      prompt: await this.#prompt(turn, live),
+      ours: (call) => this.#ours(call),
+      started: (process, command) => this.#started(turn, process, command),
+      connected: (nativeId, version) => this.#connected(turn, live, nativeId, version),
+    });
+    this.#turn = running;
+    const over = new AbortController();
+    const hung = this.#hung(turn.signal, over.signal, live);
+    try {
+      return await Promise.race([live.run(running), hung]);
+    } finally {
+      over.abort();
+      running.tell.endMessageIfAny();
+      this.#turn = undefined;
+      await this.#tellExit(turn);
+    }
+  }
+
+  /** Resolves, with the program ended, where it was told to stop and did not. */
+  async #hung(signal: AbortSignal, over: AbortSignal, live: LiveProgram): Promise<TurnOutcome> {
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true, signal: over });
+      });
+    }
+    await sleep(CANCEL_MS, undefined, { ref: false });
+    if (!over.aborted) await this.#drop(live);
+    return { status: "cancelled" };
+  }
+
+  /** The one that runs, or another where it has ended since. */
+  async #running(): Promise<LiveProgram> {
+    const lacksTools = !this.#offered && this.#servers.hasTools; // an overlay that came later
+    if (this.#live?.isOver === false && !lacksTools) return this.#live;
+    await this.#drop(this.#live);
+    return this.#start();
+  }
+
+  async #start(): Promise<LiveProgram> {
+    const servers = await this.#servers.all();
+    this.#offered = this.#servers.areOffered;
+    const live = await this.#program.start({
+      context: this.#context,
+      env: this.#options.env,
+      native: this.#native,
+      servers,
+      turn: () => this.#turn,
+    });
+    if (this.#closed) {
+      await Promise.allSettled([live[Symbol.asyncDispose]()]);
+      throw new RookeryError("interrupted", "the session was let go while its agent was being started");
+    }
+    this.#live = live;
+    this.#process = live.process;
+    this.#introduced = false;
+    return live;
+  }
+
+  async #drop(live: LiveProgram | undefined): Promise<void> {
+    if (this.#live === live) this.#live = undefined;
+    if (live === undefined) return;
+    await Promise.allSettled([live[Symbol.asyncDispose]()]); // what could not be closed is found by its marker
+  }
+
+  /** What was said before is told where the program does not know it; instructions are told once. */
+  async #prompt(turn: TurnContext, live: LiveProgram): Promise<PromptPart[]> {
+    const parts = await promptParts(turn);
+    if (this.#introduced) return parts;
+    this.#introduced = true;
+    const knows = live.how !== "new";
+    const before = knows ? undefined : await handoverText(turn);
+    if (live.process !== undefined) this.#started(turn, live.process, live.command ?? []);
+    const { nativeId, version } = live;
+    const how = before === undefined ? live.how : "handed_over";
+    turn.log.record({
+      type: "agent.connected",
+      how,
+      ...(nativeId !== undefined && { nativeId }),
+      ...(version !== undefined && { version }),
+    });
+    if (nativeId !== undefined) this.#native = { id: nativeId, as: "resume" };
+    const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
+    return [...told.map(text), ...parts];
+  }
+
+  #started({ log }: TurnContext, process: AgentProcess, command: readonly string[]): void {
+    this.#process = process;
+    const { pid, startTime } = process.identity;
+    const { marker } = this.#context;
+    log.record({ type: "process.started", pid, startTime, marker, command: typed(command).slice(0, COMMAND_LENGTH) });
+  }
+
+  /** Told late, or anew: what counts is what it is called now. */
+  #connected({ log }: TurnContext, live: LiveProgram, nativeId: string, version: string | undefined): void {
+    if (this.#native?.as === "resume" && this.#native.id === nativeId) return;
+    this.#native = { id: nativeId, as: "resume" };
+    log.record({ type: "agent.connected", nativeId, how: live.how, ...(version !== undefined && { version }) });
+  }
+
+  #lose({ log }: TurnContext, error: SessionLost): void {
+    const message = `${error.message}: a new one is begun, and told what was said`;
+    log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
+    this.#native = undefined;
+  }
+
+  async #tellExit({ log }: TurnContext): Promise<void> {
+    const process = this.#process;
+    if (process === undefined || this.#live?.isOver === false) return;
+    this.#process = undefined;
+    const ended = await Promise.race([process.exit(), sleep(EXIT_MS, undefined, { ref: false })]);
+    if (ended === undefined) return;
+    const { exitCode, signal } = ended;
+    log.record({ type: "process.exited", pid: process.identity.pid, exitCode, signal });
+  }
+
+  #ours(call: ReportedCall): string | undefined {
+    return this.#offered ? offeredTool(call, this.#equipment.tools.artifact().catalog) : undefined;
+  }
+}
+
+const COMMAND_LENGTH = 2_000;
+/** How long the exit of a process that is over is waited for. */
+const EXIT_MS = 1_000;
+
+function nativeOf({ nativeId, forkOf }: BackendContext): Native | undefined {
+  if (nativeId !== undefined) return { id: nativeId, as: "resume" };
+  return forkOf === undefined ? undefined : { id: forkOf, as: "fork" };
+}
+
+function outcomeOfFailure(error: unknown): TurnOutcome {
+  return { status: "failed", code: isRookeryError(error) ? error.code : "agent_failed", message: messageOf(error) };
+}

@@ -1,0 +1,13 @@
+/** What the backends of programs share. */
+export { programBackend, type ProgramOptions } from "./conversation.ts";
+export {
+  SessionLost,
+  type How,
+  type LiveProgram,
+  type Program,
+  type ProgramTurn,
+  type ReachableServer,
+  type Start,
+} from "./live.ts";
+export { promptText, type PromptPart } from "./prompt.ts";
+export { isReading, Telling, type ToolEnd, type ToolStart } from "./telling.ts";

@@ -1,0 +1,184 @@
+/** What a program tells in one turn, into the log: messages from their deltas, tool calls from start to end. */
+import {
+  newId,
+  type EventBody,
+  type EventOf,
+  type FileDiff,
+  type Location,
+  type ToolKind,
+  type ToolOutcome,
+  type TurnContext,
+} from "../../domain/index.ts";
+import type { ReportedCall } from "../offered.ts";
+
+export interface ToolStart extends ReportedCall {
+  readonly id: string;
+  readonly locations?: readonly Location[] | undefined;
+}
+
+export interface ToolEnd {
+  readonly outcome: ToolOutcome;
+  readonly text: string;
+  readonly locations?: readonly Location[] | undefined;
+  readonly diffs?: readonly FileDiff[] | undefined;
+}
+
+interface Tool extends ReportedCall {
+  readonly id: string;
+  ended: boolean;
+  taken: boolean;
+}
+
+/** A longer text of a file is left out of the log, and said so. */
+const DIFF_LENGTH = 256 * 1024;
+const TOOL_TEXT_LENGTH = 64 * 1024;
+
+export class Telling {
+  readonly #turn: TurnContext;
+  readonly #tools = new Map<string, Tool>();
+  #message: { readonly id: string; text: string } | undefined;
+  #thought: string | undefined;
+
+  constructor(turn: TurnContext) {
+    this.#turn = turn;
+  }
+
+  /** A part of what is being said. */
+  say(text: string): void {
+    if (text === "") return;
+    this.#thought = undefined;
+    this.#message ??= { id: this.#newMessage(), text: "" };
+    this.#message.text += text;
+    this.#record({ type: "message.delta", messageId: this.#message.id, text });
+  }
+
+  /** What was being said is said; `whole` where the program tells it once more, and knows best. */
+  endMessage(whole?: string): void {
+    this.#thought = undefined;
+    const message =
+      this.#message ?? (whole === undefined || whole === "" ? undefined : { id: this.#newMessage(), text: "" });
+    this.#message = undefined;
+    if (message === undefined) return;
+    this.#record({ type: "message.completed", messageId: message.id, text: whole ?? message.text });
+  }
+
+  think(text: string): void {
+    if (text === "") return;
+    this.endMessageIfAny();
+    this.#thought ??= this.#newMessage();
+    this.#record({ type: "thought.delta", messageId: this.#thought, text });
+  }
+
+  endMessageIfAny(): void {
+    if (this.#message !== undefined) this.endMessage();
+  }
+
+  /** One that is known already is told once. */
+  startTool({ id, name, title, kind, input, locations = [] }: ToolStart): void {
+    if (this.#tools.has(id)) return;
+    this.endMessageIfAny();
+    this.#tools.set(id, { id, name, title, kind, input, ended: false, taken: false });
+    const where = locations.length > 0 && { locations: [...locations] };
+    this.#record({
+      type: "tool.started",
+      toolId: id,
+      name,
+      title: title || name,
+      kind,
+      input: input ?? null,
+      ...where,
+    });
+  }
+
+  updateTool(id: string, said: { readonly text?: string | undefined; readonly title?: string | undefined }): void {
+    const tool = this.#tools.get(id);
+    const { text = "", title } = said;
+    if (tool === undefined || tool.ended || (text === "" && title === undefined)) return;
+    const words = {
+      ...(text !== "" && { text: text.slice(0, TOOL_TEXT_LENGTH) }),
+      ...(title !== undefined && { title }),
+    };
+    this.#record({ type: "tool.updated", toolId: id, ...words });
+  }
+
+  /** The first end counts: one that was refused is told by us before the program tells it. */
+  endTool(id: string, { outcome, text, locations = [], diffs = [] }: ToolEnd): void {
+    const tool = this.#tools.get(id);
+    if (tool === undefined || tool.ended) return;
+    tool.ended = true;
+    this.#record({
+      type: "tool.ended",
+      toolId: id,
+      outcome,
+      text: text.length > TOOL_TEXT_LENGTH ? `${text.slice(0, TOOL_TEXT_LENGTH)}…` : text,
+      ...(locations.length > 0 && { locations: [...locations] }),
+      ...(diffs.length > 0 && { diffs: diffs.map(bounded) }),
+    });
+  }
+
+  /** A call that runs and is one of those; each is found once. */
+  take(isWanted: (call: ReportedCall) => boolean): string | undefined {
+    for (const tool of this.#tools.values()) {
+      if (tool.ended || tool.taken || !isWanted(tool)) continue;
+      tool.taken = true;
+      return tool.id;
+    }
+    return undefined;
+  }
+
+  tool(id: string): ReportedCall | undefined {
+    return this.#tools.get(id);
+  }
+
+  plan(entries: EventOf<"plan.updated">["entries"]): void {
+    this.#record({ type: "plan.updated", entries });
+  }
+
+  usage(usage: Omit<EventOf<"usage.reported">, "type" | "seq" | "at" | "sessionId" | "turnId" | "agent">): void {
+    this.#record({ type: "usage.reported", ...usage });
+  }
+
+  /** Printed by the program, and nothing that it was asked for. */
+  print(text: string): void {
+    this.#record({ type: "output.text", text: `${text}\n` });
+  }
+
+  /** The program's own event, for those who need it. */
+  raw(data: unknown): void {
+    this.#record({ type: "agent.raw", data });
+  }
+
+  notice(level: "info" | "warning" | "error", code: string, message: string): void {
+    this.#record({ type: "notice", level, code, message });
+  }
+
+  record(...bodies: EventBody[]): void {
+    this.#record(...bodies);
+  }
+
+  #newMessage(): string {
+    return newId("msg", Date.now());
+  }
+
+  #record(...bodies: EventBody[]): void {
+    try {
+      this.#turn.log.record(...bodies);
+    } catch {
+      // The turn is over, or its log is broken, which the turn itself is told.
+    }
+  }
+}
+
+function bounded({ path, before, after, truncated }: FileDiff): FileDiff {
+  if ((before?.length ?? 0) + (after?.length ?? 0) > DIFF_LENGTH) {
+    return { path, before: null, after: null, truncated: true };
+  }
+  return { path, before, after, ...(truncated === true && { truncated }) };
+}
+
+const READING: ReadonlySet<ToolKind> = new Set(["read", "search", "think"]);
+
+/** A program that asks before it reads is answered as one that reads. */
+export function isReading(kind: ToolKind): boolean {
+  return READING.has(kind);
+}
