@@ -6,6 +6,7 @@ export * from "./deferred.ts";
 export * from "./dispose-stack.ts";
 export * from "./folder.ts";
 export * from "./nearest.ts";
+export * from "./process/activity.ts";
 export * from "./process/group.ts";
 export * from "./process/identity.ts";
 export * from "./process/marker.ts";
