@@ -34,6 +34,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   ai: ["providers"],
   "@ai-sdk/anthropic": ["providers"],
   libsql: ["store"],
+  "@lydell/node-pty": ["programs"],
   "smol-toml": ["config"],
   "@modelcontextprotocol/sdk": ["mcp", "acp", "testing"],
   "@agentclientprotocol/sdk": ["acp"],
