@@ -1,0 +1,61 @@
+// From a program's stdout to an event in the durable log, beside a bare pipe; how fast programs start, and are gone.
+// Alone: `node bench/backends.mjs [--quick]`. What is compared takes turns, so that a busy machine is busy for all of it.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { median, printAlone, quantile } from "./table.mjs";
+
+const MEASURE = fileURLToPath(new URL("./backends/measure.mjs", import.meta.url));
+const AGENTS = 20;
+
+export async function run({ quick = false } = {}) {
+  const rounds = quick ? 2 : 7;
+  const count = quick ? 50_000 : 200_000;
+  const rate = (way) => () => measured({ measure: "rate", way, count });
+  const [floor, claude, lines] = inTurns(rounds, [rate("raw"), rate("claude"), rate("command")]);
+  const paced = (way) => () => quantile(measured({ measure: "latency", way, count: quick ? 100 : 400 }), 0.5);
+  const [bare, late] = inTurns(quick ? 1 : 5, [paced("raw"), paced("claude")]);
+  const start = (way) => () => measured({ measure: "start", way });
+  const [own, ours] = inTurns(quick ? 2 : 9, [start("raw"), start("claude")]);
+  const [closed] = inTurns(quick ? 1 : 5, [() => measured({ measure: "close", count: AGENTS })]);
+  return [
+    { name: "floor: a pipe and JSON.parse", value: floor, unit: "records/s" },
+    { name: "claude-code: deltas into the durable log", ...share(claude, floor) },
+    { name: "command: an event of its own for each record", ...share(lines, floor) },
+    { name: "floor: a record through a pipe, p50", value: bare, unit: "ms" },
+    { name: "what the way into the log and out of it adds, p50", ...atMost(late - bare, 3, "ms") },
+    { name: "floor: from nothing to the first record", value: own, unit: "ms" },
+    { name: "what Rookery adds to it", ...atMost(ours - own, 50, "ms") },
+    { name: `${AGENTS} agents that ignore TERM are gone after`, ...atMost(closed / 1000, 6, "s") },
+  ];
+}
+
+/** In a process of its own, so that nothing is left of the one before. */
+function measured(options) {
+  const { stdout, status } = spawnSync(process.execPath, [MEASURE, JSON.stringify(options)], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (status !== 0) throw new Error(`${JSON.stringify(options)} ended with ${status}`);
+  return JSON.parse(stdout);
+}
+
+/** The median of each. */
+function inTurns(rounds, measures) {
+  const figures = measures.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, measure] of measures.entries()) figures[index].push(measure());
+  }
+  return figures.map(median);
+}
+
+function share(value, floor) {
+  const ratio = value / floor;
+  const target = "≥ 60k/s and ≥ 0.5× floor";
+  return { value, unit: "records/s", ratio, target, ok: value >= 60_000 && ratio >= 0.5 };
+}
+
+function atMost(value, most, unit) {
+  return { value, unit, target: `≤ ${most} ${unit}`, ok: value <= most };
+}
+
+await printAlone(import.meta.url, "Programs", run);
