@@ -145,6 +145,7 @@ class Conversation implements AgentConnection {
 
   async #once(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
     const live = await this.#running();
+    const isNew = !this.#introduced;
     const running = new RunningTurn({
       turn,
       prompt: await this.#prompt(turn, live),
@@ -152,6 +153,7 @@ class Conversation implements AgentConnection {
       started: (process, command) => this.#started(turn, process, command),
       connected: (nativeId, version) => this.#connected(turn, live, nativeId, version),
     });
+    if (isNew) await turn.log.commit(); // a program is recorded before it is used
     this.#turn = running;
     const over = new AbortController();
     const hung = this.#hung(turn.signal, over.signal, live);
