@@ -51,8 +51,8 @@ check_for_update_on_startup = false
 [features]
 default_mode_request_user_input = true
 
-[tools]
-update_plan = true
+[tools.update_plan]
+enabled = true
 
 [model_providers.fake]
 name = "Fake"
