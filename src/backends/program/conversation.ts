@@ -137,7 +137,8 @@ class Conversation implements AgentConnection {
       try {
         return await this.#once(turn);
       } catch (error) {
-        if (error instanceof SessionLost && this.#native !== undefined && tries < LOST_LIMIT) this.#lose(turn, error);
+        if (error instanceof SessionLost && this.#native !== undefined && tries < LOST_LIMIT)
+          await this.#lose(turn, error);
         else return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error);
       }
     }
@@ -248,10 +249,11 @@ class Conversation implements AgentConnection {
     log.record({ type: "agent.connected", nativeId, how: live.how, ...(version !== undefined && { version }) });
   }
 
-  #lose({ log }: TurnContext, error: SessionLost): void {
+  async #lose({ log }: TurnContext, error: SessionLost): Promise<void> {
     const message = `${error.message}: a new one is begun, and told what was said`;
     log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
     this.#native = undefined;
+    await this.#drop(this.#live);
   }
 
   async #tellExit({ log }: TurnContext): Promise<void> {

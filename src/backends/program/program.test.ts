@@ -1,0 +1,164 @@
+import { expect, it } from "vitest";
+import type { SessionEvent } from "../../domain/index.ts";
+import { NO_CAPABILITIES } from "../../domain/index.ts";
+import { createSession, reopenSession, type Prepare } from "../../session/index.ts";
+import { DisposeStack, systemClock } from "../../stdx/index.ts";
+import { openMemoryStore } from "../../store/index.ts";
+import { collect, transcript } from "../../testing/index.ts";
+import { programBackend, promptText, SessionLost, type LiveProgram, type ProgramTurn, type Start } from "./index.ts";
+
+type Play = (turn: ProgramTurn, live: FakeProgram) => ReturnType<LiveProgram["run"]>;
+
+/** A program within the process, which does in each turn what the test says. */
+class FakeProgram implements LiveProgram {
+  readonly how: LiveProgram["how"];
+  readonly nativeId: string;
+  readonly #play: Play;
+  isOver = false;
+
+  constructor(start: Start, count: number, play: Play) {
+    this.how = start.native === undefined ? "new" : start.native.as === "fork" ? "forked" : "resumed";
+    this.nativeId = start.native?.as === "resume" ? start.native.id : `native-${count}`;
+    this.#play = play;
+  }
+
+  run(turn: ProgramTurn): ReturnType<LiveProgram["run"]> {
+    return this.#play(turn, this);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.isOver = true;
+    return Promise.resolve();
+  }
+}
+
+const SETTINGS = { agent: "a", backend: "command", model: undefined, cwd: "/", permissions: "ask" } as const;
+const AGENT = { name: "a", backend: "command", model: undefined, permissions: "ask", command: undefined } as const;
+const DONE = { status: "done" } as const;
+
+async function openScene(play: Play, refuse: (start: Start) => Error | undefined = () => undefined) {
+  const owned = new DisposeStack();
+  const store = owned.use(openMemoryStore());
+  const starts: Start[] = [];
+  const said: string[] = [];
+  const program = {
+    kind: "command" as const,
+    capabilities: NO_CAPABILITIES,
+    start: (start: Start) => {
+      starts.push(start);
+      const refusal = refuse(start);
+      if (refusal !== undefined) return Promise.reject(refusal);
+      const heard: Play = (turn, live) => {
+        said.push(promptText(turn.prompt));
+        return play(turn, live);
+      };
+      return Promise.resolve(new FakeProgram(start, starts.length, heard));
+    },
+  };
+  const prepare: Prepare = (state) =>
+    Promise.resolve({
+      settings: SETTINGS,
+      connect: () =>
+        programBackend(program, { env: {} }).open({
+          sessionId: state.id,
+          agent: { ...AGENT, prompts: ["Be brief."] },
+          cwd: "/",
+          nativeId: state.nativeId,
+          forkOf: state.forkOf,
+          marker: "none",
+        }),
+    });
+  const options = { store, clock: systemClock, owner: `${process.pid}.0.program`, attended: true };
+  const session = owned.use(await createSession(options, {}, prepare));
+  return {
+    session,
+    starts,
+    said,
+    reopen: async () => owned.use(await reopenSession(options, session.id, {}, prepare)),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+const says: Play = (turn) => {
+  turn.tell.say("yes");
+  return Promise.resolve(DONE);
+};
+const how = (events: readonly SessionEvent[]) =>
+  events.flatMap((event) => (event.type === "agent.connected" ? [event.how] : []));
+
+it("tells instructions once, and goes on with the program's own session after its end", async () => {
+  await using scene = await openScene((turn, live) => {
+    live.isOver = turn.prompt.some((part) => part.type === "text" && part.text === "die");
+    return says(turn, live);
+  });
+  expect(how(await collect(scene.session.prompt("one")))).toEqual(["new"]);
+  expect(how(await collect(scene.session.prompt("die")))).toEqual([]);
+  expect(how(await collect(scene.session.prompt("three")))).toEqual(["resumed"]);
+  expect(scene.said).toEqual(["Be brief.\n\none", "die", "three"]);
+  expect(scene.starts.map(({ native }) => native)).toEqual([undefined, { id: "native-1", as: "resume" }]);
+});
+
+it("tells what was said where the program has forgotten its session, and says so", async () => {
+  const forgets = ({ native }: Start) => (native === undefined ? undefined : new SessionLost("it knows no native-1"));
+  await using scene = await openScene(says, forgets);
+  await collect(scene.session.prompt("one"));
+  await scene.session[Symbol.asyncDispose]();
+  const again = await scene.reopen();
+  const events = await collect(again.prompt("two"));
+  expect(transcript(events)).toContain("notice native_session_lost");
+  expect(how(events)).toEqual(["handed_over"]);
+  expect(scene.said.at(-1)).toMatch(/Be brief\.[^]*User: one[^]*Agent: yes[^]*two$/);
+});
+
+it("finds out in the turn that the session is lost, where the program tells it only then", async () => {
+  let forgets = false;
+  await using scene = await openScene((turn, live) => {
+    if (live.how === "resumed" && forgets) return Promise.reject(new SessionLost("gone"));
+    return says(turn, live);
+  });
+  await collect(scene.session.prompt("one"));
+  await scene.session[Symbol.asyncDispose]();
+  forgets = true;
+  const events = await collect((await scene.reopen()).prompt("two"));
+  expect(transcript(events).filter((line) => line.startsWith("ended") || line.startsWith("notice"))).toEqual([
+    "notice native_session_lost",
+    "ended done",
+  ]);
+});
+
+it("ends a program that does not stop when it is told to, and starts another for the next turn", async () => {
+  const dead: LiveProgram[] = [];
+  await using scene = await openScene((turn, live) => {
+    if (dead.length > 0) return says(turn, live);
+    dead.push(live);
+    return new Promise(() => undefined);
+  });
+  const turn = scene.session.prompt("one");
+  await expect.poll(() => dead.length).toBe(1);
+  await scene.session.cancel();
+  expect(await turn.outcome).toEqual({ status: "cancelled" });
+  expect(dead[0]?.isOver).toBe(true);
+  expect(how(await collect(scene.session.prompt("two")))).toEqual(["resumed"]);
+}, 20_000);
+
+it("asks for a call that was not told yet, tells a refusal once, and lets the turn go on", async () => {
+  await using scene = await openScene(async (turn) => {
+    const call = { id: "t1", name: "Bash", title: "rm x", kind: "execute", input: {} } as const;
+    const decision = await turn.permit(call);
+    turn.tell.startTool(call);
+    turn.tell.endTool("t1", { outcome: "failed", text: "what the program says of it" });
+    turn.tell.say(decision.allowed ? "did it" : "did not");
+    return DONE;
+  });
+  const turn = scene.session.prompt("one");
+  await expect.poll(() => scene.session.state.requests.length).toBe(1);
+  await scene.session.answer("r1", { decision: "deny" });
+  expect(transcript(await collect(turn)).slice(2)).toEqual([
+    "tool rm x",
+    "asks r1 rm x",
+    "answered r1 deny once by person",
+    "tool denied",
+    "says did not",
+    "ended done",
+  ]);
+});
