@@ -1,0 +1,57 @@
+/** The scripted model behind every agent of the contract: what it does with each prompt. */
+import type { Reply, Script, ScriptedCall } from "../../testing/index.ts";
+import { BROUGHT, GREETING, NOTE, OURS, PROMPTS, TEXT } from "./words.ts";
+
+/** How the model of one agent calls that agent's tools. */
+export interface Voice {
+  /** Makes an empty file with a tool that the agent asks a permission for. */
+  permissionCall(options: { readonly file: string }): ScriptedCall;
+  writeCall(options: { readonly file: string; readonly text: string }): ScriptedCall;
+  /** A tool of an MCP server. */
+  mcpCall(options: { readonly server: string; readonly tool: string; readonly input: unknown }): ScriptedCall;
+  /** Has the user choose one of `COLOURS`; left out where an agent has no tool for it. */
+  questionCall?(): ScriptedCall;
+}
+
+export interface Files {
+  /** What the permission is for. */
+  readonly made: string;
+  readonly written: string;
+}
+
+const USAGE = { input: 100, output: 10 };
+
+export function modelScript(voice: Voice, { made, written }: Files): Script {
+  const note = (server: string): Reply => ({
+    toolCalls: [voice.mcpCall({ server, tool: "note", input: { text: NOTE } })],
+  });
+  const hello = (): Reply => ({ text: [GREETING.slice(0, 3), GREETING.slice(3)] });
+  const replies: Record<string, () => Reply> = {
+    [PROMPTS.hello]: hello,
+    [PROMPTS.again]: hello,
+    [PROMPTS.permission]: () => ({ toolCalls: [voice.permissionCall({ file: made })] }),
+    [PROMPTS.write]: () => ({ toolCalls: [voice.writeCall({ file: written, text: TEXT })] }),
+    [PROMPTS.question]: () => (voice.questionCall === undefined ? hello() : { toolCalls: [voice.questionCall()] }),
+    [PROMPTS.mcp]: () => note(OURS),
+    [PROMPTS.brought]: () => note(BROUGHT),
+    // Enough events that some text has arrived on every wire before the silence.
+    [PROMPTS.wait]: () => ({
+      text: ["Thinking", ...Array<string>(9).fill("…")],
+      fault: { kind: "stall", afterEvents: 8 },
+    }),
+  };
+  return ({ toolNames, toolResults, messages }) => {
+    // Titles, summaries and routing are asked for without tools.
+    if (toolNames.length === 0) return { text: "A title", usage: { input: 1, output: 1 } };
+    const [result] = toolResults;
+    if (result !== undefined) return { text: ["Done", ": ", result.content.slice(0, 200)], usage: USAGE };
+    return { usage: USAGE, ...(replies[lastPrompt(messages)] ?? hello)() };
+  };
+}
+
+/** Agents put reminders of their own beside or behind the prompt, and some keep one that was cancelled unanswered. */
+function lastPrompt(messages: readonly { readonly role: string; readonly text: string }[]): string {
+  const said = messages.map(({ role, text }) => (role === "user" ? text : "")).join("\n");
+  const places = Object.values(PROMPTS).map((prompt) => ({ at: said.lastIndexOf(prompt), prompt }));
+  return places.reduce((last, place) => (place.at > last.at ? place : last)).prompt;
+}

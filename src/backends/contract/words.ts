@@ -1,0 +1,51 @@
+/** The words of the contract: what every backend is asked to show, and what is said to each agent for it. */
+
+/** One case of the suite each; `cases.ts` has them as sentences. */
+export const BEHAVIOURS = [
+  "hello",
+  "permission",
+  "deny",
+  "write",
+  "question",
+  "interrupt",
+  "resume",
+  "lost",
+  "fork",
+  "mcp",
+  "brought",
+  "usage",
+  "cost",
+  "model",
+  "mode",
+  "dies",
+  "hangs",
+  "limit",
+  "login",
+  "noise",
+  "env",
+  "closed",
+] as const;
+export type Behaviour = (typeof BEHAVIOURS)[number];
+
+/** The model goes by these, so that one model serves any number of turns and sessions. */
+export const PROMPTS = {
+  hello: "Please say hello.",
+  again: "Please say it again.",
+  permission: "Please make the file.",
+  write: "Please write the file.",
+  question: "Please ask me for a colour.",
+  mcp: "Please write the note.",
+  brought: "Please write the note with the server that I brought.",
+  wait: "Please think for ever.",
+} as const;
+
+export const GREETING = "Hello.";
+export const NOTE = "written by the model";
+/** What a file is written with. */
+export const TEXT = "first line\nsecond line\n";
+export const QUESTION = "Which colour?";
+export const COLOURS = ["Red", "Blue"] as const;
+
+/** Our own MCP server, as programs know it, and the one that whoever opens the session brings. */
+export const OURS = "rookery";
+export const BROUGHT = "notes";
