@@ -37,6 +37,8 @@ export interface BackendContext {
   readonly forkOf?: string | undefined;
   /** What whoever opened the session brings for it. Not in the log: it may hold secrets. */
   readonly mcpServers?: readonly McpServerSpec[] | undefined;
+  /** The session's policy when it is opened; `TurnContext` has the one that holds. Where it is not said, it is to ask. */
+  readonly permissions?: PermissionPolicy | undefined;
   /** What the log says of the session's tools and plugins. */
   readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
   /** Put in the environment of every child. */
@@ -129,6 +131,8 @@ export interface TurnContext {
   readonly turnId: string;
   /** It was parked and goes on: the agent may have heard the input already. */
   readonly continued?: boolean | undefined;
+  /** The session's policy when the turn began: for a program that must be told before. The gate goes by the one of the moment. */
+  readonly permissions?: PermissionPolicy | undefined;
   readonly input: readonly InputPart[];
   /** Fires when the turn is cancelled. */
   readonly signal: AbortSignal;
