@@ -81,9 +81,10 @@ export function preparing(around: Surroundings, given: Given): Prepare {
         forkOf: isSame(agent, state) ? state.forkOf : undefined,
         mcpServers: given.mcpServers,
         saved: state,
+        permissions: settings.permissions,
         marker: around.claim(),
       });
-    return { settings, connect };
+    return { settings, connect, patience: { ...agent.stall, park: agent.parkLimit } };
   };
 }
 

@@ -78,7 +78,10 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
     case "turn.parked":
       return { status: unlessFixed(summary, "parked"), parkedUntil: event.until };
     case "turn.continued":
-      return { status: unlessFixed(summary, "running"), parkedUntil: undefined };
+      return {
+        status: unlessFixed(summary, ofTurns(summary).length > 0 ? "waiting" : "running"),
+        parkedUntil: undefined,
+      };
     case "turn.ended":
       return {
         lastOutcome: event.outcome.status,
@@ -112,7 +115,7 @@ function asked(
 ): Partial<SessionSummary> {
   const waitingFor = [...summary.waitingFor, requestId];
   if (turnId === undefined) return { waitingFor, ofNoTurn: [...(summary.ofNoTurn ?? []), requestId] };
-  return { waitingFor, status: unlessFixed(summary, "waiting") };
+  return { waitingFor, status: unlessFixed(summary, summary.parkedUntil === undefined ? "waiting" : "parked") };
 }
 
 /** A turn may still end in a session that was closed meanwhile, and the turns of a copy are another's. */

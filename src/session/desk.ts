@@ -1,8 +1,8 @@
 /** What an agent's connection may do between turns: say something, and ask. */
 import type { SessionDesk, SessionStore } from "../domain/index.ts";
+import { looseEnds } from "./ending.ts";
 import { ask, permit, type GateOptions } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
-import { looseEnds } from "./turn.ts";
 
 export interface DeskOptions {
   readonly recorder: Recorder;

@@ -9,6 +9,7 @@ import {
   type SessionDesk,
   type SessionState,
 } from "../domain/index.ts";
+import { patienceOf, type Patience } from "./patience.ts";
 
 /** What a session is driven with. */
 export type Settings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions">;
@@ -25,6 +26,8 @@ export interface Changes {
 export interface Prepared {
   readonly settings: Settings;
   readonly connect: () => Promise<AgentConnection>;
+  /** How long its agent is waited for. */
+  readonly patience?: Parameters<typeof patienceOf>[0];
 }
 
 /** Finds what is wanted; a new session is empty but for its id. Rejects in words where something is missing. */
@@ -33,13 +36,24 @@ export type Prepare = (state: SessionState, changes: Changes) => Promise<Prepare
 export class Driver implements AsyncDisposable {
   readonly #prepare: Prepare;
   #connection: AgentConnection | undefined;
+  #patience: Patience;
   #missing: unknown;
   #desk: SessionDesk | undefined;
   #overlay: Overlay | undefined;
 
-  constructor(prepare: Prepare, connection: AgentConnection) {
+  private constructor(prepare: Prepare, connection: AgentConnection, { patience }: Prepared) {
     this.#prepare = prepare;
     this.#connection = connection;
+    this.#patience = patienceOf(patience);
+  }
+
+  static async connect(prepare: Prepare, prepared: Prepared): Promise<Driver> {
+    return new Driver(prepare, await prepared.connect(), prepared);
+  }
+
+  /** With the agent that drives. */
+  get patience(): Patience {
+    return this.#patience;
   }
 
   /** Whoever drives the session has this from here on, and whoever comes after. */
@@ -71,7 +85,7 @@ export class Driver implements AsyncDisposable {
 
   /** Resolves with what is to be recorded. Where it rejects, the session goes on as it was. */
   async change(state: SessionState, changes: Changes): Promise<Settings> {
-    const { settings, connect } = await this.#prepare(state, changes);
+    const { settings, connect, patience } = await this.#prepare(state, changes);
     if (!isSameAgent(state, settings)) {
       const next = await this.#ready(connect);
       await this.#drop();
@@ -85,6 +99,7 @@ export class Driver implements AsyncDisposable {
         throw error;
       }
     }
+    this.#patience = patienceOf(patience);
     return settings;
   }
 

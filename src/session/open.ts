@@ -12,11 +12,11 @@ import {
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
 import { Driver, changeEvents, isSameAgent, type Changes, type Prepare } from "./driver.ts";
+import { endTurn, looseEnds } from "./ending.ts";
 import { keepLease, takeLease } from "./lease.ts";
 import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
-import { endTurn, looseEnds } from "./turn.ts";
 
 export interface OpenOptions {
   readonly store: SessionStore;
@@ -25,6 +25,8 @@ export interface OpenOptions {
   readonly owner: string;
   /** Can anyone be asked for a permission? */
   readonly attended: boolean;
+  /** How often a turn looks whether its time has run out. */
+  readonly lookMs?: number | undefined;
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
@@ -36,8 +38,9 @@ export async function createSession(
   const { store, clock } = options;
   const sessionId = newId("ses", clock.now());
   await using opening = new DisposeStack();
-  const { settings, connect } = await prepare(emptyState(sessionId), changes);
-  const driver = opening.use(new Driver(prepare, await connect()));
+  const prepared = await prepare(emptyState(sessionId), changes);
+  const { settings } = prepared;
+  const driver = opening.use(await Driver.connect(prepare, prepared));
   const body = { type: "session.opened" as const, ...settings, title };
   const at = new Date(clock.now()).toISOString();
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at }] });
@@ -60,9 +63,11 @@ export async function reopenSession(
     if (left !== undefined) await endTurn(recorder, left.id, { status: "cancelled" }, { deserted: true });
     throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
   }
-  const { settings, connect } = await prepare(state, changes);
-  const driver = opening.use(new Driver(prepare, await connect()));
-  if (left !== undefined && !(driver.connection.resumesTurns && isSameAgent(state, settings))) {
+  const prepared = await prepare(state, changes);
+  const { settings } = prepared;
+  const driver = opening.use(await Driver.connect(prepare, prepared));
+  const isAtRest = left?.parkedUntil !== undefined; // nobody was in the middle of anything
+  if (left !== undefined && !((isAtRest || driver.connection.resumesTurns) && isSameAgent(state, settings))) {
     const message = "the process that ran this turn ended before the turn did";
     await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
   }

@@ -2,9 +2,11 @@
 import {
   RookeryError,
   newId,
+  type Capabilities,
   type EventBody,
   type InputPart,
   type Overlay,
+  type RunningTurn,
   type SessionEvent,
   type SessionState,
   type SessionStore,
@@ -15,10 +17,11 @@ import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { answerRequest, type Answer } from "./answer.ts";
 import { openDesk, type OwnedDesk } from "./desk.ts";
 import { changeEvents, type Changes, type Driver } from "./driver.ts";
+import { looseEnds } from "./ending.ts";
 import { expandPrompt } from "./expand.ts";
 import { asInput } from "./input.ts";
 import type { Recorder } from "./recorder.ts";
-import { driveTurn, looseEnds } from "./turn.ts";
+import { driveTurn } from "./turn.ts";
 
 /** The events of a turn as they are committed, from its start to its end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
@@ -33,6 +36,7 @@ export interface SessionParts {
   readonly driver: Driver;
   readonly attended: boolean;
   readonly clock: Clock;
+  readonly lookMs?: number | undefined;
   /** Everything the session owns; closed with it. */
   readonly owned: DisposeStack;
   /** Where the reader of the first turn starts. */
@@ -70,13 +74,18 @@ export class Session implements AsyncDisposable {
     parts.driver.attach(this.#desk.desk);
     parts.recorder.onBroken = (failure) => this.#abort(failure);
     const left = this.state.turn;
-    this.resumed = left === undefined ? undefined : this.#run(left.id, () => this.#noticeResumption(left.id));
+    this.resumed = left === undefined ? undefined : this.#run(left.id, () => this.#noticeResumption(left));
     this.#startQueued();
   }
 
   /** The fold of the log, as far as this process has seen it. */
   get state(): SessionState {
     return this.#parts.recorder.state;
+  }
+
+  /** What can be done with the agent as it is driven now. Throws `agent_unavailable` where it is lost. */
+  get capabilities(): Capabilities {
+    return this.#parts.driver.connection.capabilities;
   }
 
   /** What the agent has of Rookery's tools, and its MCP servers. Throws `agent_unavailable`, also where it has none. */
@@ -211,8 +220,8 @@ export class Session implements AsyncDisposable {
   }
 
   #run(turnId: string, begin: () => void, signal?: AbortSignal): Turn {
-    const { store, recorder, attended } = this.#parts;
-    const { connection } = this.#parts.driver;
+    const { store, recorder, attended, clock, lookMs } = this.#parts;
+    const { connection, patience } = this.#parts.driver;
     const controller = new AbortController();
     const cancel = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) cancel();
@@ -220,7 +229,8 @@ export class Session implements AsyncDisposable {
     const watch = setInterval(() => void this.#noticeClosing(), WATCH_MS);
     const drive = async (): Promise<TurnOutcome> => {
       begin();
-      return driveTurn({ turnId, recorder, store, connection, attended, signal: controller.signal });
+      const how = { attended, clock, patience, lookMs, signal: controller.signal };
+      return driveTurn({ turnId, recorder, store, connection, ...how });
     };
     const outcome = drive().finally(() => {
       clearInterval(watch);
@@ -269,9 +279,12 @@ export class Session implements AsyncDisposable {
     this.#start([...next.input], next.inputId);
   }
 
-  #noticeResumption(turnId: string): void {
-    const message = "the process that ran this turn ended; the turn goes on from what is recorded";
-    this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], turnId);
+  #noticeResumption({ id, parkedUntil }: RunningTurn): void {
+    const message =
+      parkedUntil === undefined
+        ? "the process that ran this turn ended; the turn goes on from what is recorded"
+        : `the process that waited with this turn ended; it is waited for on, until ${parkedUntil}`;
+    this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], id);
   }
 
   #refuseIfBusy(): void {

@@ -5,18 +5,17 @@ import {
   isRookeryError,
   messageOf,
   type AgentConnection,
-  type EventBody,
   type LimitReached,
-  type SessionEvent,
-  type SessionState,
   type SessionStore,
-  type TurnContext,
   type TurnOutcome,
 } from "../domain/index.ts";
-import { journalHost } from "../effects/index.ts";
-import { ask, permit, type GateOptions } from "./gate.ts";
-import { pagesOf } from "./pages.ts";
+import type { Clock } from "../stdx/index.ts";
+import { contextOf } from "./context.ts";
+import { endTurn } from "./ending.ts";
+import { park, untilUnparked } from "./parking.ts";
+import type { Patience } from "./patience.ts";
 import type { Recorder } from "./recorder.ts";
+import { Watchdog } from "./stall/watchdog.ts";
 
 export interface TurnOptions {
   readonly turnId: string;
@@ -24,92 +23,66 @@ export interface TurnOptions {
   readonly store: SessionStore;
   readonly connection: AgentConnection;
   readonly attended: boolean;
+  readonly clock: Clock;
+  readonly patience: Patience;
+  /** How often it is looked whether time has run out; each has its own where it is left out. */
+  readonly lookMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 /** How long an agent may take to notice that it was cancelled. */
 const CANCEL_GRACE_MS = 10_000;
 
+const CANCELLED: TurnOutcome = { status: "cancelled" };
+
 /** Drives a turn that has been started in the log, and ends it there. Rejects only where the log cannot be written. */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
-  const { recorder, store, connection, turnId, signal } = options;
+  const { recorder, turnId } = options;
   await recorder.commit(); // a turn that did not start is not driven
-  const journal = await store.journal(recorder.state.id, turnId);
-  const context = contextOf(options, journal);
-  const outcome = await Promise.race([
-    connection
-      .runTurn(context)
-      .then(settled)
-      .catch((error: unknown) => failureOf(error)),
-    cancelledAfterGrace(signal),
-  ]);
-  context.end();
+  const outcome = await outcomeOf(options);
   await endTurn(recorder, turnId, outcome);
   return outcome;
 }
 
-/** Writes the end, and before it the end of whatever the turn left open; what a dead process left, nobody stopped. */
-export async function endTurn(
-  recorder: Recorder,
-  turnId: string,
-  outcome: TurnOutcome,
-  { deserted = false }: { deserted?: boolean } = {},
-): Promise<void> {
-  await recorder.commit();
-  const stopped = outcome.status === "cancelled" && !deserted;
-  recorder.record([...looseEnds(recorder.state, turnId, stopped), { type: "turn.ended", outcome }], turnId, [
-    { op: "forget", turnId },
-  ]);
-  await recorder.commit();
+/** Runs it, and again when a limit has passed. */
+async function outcomeOf(options: TurnOptions): Promise<TurnOutcome> {
+  for (;;) {
+    if (!(await untilUnparked(options))) return CANCELLED;
+    const end = await run(options);
+    if (end.status !== "limited") return end;
+    if (options.signal.aborted) return CANCELLED;
+    const refused = await park(options, end);
+    if (refused !== undefined) return refused;
+  }
 }
 
-function contextOf(
-  { recorder, store, turnId, attended, signal }: TurnOptions,
-  journal: Awaited<ReturnType<SessionStore["journal"]>>,
-): TurnContext & { end(): void } {
-  let over = false;
-  const refuseIfOver = (): void => {
-    if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
-  };
-  const record = (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
-    refuseIfOver();
-    recorder.record(bodies, turnId, writes);
-  };
-  const gate = (): GateOptions => {
-    signal.throwIfAborted();
-    refuseIfOver();
-    return { recorder, store, turnId, attended, signal };
-  };
-  const turn = recorder.state.turn;
-  return {
-    turnId,
-    input: turn?.input ?? [],
-    signal,
-    log: { record: (...bodies) => record(bodies), ready: () => recorder.ready(), commit: () => recorder.commit() },
-    effects: journalHost(journal, async (bodies, writes) => {
-      record(bodies, writes);
-      await recorder.commit();
-    }),
-    history: () => historyOf(recorder, store),
-    permit: async (request, options) => permit(gate(), request, options),
-    ask: async (question, options) => ask(gate(), question, options),
-    blob: (hash) => store.getBlob(hash),
-    putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
-    end: () => {
-      over = true;
-    },
-  };
-}
-
-async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {
-  await recorder.commit();
-  const { id, head: through } = recorder.state;
-  for await (const page of pagesOf(store, id, { through })) yield* page;
-}
-
-/** A limit that passes is a failure in words. */
-function settled(end: TurnOutcome | LimitReached): TurnOutcome {
-  return end.status === "limited" ? { status: "failed", code: "usage_limited", message: end.message } : end;
+async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
+  const { recorder, store, connection, turnId, signal, patience, clock, lookMs } = options;
+  const journal = await store.journal(recorder.state.id, turnId);
+  const stopping = new AbortController();
+  const cancel = (): void => stopping.abort(signal.reason);
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  const { agent, tools } = recorder.state;
+  using watchdog = new Watchdog({
+    agent,
+    patience,
+    clock,
+    childMarker: () => connection.childMarker,
+    tools: tools.filter((tool) => tool.turnId === turnId),
+    lookMs,
+  });
+  const context = contextOf({ ...options, signal: stopping.signal, watchdog }, journal);
+  const end = await Promise.race([
+    connection.runTurn(context).catch((error: unknown) => failureOf(error)),
+    watchdog.stalled.then(({ message }) => interrupted(stopping, message)),
+    cancelledAfterGrace(signal),
+  ]).finally(() => {
+    context.end();
+    signal.removeEventListener("abort", cancel);
+  });
+  if (watchdog.stall === undefined) return end;
+  return signal.aborted ? CANCELLED : { status: "stalled", ...watchdog.stall };
 }
 
 /** The agent's own failures are outcomes; what reaches here is a broken log, which is thrown on, or a defect. */
@@ -122,33 +95,12 @@ function failureOf(error: unknown): TurnOutcome {
 async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await sleep(CANCEL_GRACE_MS, undefined, { ref: false });
-  return { status: "cancelled" };
+  return CANCELLED;
 }
 
-/** Nobody waits any more for what this turn asked and began, or, where none is named, for what happened between turns. */
-export function looseEnds(state: SessionState, turnId: string | undefined, stopped: boolean): EventBody[] {
-  const how = stopped
-    ? ({
-        outcome: "cancelled",
-        text: turnId === undefined ? "its session was let go" : "cancelled with its turn",
-      } as const)
-    : ({
-        outcome: "unknown",
-        text: `its ${turnId === undefined ? "process" : "turn"} ended before its outcome was known`,
-      } as const);
-  const tools = state.tools.filter((tool) => tool.turnId === turnId);
-  return [
-    ...withdrawals(state, turnId),
-    ...tools.map(({ toolId }): EventBody => ({ type: "tool.ended", toolId, ...how })),
-  ];
-}
-
-function withdrawals({ requests }: SessionState, turnId: string | undefined): EventBody[] {
-  return requests
-    .filter((request) => request.answer === undefined && request.turnId === turnId)
-    .map(({ requestId, toolId }): EventBody =>
-      toolId === undefined
-        ? { type: "question.answered", requestId, action: "cancel", by: "policy" }
-        : { type: "permission.resolved", requestId, decision: "cancelled", scope: "once", by: "policy" },
-    );
+/** It has the time that a cancelled turn has; what it says of its end then does not matter. */
+async function interrupted(stopping: AbortController, why: string): Promise<TurnOutcome> {
+  stopping.abort(new RookeryError("interrupted", why));
+  await sleep(CANCEL_GRACE_MS, undefined, { ref: false });
+  return CANCELLED;
 }

@@ -1,0 +1,75 @@
+/** What an agent has of the turn that it runs: its input, its pen, its effects and the gate. */
+import {
+  RookeryError,
+  type EventBody,
+  type SessionEvent,
+  type SessionStore,
+  type TurnContext,
+} from "../domain/index.ts";
+import { journalHost } from "../effects/index.ts";
+import { ask, permit, type GateOptions } from "./gate.ts";
+import { pagesOf } from "./pages.ts";
+import type { Recorder } from "./recorder.ts";
+import type { Watchdog } from "./stall/watchdog.ts";
+
+export interface ContextOptions {
+  readonly turnId: string;
+  readonly recorder: Recorder;
+  readonly store: SessionStore;
+  readonly attended: boolean;
+  readonly signal: AbortSignal;
+  /** Sees all that is recorded. */
+  readonly watchdog: Watchdog;
+}
+
+/** Nothing is recorded through it once it is ended. */
+export interface OwnedContext extends TurnContext {
+  end(): void;
+}
+
+export function contextOf(
+  { recorder, store, turnId, attended, signal, watchdog }: ContextOptions,
+  journal: Awaited<ReturnType<SessionStore["journal"]>>,
+): OwnedContext {
+  let over = false;
+  const refuseIfOver = (): void => {
+    if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
+  };
+  const record = (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
+    refuseIfOver();
+    recorder.record(bodies, turnId, writes);
+    watchdog.saw(bodies);
+  };
+  const gate = (): GateOptions => {
+    signal.throwIfAborted();
+    refuseIfOver();
+    return { recorder, store, turnId, attended, signal };
+  };
+  const turn = recorder.state.turn;
+  return {
+    turnId,
+    continued: turn !== undefined && turn.parks > 0,
+    permissions: recorder.state.permissions,
+    input: turn?.input ?? [],
+    signal,
+    log: { record: (...bodies) => record(bodies), ready: () => recorder.ready(), commit: () => recorder.commit() },
+    effects: journalHost(journal, async (bodies, writes) => {
+      record(bodies, writes);
+      await recorder.commit();
+    }),
+    history: () => historyOf(recorder, store),
+    permit: async (request, options) => watchdog.whileAsking(permit(gate(), request, options)),
+    ask: async (question, options) => watchdog.whileAsking(ask(gate(), question, options)),
+    blob: (hash) => store.getBlob(hash),
+    putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
+    end: () => {
+      over = true;
+    },
+  };
+}
+
+async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {
+  await recorder.commit();
+  const { id, head: through } = recorder.state;
+  for await (const page of pagesOf(store, id, { through })) yield* page;
+}

@@ -1,0 +1,46 @@
+/** How a turn ends in the log: after whatever it left open. */
+import type { EventBody, SessionState, TurnOutcome } from "../domain/index.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** Writes the end, and before it the end of whatever the turn left open; what a dead process left, nobody stopped. */
+export async function endTurn(
+  recorder: Recorder,
+  turnId: string,
+  outcome: TurnOutcome,
+  { deserted = false }: { deserted?: boolean } = {},
+): Promise<void> {
+  await recorder.commit();
+  const stopped = outcome.status === "cancelled" && !deserted;
+  recorder.record([...looseEnds(recorder.state, turnId, stopped), { type: "turn.ended", outcome }], turnId, [
+    { op: "forget", turnId },
+  ]);
+  await recorder.commit();
+}
+
+/** Nobody waits any more for what this turn asked and began, or, where none is named, for what happened between turns. */
+export function looseEnds(state: SessionState, turnId: string | undefined, stopped: boolean): EventBody[] {
+  const how = stopped
+    ? ({
+        outcome: "cancelled",
+        text: turnId === undefined ? "its session was let go" : "cancelled with its turn",
+      } as const)
+    : ({
+        outcome: "unknown",
+        text: `its ${turnId === undefined ? "process" : "turn"} ended before its outcome was known`,
+      } as const);
+  const tools = state.tools.filter((tool) => tool.turnId === turnId);
+  return [
+    ...withdrawals(state, turnId),
+    ...tools.map(({ toolId }): EventBody => ({ type: "tool.ended", toolId, ...how })),
+  ];
+}
+
+function withdrawals({ requests }: SessionState, turnId: string | undefined): EventBody[] {
+  return requests
+    .filter((request) => request.answer === undefined && request.turnId === turnId)
+    .map(({ requestId, toolId }): EventBody =>
+      toolId === undefined
+        ? { type: "question.answered", requestId, action: "cancel", by: "policy" }
+        : { type: "permission.resolved", requestId, decision: "cancelled", scope: "once", by: "policy" },
+    );
+}

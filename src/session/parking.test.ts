@@ -1,0 +1,188 @@
+import { describe, expect, it, vi } from "vitest";
+import type { LimitReached, TurnContext } from "../domain/index.ts";
+import { collect, transcript } from "../testing/index.ts";
+import { closeStored } from "./open.ts";
+import { DONE, openPlayed, stopped, type Play, type PlayedOptions } from "./test-played.ts";
+import { dyingAfter } from "./test-scene.ts";
+
+const START = Date.parse("2026-01-01T00:00:00.000Z");
+const after = (seconds: number) => new Date(START + seconds * 1000).toISOString();
+const limited = (seconds?: number): LimitReached => ({
+  status: "limited",
+  message: "5-hour limit reached",
+  ...(seconds !== undefined && { resetsAt: after(seconds) }),
+});
+
+/** Meets a limit so many times, and is done then; notes how it was called. */
+function meeting(limits: readonly LimitReached[]): { readonly play: Play; readonly heard: TurnContext[] } {
+  const heard: TurnContext[] = [];
+  return {
+    heard,
+    play: (turn) => {
+      heard.push(turn);
+      return Promise.resolve(limits[heard.length - 1] ?? DONE);
+    },
+  };
+}
+
+async function parked(limits: readonly LimitReached[], options: PlayedOptions = {}) {
+  const { play, heard } = meeting(limits);
+  const s = await openPlayed(play, options);
+  const turn = s.session.prompt("go");
+  const isParked = async () => {
+    expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked" });
+  };
+  await vi.waitFor(isParked, { interval: 5 });
+  return { ...s, heard, turn };
+}
+
+describe("a turn that meets a limit", () => {
+  it("waits for its end in the log, and goes on then", async () => {
+    await using s = await parked([limited(3600)]);
+    const summary = await s.store.summary(s.session.id);
+    expect(summary).toMatchObject({ status: "parked", parkedUntil: after(3605) }); // clocks differ
+    s.clock.turn(3604);
+    await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBe(after(3605)));
+    expect(s.heard.map(({ continued }) => continued)).toEqual([false]);
+    s.clock.turn(1);
+    expect(await s.turn.outcome).toEqual(DONE);
+    expect(s.heard.map(({ continued }) => continued)).toEqual([false, true]);
+    expect(await s.lines()).toEqual(["started go", "limited", "parked", "continued", "ended done"]);
+    expect((await s.events()).find(({ type }) => type === "limit.reached")).toMatchObject({ resetsAt: after(3600) });
+    const later = await s.store.summary(s.session.id);
+    expect([later?.status, later?.parkedUntil]).toEqual(["idle", undefined]);
+  });
+
+  it("leaves no tool and no request open while it waits", async () => {
+    let runs = 0;
+    await using s = await openPlayed((turn) => {
+      runs += 1;
+      if (runs > 1) return Promise.resolve(DONE);
+      turn.log.record({ type: "tool.started", toolId: "t1", name: "sh", title: "sh", kind: "execute", input: {} });
+      void turn.ask({ message: "Which?" }).catch(() => undefined);
+      return turn.log.commit().then(() => limited(60));
+    });
+    const { outcome } = s.session.prompt("go");
+    await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
+    expect(s.session.state.tools).toEqual([]);
+    expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked", waitingFor: [] });
+    s.clock.turn(65);
+    expect(await outcome).toEqual(DONE);
+  });
+
+  it("that has passed already waits a moment", async () => {
+    await using s = await parked([limited(-100)]);
+    expect(s.session.state.turn?.parkedUntil).toBe(after(5));
+    s.clock.turn(5);
+    expect(await s.turn.outcome).toEqual(DONE);
+  });
+
+  it("is watched for stalls again when it goes on, and not while it waits", async () => {
+    let runs = 0;
+    await using s = await openPlayed(async (turn) => {
+      runs += 1;
+      if (runs === 1) return limited(3600);
+      await stopped(turn);
+      return DONE;
+    });
+    const { outcome } = s.session.prompt("go");
+    await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
+    s.clock.turn(3605);
+    await vi.waitFor(() => expect(runs).toBe(2));
+    s.clock.turn(300);
+    expect(await outcome).toMatchObject({ status: "stalled", clock: "model" });
+  });
+
+  it.each<[string, LimitReached, number | undefined, string]>([
+    ["names no time", limited(), undefined, "it was not said when that ends: try again later"],
+    [
+      "names nonsense",
+      { ...limited(), resetsAt: "soon" },
+      undefined,
+      "it was not said when that ends: try again later",
+    ],
+    [
+      "is too far away",
+      limited(7 * 3600),
+      undefined,
+      "it ends at 2026-01-01T07:00:00.000Z, in 7 h 0 min: try again then, or have turns wait so long for it: " +
+        "raise park_limit (now 21600 seconds) of agents.robin in rookery.toml",
+    ],
+    [
+      "is not to be waited for",
+      limited(60),
+      0,
+      "it ends at 2026-01-01T00:01:00.000Z, in 60 s: try again then, or have turns wait so long for it: " +
+        "raise park_limit (now 0 seconds) of agents.robin in rookery.toml",
+    ],
+  ])("fails in words where it %s", async (_, limit, park, words) => {
+    await using s = await openPlayed(meeting([limit]).play, { patience: { park } });
+    const { outcome } = s.session.prompt("go");
+    const message = `5-hour limit reached; ${words}`;
+    expect(await outcome).toEqual({ status: "failed", code: "usage_limited", message });
+    expect(await s.lines()).toEqual(["started go", "limited", "ended failed usage_limited"]);
+  });
+
+  it("is parked five times and no more", async () => {
+    await using s = await parked(Array.from({ length: 6 }, () => limited(60)));
+    const next = vi.waitFor(
+      async () => {
+        s.clock.turn(65);
+        expect((await s.store.summary(s.session.id))?.status).toBe("idle");
+      },
+      { interval: 20 },
+    );
+    expect(await s.turn.outcome).toMatchObject({ status: "failed", code: "usage_limited" });
+    await next;
+    expect(s.heard).toHaveLength(6);
+    expect((await s.lines()).filter((line) => line === "parked")).toHaveLength(5);
+  });
+});
+
+describe("a turn that waits", () => {
+  it("is cancelled like any other", async () => {
+    await using s = await parked([limited(3600)]);
+    await s.session.cancel();
+    expect(await s.turn.outcome).toEqual({ status: "cancelled" });
+    expect(await s.lines()).toEqual(["started go", "limited", "parked", "ended cancelled"]);
+    s.session.prompt("another");
+    await s.session.idle();
+    expect((await s.lines()).at(-1)).toBe("ended done");
+  });
+
+  it("is ended by whoever closes the session elsewhere", async () => {
+    await using s = await parked([limited(3600)]);
+    const { store, clock } = s;
+    await closeStored({ store, clock, owner: "2.2.other", attended: false }, s.session.id);
+    expect(await s.turn.outcome).toEqual({ status: "cancelled" });
+    expect((await s.lines()).slice(-2)).toEqual(["closed", "ended cancelled"]);
+  });
+
+  it.each([
+    ["waits on for the rest of the time", 600],
+    ["goes on at once where the time has passed", 7200],
+  ])("and whose process was killed, %s when the session is opened again", async (_, later) => {
+    await using s = await parked([limited(3600)], { through: (store) => dyingAfter(store, 3) });
+    s.clock.turn(later - 60);
+    const reopened = await s.reopen(); // whose agent resumes no turn that was in the middle of something
+    expect(reopened.resumed?.id).toBe(s.turn.id);
+    if (later < 3605) {
+      await reopened.resumed?.[Symbol.asyncIterator]().next(); // it is there
+      expect(reopened.state.turn?.parkedUntil).toBe(after(3605));
+      expect(s.heard).toHaveLength(1);
+      s.clock.turn(3605 - later);
+    }
+    expect(transcript(await collect(reopened.resumed!))).toEqual(["notice turn_resumed", "continued", "ended done"]);
+    expect(s.heard.at(-1)).toMatchObject({ continued: true, input: [{ type: "text", text: "go" }] });
+    await expect(s.turn.outcome).rejects.toMatchObject({ code: "store_closed" }); // the dead one wrote nothing more
+    expect((await s.lines()).filter((line) => line.startsWith("ended"))).toEqual(["ended done"]);
+  });
+
+  it("ends where the session goes on with another agent", async () => {
+    await using s = await parked([limited(3600)], { through: (store) => dyingAfter(store, 3) });
+    const reopened = await s.reopen({ agent: "wren" });
+    expect(reopened.resumed).toBeUndefined();
+    expect((await s.lines()).slice(2, 5)).toEqual(["parked", "ended failed interrupted", "switched to wren"]);
+    await s.session[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,81 @@
+/** For tests of time: a session whose agent does what the test says, and a clock that the test turns. */
+import {
+  NO_CAPABILITIES,
+  type AgentConnection,
+  type LimitReached,
+  type SessionStore,
+  type TurnContext,
+  type TurnOutcome,
+} from "../domain/index.ts";
+import { DisposeStack, ownIdentity, type Clock } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { transcript } from "../testing/index.ts";
+import type { Changes, Prepared } from "./driver.ts";
+import { createSession, reopenSession } from "./open.ts";
+
+const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
+
+export const DONE: TurnOutcome = { status: "done" };
+
+export type Play = (turn: TurnContext) => Promise<TurnOutcome | LimitReached>;
+
+export interface PlayedOptions {
+  readonly patience?: Prepared["patience"];
+  readonly childMarker?: string;
+  readonly store?: SessionStore;
+  /** What is written goes through this one. */
+  readonly through?: (store: SessionStore) => SessionStore;
+}
+
+/** A clock that goes only as far as it is turned. */
+export function turnedClock(): Clock & { turn(seconds: number): void } {
+  let now = Date.parse("2026-01-01T00:00:00.000Z");
+  return {
+    now: () => now,
+    turn: (seconds) => {
+      now += seconds * 1000;
+    },
+  };
+}
+
+export async function openPlayed(
+  play: Play,
+  { patience, childMarker, store: given, through = (real) => real }: PlayedOptions = {},
+) {
+  const owned = new DisposeStack();
+  const store = owned.use(given ?? openMemoryStore());
+  const clock = turnedClock();
+  const connection: AgentConnection = {
+    resumesTurns: false,
+    capabilities: NO_CAPABILITIES,
+    childMarker,
+    runTurn: play,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<Prepared> =>
+    Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), patience });
+  const { pid, startTime } = ownIdentity();
+  const opening = { clock, owner: `${pid}.${startTime}.played`, attended: true, lookMs: 10 };
+  const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
+  return {
+    store,
+    clock,
+    session,
+    /** As another process does after this one was killed, whose lease has run out. */
+    reopen: async (changes: Changes = {}) => {
+      clock.turn(60);
+      return owned.use(await reopenSession({ ...opening, store }, session.id, changes, prepare));
+    },
+    events: async () => (await store.read({ sessionId: session.id })).events,
+    lines: async () => transcript((await store.read({ sessionId: session.id })).events).slice(1),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** Resolves when the turn is told to stop. */
+export function stopped({ signal }: TurnContext): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
