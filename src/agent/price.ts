@@ -13,7 +13,7 @@ export interface Price {
 
 export function usageEvent({ usage }: ModelReply, model: string, price: Price | undefined): EventBody {
   const costUsd = costOf(usage, price);
-  return { type: "usage.reported", model, ...usage, ...(costUsd !== undefined && { costUsd }) };
+  return { type: "usage.reported", model, ...usage, ...(costUsd !== undefined && { costUsd, costBy: "computed" }) };
 }
 
 /** Undefined where no price is known: never zero. */

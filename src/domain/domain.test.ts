@@ -29,6 +29,8 @@ function log(...bodies: EventBody[]): SessionEvent[] {
 const OPENED: EventBody = { type: "session.opened", cwd: "/w", backend: "api", permissions: "ask" };
 const STARTED: EventBody = { type: "turn.started", input: text("go") };
 const ENDED: EventBody = { type: "turn.ended", outcome: { status: "done" } };
+const PARKED: EventBody = { type: "turn.parked", until: AT, message: "limit reached" };
+const CONTINUED: EventBody = { type: "turn.continued" };
 const ASKED: EventBody = {
   type: "permission.requested",
   requestId: "r1",
@@ -38,6 +40,13 @@ const ASKED: EventBody = {
   kind: "execute",
   input: {},
 };
+const usedBy = (costBy: "reported" | "computed" | undefined, costUsd = 1): EventBody => ({
+  type: "usage.reported",
+  inputTokens: 10,
+  outputTokens: 2,
+  costUsd,
+  costBy,
+});
 const allowed = (scope: "once" | "session"): EventBody => ({
   type: "permission.resolved",
   requestId: "r1",
@@ -70,8 +79,8 @@ describe("the schema", () => {
     expect(SessionEvent.safeParse({ ...event, seq: 0 }).success).toBe(false);
   });
 
-  it("has every event of the plan, how a program took the session, and what was chosen or saved of tools", () => {
-    expect(Object.keys(eventBodies())).toHaveLength(30);
+  it("has every event of the plan, how a program took the session, what was chosen or saved of tools, and limits", () => {
+    expect(Object.keys(eventBodies())).toHaveLength(33);
   });
 });
 
@@ -82,6 +91,13 @@ describe("the state", () => {
     ["waiting", [OPENED, STARTED, ASKED], { status: "waiting" }],
     ["answered", [OPENED, STARTED, ASKED, allowed("once")], { status: "running", grants: [] }],
     ["granted", [OPENED, STARTED, ASKED, allowed("session")], { status: "running", grants: ["bash"] }],
+    ["parked", [OPENED, STARTED, PARKED], { status: "parked", turn: { parkedUntil: AT, parks: 1 } }],
+    [
+      "continued",
+      [OPENED, STARTED, PARKED, CONTINUED],
+      { status: "running", turn: { parkedUntil: undefined, parks: 1 } },
+    ],
+    ["ended while it was parked", [OPENED, STARTED, PARKED, ENDED], { status: "idle", turn: undefined }],
     ["ended", [OPENED, STARTED, ASKED, ENDED], { status: "idle", requests: [], lastOutcome: { status: "done" } }],
     ["closed", [OPENED, { type: "session.closed" }], { status: "closed" }],
     [
@@ -112,11 +128,32 @@ describe("the state", () => {
     const { costUsd: _, ...free } = used;
     expect(applyAll(emptyState("s"), log(used, free)).usage.costUsd).toBeUndefined();
   });
+
+  it.each<[string, EventBody[], string | undefined]>([
+    ["reported", [usedBy("reported"), usedBy("reported")], "reported"],
+    ["computed", [usedBy("computed"), usedBy("computed")], "computed"],
+    ["a part each", [usedBy("reported"), usedBy("computed"), usedBy("reported")], "mixed"],
+    ["reported where nobody says it", [usedBy(undefined), usedBy("computed")], "mixed"],
+    ["computed, and a part of it is free", [usedBy("computed"), usedBy("reported", 0)], "computed"],
+    ["nobody's while it cost nothing", [usedBy("computed", 0)], undefined],
+  ])("knows whose a cost is: %s", (_, bodies, costBy) => {
+    expect(applyAll(emptyState("s"), log(...bodies)).usage.costBy).toBe(costBy);
+  });
+
+  it("has usage by turn and by agent", () => {
+    const [one, two, three] = [usedBy("reported"), usedBy("reported", 2), usedBy("reported", 4)];
+    const events = log(OPENED, STARTED, one, ENDED, STARTED, two, three);
+    const last = events.at(-1)!;
+    const state = applyAll(emptyState("s"), [...events.slice(0, -1), { ...last, agent: "b" }]);
+    expect(state.usage.costUsd).toBe(7);
+    expect(state.turn?.usage.costUsd).toBe(6);
+    expect(state.usageByAgent).toMatchObject({ a: { costUsd: 3 }, b: { costUsd: 4 } });
+  });
 });
 
 it("the summary agrees with the state, whatever happens in whatever order", () => {
   const closed: EventBody = { type: "session.closed" };
-  const bodies = [OPENED, STARTED, ASKED, allowed("once"), ENDED, closed, STARTED, ASKED];
+  const bodies = [OPENED, STARTED, ASKED, allowed("once"), ENDED, closed, STARTED, ASKED, PARKED, CONTINUED];
   let seed = 7;
   const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
   for (let round = 0; round < 500; round += 1) {
@@ -131,6 +168,7 @@ it("the summary agrees with the state, whatever happens in whatever order", () =
     const summary = summarize(emptySummary("ses_1"), events);
     expect({ events, status: summary.status }).toEqual({ events, status: statusOf(state) });
     expect(summary.waitingFor).toEqual(state.requests.filter((r) => r.answer === undefined).map((r) => r.requestId));
+    expect(summary.parkedUntil).toBe(state.turn?.parkedUntil);
     expect(summary).toMatchObject({ head: state.head, turns: state.turns, cwd: state.cwd });
   }
 });

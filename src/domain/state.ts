@@ -83,6 +83,8 @@ export interface Usage {
   readonly reasoningTokens: number;
   /** Undefined as soon as one report had no price: a partial sum would look like the whole. */
   readonly costUsd: number | undefined;
+  /** Who said what it cost: the programs, we from a table of prices, or both of us a part. Undefined while it cost nothing. */
+  readonly costBy?: "reported" | "computed" | "mixed" | undefined;
 }
 
 export const NO_USAGE: Usage = {
@@ -233,7 +235,9 @@ function inTurn(state: SessionState, change: (turn: RunningTurn) => Partial<Runn
   return state.turn === undefined ? state : { ...state, turn: { ...state.turn, ...change(state.turn) } };
 }
 
-export function addUsage(sum: Usage, more: { [Key in keyof Usage]?: Usage[Key] | undefined }): Usage {
+type Reported = { readonly [Key in keyof Usage]?: Usage[Key] | undefined };
+
+export function addUsage(sum: Usage, more: Reported): Usage {
   return {
     inputTokens: sum.inputTokens + (more.inputTokens ?? 0),
     outputTokens: sum.outputTokens + (more.outputTokens ?? 0),
@@ -241,7 +245,13 @@ export function addUsage(sum: Usage, more: { [Key in keyof Usage]?: Usage[Key] |
     cacheWriteTokens: sum.cacheWriteTokens + (more.cacheWriteTokens ?? 0),
     reasoningTokens: sum.reasoningTokens + (more.reasoningTokens ?? 0),
     costUsd: sum.costUsd === undefined || more.costUsd === undefined ? undefined : sum.costUsd + more.costUsd,
+    costBy: costByOf(sum, more),
   };
+}
+
+function costByOf(sum: Usage, { costUsd = 0, costBy = "reported" }: Reported): Usage["costBy"] {
+  if (costUsd === 0) return sum.costBy;
+  return sum.costBy === undefined || sum.costBy === costBy ? costBy : "mixed";
 }
 
 function asked(

@@ -159,7 +159,7 @@ export class AcpTurn {
         ...(usage?.cachedReadTokens != null && { cacheReadTokens: usage.cachedReadTokens }),
         ...(usage?.cachedWriteTokens != null && { cacheWriteTokens: usage.cachedWriteTokens }),
         ...(usage?.thoughtTokens != null && { reasoningTokens: usage.thoughtTokens }),
-        ...(cost !== undefined && { costUsd: Math.max(0, cost) }),
+        ...(cost !== undefined && { costUsd: Math.max(0, cost), costBy: "reported" }),
         ...(context !== undefined && { contextUsed: context.used, contextSize: context.size }),
       },
     ];
