@@ -99,7 +99,7 @@ class Conversation implements AgentConnection {
   }
 
   get capabilities(): Capabilities {
-    return this.#program.capabilities;
+    return this.#live?.capabilities ?? this.#program.capabilities;
   }
 
   get childMarker(): string | undefined {
@@ -145,7 +145,7 @@ class Conversation implements AgentConnection {
   }
 
   async #once(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
-    const live = await this.#running();
+    const live = await this.#running(turn);
     const isNew = !this.#introduced;
     const running = new RunningTurn({
       turn,
@@ -181,20 +181,23 @@ class Conversation implements AgentConnection {
   }
 
   /** The one that runs, or another where it has ended since. */
-  async #running(): Promise<LiveProgram> {
+  async #running({ permissions }: TurnContext): Promise<LiveProgram> {
     const lacksTools = !this.#offered && this.#servers.hasTools; // an overlay that came later
-    if (this.#live?.isOver === false && !lacksTools) return this.#live;
-    await this.#drop(this.#live);
-    return this.#start();
+    const live = this.#live;
+    const suits = permissions === undefined || live?.suits?.(permissions) !== false;
+    if (live?.isOver === false && !lacksTools && suits) return live;
+    await this.#drop(live);
+    return this.#start(permissions);
   }
 
-  async #start(): Promise<LiveProgram> {
+  async #start(permissions = this.#context.permissions): Promise<LiveProgram> {
     const servers = await this.#servers.all();
     this.#offered = this.#servers.areOffered;
     const live = await this.#program.start({
       context: this.#context,
       env: this.#options.env,
       native: this.#native,
+      permissions: permissions ?? "ask",
       servers,
       turn: () => this.#turn,
     });

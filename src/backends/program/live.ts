@@ -6,6 +6,7 @@ import type {
   EventOf,
   LimitReached,
   PermissionDecision,
+  PermissionPolicy,
   RemoteServerSpec,
   StdioServerSpec,
   TurnContext,
@@ -31,6 +32,8 @@ export interface Start {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The session of the program's own that it is to go on with, or to fork. */
   readonly native: { readonly id: string; readonly as: "resume" | "fork" } | undefined;
+  /** The session's policy: one that allows all may be told to the program, for then nothing is asked. */
+  readonly permissions: PermissionPolicy;
   /** What it is to have of MCP servers, beside those that it knows by itself: ours is called `rookery`. */
   readonly servers: readonly ReachableServer[];
   /** The turn that runs, if one does: for what a program says or asks by itself. */
@@ -49,6 +52,10 @@ export interface LiveProgram extends AsyncDisposable {
   /** As far as it is known yet; `ProgramTurn.connected` tells it later. */
   readonly nativeId?: string | undefined;
   readonly version?: string | undefined;
+  /** Where they are not those of the program as a whole. */
+  readonly capabilities?: Capabilities | undefined;
+  /** Was it started in a way that fits this policy? If not, the turn starts another; left out, it fits any. */
+  suits?(permissions: PermissionPolicy): boolean;
   /** It has ended, or cannot be spoken to any more: the next turn starts another. */
   readonly isOver: boolean;
   /**
