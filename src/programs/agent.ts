@@ -57,12 +57,37 @@ const LINGER_MS = 500;
 
 /** Rejects with `agent_unavailable` or `cwd_missing`. */
 export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
-  const { cwd, env, marker } = options;
-  const [program, ...args] = options.command;
-  if (program === undefined || program === "") {
-    throw new RookeryError("agent_unavailable", "there is no program to start: the agent's command is empty");
-  }
-  return new Agent(await OwnedChild.start(program, args, { cwd, env, marker, stdin: "pipe" }), options);
+  const { command, cwd, env, marker, maxMessageBytes, onStderr } = options;
+  const owned = await OwnedChild.start(programOf(command), command.slice(1), { cwd, env, marker, stdin: "pipe" });
+  const { stdin, stdout, stderr } = owned.group.child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error("a child without pipes");
+  const tail = new StderrTail();
+  stderr.on("data", (bytes: Buffer) => {
+    const text = tail.push(bytes);
+    if (text !== "") onStderr?.(text);
+  });
+  const transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes }));
+  return ownedAgent(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });
+}
+
+/** Throws `agent_unavailable` where there is none. */
+export function programOf([program]: readonly string[]): string {
+  if (program !== undefined && program !== "") return program;
+  throw new RookeryError("agent_unavailable", "there is no program to start: the agent's command is empty");
+}
+
+/** What a process is spoken to by. */
+export interface Ends {
+  readonly input: Writable;
+  readonly output: Readable;
+  /** Where it is not the same as the output. */
+  readonly errors?: Readable;
+  readonly tail: StderrTail;
+  readonly transport: Transport;
+}
+
+export function ownedAgent(owned: OwnedChild, ends: Ends): AgentProcess {
+  return new Agent(owned, ends);
 }
 
 class Agent implements AgentProcess {
@@ -70,36 +95,25 @@ class Agent implements AgentProcess {
   readonly marker: string;
   readonly transport: Transport;
   readonly #owned: OwnedChild;
-  readonly #stdin: Writable;
-  readonly #stdout: Readable;
-  readonly #stderr: Readable;
-  readonly #tail = new StderrTail();
+  readonly #ends: Ends;
   readonly #exit: Promise<ProgramExit>;
   /** Nothing that it started is left. */
   readonly #swept: Promise<void>;
   #closing: Promise<ProgramExit> | undefined;
 
-  constructor(owned: OwnedChild, { maxMessageBytes, onStderr }: AgentCommand) {
-    const { stdin, stdout, stderr } = owned.group.child;
-    if (stdin === null || stdout === null || stderr === null) throw new Error("a child without pipes");
+  constructor(owned: OwnedChild, ends: Ends) {
     this.#owned = owned;
+    this.#ends = ends;
     this.identity = owned.group.identity;
     this.marker = owned.marker;
-    this.#stdin = stdin;
-    this.#stdout = stdout;
-    this.#stderr = stderr;
-    for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined); // the transport tells of it
-    stderr.on("data", (bytes: Buffer) => {
-      const text = this.#tail.push(bytes);
-      if (text !== "") onStderr?.(text);
-    });
-    this.transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes }));
+    this.transport = ends.transport;
+    for (const stream of [ends.input, ends.output, ends.errors]) stream?.on("error", () => undefined); // the transport tells
     this.#swept = this.#sweep();
     this.#exit = this.#exited();
   }
 
   get stderrTail(): string {
-    return this.#tail.text();
+    return this.#ends.tail.text();
   }
 
   exit(): Promise<ProgramExit> {
@@ -116,27 +130,27 @@ class Agent implements AgentProcess {
   }
 
   async #close({ eofMs = EOF_MS, termMs = TERM_MS }: CloseDeadlines): Promise<ProgramExit> {
-    this.#stdin.end();
+    this.#ends.input.end();
     if (!(await within(eofMs, this.#owned.group.ended))) await this.#owned.end(termMs);
     const exit = await this.#exit;
     await this.#swept;
     // Nobody is left to write: what is read at once is there already, and what is not read is not wanted.
-    await within(LINGER_MS, streamEnded(this.#stdout));
-    this.#stdout.destroy();
-    this.#stderr.destroy();
+    await within(LINGER_MS, streamEnded(this.#ends.output));
+    this.#ends.output.destroy();
+    this.#ends.errors?.destroy();
     return exit;
   }
 
   async #exited(): Promise<ProgramExit> {
     const { ended, child } = this.#owned.group;
-    const said = streamEnded(this.#stderr);
+    const said = streamEnded(this.#ends.errors ?? this.#ends.output);
     await ended;
     await Promise.race([said, this.#swept.catch(() => undefined)]); // `close` tells of what could not be ended
     return { exitCode: child.exitCode, signal: child.signalCode, stderr: this.stderrTail };
   }
 
   async #sweep(): Promise<void> {
-    const read = Promise.all([streamEnded(this.#stdout), streamEnded(this.#stderr)]);
+    const read = Promise.all([streamEnded(this.#ends.output), streamEnded(this.#ends.errors ?? null)]);
     await this.#owned.group.ended;
     await within(LINGER_MS, read);
     await this.#owned.sweep();

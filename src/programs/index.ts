@@ -12,5 +12,6 @@ export {
   type Transport,
   type TransportSink,
 } from "./transport.ts";
+export { startPty } from "./pty.ts";
 export { readRecords, type JsonRecord, type RecordSink } from "./records.ts";
 export { quotedWord, typed } from "./typed.ts";

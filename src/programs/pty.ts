@@ -1,0 +1,70 @@
+/** A program that has a terminal: spoken to and ended as one that has pipes. */
+import { RookeryError } from "../domain/errors.ts";
+import { DisposeStack } from "../stdx/index.ts";
+import { ownedAgent, programOf, type AgentCommand, type AgentProcess } from "./agent.ts";
+import { startFailure } from "./failure.ts";
+import { OwnedChild, streamEnded } from "./owned.ts";
+import { troubleOf } from "./runnable.ts";
+import { harmless, StderrTail } from "./stderr.ts";
+import { AS_IT_IS, openTerminal } from "./terminal.ts";
+import { streamTransport, type Transport } from "./transport.ts";
+
+/** Opening it makes it the terminal of the shell's session; what goes wrong before is on stderr, which is still a pipe. */
+const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${AS_IT_IS} <"$1" && printf ready && exec <"$1" >"$1" 2>&1 && shift && exec "$@"`;
+
+/**
+ * As `startAgent`, in a terminal of 200 columns that changes no byte. What the program writes to stderr comes with its
+ * output, so that `onStderr` hears nothing and the last lines that are no JSON stand for the last of stderr.
+ * Rejects with `agent_unavailable`, also where there are no terminals here, or `cwd_missing`.
+ */
+export async function startPty(options: AgentCommand): Promise<AgentProcess> {
+  const { command, cwd, marker, maxMessageBytes } = options;
+  const program = programOf(command);
+  const trouble = await troubleOf(program, options);
+  if (trouble !== undefined) throw await startFailure(program, cwd, trouble);
+  await using opening = new DisposeStack();
+  const terminal = opening.use(await openTerminal());
+  const env = { TERM: "xterm-256color", ...options.env, COLUMNS: undefined, LINES: undefined };
+  const owned = await OwnedChild.start("/bin/sh", ["-c", ON_TERMINAL, "sh", terminal.path, ...command], {
+    cwd,
+    env,
+    marker,
+  });
+  opening.defer(() => owned.end(0).then(() => owned.sweep()));
+  await onTerminal(owned, program);
+  terminal.taken();
+  opening.move(); // the agent's from here on
+  const { input, output } = terminal;
+  const tail = new StderrTail();
+  const transport = overhearing(streamTransport(output, input, { maxMessageBytes }), tail);
+  return ownedAgent(owned, { input, output, tail, transport });
+}
+
+/** Resolves when the shell is on the terminal and about to become the program. */
+async function onTerminal({ group: { child } }: OwnedChild, program: string): Promise<void> {
+  let [said, failed] = ["", ""];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (failed += text));
+  await Promise.all([streamEnded(child.stdout), streamEnded(child.stderr)]);
+  if (said === "ready") return;
+  const words = harmless(failed).trim() || "the shell ended";
+  throw new RookeryError("agent_unavailable", `cannot start ${program} in a terminal: ${words}`);
+}
+
+function overhearing(transport: Transport, tail: StderrTail): Transport {
+  return {
+    ...transport,
+    start(sink) {
+      transport.start({
+        line(text) {
+          if (!text.startsWith("{")) tail.push(Buffer.from(`${text}\n`));
+          sink.line(text);
+        },
+        oversize: (head, end, bytes) => sink.oversize(head, end, bytes),
+        ended: (error) => sink.ended(error),
+        drained: () => sink.drained(),
+        writeFailed: (error) => sink.writeFailed(error),
+      });
+    },
+  };
+}

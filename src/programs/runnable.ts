@@ -1,0 +1,51 @@
+/** Whether a program can be started, found out without starting it: for one that a shell is to become. */
+import { constants } from "node:fs";
+import { access, open, stat } from "node:fs/promises";
+import { delimiter, join, resolve } from "node:path";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Place {
+  readonly cwd: string;
+  readonly env: Environment;
+}
+
+/** What the system would say; undefined where nothing is in the way. */
+export async function troubleOf(program: string, { cwd, env }: Place): Promise<NodeJS.ErrnoException | undefined> {
+  try {
+    if (!(await stat(cwd)).isDirectory()) return errno("ENOTDIR");
+    const paths = program.includes("/")
+      ? [resolve(cwd, program)]
+      : (env["PATH"] ?? "").split(delimiter).map((folder) => resolve(cwd, join(folder, program)));
+    const path = await firstFile(paths);
+    await access(path, constants.X_OK);
+    await interpreterOf(path);
+    return undefined;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
+}
+
+async function firstFile(paths: readonly string[]): Promise<string> {
+  for (const path of paths) {
+    const found = await stat(path).catch(() => undefined);
+    if (found?.isFile() === true) return path;
+  }
+  throw errno("ENOENT");
+}
+
+const FIRST_LINE = 256;
+
+/** Rejects where the first line names a program that is not there. */
+async function interpreterOf(path: string): Promise<void> {
+  await using file = await open(path).catch(() => undefined); // one may run what one may not read
+  const { buffer, bytesRead } = (await file?.read(Buffer.alloc(FIRST_LINE), 0, FIRST_LINE, 0)) ?? NOTHING;
+  const [, interpreter] = /^#![ \t]*(\S+)/.exec(buffer.toString("latin1", 0, bytesRead)) ?? [];
+  if (interpreter !== undefined) await stat(interpreter);
+}
+
+const NOTHING = { buffer: Buffer.alloc(0), bytesRead: 0 };
+
+function errno(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(code), { code });
+}
