@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { troubleOf } from "./trouble.ts";
+
+const NOW = Date.parse("2026-11-16T12:00:00.000Z");
+
+describe("a limit", () => {
+  it.each([
+    // Gemini CLI 0.61
+    ["You have exhausted your daily quota on this model.", undefined],
+    [
+      "You have exhausted your capacity on this model. Your quota will reset after 3h12m5s.",
+      "2026-11-16T15:12:05.000Z",
+    ],
+    ["You exceeded your current quota. Please retry in 11520.5s.", "2026-11-16T15:12:00.500Z"],
+    ["Resource has been exhausted (e.g. check quota).\nSuggested retry after 60s.", "2026-11-16T12:01:00.000Z"],
+    ['{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"90s"}]}}', "2026-11-16T12:01:30.000Z"],
+    // opencode 1.18 and others behind it
+    ["You have exceeded your usage limit. Try again in 2 hours and 5 minutes.", "2026-11-16T14:05:00.000Z"],
+    ["Rate limit exceeded: resets in 1 day, 2h", "2026-11-17T14:00:00.000Z"],
+    ["insufficient_quota", undefined],
+    ["Claude AI usage limit reached|1794844800", "2026-11-16T16:00:00.000Z"],
+    ["usage limit reached, resets at 2026-11-16T18:30:00Z", "2026-11-16T18:30:00.000Z"],
+    ["usage limit reached, resets at 2026-11-16T08:30:00Z", undefined], // that was before
+  ])("is read from: %s", (words, resetsAt) => {
+    expect(troubleOf(words, NOW)).toEqual({ status: "limited", message: words, ...(resetsAt && { resetsAt }) });
+  });
+
+  it("is also what a status says, whatever the words", () => {
+    expect(troubleOf("slow down", NOW, 429)).toEqual({ status: "limited", message: "slow down" });
+  });
+});
+
+describe("a missing login", () => {
+  it.each([
+    ["When using Gemini API, you must specify the GEMINI_API_KEY environment variable."],
+    ["Invalid auth method selected."],
+    ["API key not valid. Please pass a valid API key."],
+    ['{"error":{"code":401,"message":"Request had invalid authentication credentials","status":"UNAUTHENTICATED"}}'],
+    ["Internal error: Incorrect API key provided: ****."],
+    ["You are not logged in. Please log in first."],
+    ["the token has no use: authentication required"],
+  ])("is read from: %s", (words) => {
+    expect(troubleOf(words, NOW)).toEqual({ status: "unauthorized" });
+  });
+
+  it.each([401, 403, -32000])("is also what code %d says", (code) => {
+    expect(troubleOf("no", NOW, code)).toEqual({ status: "unauthorized" });
+  });
+});
+
+it.each([
+  ["Internal error: OpenCode service failure"],
+  ["disk quota exceeded"],
+  ["the context window is too small"],
+  ["unexpected token in JSON at position 4"],
+  ["no such file: tokens.ts"],
+])("sees nothing of the kind in: %s", (words) => {
+  expect(troubleOf(words, NOW)).toBeUndefined();
+  expect(troubleOf(words, NOW, -32603)).toBeUndefined();
+});

@@ -1,0 +1,55 @@
+/** What the words of a failure say of the account behind an agent: that it has reached a limit, or lacks a login. */
+import type { LimitReached } from "../../domain/index.ts";
+
+export type Trouble = LimitReached | { readonly status: "unauthorized" };
+
+/** Statuses of HTTP that Gemini CLI 0.61 has as the codes of its errors, and -32000 of the protocol. */
+const LIMITED: ReadonlySet<number> = new Set([402, 429]);
+const UNAUTHORIZED: ReadonlySet<number> = new Set([-32000, 401, 403]);
+
+const LIMIT =
+  /usage limit|limit (?:was |has been )?reached|(?<!disk )\bquota\b|rate.?limit|too many requests|exhausted your|resource.?exhausted|insufficient.(?:quota|balance|credits)|out of credits/i;
+const LOGIN =
+  /(?:api.?key|credentials?|token|authentication) (?:is |was |are )?(?:not valid|invalid|missing|expired|required)|(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}(?:api.?key|credentials?|token)|unauthenticated|unauthorized|not (?:logged|signed) in|(?:log|sign) in (?:first|again)|please (?:log|sign) in|auth(?:entication)? (?:method|failed|required)|must specify the \w+_API_KEY/i;
+
+/** `code` is that of the failure, where it has one. `now` is when the words were said, in milliseconds. */
+export function troubleOf(words: string, now: number, code?: number): Trouble | undefined {
+  if (code !== undefined && LIMITED.has(code)) return limited(words, now);
+  if (code !== undefined && UNAUTHORIZED.has(code)) return { status: "unauthorized" };
+  if (LIMIT.test(words)) return limited(words, now);
+  return LOGIN.test(words) ? { status: "unauthorized" } : undefined;
+}
+
+function limited(message: string, now: number): LimitReached {
+  const resetsAt = resetIn(message, now);
+  return { status: "limited", message, ...(resetsAt !== undefined && { resetsAt }) };
+}
+
+const MOMENT = /\b(20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))/;
+const EPOCH = /limit reached\|(\d{10})\b/;
+const WAIT =
+  /(?:resets?|retry|try again|available again|retry.?delay)\W{0,4}(?:after|in)?\W{0,4}((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*(?:and\s+)?)+)/i;
+const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
+/** Further away than this nothing is that resets. */
+const FARTHEST_MS = 366 * 24 * 3_600_000;
+
+function resetIn(words: string, now: number): string | undefined {
+  const moment = MOMENT.exec(words)?.[1] ?? "";
+  const epoch = Number(EPOCH.exec(words)?.[1] ?? Number.NaN) * 1_000;
+  const wait = WAIT.exec(words)?.[1];
+  const at = [Date.parse(moment), epoch, wait === undefined ? Number.NaN : now + lengthOf(wait)].find(
+    (time) => time > now && time - now < FARTHEST_MS,
+  );
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
+/** As in "3h12m5s", "2 hours and 5 minutes" or "11520.5s". */
+function lengthOf(text: string): number {
+  return [...text.matchAll(PART)].reduce((sum, [, amount, unit = ""]) => sum + Number(amount) * msOf(unit), 0);
+}
+
+function msOf(unit: string): number {
+  if (/^(?:ms|milli)/i.test(unit)) return 1;
+  const ms: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+  return ms[unit.charAt(0).toLowerCase()] ?? 0;
+}
