@@ -1,5 +1,6 @@
 /** What a backend says of the program that it drives; the rest of a backend is the same for all, see `conversation.ts`. */
 import type {
+  AskOptions,
   BackendContext,
   BackendKind,
   Capabilities,
@@ -82,9 +83,10 @@ export interface ProgramTurn {
   connected(native: { readonly nativeId: string; readonly version?: string | undefined }): void;
   /**
    * The program asks whether it may: tells the call if it was not told, and its end where it is refused. A call of one of
-   * our tools is let through, because it is decided when it arrives. Rejects when the turn is cancelled.
+   * our tools is let through, because it is decided when it arrives. Rejects when the turn is cancelled, or the program
+   * has withdrawn what it asked, which a signal tells.
    */
-  permit(call: ToolStart): Promise<PermissionDecision>;
+  permit(call: ToolStart, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
 }
 
 /** The program does not know the session that it was to go on with. */

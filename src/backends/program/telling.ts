@@ -62,6 +62,12 @@ export class Telling {
     this.#record({ type: "message.completed", messageId: message.id, text: whole ?? message.text });
   }
 
+  /** What was being said is begun anew: it counts for nothing. */
+  abandonMessage(): void {
+    this.#message = undefined;
+    this.#thought = undefined;
+  }
+
   think(text: string): void {
     if (text === "") return;
     this.endMessageIfAny();

@@ -1,5 +1,5 @@
 /** One turn of a program: what it says goes into the log, what it asks through the session's gate. */
-import type { TurnContext } from "../../domain/index.ts";
+import type { AskOptions, TurnContext } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
 import type { ReportedCall } from "../offered.ts";
 import type { ProgramTurn } from "./live.ts";
@@ -47,12 +47,12 @@ export class RunningTurn implements ProgramTurn {
     this.#parts.connected(nativeId, version);
   }
 
-  async permit(call: ToolStart): ReturnType<ProgramTurn["permit"]> {
+  async permit(call: ToolStart, options?: Pick<AskOptions, "signal">): ReturnType<ProgramTurn["permit"]> {
     const { id: toolId, name: tool, title, kind, input } = call;
     this.tell.startTool(call);
     if (this.#parts.ours(call) !== undefined) return { allowed: true };
     const request = { toolId, tool, title: title || tool, kind, readOnly: isReading(kind), input: input ?? null };
-    const decision = await this.#parts.turn.permit(request);
+    const decision = await this.#parts.turn.permit(request, options);
     if (!decision.allowed) this.tell.endTool(toolId, { outcome: decision.outcome, text: decision.message });
     return decision;
   }
