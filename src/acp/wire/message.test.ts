@@ -32,6 +32,7 @@ describe("a line is", () => {
     ["noise", '{"id":1,"result":1} trailing'],
     ["noise", "\u001b]0;title\u0007"],
     ["noise", "   "],
+    ["response", "\u001b[2K\r\u001b]0;title\u0007" + '{"id":1,"result":1}'],
   ])("a %s: %s", (kind, line) => {
     expect(classify(line).kind).toBe(kind);
   });

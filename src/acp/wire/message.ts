@@ -37,12 +37,16 @@ export type Classified =
 
 const NOISE: Classified = { kind: "noise" };
 
+/** Colours, titles and returns to the start of the line, which programs leave before a message on the same line. */
+const TERMINAL_CODES = /^(?:\u001B\[[\d;?]*[A-Za-z]|\u001B\][^\u0007\u001B]{0,1000}(?:\u0007|\u001B\\)|\r)+(?=\{)/;
+
 export function classify(line: string): Classified {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    return NOISE;
+    const codes = TERMINAL_CODES.exec(line)?.[0] ?? "";
+    return codes === "" ? NOISE : classify(line.slice(codes.length));
   }
   if (Array.isArray(value)) return invalid(null, "a batch is not part of the protocol");
   if (typeof value !== "object" || value === null) return invalid(null, "a message is an object");
