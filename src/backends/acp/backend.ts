@@ -26,7 +26,7 @@ import { offeredTool } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "../handover.ts";
-import { startLive, type How, type Live } from "./live.ts";
+import { forking, startLive, type How, type Live } from "./live.ts";
 import { outcomeOfFailure } from "./outcome.ts";
 import { AcpTurn } from "./turn.ts";
 
@@ -138,7 +138,7 @@ class AcpConnection implements AgentConnection {
     return {
       ...CAPABILITIES,
       resume,
-      fork: (sessionCapabilities as { fork?: unknown } | null | undefined)?.fork != null,
+      fork: this.#live !== undefined && forking(this.#live.client) !== undefined,
     };
   }
 
@@ -249,11 +249,17 @@ class AcpConnection implements AgentConnection {
   async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
     const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
     if (this.#introduced) return blocks;
-    const knows = live.how === "resumed" || live.how === "loaded";
+    const knows = live.how !== "new";
+    if (live.lost !== undefined) this.#tellLoss(turn, live.lost);
     const before = knows ? undefined : await handoverText(turn);
     const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
     this.#introduce(turn, live, knows ? live.how : before === undefined ? "new" : "handed_over");
     return [...told.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
+  }
+
+  #tellLoss({ log }: TurnContext, why: string): void {
+    const message = `${this.#context.agent.name} did not go on with its session (${why}): a new one is begun, and told what was said`;
+    log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
   }
 
   #introduce({ log }: TurnContext, { process, session }: Live, how: How): void {
@@ -278,5 +284,6 @@ class AcpConnection implements AgentConnection {
 
   #noise({ kind, text }: Noise): void {
     if (kind === "not_json") this.#turn?.noise(text);
+    if (kind === "too_large") this.#turn?.dropped(text);
   }
 }

@@ -42,7 +42,7 @@ export interface LiveOptions {
 }
 
 /** How the conversation goes on: see the event `agent.connected`. */
-export type How = "new" | "resumed" | "loaded" | "handed_over";
+export type How = "new" | "resumed" | "loaded" | "forked" | "handed_over";
 
 export interface Live extends AsyncDisposable {
   readonly process: AgentProcess;
@@ -50,6 +50,8 @@ export interface Live extends AsyncDisposable {
   readonly session: ClientSession;
   /** Of the program's own session; a new one may have to be told what went before. */
   readonly how: Exclude<How, "handed_over">;
+  /** Why the program did not go on with the session that it was to go on with. */
+  readonly lost?: string | undefined;
 }
 
 /** Gemini CLI 0.61 destroys its own history when it loads a session a second time, or within the minute. */
@@ -81,17 +83,17 @@ export async function startLive(options: LiveOptions): Promise<Live> {
       throw unusable(agent.name, error);
     }),
   );
-  const { session, how } = await openNative(client, options).catch((error: unknown) => {
+  const { session, how, lost } = await openNative(client, options).catch((error: unknown) => {
     throw unusable(agent.name, error);
   });
   if (agent.model !== undefined) await chooseModel(session, agent.model, how);
   const owned = opening.move();
-  return { process, client, session, how, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { process, client, session, how, lost, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 /** The agent's own session where it can be trusted to go on with it, else a new one. */
-async function openNative(client: Client, options: LiveOptions): Promise<Pick<Live, "session" | "how">> {
-  const { nativeId, context } = options;
+async function openNative(client: Client, options: LiveOptions): Promise<Pick<Live, "session" | "how" | "lost">> {
+  const { context, nativeId = context.forkOf } = options;
   const builder = () => {
     const made = client.session(context.cwd);
     for (const spec of options.servers) {
@@ -102,23 +104,30 @@ async function openNative(client: Client, options: LiveOptions): Promise<Pick<Li
   };
   if (nativeId === undefined)
     return { session: await authenticated(client, options, () => builder().create()), how: "new" };
-  const { loadSession, sessionCapabilities } = client.capabilities;
-  const name = client.agent.agentInfo?.name ?? "";
-  const how =
-    sessionCapabilities?.resume != null
-      ? "resumed"
-      : loadSession === true && !LOAD_DESTROYS.has(name)
-        ? "loaded"
-        : undefined;
+  const how = options.nativeId === undefined ? forking(client) : goingOn(client);
+  let lost: string | undefined;
   if (how !== undefined) {
-    const again = () => (how === "resumed" ? builder().resume(nativeId) : builder().load(nativeId));
+    const again = () => builder()[METHODS[how]](nativeId);
     const session = await authenticated(client, options, again).catch((error: unknown) => {
-      if (error instanceof PeerError && error.code !== RPC.authRequired) return undefined; // it has forgotten it
-      throw error;
+      if (!(error instanceof PeerError) || error.code === RPC.authRequired) throw error;
+      lost = wordsOf(error);
     });
     if (session !== undefined) return { session, how };
   }
-  return { session: await authenticated(client, options, () => builder().create()), how: "new" };
+  return { session: await authenticated(client, options, () => builder().create()), how: "new", lost };
+}
+
+const METHODS = { resumed: "resume", loaded: "load", forked: "fork" } as const;
+
+export function forking({ capabilities }: Pick<Client, "capabilities">): "forked" | undefined {
+  const { fork } = (capabilities.sessionCapabilities ?? {}) as { fork?: unknown };
+  return fork == null ? undefined : "forked";
+}
+
+function goingOn({ capabilities, agent }: Client): "resumed" | "loaded" | undefined {
+  if (capabilities.sessionCapabilities?.resume != null) return "resumed";
+  const name = agent.agentInfo?.name ?? "";
+  return capabilities.loadSession === true && !LOAD_DESTROYS.has(name) ? "loaded" : undefined;
 }
 
 async function authenticated<T>(client: Client, { auth, context }: LiveOptions, open: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId, type EventBody, type QuestionAnswer, type TurnContext, type TurnOutcome } from "../../domain/index.ts";
 import type { ClientSession, GateRequest, schema, UpdateItem } from "../../acp/index.ts";
+import { harmless } from "../../programs/index.ts";
 import type { ReportedCall } from "../offered.ts";
 import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
 import { isReading, outcomeOf } from "./permission.ts";
@@ -9,6 +10,8 @@ import { Transcript } from "./transcript.ts";
 
 /** How long an agent may take to stop when it is told to; then its process is ended, and the next turn starts another. */
 const CANCEL_MS = 5_000;
+/** How much of a line that was dropped is shown. */
+const HEAD_LENGTH = 200;
 
 export interface TurnParts {
   readonly turn: TurnContext;
@@ -121,7 +124,14 @@ export class AcpTurn {
   }
 
   noise(text: string): void {
-    this.#record({ type: "output.text", text: `${text}\n` });
+    const shown = harmless(text);
+    if (shown.trim() !== "") this.#record({ type: "output.text", text: `${shown}\n` });
+  }
+
+  /** A line that is longer than any message may be; `head` is how it began. */
+  dropped(head: string): void {
+    const message = `${this.#parts.agent} printed a line that was too long, and was passed over; it began: ${harmless(head).slice(0, HEAD_LENGTH)}`;
+    this.#record({ type: "notice", level: "warning", code: "output_dropped", message });
   }
 
   #record(...bodies: EventBody[]): void {
