@@ -1,6 +1,6 @@
 /** The scripted model behind every agent of the contract: what it does with each prompt. */
 import type { Reply, Script, ScriptedCall } from "../../testing/index.ts";
-import { BROUGHT, GREETING, NOTE, OURS, PROMPTS, TEXT } from "./words.ts";
+import { BROUGHT, COLOURS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "./words.ts";
 
 /** How the model of one agent calls that agent's tools. */
 export interface Voice {
@@ -9,8 +9,8 @@ export interface Voice {
   writeCall(options: { readonly file: string; readonly text: string }): ScriptedCall;
   /** A tool of an MCP server. */
   mcpCall(options: { readonly server: string; readonly tool: string; readonly input: unknown }): ScriptedCall;
-  /** Has the user choose one of `COLOURS`; left out where an agent has no tool for it. */
-  questionCall?(): ScriptedCall;
+  /** Has the user choose; left out where an agent has no tool for it. */
+  questionCall?(options: { readonly question: string; readonly options: readonly string[] }): ScriptedCall;
 }
 
 export interface Files {
@@ -31,7 +31,10 @@ export function modelScript(voice: Voice, { made, written }: Files): Script {
     [PROMPTS.again]: hello,
     [PROMPTS.permission]: () => ({ toolCalls: [voice.permissionCall({ file: made })] }),
     [PROMPTS.write]: () => ({ toolCalls: [voice.writeCall({ file: written, text: TEXT })] }),
-    [PROMPTS.question]: () => (voice.questionCall === undefined ? hello() : { toolCalls: [voice.questionCall()] }),
+    [PROMPTS.question]: () => {
+      const call = voice.questionCall?.({ question: QUESTION, options: COLOURS });
+      return call === undefined ? hello() : { toolCalls: [call] };
+    },
     [PROMPTS.mcp]: () => note(OURS),
     [PROMPTS.brought]: () => note(BROUGHT),
     // Enough events that some text has arrived on every wire before the silence.

@@ -1,0 +1,116 @@
+import { existsSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DisposeStack } from "../../stdx/index.ts";
+import { builtEnvironment, writeAcpAgent, type AcpScript, type AcpStep, type AcpTurn } from "../../testing/index.ts";
+import { backendContract, type Behaviour, type Files } from "../contract/index.ts";
+import { openPlace } from "../contract/place.ts";
+import { BROUGHT, COLOURS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "../contract/words.ts";
+
+const DONE: AcpStep = { say: "Done." };
+
+/** The scripted agent does by itself what real ones do because of their model. */
+function turns({ made, written }: Files): AcpTurn[] {
+  const shell = { toolCallId: "t1", title: "touch", kind: "execute", rawInput: { file: made } };
+  const edit = { toolCallId: "t2", title: "Write", kind: "edit", locations: [{ path: written }] };
+  const diff = { type: "diff", path: written, oldText: null, newText: TEXT };
+  const completed = (toolCallId: string, more = {}): AcpStep => ({
+    update: { sessionUpdate: "tool_call_update", toolCallId, status: "completed", ...more },
+  });
+  const failed: AcpStep = { update: { sessionUpdate: "tool_call_update", toolCallId: "t1", status: "failed" } };
+  const note = (server: string): AcpStep[] => [
+    { update: { sessionUpdate: "tool_call", toolCallId: "t3", title: `mcp__${server}__note`, kind: "other" } },
+    { callMcp: { server, tool: "note", arguments: { text: NOTE }, echo: false } },
+    completed("t3"),
+    DONE,
+  ];
+  const colours = { type: "object", properties: { colour: { type: "string", enum: [...COLOURS] } } };
+  const usage = { inputTokens: 100, outputTokens: 10, totalTokens: 110 };
+  const cost: AcpStep = {
+    update: { sessionUpdate: "usage_update", used: 110, size: 1_000, cost: { amount: 0.5, currency: "USD" } },
+  };
+  const hello: AcpTurn = {
+    steps: [{ say: [GREETING.slice(0, 3), GREETING.slice(3)] }, cost],
+    answer: { merge: { usage } },
+  };
+  return [
+    { when: PROMPTS.again, ...hello },
+    {
+      when: PROMPTS.permission,
+      steps: [
+        { update: { sessionUpdate: "tool_call", status: "pending", ...shell } },
+        {
+          permission: { toolCall: shell, echo: false, on: { allow_once: [completed("t1")], reject_once: [failed] } },
+        },
+        DONE,
+      ],
+    },
+    {
+      when: PROMPTS.write,
+      steps: [
+        { update: { sessionUpdate: "tool_call", status: "pending", ...edit } },
+        { permission: { toolCall: edit, echo: false } },
+        completed("t2", { content: [diff] }),
+        DONE,
+      ],
+    },
+    { when: PROMPTS.question, steps: [{ elicit: { message: QUESTION, requestedSchema: colours } }] },
+    { when: PROMPTS.mcp, steps: note(OURS) },
+    { when: PROMPTS.brought, steps: note(BROUGHT) },
+    { when: PROMPTS.wait, steps: [{ say: "Thinking…" }, { waitForCancel: true }] },
+    { when: PROMPTS.hello, ...hello },
+  ];
+}
+
+function script(behaviour: Behaviour, files: Files, sessionsFile: string): AcpScript {
+  return {
+    prompts: turns(files),
+    sessionsFile,
+    initialize: { agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } } },
+    ...(behaviour === "login" && { auth: {} }),
+    ...(behaviour === "model" && {
+      models: { currentModelId: "a", availableModels: [{ modelId: "model-b", name: "B" }] },
+    }),
+  };
+}
+
+backendContract(
+  {
+    name: "an ACP agent",
+    backend: "acp",
+    capabilities: {
+      resume: true,
+      fork: true,
+      permissions: true,
+      questions: true,
+      mcp: true,
+      models: true,
+      modes: false,
+      interrupt: true,
+      usage: true,
+      cost: true,
+    },
+    secrets: ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SOME_OTHER_API_KEY"],
+    skips: {
+      limit: "the protocol has no word for it",
+    },
+    async open(behaviour) {
+      await using opening = new DisposeStack();
+      const place = opening.use(await openPlace());
+      const sessions = join(place.home, "sessions.json");
+      const { command, record } = await writeAcpAgent(place.home, script(behaviour, place.files, sessions));
+      const owned = opening.move();
+      const model = behaviour === "model" ? `\nmodel = "model-b"` : "";
+      return {
+        ...place,
+        env: builtEnvironment({ home: place.home }),
+        toml: `backend = "acp"\ncommand = ${JSON.stringify(command)}${model}`,
+        isReal: false,
+        heard: () => (existsSync(record) ? readFileSync(record, "utf8") : ""),
+        forget: () => rm(sessions),
+        [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+      };
+    },
+  },
+  { concurrent: true },
+);

@@ -1,0 +1,52 @@
+import { builtEnvironment, startModelServer } from "../../testing/index.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import { backendContract } from "./contract.ts";
+import { modelScript, type Voice } from "./model.ts";
+import { openPlace } from "./place.ts";
+import { OURS } from "./words.ts";
+
+const voice: Voice = {
+  permissionCall: ({ file }) => ({ name: "bash", input: { command: `touch '${file}'` } }),
+  writeCall: ({ text }) => ({ name: "write", input: { path: "written.txt", content: text } }),
+  mcpCall: ({ server, tool, input }) => ({ name: server === OURS ? tool : `${server}__${tool}`, input }),
+};
+
+backendContract(
+  {
+    name: "the built-in agent on a model API",
+    backend: "api",
+    hasProgram: false,
+    capabilities: {
+      resume: true,
+      fork: true,
+      permissions: true,
+      questions: true,
+      mcp: true,
+      models: true,
+      modes: false,
+      interrupt: true,
+      usage: true,
+      cost: false,
+    },
+    skips: {
+      question: "only MCP servers ask through it, which its own tests show",
+      limit: "a provider's limit is waited for by the provider's own rules",
+    },
+    async open(behaviour) {
+      await using opening = new DisposeStack();
+      const place = opening.use(await openPlace());
+      const requireKey = behaviour === "login" && { requireKey: "another" };
+      const model = opening.use(await startModelServer(modelScript(voice, place.files), { ...requireKey }));
+      const owned = opening.move();
+      return {
+        ...place,
+        env: builtEnvironment({ home: place.home, extra: { ANTHROPIC_API_KEY: "fake" } }),
+        toml: `backend = "api"\nmodel = "anthropic/claude-sonnet-5"\nbase_url = "${model.url}"`,
+        isReal: true,
+        heard: () => JSON.stringify(model.requests),
+        [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+      };
+    },
+  },
+  { concurrent: true },
+);

@@ -1,0 +1,26 @@
+/** A temporary home and working folder for one agent of the contract. */
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "../../testing/index.ts";
+import type { Files } from "./model.ts";
+
+export interface Place extends AsyncDisposable {
+  readonly root: string;
+  readonly home: string;
+  readonly cwd: string;
+  readonly files: Files;
+}
+
+export async function openPlace(): Promise<Place> {
+  const folder = await temporaryFolder();
+  const root = await realpath(folder.path);
+  const [home, cwd] = [join(root, "home"), join(root, "work")];
+  await Promise.all([mkdir(home), mkdir(cwd)]);
+  return {
+    root,
+    home,
+    cwd,
+    files: { made: join(cwd, "made.txt"), written: join(cwd, "written.txt") },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,78 @@
+/** The contract of what an agent says: in parts and whole, what it took, and with which model. */
+import { expect } from "vitest";
+import type { SessionEvent } from "../../domain/index.ts";
+import type { Cases } from "./cases.ts";
+import { all, expectDone, play, type User } from "./user.ts";
+import { GREETING, PROMPTS } from "./words.ts";
+
+export const talking = {
+  hello: {
+    says: "what it says arrives in parts and then whole, behind the start of its process",
+    async run(user) {
+      const session = await user.open();
+      const events = await play(user, session, PROMPTS.hello);
+      expectGreeting(user, events);
+      if (!(user.subject.hasProgram ?? true)) return;
+      const types = events.map(({ type }) => type);
+      expect(all(events, "agent.connected")[0]).toMatchObject({ how: "new" });
+      expect(types.indexOf("process.started")).toBeGreaterThan(-1);
+      expect(types.indexOf("process.started")).toBeLessThan(types.indexOf("message.completed"));
+    },
+  },
+
+  usage: {
+    says: "each turn says what it took, and not what all turns took",
+    async run(user) {
+      const session = await user.open();
+      const first = tokensOf(await play(user, session, PROMPTS.hello));
+      const second = tokensOf(await play(user, session, PROMPTS.again));
+      expect(first.output).toBeGreaterThan(0);
+      expect(first.input).toBeGreaterThan(0);
+      expect(second.output).toBeGreaterThan(0);
+      expect(second.output).toBeLessThanOrEqual(first.output); // the same was said again
+    },
+  },
+
+  cost: {
+    says: "the program says what a turn cost, and is named as who said it",
+    async run(user) {
+      const session = await user.open();
+      const reports = all(await play(user, session, PROMPTS.hello), "usage.reported");
+      const priced = reports.filter(({ costUsd = 0 }) => costUsd > 0);
+      expect(priced).not.toEqual([]);
+      expect(new Set(priced.map(({ costBy }) => costBy))).toEqual(new Set(["reported"]));
+    },
+  },
+
+  model: {
+    says: "the model that is configured is the one that is asked",
+    async run(user) {
+      const model = /^model = "(?:[^"]*\/)?([^"/]+)"$/m.exec(user.scene.toml)?.[1] ?? "";
+      expect(model, "the scene configures a model").not.toBe("");
+      const session = await user.open();
+      expectDone(await play(user, session, PROMPTS.hello));
+      expect(user.scene.heard()).toContain(model);
+    },
+  },
+} satisfies Cases;
+
+/** Of any turn that says hello. */
+export function expectGreeting({ subject }: User, events: readonly SessionEvent[]): void {
+  const said = all(events, "message.completed").filter(({ text }) => text.trim() !== "");
+  expect(said.map(({ text }) => text.trim())).toEqual([GREETING]);
+  if (subject.streams ?? true) {
+    const parts = all(events, "message.delta").filter(({ messageId }) => messageId === said[0]?.messageId);
+    expect(parts.map(({ text }) => text).join("")).toBe(said[0]?.text);
+    expect(parts[0]?.seq).toBeLessThan(said[0]?.seq ?? 0);
+  }
+  expectDone(events);
+}
+
+function tokensOf(events: readonly SessionEvent[]): { input: number; output: number } {
+  expectDone(events);
+  const reports = all(events, "usage.reported");
+  return {
+    input: reports.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+    output: reports.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+  };
+}

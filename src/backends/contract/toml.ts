@@ -1,0 +1,21 @@
+/** Changes to the command in the lines of `[agents.it]`: what is put before it stands between us and the program. */
+import { fileURLToPath } from "node:url";
+
+const NOISY = fileURLToPath(new URL("../../testing/stand-in/noisy.mjs", import.meta.url));
+const COMMAND = /^command = (\[.*\])$/m;
+
+export function commandOf(toml: string): readonly string[] {
+  const found = COMMAND.exec(toml)?.[1];
+  if (found === undefined) throw new Error(`there is no command in ${toml}`);
+  return JSON.parse(found) as string[];
+}
+
+export function changed(toml: string, change: (command: readonly string[]) => readonly string[]): string {
+  const command = change(commandOf(toml));
+  return toml.replace(COMMAND, () => `command = ${JSON.stringify(command)}`);
+}
+
+/** The same program, with all kinds of noise between its lines. */
+export function inNoise(command: readonly string[]): readonly string[] {
+  return [process.execPath, NOISY, "--", ...command];
+}

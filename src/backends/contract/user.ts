@@ -1,0 +1,141 @@
+/** Whoever drives the agent of a scene, through the same face as everyone: a Rookery, and what its sessions log. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, vi } from "vitest";
+import type { EventOf, EventType, SessionEvent, ToolSource } from "../../domain/index.ts";
+import { Rookery, type OpenSessionOptions } from "../../rookery.ts";
+import type { Session, Turn } from "../../session/index.ts";
+import { DisposeStack, processesMarked } from "../../stdx/index.ts";
+import { openMemoryStore } from "../../store/index.ts";
+import { SECRETS, type Scene, type Subject } from "./subject.ts";
+import { PROMPTS, type Behaviour } from "./words.ts";
+
+export interface User extends AsyncDisposable {
+  readonly subject: Subject;
+  readonly scene: Scene;
+  readonly rookery: Rookery;
+  /** What the tool of ours was called with. */
+  readonly notes: unknown[];
+  open(options?: OpenSessionOptions): Promise<Session>;
+}
+
+/** More than any program takes to start. */
+const PATIENCE = { timeout: 30_000, interval: 10 };
+
+export async function openUser(subject: Subject, behaviour: Behaviour, change = same): Promise<User> {
+  await using opening = new DisposeStack();
+  const scene = opening.use(await subject.open(behaviour));
+  const env = behaviour === "env" ? { ...SECRETS, ...scene.env } : scene.env;
+  const folder = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "rookery.toml"), `[agents.it]\n${change(scene.toml)}\n`);
+  const store = opening.use(openMemoryStore());
+  const notes: unknown[] = [];
+  const plugins = behaviour === "mcp" ? [() => ({ id: "notes", version: "1", sources: [noteTool(scene, notes)] })] : [];
+  const rookery = opening.use(await Rookery.open({ env, cwd: scene.cwd, store, plugins }));
+  const sessions = new Set<string>();
+  const owned = opening.move();
+  return {
+    subject,
+    scene,
+    rookery,
+    notes,
+    open: async (options = {}) => {
+      const session = await rookery.openSession({ ...(options.id === undefined && { agent: "it" }), ...options });
+      sessions.add(session.id);
+      return session;
+    },
+    async [Symbol.asyncDispose]() {
+      const events = await Promise.all([...sessions].map((sessionId) => store.read({ sessionId, limit: 1_000 })));
+      await rookery.close();
+      const markers = events.flatMap((page) => all(page.events, "process.started")).map(({ marker }) => marker);
+      const left = [...new Set(markers)].flatMap(processesMarked);
+      await owned[Symbol.asyncDispose]();
+      expect(left, "processes that outlived their session").toEqual([]);
+    },
+  };
+}
+
+/** A turn that is answered as it asks; resolves with its events. */
+export async function play(
+  user: User,
+  session: Session,
+  prompt: string,
+  answer?: Parameters<Rookery["answer"]>[2],
+): Promise<SessionEvent[]> {
+  const events: SessionEvent[] = [];
+  for await (const event of session.prompt(prompt)) {
+    events.push(event);
+    if (event.type !== "permission.requested" && event.type !== "question.asked") continue;
+    if (answer === undefined) throw new Error(`nobody was to be asked: ${JSON.stringify(event)}`);
+    await user.rookery.answer(session.id, event.requestId, answer);
+  }
+  return events;
+}
+
+export interface Begun {
+  readonly turn: Turn;
+  readonly events: readonly SessionEvent[];
+  /** Resolves with them all when the turn has ended. */
+  readonly ended: Promise<readonly SessionEvent[]>;
+}
+
+/** A turn that would go on for ever, once the agent is in the middle of it. */
+export async function begin(user: User, session: Session): Promise<Begun> {
+  const turn = session.prompt(PROMPTS.wait);
+  const events: SessionEvent[] = [];
+  const reading = (async () => {
+    for await (const event of turn) events.push(event);
+    return events;
+  })();
+  await vi.waitFor(() => {
+    const end = events.findLast((event) => event.type === "turn.ended");
+    if (end === undefined && !isUnderWay(user, events)) throw new Error("the agent has not begun");
+  }, PATIENCE);
+  expect(all(events, "turn.ended"), "the turn was to go on for ever").toEqual([]);
+  return { turn, events, ended: reading };
+}
+
+export function all<Type extends EventType>(events: readonly SessionEvent[], type: Type): EventOf<Type>[] {
+  return events.filter((event): event is EventOf<Type> => event.type === type);
+}
+
+/** The events of a turn that ended well. */
+export function expectDone(events: readonly SessionEvent[]): void {
+  expect(all(events, "turn.ended")).toMatchObject([{ outcome: { status: "done" } }]);
+}
+
+/** The process that serves a session, and was told of last. */
+export function processOf(events: readonly SessionEvent[]): EventOf<"process.started"> {
+  const last = all(events, "process.started").at(-1);
+  if (last === undefined) throw new Error("no process was told of");
+  return last;
+}
+
+export async function logOf(user: User, session: Session): Promise<readonly SessionEvent[]> {
+  return (await user.rookery.store.read({ sessionId: session.id, limit: 1_000 })).events;
+}
+
+function isUnderWay({ subject, scene }: User, events: readonly SessionEvent[]): boolean {
+  const isKnown = (subject.hasProgram ?? true) ? all(events, "process.started").length > 0 : true;
+  const speaks = (subject.streams ?? true) ? all(events, "message.delta").length > 0 : true;
+  return isKnown && speaks && scene.heard().includes(PROMPTS.wait);
+}
+
+function same(toml: string): string {
+  return toml;
+}
+
+function noteTool(scene: Scene, notes: unknown[]): ToolSource {
+  const inputSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+  return {
+    id: "notes",
+    list: () => [{ name: "note", description: "Writes a note down.", inputSchema, kind: "other", readOnly: false }],
+    describe: () => ({ title: "Write a note" }),
+    call: async ({ name, input }) => {
+      notes.push(input);
+      scene.called?.(name, input);
+      return { outcome: "ok", text: "noted" };
+    },
+  };
+}
