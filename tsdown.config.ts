@@ -44,7 +44,7 @@ function command(entry: Record<string, string>): UserConfig {
     dts: false,
     clean: false,
     minify: true,
-    deps: { alwaysBundle: [/.*/], neverBundle: ["libsql", "@lydell/node-pty"], onlyBundle: false },
+    deps: { alwaysBundle: [/.*/], neverBundle: ["libsql", /^@lydell\/node-pty/], onlyBundle: false },
     alias: { "zod/v3": fileURLToPath(new URL("scripts/no-zod-3.mjs", import.meta.url)) },
     outputOptions: { codeSplitting: false },
     outExtensions: () => ({ js: ".cjs" }),
