@@ -18,7 +18,7 @@ export function stallWords({ clock, limitMs, silentMs, last, tools, agent }: Sto
     tool: "nothing came while a tool ran",
     progress: "nothing came that moves the turn on",
   }[clock];
-  const seen = last === undefined ? "nothing was ever seen of it" : `last seen: ${lastWords(last)}`;
+  const seen = last === undefined ? "nothing was seen of it at all" : `last seen: ${lastWords(last)}`;
   const running = tools.length === 0 ? "" : `; running: ${tools.map((title) => short(title)).join(", ")}`;
   const key = `stall.${clock}`;
   return (
