@@ -326,7 +326,7 @@ export class Connection implements AsyncDisposable {
     const span = spans.get("id");
     const text = span === undefined ? ID_AT_THE_END.exec(tail)?.[1] : head.slice(span.start, span.end);
     const id = text === undefined ? undefined : parsed(text);
-    this.#noise("too_large", head);
+    this.#noise("too_large", head, bytes);
     if (text === undefined || !isRequestId(id)) return undefined;
     if (spans.has("method")) {
       const message = `the message had ${bytes} bytes, which is more than is taken here`;
@@ -338,9 +338,9 @@ export class Connection implements AsyncDisposable {
     return this.#answered(id, new MessageTooLarge(`the answer to ${method}`, bytes), head);
   }
 
-  #noise(kind: Noise["kind"], text: string): void {
+  #noise(kind: Noise["kind"], text: string, bytes?: number): void {
     try {
-      this.#handlers.noise?.({ kind, text: text.slice(0, NOISE_LENGTH) });
+      this.#handlers.noise?.({ kind, text: text.slice(0, NOISE_LENGTH), ...(bytes !== undefined && { bytes }) });
     } catch {
       // A listener's failure is its own; what comes next is handled all the same.
     }

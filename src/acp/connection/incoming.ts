@@ -25,6 +25,8 @@ export interface Noise {
   readonly kind: "not_json" | "not_a_message" | "response_to_nothing" | "too_large";
   /** Bounded. */
   readonly text: string;
+  /** Of a message that was too large: how long it was. */
+  readonly bytes?: number | undefined;
 }
 
 export interface ConnectionHandlers {
