@@ -4,9 +4,12 @@ import {
   type AgentConnection,
   type Backend,
   type BackendContext,
+  type BackendKind,
   type Capabilities,
   type EventBody,
+  type LimitReached,
   type McpServerSpec,
+  type PermissionPolicy,
   type SessionDesk,
   type SessionTools,
   type TurnContext,
@@ -20,13 +23,15 @@ import {
   type schema,
   type SessionOptions,
 } from "../../acp/index.ts";
+import { typed } from "../../programs/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { offeredTool } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "../handover.ts";
-import { forking, startLive, type How, type Live } from "./live.ts";
+import { forking, hasModes, startLive, type How, type Live } from "./live.ts";
+import { noiseEvents } from "./noise.ts";
 import { outcomeOfFailure } from "./outcome.ts";
 import { AcpTurn } from "./turn.ts";
 
@@ -35,14 +40,23 @@ export interface AcpBackendOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly auth?: string | undefined;
   readonly serve?: readonly ("files" | "terminals")[] | undefined;
+  /** Of a program that is known by name; `acp` if not said. */
+  readonly kind?: BackendKind | undefined;
+  /** How it is started under a policy, where neither its configuration nor the registry says it all. */
+  readonly launch?: ((context: BackendContext, permissions: PermissionPolicy) => Launch) | undefined;
   /** What the registry calls the agent, where it has no command of its own. */
   readonly registry?: string | undefined;
   readonly wanted?: Wanted | undefined;
 }
 
+export interface Launch {
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
 export function acpBackend(options: AcpBackendOptions): Backend {
   return {
-    kind: "acp",
+    kind: options.kind ?? "acp",
     async open(context) {
       await using opening = new DisposeStack();
       const reported = (tool: string) => connection.reported(tool);
@@ -96,10 +110,13 @@ class AcpConnection implements AgentConnection {
   /** Was the agent that runs given our tools? */
   #offered = false;
   #live: Live | undefined;
+  /** What the agent that runs was started with. */
+  #launched: Launch | undefined;
   #closed = false;
   #introduced = false;
   #nativeId: string | undefined;
   #turn: AcpTurn | undefined;
+  #unsaid: EventBody[] = [];
   #cost = 0;
 
   constructor(context: BackendContext, options: AcpBackendOptions, equipment: Equipment) {
@@ -109,8 +126,7 @@ class AcpConnection implements AgentConnection {
     this.#nativeId = context.nativeId;
   }
 
-  async start(): Promise<Live> {
-    const launch = this.#launch();
+  async start(launch = this.#launch()): Promise<Live> {
     const live = await startLive({
       context: this.#context,
       servers: await this.#servers(),
@@ -128,6 +144,7 @@ class AcpConnection implements AgentConnection {
       throw new RookeryError("interrupted", "the session was let go while its agent was being started");
     }
     this.#live = live;
+    this.#launched = launch;
     this.#introduced = false;
     return live;
   }
@@ -138,6 +155,7 @@ class AcpConnection implements AgentConnection {
     return {
       ...CAPABILITIES,
       resume,
+      modes: this.#live !== undefined && hasModes(this.#live.session),
       fork: this.#live !== undefined && forking(this.#live.client) !== undefined,
     };
   }
@@ -173,8 +191,9 @@ class AcpConnection implements AgentConnection {
     return [...brought.filter(({ name }) => name !== offered.name), offered];
   }
 
-  #launch(): { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> } {
+  #launch(permissions = this.#context.permissions ?? "ask"): Launch {
     const { command, name } = this.#context.agent;
+    if (this.#options.launch !== undefined) return this.#options.launch(this.#context, permissions);
     if (command !== undefined) return { command };
     const { registry } = this.#options;
     if (registry !== undefined) return resolveLaunch(builtinRegistry(), registry);
@@ -182,18 +201,20 @@ class AcpConnection implements AgentConnection {
     throw new RookeryError("config_invalid", `agent ${name} has no command to start: ${fix}`);
   }
 
-  runTurn(turn: TurnContext): Promise<TurnOutcome> {
+  runTurn(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
     return this.#equipment.turn(turn, () => this.#run(turn));
   }
 
-  async #run(turn: TurnContext): Promise<TurnOutcome> {
+  async #run(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
     let live: Live;
     try {
-      live = await this.#running();
+      live = await this.#running(turn);
     } catch (error) {
       return outcomeOfFailure(error, this.#context.agent.name);
     }
+    const isNew = !this.#introduced;
     const prompt = await this.#prompt(turn, live);
+    if (isNew) await turn.log.commit(); // a program is recorded before it is used
     const running = new AcpTurn({
       turn,
       session: live.session,
@@ -202,6 +223,7 @@ class AcpConnection implements AgentConnection {
       offered: (call) => (this.#offered ? offeredTool(call, this.#equipment.tools.artifact().catalog) : undefined),
     });
     this.#turn = running;
+    running.record(...this.#unsaid.splice(0));
     try {
       const outcome = await running.run(prompt, () => void this.#drop(live));
       const over = live.client.connection.over?.exit;
@@ -231,12 +253,14 @@ class AcpConnection implements AgentConnection {
   }
 
   /** The one that runs, or another where it has ended since. */
-  async #running(): Promise<Live> {
+  async #running({ permissions }: TurnContext): Promise<Live> {
     const live = this.#live;
+    const launch = this.#launch(permissions);
     const lacksTools = !this.#offered && this.#hasTools; // an overlay that came later
-    if (live !== undefined && live.client.connection.over === undefined && !lacksTools) return live;
+    const suits = JSON.stringify(launch) === JSON.stringify(this.#launched); // not where the policy is another
+    if (live !== undefined && live.client.connection.over === undefined && !lacksTools && suits) return live;
     await this.#drop(live);
-    return this.start();
+    return this.start(launch);
   }
 
   async #drop(live: Live | undefined): Promise<void> {
@@ -252,6 +276,7 @@ class AcpConnection implements AgentConnection {
     const knows = live.how !== "new";
     if (live.lost !== undefined) this.#tellLoss(turn, live.lost);
     const before = knows ? undefined : await handoverText(turn);
+    this.#cost = knows ? await costBefore(turn) : 0;
     const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
     this.#introduce(turn, live, knows ? live.how : before === undefined ? "new" : "handed_over");
     return [...told.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
@@ -266,7 +291,7 @@ class AcpConnection implements AgentConnection {
     this.#introduced = true;
     this.#nativeId = session.id;
     const { pid, startTime } = process.identity;
-    const command = this.#launch().command.join(" ");
+    const command = typed(this.#launched?.command ?? []).slice(0, COMMAND_LENGTH);
     const events: EventBody[] = [
       { type: "process.started", pid, startTime, marker: this.#context.marker, command },
       { type: "agent.connected", nativeId: session.id, how },
@@ -282,8 +307,24 @@ class AcpConnection implements AgentConnection {
     };
   }
 
-  #noise({ kind, text }: Noise): void {
-    if (kind === "not_json") this.#turn?.noise(text);
-    if (kind === "too_large") this.#turn?.dropped(text);
+  /** What comes before a turn is told by the turn. */
+  #noise(noise: Noise): void {
+    const events = noiseEvents(noise, this.#context.agent.name);
+    if (this.#turn !== undefined) this.#turn.record(...events);
+    else if (this.#unsaid.length < MOST_UNSAID) this.#unsaid.push(...events);
   }
+}
+
+const COMMAND_LENGTH = 2_000;
+/** What else is printed while no turn runs was never worth reading. */
+const MOST_UNSAID = 100;
+
+/** What the agent has counted for its own session, as far as the log has it. */
+async function costBefore(turn: TurnContext): Promise<number> {
+  let cost = 0;
+  for await (const event of turn.history()) {
+    if (event.type === "agent.connected" && (event.how === "new" || event.how === "handed_over")) cost = 0;
+    if (event.type === "usage.reported") cost += event.costUsd ?? 0;
+  }
+  return cost;
 }

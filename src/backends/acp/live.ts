@@ -22,7 +22,8 @@ import {
   type Noise,
   type SessionOptions,
 } from "../../acp/index.ts";
-import { wordsOf } from "./outcome.ts";
+import { loginWords, wordsOf } from "./outcome.ts";
+import { troubleOf } from "./trouble.ts";
 
 export interface LiveOptions {
   readonly context: BackendContext;
@@ -87,6 +88,7 @@ export async function startLive(options: LiveOptions): Promise<Live> {
     throw unusable(agent.name, error);
   });
   if (agent.model !== undefined) await chooseModel(session, agent.model, how);
+  if (agent.mode !== undefined) await chooseMode(session, agent.mode, how);
   const owned = opening.move();
   return { process, client, session, how, lost, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
@@ -156,14 +158,11 @@ async function authenticated<T>(client: Client, { auth, context }: LiveOptions, 
 
 /** Models are config options today; agents in the field also have the older way. */
 async function chooseModel(session: ClientSession, model: string, how: Live["how"]): Promise<void> {
-  const { configOptions } = session.response;
-  const option = configOptions?.find(({ category }) => category === "model");
-  if (option?.type === "select") {
-    const offered = option.options
-      .flatMap((entry) => ("options" in entry ? entry.options : [entry]))
-      .map(({ value }) => value);
-    if (!offered.includes(model))
-      throw new RookeryError("model_invalid", `there is no model "${model}" here; there are: ${offered.join(", ")}`);
+  const option = optionOf(session, "model");
+  if (option !== undefined) {
+    const there = option.values.join(", ");
+    if (!option.values.includes(model))
+      throw new RookeryError("model_invalid", `there is no model "${model}" here; there are: ${there}`);
     await session.setConfigOption(option.id, model);
     return;
   }
@@ -177,8 +176,34 @@ async function chooseModel(session: ClientSession, model: string, how: Live["how
   await session.setModel(model);
 }
 
+/** The same with modes: a config option today, and a method of its own before. */
+async function chooseMode(session: ClientSession, mode: string, how: Live["how"]): Promise<void> {
+  const option = optionOf(session, "mode");
+  const offered = option?.values ?? session.response.modes?.availableModes.map(({ id }) => id) ?? [];
+  if (offered.length === 0 && how !== "new") return;
+  if (!offered.includes(mode)) {
+    const there = offered.length === 0 ? "it has none" : `there are: ${offered.join(", ")}`;
+    throw new RookeryError("config_invalid", `this agent has no mode "${mode}"; ${there}`);
+  }
+  await (option === undefined ? session.setMode(mode) : session.setConfigOption(option.id, mode));
+}
+
+export function hasModes(session: ClientSession): boolean {
+  return session.response.modes != null || optionOf(session, "mode") !== undefined;
+}
+
+function optionOf({ response }: ClientSession, category: string): { id: string; values: string[] } | undefined {
+  const option = response.configOptions?.find((each) => each.category === category);
+  if (option?.type !== "select") return undefined;
+  const entries = option.options.flatMap((entry) => ("options" in entry ? entry.options : [entry]));
+  return { id: option.id, values: entries.map(({ value }) => value) };
+}
+
 function unusable(agent: string, error: unknown): unknown {
   if (isRookeryError(error)) return error;
   const words = error instanceof PeerError ? wordsOf(error) : messageOf(error);
+  const code = error instanceof PeerError ? error.code : undefined;
+  if (troubleOf(words, Date.now(), code)?.status === "unauthorized")
+    return new RookeryError("provider_auth", loginWords(agent, words), { cause: error });
   return new RookeryError("agent_failed", `${agent} could not be used: ${words}`, { cause: error });
 }

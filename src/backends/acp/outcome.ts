@@ -1,15 +1,28 @@
 /** How a turn ended, from how its prompt did. */
-import { isRookeryError, messageOf, type TurnOutcome } from "../../domain/index.ts";
-import { ConnectionClosed, PeerError, RPC, type schema } from "../../acp/index.ts";
+import { isRookeryError, messageOf, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
+import { ConnectionClosed, PeerError, type schema } from "../../acp/index.ts";
+import { troubleOf } from "./trouble.ts";
 
 export function outcomeOfStop({ stopReason }: schema.PromptResponse): TurnOutcome {
   return stopReason === "cancelled" ? { status: "cancelled" } : { status: "done", stopReason };
 }
 
-export function outcomeOfFailure(error: unknown, agent: string): TurnOutcome {
+export function outcomeOfFailure(error: unknown, agent: string): TurnOutcome | LimitReached {
   if (error instanceof ConnectionClosed) return failed("agent_exited", error.message);
-  if (error instanceof PeerError) return failed(codeOf(error), `${agent} failed: ${wordsOf(error)}`);
+  if (error instanceof PeerError) return outcomeOfWords(wordsOf(error), agent, error.code);
   return failed(isRookeryError(error) ? error.code : "agent_failed", messageOf(error));
+}
+
+/** `code` is the agent's own, where it has one. */
+export function outcomeOfWords(words: string, agent: string, code?: number): TurnOutcome | LimitReached {
+  const trouble = troubleOf(words, Date.now(), code);
+  if (trouble?.status === "limited") return trouble;
+  if (trouble?.status === "unauthorized") return failed("provider_auth", loginWords(agent, words));
+  return failed("agent_failed", `${agent} failed: ${words}`);
+}
+
+export function loginWords(agent: string, words: string): string {
+  return `${agent} has no login that is accepted: log in with the program itself, or give it an API key; it says: ${words}`;
 }
 
 /** What an agent means is often only in the data. */
@@ -19,10 +32,6 @@ export function wordsOf({ message, data }: PeerError): string {
     (data as { details?: unknown; message?: unknown }).details ?? (data as { message?: unknown }).message ?? data;
   const text = typeof details === "string" ? details : JSON.stringify(details);
   return message.includes(text) ? message : `${message} (${text.slice(0, 2_000)})`;
-}
-
-function codeOf({ code }: PeerError): "provider_auth" | "agent_failed" {
-  return code === RPC.authRequired ? "provider_auth" : "agent_failed";
 }
 
 function failed(code: string, message: string): TurnOutcome {

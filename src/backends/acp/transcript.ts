@@ -2,6 +2,7 @@
 import { newId, type EventBody, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
 import { ToolKind as KINDS } from "../../domain/events.ts";
 import type { schema } from "../../acp/index.ts";
+import { editOf } from "./edits.ts";
 
 type Update = schema.SessionUpdate;
 type ToolUpdate = schema.ToolCall | schema.ToolCallUpdate;
@@ -151,7 +152,8 @@ function change(tool: Tool, update: ToolUpdate): { text?: string; title?: string
   tool.input = update.rawInput ?? tool.input;
   if (update.locations != null) tool.locations = update.locations.map(locationOf);
   if (update.content != null) {
-    tool.diffs = update.content.flatMap((part) => (part.type === "diff" ? [diffOf(part)] : []));
+    const diffs = update.content.flatMap((part) => (part.type === "diff" ? [diffOf(part)] : []));
+    if (diffs.length > 0) tool.diffs = diffs; // opencode 1.18 tells them when it asks, and not when it is done
     tool.text = update.content
       .map(contentText)
       .filter((text) => text !== "")
@@ -182,7 +184,10 @@ function startedEvent({ id, name, title, kind, input, locations }: Tool): EventB
   };
 }
 
-function endedEvent({ id, text, locations, diffs }: Tool, outcome: "ok" | "failed"): EventBody {
+function endedEvent(tool: Tool, outcome: "ok" | "failed"): EventBody {
+  const { id, text, locations } = tool;
+  const edit = tool.kind === "edit" && tool.diffs.length === 0 ? editOf(tool.input) : undefined;
+  const diffs = outcome === "failed" ? [] : edit === undefined ? tool.diffs : [edit];
   return {
     type: "tool.ended",
     toolId: id,

@@ -1,8 +1,15 @@
 /** One turn of an ACP agent: its updates into the log, its questions through the session's gate, and one outcome. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, type EventBody, type QuestionAnswer, type TurnContext, type TurnOutcome } from "../../domain/index.ts";
+import {
+  newId,
+  type EventBody,
+  type LimitReached,
+  type QuestionAnswer,
+  type TurnContext,
+  type TurnLog,
+  type TurnOutcome,
+} from "../../domain/index.ts";
 import type { ClientSession, GateRequest, schema, UpdateItem } from "../../acp/index.ts";
-import { harmless } from "../../programs/index.ts";
 import type { ReportedCall } from "../offered.ts";
 import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
 import { isReading, outcomeOf } from "./permission.ts";
@@ -10,11 +17,9 @@ import { Transcript } from "./transcript.ts";
 
 /** How long an agent may take to stop when it is told to; then its process is ended, and the next turn starts another. */
 const CANCEL_MS = 5_000;
-/** How much of a line that was dropped is shown. */
-const HEAD_LENGTH = 200;
 
 export interface TurnParts {
-  readonly turn: TurnContext;
+  readonly turn: Pick<TurnContext, "signal" | "permit" | "ask"> & { readonly log: Pick<TurnLog, "record" | "ready"> };
   readonly session: ClientSession;
   readonly agent: string;
   /** What the session has cost so far, as the agent counts. */
@@ -38,17 +43,17 @@ export class AcpTurn {
   }
 
   /** `hung` is called where the agent was told to stop and did not. */
-  async run(prompt: readonly schema.ContentBlock[], hung: () => void): Promise<TurnOutcome> {
+  async run(prompt: readonly schema.ContentBlock[], hung: () => void): Promise<TurnOutcome | LimitReached> {
     const { turn, session, agent } = this.#parts;
     const prompted = session.prompt(prompt, { signal: turn.signal });
     const over = new AbortController();
     void this.#watch(over.signal, hung);
     try {
       const response = await prompted.response;
-      this.#record(...this.#transcript.end(), ...this.#usage(response));
+      this.record(...this.#transcript.end(), ...this.#usage(response));
       return outcomeOfStop(response);
     } catch (error) {
-      this.#record(...this.#transcript.end());
+      this.record(...this.#transcript.end());
       return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error, agent);
     } finally {
       over.abort();
@@ -65,14 +70,14 @@ export class AcpTurn {
   update({ update }: UpdateItem): void | Promise<void> {
     const events = this.#transcript.update(update);
     if (events.length === 0) return undefined;
-    this.#record(...events);
+    this.record(...events);
     return this.#parts.turn.log.ready();
   }
 
   async permission({ toolCall, options }: schema.RequestPermissionRequest): Promise<schema.RequestPermissionResponse> {
     const { turn } = this.#parts;
     const { events, tool } = this.#transcript.asked(toolCall);
-    this.#record(...events);
+    this.record(...events);
     const { id: toolId, name, title, kind, input } = tool;
     const { offered } = this.#parts;
     if (offered(tool) !== undefined) return outcomeOf({ allowed: true }, options);
@@ -87,7 +92,7 @@ export class AcpTurn {
     if (decision.allowed) {
       for (const { path } of [...tool.locations, ...tool.diffs]) this.#allowed.add(path);
     } else {
-      this.#record(...this.#transcript.refused(toolId, decision.outcome, decision.message));
+      this.record(...this.#transcript.refused(toolId, decision.outcome, decision.message));
     }
     return outcomeOf(decision, options);
   }
@@ -112,29 +117,19 @@ export class AcpTurn {
     const toolId = newId("tool", Date.now());
     const tool = kind === "execute" ? "terminal" : `fs_${kind}`;
     const started: EventBody = { type: "tool.started", toolId, name: tool, title, kind, input: params };
-    if (kind !== "read") this.#record(started);
+    if (kind !== "read") this.record(started);
     const decision = await turn.permit({ toolId, tool, title, kind, readOnly: kind === "read", input: params });
     if (kind !== "read") {
       const [outcome, text] = decision.allowed
         ? (["ok", ""] as const)
         : ([decision.outcome, decision.message] as const);
-      this.#record({ type: "tool.ended", toolId, outcome, text });
+      this.record({ type: "tool.ended", toolId, outcome, text });
     }
     return decision.allowed ? decision : { allowed: false, message: decision.message };
   }
 
-  noise(text: string): void {
-    const shown = harmless(text);
-    if (shown.trim() !== "") this.#record({ type: "output.text", text: `${shown}\n` });
-  }
-
-  /** A line that is longer than any message may be; `head` is how it began. */
-  dropped(head: string): void {
-    const message = `${this.#parts.agent} printed a line that was too long, and was passed over; it began: ${harmless(head).slice(0, HEAD_LENGTH)}`;
-    this.#record({ type: "notice", level: "warning", code: "output_dropped", message });
-  }
-
-  #record(...bodies: EventBody[]): void {
+  /** Nothing is recorded once the turn is over. */
+  record(...bodies: EventBody[]): void {
     try {
       if (bodies.length > 0) this.#parts.turn.log.record(...bodies);
     } catch {
@@ -158,8 +153,8 @@ export class AcpTurn {
   /** Tokens where the agent counts them, and cost as the difference to what it said before. */
   #usage(response: schema.PromptResponse): EventBody[] {
     const { usage: context } = this.#transcript;
-    const { usage } = response as { usage?: Tokens | null };
-    if (usage == null && context === undefined) return [];
+    const usage = tokensOf(response);
+    if (usage === undefined && context === undefined) return [];
     const cost = context?.cost?.currency === "USD" ? context.cost.amount - this.#parts.costBefore : undefined;
     return [
       {
@@ -183,6 +178,15 @@ interface Tokens {
   readonly cachedReadTokens?: number | null;
   readonly cachedWriteTokens?: number | null;
   readonly thoughtTokens?: number | null;
+}
+
+function tokensOf({ _meta, ...response }: schema.PromptResponse): Tokens | undefined {
+  const { usage } = response as { usage?: Tokens | null };
+  if (usage != null) return usage;
+  // Gemini CLI 0.61
+  const { quota } = (_meta ?? {}) as { quota?: { token_count?: { input_tokens?: number; output_tokens?: number } } };
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = quota?.token_count ?? {};
+  return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
 }
 
 function answerOf({ action, content }: QuestionAnswer): schema.CreateElicitationResponse {
