@@ -15,7 +15,11 @@ const sessionCommands: readonly CommandSpec[] = [
     options: [
       { flags: "--agent <name>", summary: "only of this agent" },
       { flags: "--cwd <dir>", summary: "only in this folder" },
-      { flags: "--status <status>", summary: "only in one state", choices: ["idle", "running", "waiting", "closed"] },
+      {
+        flags: "--status <status>",
+        summary: "only in one state",
+        choices: ["idle", "running", "waiting", "parked", "closed"],
+      },
       { flags: "--limit <count>", summary: "at most this many (default: 20)" },
       JSON_OPTION,
     ],

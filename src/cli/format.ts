@@ -34,6 +34,11 @@ export function bytes(size: number): string {
   return `${(size / 1000 ** power).toFixed(1)} ${units[power - 1] ?? ""}`;
 }
 
+/** As ISO 8601 has it, in the zone of whoever reads. */
+export function localTime(at: string): string {
+  return new Date(at).toLocaleString("sv");
+}
+
 /** Rows under each other; the last column keeps its length. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];

@@ -283,7 +283,7 @@ export class Session implements AsyncDisposable {
     const message =
       parkedUntil === undefined
         ? "the process that ran this turn ended; the turn goes on from what is recorded"
-        : `the process that waited with this turn ended; it is waited for on, until ${parkedUntil}`;
+        : `the process that waited with this turn ended; this one waits on, until ${parkedUntil}`;
     this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], id);
   }
 

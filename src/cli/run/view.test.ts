@@ -95,6 +95,16 @@ describe("a turn is shown", () => {
 describe("the end of a turn says", () => {
   const usage = (more: object): EventBody => ({ type: "usage.reported", inputTokens: 1234, outputTokens: 56, ...more });
   it.each<[string, EventBody[], string]>([
+    [
+      "a cost that we computed",
+      [usage({ costUsd: 1, costBy: "computed" })],
+      "done · 1,234 tokens in · 56 out · $1.00 (computed) · 2.0s\n",
+    ],
+    [
+      "a cost that we computed a part of",
+      [usage({ costUsd: 1, costBy: "computed" }), usage({ costUsd: 1, costBy: "reported" })],
+      "done · 2,468 tokens in · 112 out · $2.00 (partly computed) · 3.0s\n",
+    ],
     ["tokens, cost and time", [usage({ costUsd: 0.01234 })], "done · 1,234 tokens in · 56 out · $0.0123 · 2.0s\n"],
     [
       "the sum of all calls",
@@ -120,6 +130,23 @@ describe("the end of a turn says", () => {
     const { text, view } = shown([started, usage({ costUsd: 1 }), tool(), toolEnded("denied"), ended, started, ended]);
     expect(text.split("\n").at(-2)).toBe("done · 1.0s");
     expect(view.refused).toEqual([]);
+  });
+});
+
+describe("a turn that waits for a limit to pass", () => {
+  const until = "2026-01-01T05:00:05.000Z";
+  const parked: EventBody = { type: "turn.parked", until, message: "5-hour limit\u001b[1m reached" };
+  const time = new Date(until).toLocaleString("sv");
+
+  it("is shown with its time, and when it goes on", () => {
+    const { text } = shown([started, { type: "limit.reached", message: "x" }, parked, { type: "turn.continued" }]);
+    expect(text).toBe(`! 5-hour limit[1m reached; the turn waits until ${time}\nthe turn goes on\n`);
+  });
+
+  it("is what is waited for, until it goes on or ends", () => {
+    expect(waitingFor(shown([started, parked]).view)).toBe(`waiting for a limit to pass, until ${time}`);
+    expect(waitingFor(shown([started, parked, { type: "turn.continued" }]).view)).toBe("thinking");
+    expect(shown([started, parked, ended]).view.parkedUntil).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a person sees of a turn: a fold over its events that gives the text to print for each. */
 import type { EventOf, SessionEvent, ToolOutcome, TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
-import { count, duration, usd } from "../format.ts";
+import { count, duration, localTime, usd } from "../format.ts";
 import type { Colour, Paint } from "../paint.ts";
 import { oneLine, printable } from "../printable.ts";
 
@@ -17,6 +17,8 @@ export interface View {
   /** Of this turn; undefined until something is reported. */
   readonly usage: Usage | undefined;
   readonly startedAt: string;
+  /** Until when the turn waits for a limit to pass. */
+  readonly parkedUntil: string | undefined;
 }
 
 export const EMPTY_VIEW: View = {
@@ -26,6 +28,7 @@ export const EMPTY_VIEW: View = {
   refused: [],
   usage: undefined,
   startedAt: "",
+  parkedUntil: undefined,
 };
 
 export function show(view: View, event: SessionEvent, paint: Paint): readonly [View, string] {
@@ -33,7 +36,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "turn.started":
       return [{ ...EMPTY_VIEW, atStart: view.atStart, startedAt: event.at }, ""];
     case "turn.ended":
-      return line(view, summary(view, event, paint), { message: undefined });
+      return line(view, summary(view, event, paint), { message: undefined, parkedUntil: undefined });
     case "message.delta":
       return streamed(view, event);
     case "message.completed": {
@@ -71,10 +74,11 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "turn.parked":
       return line(
         view,
-        `${paint("yellow", "!")} ${oneLine(`${event.message}; waits until ${localTime(event.until)}`)}`,
+        `${paint("yellow", "!")} ${oneLine(`${event.message}; the turn waits until ${localTime(event.until)}`)}`,
+        { parkedUntil: event.until },
       );
     case "turn.continued":
-      return line(view, paint("dim", oneLine(event.message ?? "goes on")));
+      return line(view, paint("dim", oneLine(event.message ?? "the turn goes on")), { parkedUntil: undefined });
     case "usage.reported":
       return [{ ...view, usage: addUsage(view.usage ?? NO_USAGE, event) }, ""];
     case "session.opened":
@@ -96,12 +100,9 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
   }
 }
 
-function localTime(at: string): string {
-  return new Date(at).toLocaleString("sv"); // as ISO 8601 has it, in the zone of whoever reads
-}
-
 /** What is being waited for, to be shown while nothing comes. */
 export function waitingFor(view: View): string {
+  if (view.parkedUntil !== undefined) return `waiting for a limit to pass, until ${localTime(view.parkedUntil)}`;
   return view.tools.size === 0 ? "thinking" : [...view.tools.values()].join(", ");
 }
 
@@ -151,10 +152,16 @@ const OUTCOMES: Record<TurnOutcome["status"], string> = {
 
 export function usageWords(usage: Usage | undefined): string[] {
   if (usage === undefined) return [];
-  const { inputTokens, outputTokens, cacheReadTokens, costUsd } = usage;
+  const { inputTokens, outputTokens, cacheReadTokens } = usage;
   const cached = cacheReadTokens === 0 ? "" : ` (${count(cacheReadTokens)} from cache)`;
-  const cost = costUsd === undefined ? "cost unknown" : usd(costUsd);
-  return [`${count(inputTokens)} tokens in${cached}`, `${count(outputTokens)} out`, cost];
+  return [`${count(inputTokens)} tokens in${cached}`, `${count(outputTokens)} out`, costWords(usage, "cost unknown")];
+}
+
+/** What we computed ourselves is no bill. */
+export function costWords({ costUsd, costBy }: Usage, unknown: string): string {
+  if (costUsd === undefined) return unknown;
+  if (costBy === "computed") return `${usd(costUsd)} (computed)`;
+  return costBy === "mixed" ? `${usd(costUsd)} (partly computed)` : usd(costUsd);
 }
 
 function serverText({ server, status, reason, fix }: EventOf<"mcp.status">): string {

@@ -57,7 +57,7 @@ function detailOf(event: EventBody): string {
     case "plan.updated":
       return event.entries.map((entry) => `${entry.content} (${entry.status})`).join("; ");
     case "usage.reported":
-      return `${event.inputTokens} in, ${event.outputTokens} out${event.costUsd === undefined ? "" : `, ${usd(event.costUsd)}`}`;
+      return `${event.inputTokens} in, ${event.outputTokens} out${event.costUsd === undefined ? "" : `, ${usd(event.costUsd)}${event.costBy === "computed" ? " (computed)" : ""}`}`;
     case "mcp.status":
       return `${event.server}: ${event.status} ${event.reason ?? ""}`;
     case "tool.chosen":

@@ -8,13 +8,13 @@ import { isDriven } from "../../session/lease.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { age, columns } from "../format.ts";
+import { age, columns, localTime } from "../format.ts";
 import { asTyped, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { oneLine } from "../printable.ts";
 
-const STATUSES: readonly SessionStatus[] = ["idle", "running", "waiting", "closed"];
+const STATUSES: readonly SessionStatus[] = ["idle", "running", "waiting", "parked", "closed"];
 const DEFAULT_LIMIT = 20;
 
 export async function listSessions({ io, options }: Call): Promise<ExitCode> {
@@ -39,7 +39,7 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
   const left = await deserted(rookery.store, sessions);
   const rows = sessions.map((session) => [
     session.id,
-    left.has(session.id) ? "interrupted" : session.status,
+    left.has(session.id) ? "interrupted" : statusWords(session),
     oneLine(session.agent),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
     age(session.updatedAt, now),
@@ -47,6 +47,10 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
   ]);
   await print(io, columns(rows));
   return EXIT.done;
+}
+
+function statusWords({ status, parkedUntil }: SessionSummary): string {
+  return parkedUntil === undefined ? status : `${status} until ${localTime(parkedUntil)}`;
 }
 
 /** A turn that runs or waits where no process drives it was left in the middle. */

@@ -5,7 +5,7 @@ import { loadState } from "../../session/open.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { columns } from "../format.ts";
+import { columns, localTime } from "../format.ts";
 import { asTyped, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
@@ -33,10 +33,7 @@ function factsOf(state: SessionState, left: boolean): string {
   const facts: [string, string | undefined][] = [
     ["session", state.id],
     ["title", state.title],
-    [
-      "status",
-      left ? `interrupted (was ${statusOf(state)}); go on: rookery run --session ${state.id}` : statusOf(state),
-    ],
+    ["status", statusWords(state, left)],
     ["agent", state.agent],
     ["backend", state.backend],
     ["model", state.model],
@@ -49,8 +46,27 @@ function factsOf(state: SessionState, left: boolean): string {
     ["last outcome", lastOutcome === undefined ? undefined : `${lastOutcome.status}${why}`],
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
     ["used", state.usage === NO_USAGE ? undefined : usageWords(state.usage).join(" · ")],
+    ...usedByEach(state),
   ];
   return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
+}
+
+/** `left`: no process drives it, and a turn that waits for a time waits on only if someone opens the session. */
+function statusWords(state: SessionState, left: boolean): string {
+  const status = statusOf(state);
+  const until = state.turn?.parkedUntil;
+  const goOn = `rookery run --session ${state.id}`;
+  if (status === "parked" && until !== undefined) {
+    return `parked until ${localTime(until)}${left ? `; nobody waits with it; go on: ${goOn}` : ""}`;
+  }
+  return left ? `interrupted (was ${status}); go on: ${goOn}` : status;
+}
+
+/** Where there was more than one agent. */
+function usedByEach({ usageByAgent }: SessionState): [string, string][] {
+  const agents = Object.entries(usageByAgent);
+  if (agents.length < 2) return [];
+  return agents.map(([agent, usage]) => [`used by ${oneLine(agent)}`, usageWords(usage).join(" · ")]);
 }
 
 function waitingFor(sessionId: string): (asked: Asked) => string {
