@@ -42,6 +42,8 @@ export interface AcpBackendOptions {
   readonly serve?: readonly ("files" | "terminals")[] | undefined;
   /** Of a program that is known by name; `acp` if not said. */
   readonly kind?: BackendKind | undefined;
+  /** What it lacks of what the protocol has, or has beyond what it says. */
+  readonly capabilities?: Partial<Capabilities> | undefined;
   /** How it is started under a policy, where neither its configuration nor the registry says it all. */
   readonly launch?: ((context: BackendContext, permissions: PermissionPolicy) => Launch) | undefined;
   /** What the registry calls the agent, where it has no command of its own. */
@@ -157,6 +159,7 @@ class AcpConnection implements AgentConnection {
       resume,
       modes: this.#live !== undefined && hasModes(this.#live.session),
       fork: this.#live !== undefined && forking(this.#live.client) !== undefined,
+      ...this.#options.capabilities,
     };
   }
 

@@ -1,12 +1,28 @@
-/** The `opencode` backend. */
-import { RookeryError, type Backend } from "../../domain/index.ts";
+/** The `opencode` backend: its own ACP server. */
+import type { Backend } from "../../domain/index.ts";
+import { acpBackend } from "../acp/backend.ts";
+import { locate } from "../locate.ts";
 import type { ProgramOptions } from "../program/index.ts";
+import { permissionRules } from "./permissions.ts";
 
 export type OpencodeOptions = ProgramOptions;
 
-export function opencodeBackend(_options: OpencodeOptions): Backend {
-  return {
+export function opencodeBackend({ env, wanted }: OpencodeOptions): Backend {
+  return acpBackend({
     kind: "opencode",
-    open: () => Promise.reject(new RookeryError("backend_unsupported", "this version does not drive opencode yet")),
-  };
+    env,
+    wanted,
+    capabilities: { questions: false }, // its tool for them is not there over ACP (1.18)
+    launch: ({ agent, cwd }, permissions) => {
+      const program = locate("opencode", agent.name, { env, cwd, command: agent.command });
+      const rules = permissionRules(permissions, agent.mode);
+      return {
+        command: [...program, "acp"],
+        env: {
+          OPENCODE_DISABLE_AUTOUPDATE: "1", // a program does not change under a session
+          ...(rules !== undefined && { OPENCODE_PERMISSION: rules }),
+        },
+      };
+    },
+  });
 }
