@@ -1,0 +1,60 @@
+/** When a usage limit of Codex is over, as far as it says so: in numbers about the account, or in words. */
+import type { LimitReached } from "../../domain/index.ts";
+import type { RateLimits } from "./wire.ts";
+
+/** Older versions, and `exec`, say it in nothing but words. */
+export function isLimitMessage(message: string): boolean {
+  return /hit your usage limit|usage limit (has been )?reached|usage_limit_reached/i.test(message);
+}
+
+export function limitReached(message: string, limits: RateLimits | undefined, now: Date): LimitReached {
+  const at = resetOf(limits, now) ?? resetIn(message, now);
+  return { status: "limited", message, ...(at !== undefined && { resetsAt: at.toISOString() }) };
+}
+
+/** Of the windows that are used up, all have to be over. */
+function resetOf(limits: RateLimits | undefined, now: Date): Date | undefined {
+  if (limits === undefined) return undefined;
+  const { primary, secondary, individualLimit } = limits;
+  const full = [primary, secondary].flatMap((window) =>
+    (window?.usedPercent ?? 0) >= 100 ? (window?.resetsAt ?? []) : [],
+  );
+  const spent = (individualLimit?.remainingPercent ?? 1) <= 0 ? [individualLimit?.resetsAt ?? 0] : [];
+  const seconds = Math.max(0, ...full, ...spent);
+  return seconds * 1_000 > now.getTime() ? new Date(seconds * 1_000) : undefined;
+}
+
+const UNITS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1 };
+
+/**
+ * `try again at 5:12 AM`, `try again at Nov 18th, 2026 11:46 AM`, in the time zone of the program, which is ours; older
+ * versions: `try again in 2 days 3 hours 5 minutes`.
+ */
+function resetIn(message: string, now: Date): Date | undefined {
+  const wait =
+    /try again in ((?:\d+ ?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|[dhms])\b[ ,]*(?:and )?)+)/i.exec(
+      message,
+    );
+  if (wait?.[1] !== undefined) {
+    const parts = [...wait[1].matchAll(/(\d+) ?([dhms])/gi)];
+    const seconds = parts.reduce(
+      (sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit.toLowerCase()] ?? 0),
+      0,
+    );
+    return new Date(now.getTime() + seconds * 1_000);
+  }
+  const at = /try again at (?:([A-Z][a-z]{2}) (\d{1,2})(?:st|nd|rd|th)?, (\d{4}) )?(\d{1,2}):(\d{2}) ?([AP])M/i.exec(
+    message,
+  );
+  if (at === null) return undefined;
+  const [, month, day, year, hour, minute, half] = at;
+  const hours = (Number(hour) % 12) + (half?.toUpperCase() === "P" ? 12 : 0);
+  if (month !== undefined) {
+    const date = new Date(`${month} ${day} ${year} ${hours}:${minute}`);
+    return Number.isNaN(date.getTime()) ? undefined : date;
+  }
+  const date = new Date(now);
+  date.setHours(hours, Number(minute) + 1, 0, 0); // its seconds are left out
+  if (date.getTime() <= now.getTime()) date.setDate(date.getDate() + 1);
+  return date;
+}

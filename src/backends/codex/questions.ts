@@ -1,0 +1,45 @@
+/** What Codex asks the user, as a form, and the answers as it wants them. */
+import type { Question } from "../../domain/index.ts";
+import type { UserInput } from "./wire.ts";
+
+type Asked = UserInput["questions"][number];
+
+export function formOf({ questions }: UserInput): Question {
+  const fields = questions.flatMap(fieldsOf);
+  const required = questions.filter((asked) => choicesOf(asked).length === 0).map(({ id }) => id);
+  return {
+    message: questions.map(({ question }) => question).join("\n"),
+    schema: { type: "object", properties: Object.fromEntries(fields), ...(required.length > 0 && { required }) },
+  };
+}
+
+/** Of one that was answered in two ways the words count, and of one that was not answered nothing is said. */
+export function inputAnswers({ questions }: UserInput, content: unknown): Record<string, { answers: string[] }> {
+  const given = (content ?? {}) as Readonly<Record<string, unknown>>;
+  const answers = questions.flatMap(({ id }): [string, { answers: string[] }][] => {
+    const answer = [given[otherOf(id)], given[id]].find((each) => typeof each === "string" && each.trim() !== "");
+    return typeof answer === "string" ? [[id, { answers: [answer] }]] : [];
+  });
+  return Object.fromEntries(answers);
+}
+
+function fieldsOf(asked: Asked): [string, object][] {
+  const { id, header, question, isOther } = asked;
+  const choices = choicesOf(asked);
+  const words = { ...(header !== "" && { title: header }), description: question };
+  if (choices.length === 0) return [[id, { type: "string", ...words }]];
+  const oneOf = choices.map(({ label, description }) => ({
+    const: label,
+    title: description === "" || description === label ? label : `${label}: ${description}`,
+  }));
+  const choice: [string, object] = [id, { type: "string", oneOf, ...words }];
+  return isOther ? [choice, [otherOf(id), { type: "string", title: "Something else" }]] : [choice];
+}
+
+function choicesOf({ options }: Asked): { label: string; description: string }[] {
+  return options ?? [];
+}
+
+function otherOf(id: string): string {
+  return `${id}_other`;
+}

@@ -1,0 +1,164 @@
+/** JSON-RPC with `codex app-server`: one message a line, without the field that says it is JSON-RPC (0.166.0). */
+import { z } from "zod";
+import { RookeryError } from "../../domain/index.ts";
+import { harmless, readRecords, type AgentProcess, type JsonRecord } from "../../programs/index.ts";
+import { deferred, type Deferred } from "../../stdx/index.ts";
+
+export interface Peer {
+  notified(method: string, params: unknown): void;
+  /** Answers, or throws: `NotServed` where it is nothing that is served here. */
+  requested(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
+  printed(text: string): void;
+  dropped(what: string): void;
+  /** Nothing more comes. */
+  ended(): void;
+}
+
+/** What the program answers in place of a result. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+}
+
+export class NotServed extends Error {
+  override readonly name = "NotServed";
+}
+
+const Id = z.union([z.string(), z.number()]);
+const METHOD_NOT_FOUND = -32601;
+const INTERNAL = -32603;
+/** Beyond it a program asks for more than anyone could answer: it is refused. */
+const MOST_ASKED = 1_000;
+
+export class Rpc {
+  readonly #process: AgentProcess;
+  readonly #peer: Peer;
+  readonly #waiting = new Map<number, Deferred<unknown>>();
+  readonly #asked = new Map<string | number, AbortController>();
+  #count = 0;
+  #over = false;
+
+  constructor(process: AgentProcess, peer: Peer) {
+    this.#process = process;
+    this.#peer = peer;
+    process.transport.start(
+      readRecords({
+        record: (record) => this.#heard(record),
+        text: (text) => peer.printed(text),
+        dropped: (what) => peer.dropped(what),
+        ended: () => this.#end(),
+        writeFailed: () => this.#end(),
+      }),
+    );
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** Rejects with `Refused`, with `agent_exited` when the program ends, or with the signal's reason. */
+  async request<Schema extends z.ZodType>(
+    method: string,
+    params: object,
+    schema: Schema,
+    signal?: AbortSignal,
+  ): Promise<z.infer<Schema>> {
+    signal?.throwIfAborted();
+    if (this.#over) throw await this.exited();
+    const id = (this.#count += 1);
+    const answer = deferred<unknown>();
+    this.#waiting.set(id, answer);
+    const give = () => answer.reject(signal?.reason);
+    signal?.addEventListener("abort", give, { once: true });
+    try {
+      this.#write({ id, method, params });
+      const parsed = schema.safeParse(await answer.promise);
+      if (parsed.success) return parsed.data;
+      throw new RookeryError("agent_failed", `codex answered ${method} in a way that is not understood here`, {
+        cause: parsed.error,
+      });
+    } finally {
+      signal?.removeEventListener("abort", give);
+      this.#waiting.delete(id);
+    }
+  }
+
+  notify(method: string): void {
+    this.#write({ method });
+  }
+
+  /** It was answered in another way: whoever is asked here need not answer any more. */
+  resolved(id: string | number): void {
+    this.#asked.get(id)?.abort(new Error("codex does not wait for it any more"));
+  }
+
+  async exited(): Promise<RookeryError> {
+    const { exitCode, signal, stderr } = await this.#process.exit();
+    const how = signal === null ? `with code ${exitCode ?? "unknown"}` : `by ${signal}`;
+    const words = lastWords(stderr);
+    return new RookeryError("agent_exited", `codex ended ${how}${words === "" ? "" : `: ${words}`}`);
+  }
+
+  #heard(record: JsonRecord): void {
+    const { id, method, params, error } = record;
+    const known = Id.safeParse(id);
+    if (typeof method === "string") {
+      if (known.success) this.#serve(known.data, method, params);
+      else this.#peer.notified(method, params);
+    } else if (typeof id === "number" && this.#waiting.has(id)) {
+      if (error === undefined || error === null) this.#waiting.get(id)?.resolve(record["result"]);
+      else this.#waiting.get(id)?.reject(new Refused(wordsOf(error)));
+    } else this.#peer.printed(harmless(JSON.stringify(record)).slice(0, 2_000)); // JSON of nobody here
+  }
+
+  #serve(id: string | number, method: string, params: unknown): void {
+    if (this.#asked.size >= MOST_ASKED) {
+      this.#write({ id, error: { code: INTERNAL, message: "too much is asked at once" } });
+      return;
+    }
+    const asking = new AbortController();
+    this.#asked.set(id, asking);
+    void this.#peer
+      .requested(method, params, asking.signal)
+      .then(
+        (result) => this.#write({ id, result }),
+        (error: unknown) => this.#write({ id, error: refusalOf(error) }),
+      )
+      .finally(() => this.#asked.delete(id));
+  }
+
+  #write(message: object): void {
+    if (!this.#over) this.#process.transport.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const asking of this.#asked.values()) asking.abort(new Error("codex has ended"));
+    void this.exited().then((error) => {
+      for (const waiting of this.#waiting.values()) waiting.reject(error);
+    });
+    this.#peer.ended();
+  }
+}
+
+function refusalOf(error: unknown): { code: number; message: string } {
+  const isUnknown = error instanceof NotServed;
+  return {
+    code: isUnknown ? METHOD_NOT_FOUND : INTERNAL,
+    message: error instanceof Error ? error.message : "it could not be answered",
+  };
+}
+
+function wordsOf(error: unknown): string {
+  const { message } = error as { message?: unknown };
+  return typeof message === "string" ? message : JSON.stringify(error);
+}
+
+/** What it always says on stderr is nothing that it ended of. */
+const USUAL = /^WARNING: proceeding|could not find bubblewrap|^\s*$/;
+const WORDS_LENGTH = 2_000;
+
+export function lastWords(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => !USUAL.test(line));
+  return lines.join("\n").trim().slice(-WORDS_LENGTH);
+}

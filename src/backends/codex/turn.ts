@@ -1,0 +1,191 @@
+/** One turn of `codex app-server`: what it says while it works, into the log, until it says that it is over. */
+import type { z } from "zod";
+import type { EventOf, LimitReached, TurnOutcome } from "../../domain/index.ts";
+import { deferred } from "../../stdx/index.ts";
+import type { ProgramTurn } from "../program/index.ts";
+import { Asking } from "./asking.ts";
+import { outcomeOf } from "./outcome.ts";
+import { Speech } from "./speech.ts";
+import type { TurnUsage } from "./usage.ts";
+import {
+  ConfigWarning,
+  Delta,
+  ErrorEvent,
+  Item,
+  ItemEvent,
+  LimitsEvent,
+  PartAdded,
+  Place,
+  PlanEvent,
+  Progress,
+  ServerStartup,
+  TurnEvent,
+  UsageEvent,
+  Warning,
+  type RateLimits,
+  type TurnError,
+} from "./wire.ts";
+
+/** What outlives a turn. */
+export interface Conversation {
+  readonly threadId: string;
+  readonly model: string | undefined;
+  /** Is it the account at OpenAI that pays? */
+  readonly hasLogin: boolean;
+  readonly usage: TurnUsage;
+  /** Warnings that were told: most come with every turn. */
+  readonly told: Set<string>;
+  limits: RateLimits | undefined;
+}
+
+/** Nothing that anybody here needs; some of it is long, and comes often. */
+export const UNINTERESTING: readonly string[] = [
+  "thread/started",
+  "thread/status/changed",
+  "thread/readState/changed",
+  "thread/goal/cleared",
+  "thread/settings/updated",
+  "turn/started",
+  "turn/diff/updated",
+  "item/fileChange/outputDelta",
+  "item/fileChange/patchUpdated",
+  "remoteControl/status/changed",
+];
+/** Its own words for it; the log has them as notices. */
+const WARNINGS = ["warning", "guardianWarning", "deprecationNotice", "configWarning"];
+
+export class CodexTurn {
+  readonly turn: ProgramTurn;
+  readonly speech: Speech;
+  readonly asking: Asking;
+  readonly #of: Conversation;
+  readonly #ended = deferred<TurnOutcome | LimitReached>();
+  #id: string | undefined;
+  #error: TurnError | undefined;
+
+  constructor(turn: ProgramTurn, of: Conversation) {
+    this.turn = turn;
+    this.speech = new Speech(turn.tell);
+    this.asking = new Asking(turn, this.speech.running);
+    this.#of = of;
+  }
+
+  get ended(): Promise<TurnOutcome | LimitReached> {
+    return this.#ended.promise;
+  }
+
+  /** As soon as it is known which one it is. */
+  named(id: string): void {
+    this.#id ??= id;
+  }
+
+  notified(method: string, params: unknown): void {
+    if (!this.#isOurs(params) || !this.#understood(method, params)) this.turn.tell.raw({ method, params });
+  }
+
+  /** The first end counts. What was still running will say no more. */
+  end(outcome: TurnOutcome | LimitReached): void {
+    this.speech.end(outcome.status === "cancelled" ? "cancelled" : "unknown");
+    const usage = this.#of.usage.take(this.#of.model);
+    if (usage !== undefined) this.turn.tell.usage(usage);
+    this.#ended.resolve(outcome);
+  }
+
+  /** Agents that Codex starts are conversations of their own, and an earlier turn may have a last word. */
+  #isOurs(params: unknown): boolean {
+    const { threadId, turnId } = Place.safeParse(params ?? {}).data ?? {};
+    const isOfThread = (threadId ?? this.#of.threadId) === this.#of.threadId;
+    return isOfThread && (turnId ?? this.#id) === (this.#id ?? turnId);
+  }
+
+  /** False where it is nothing that is known here. */
+  #understood(method: string, params: unknown): boolean {
+    const { speech, turn } = this;
+    switch (method) {
+      case "item/agentMessage/delta":
+      case "item/plan/delta":
+        return read(Delta, params, ({ itemId, delta }) => speech.say(itemId, delta));
+      case "item/reasoning/summaryTextDelta":
+      case "item/reasoning/textDelta":
+        return read(Delta, params, ({ itemId, delta }) => speech.think(itemId, delta));
+      case "item/reasoning/summaryPartAdded":
+        return read(PartAdded, params, ({ itemId, summaryIndex }) => {
+          if (summaryIndex > 0) speech.think(itemId, "\n\n");
+        });
+      case "item/commandExecution/outputDelta":
+        return read(Delta, params, ({ itemId, delta }) => turn.tell.updateTool(itemId, { text: delta }));
+      case "item/mcpToolCall/progress":
+        return read(Progress, params, ({ itemId, message }) => turn.tell.updateTool(itemId, { text: message }));
+      case "item/started":
+        return this.#item(params, (item) => speech.begin(item));
+      case "item/completed":
+        return this.#item(params, (item) => speech.finish(item));
+      case "turn/plan/updated":
+        return read(PlanEvent, params, ({ plan }) => turn.tell.plan(plan.map(entryOf)));
+      case "thread/tokenUsage/updated":
+        return read(UsageEvent, params, ({ tokenUsage }) => this.#of.usage.add(tokenUsage));
+      case "account/rateLimits/updated":
+        return read(LimitsEvent, params, ({ rateLimits }) => {
+          this.#of.limits = rateLimits;
+        });
+      case "mcpServer/startupStatus/updated":
+        return read(ServerStartup, params, ({ name, status, error }) => {
+          if (status === "failed") this.#notice("mcp_failed", `codex has no MCP server ${name}: ${error ?? status}`);
+        });
+      case "error":
+        return read(ErrorEvent, params, ({ error, willRetry }) => {
+          const details = error.additionalDetails ?? "";
+          if (willRetry)
+            this.#notice("agent_retries", details === "" ? error.message : `${error.message} (${details})`);
+          else this.#error = error;
+        });
+      case "turn/completed":
+        return read(TurnEvent, params, ({ turn: { id, status, error } }) => {
+          const { limits, hasLogin } = this.#of;
+          if (this.#id !== undefined && id !== this.#id) return; // an earlier one
+          this.end(outcomeOf({ status, error: error ?? this.#error, limits, hasLogin }));
+        });
+      default:
+        return WARNINGS.includes(method) ? this.#warning(params) : UNINTERESTING.includes(method);
+    }
+  }
+
+  /** One that is of a kind that is not known here is told as it is; what the user said is in the log. */
+  #item(params: unknown, tell: (item: Item) => void): boolean {
+    const { item } = ItemEvent.safeParse(params).data ?? {};
+    return (item as { type?: unknown } | undefined)?.type === "userMessage" || read(Item, item, tell);
+  }
+
+  #warning(params: unknown): boolean {
+    const { message } = Warning.safeParse(params).data ?? {};
+    const { summary, details } = ConfigWarning.safeParse(params).data ?? {};
+    const words = message ?? [summary, details].flatMap((part) => part ?? []).join(": ");
+    if (words === "") return false;
+    this.#notice("agent_warning", words.trim());
+    return true;
+  }
+
+  #notice(code: string, message: string): void {
+    if (this.#of.told.has(message)) return;
+    if (this.#of.told.size < MOST_TOLD) this.#of.told.add(message);
+    this.turn.tell.notice("warning", code, message);
+  }
+}
+
+/** Beyond it a warning that was told may be told again. */
+const MOST_TOLD = 100;
+
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  params: unknown,
+  use: (read: z.infer<Schema>) => void,
+): boolean {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) use(parsed.data);
+  return parsed.success;
+}
+
+function entryOf({ step, status }: { step: string; status: string }): EventOf<"plan.updated">["entries"][number] {
+  const known = status === "inProgress" ? "in_progress" : status === "completed" ? "completed" : "pending";
+  return { content: step, status: known };
+}
