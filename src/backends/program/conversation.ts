@@ -261,7 +261,8 @@ class Conversation implements AgentConnection {
 
   async #tellExit({ log }: TurnContext): Promise<void> {
     const process = this.#process;
-    if (process === undefined || this.#live?.isOver === false) return;
+    const goesOn = this.#live?.isOver === false && this.#live.process !== undefined; // not one that served this turn alone
+    if (process === undefined || goesOn) return;
     this.#process = undefined;
     const ended = await Promise.race([process.exit(), sleep(EXIT_MS, undefined, { ref: false })]);
     if (ended === undefined) return;
