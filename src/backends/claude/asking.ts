@@ -1,0 +1,87 @@
+/** What Claude Code asks of whoever drives it, through the session and back in its own words. */
+import { messageOf } from "../../domain/index.ts";
+import type { JsonRecord } from "../../programs/index.ts";
+import type { ProgramTurn } from "../program/index.ts";
+import type { Channel } from "./channel.ts";
+import { askedBy, elicitationResult, elicited } from "./questions.ts";
+import { recordAt, textAt } from "./reading.ts";
+import { toolStart } from "./tools.ts";
+
+/** More than a program asks at once; what is over it is refused. */
+const ASKED_LIMIT = 200;
+const NO_TURN = "Nobody is being served now: nothing is allowed between turns.";
+
+export class Asking {
+  readonly #channel: Channel;
+  readonly #turn: () => ProgramTurn | undefined;
+  readonly #asked = new Map<string, AbortController>();
+
+  constructor(channel: Channel, turn: () => ProgramTurn | undefined) {
+    this.#channel = channel;
+    this.#turn = turn;
+  }
+
+  asked(record: JsonRecord): void {
+    const id = textAt(record, "request_id");
+    const request = recordAt(record, "request");
+    if (id === undefined || request === undefined) return;
+    const subtype = textAt(request, "subtype") ?? "";
+    const answer = ANSWERS[subtype];
+    if (answer === undefined) return this.#channel.refuse(id, `nobody here can answer ${subtype || "this"}`);
+    const turn = this.#turn();
+    if (turn === undefined || this.#asked.size >= ASKED_LIMIT) return this.#channel.respond(id, answer.refusal);
+    const withdrawn = new AbortController();
+    this.#asked.set(id, withdrawn);
+    void this.#answer(id, withdrawn.signal, () => answer.given(turn, request, withdrawn.signal)).finally(() =>
+      this.#asked.delete(id),
+    );
+  }
+
+  withdrawn(record: JsonRecord): void {
+    this.#asked.get(textAt(record, "request_id") ?? "")?.abort(new Error("the program has withdrawn what it asked"));
+  }
+
+  /** What is asked in a turn that is cancelled is withdrawn by the program itself when it is interrupted. */
+  async #answer(id: string, withdrawn: AbortSignal, given: () => Promise<JsonRecord>): Promise<void> {
+    try {
+      const response = await given();
+      if (!withdrawn.aborted) this.#channel.respond(id, response);
+    } catch (error) {
+      if (!withdrawn.aborted) this.#channel.refuse(id, messageOf(error));
+    }
+  }
+}
+
+interface Answering {
+  readonly refusal: JsonRecord;
+  given(turn: ProgramTurn, request: JsonRecord, signal: AbortSignal): Promise<JsonRecord>;
+}
+
+const ANSWERS: Readonly<Record<string, Answering>> = {
+  can_use_tool: { refusal: denied(NO_TURN), given: mayUse },
+  elicitation: {
+    refusal: { action: "decline" },
+    given: async (turn, request, signal) => elicitationResult(await turn.ask(elicited(request), { signal })),
+  },
+};
+
+async function mayUse(turn: ProgramTurn, request: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
+  const name = textAt(request, "tool_name") ?? "a tool";
+  const input = recordAt(request, "input") ?? {};
+  const call = toolStart(textAt(request, "tool_use_id") ?? textAt(request, "request_id") ?? name, name, input);
+  const asked = name === "AskUserQuestion" ? askedBy(input) : undefined;
+  if (asked === undefined) {
+    const decision = await turn.permit(call, { signal });
+    return decision.allowed ? { behavior: "allow", updatedInput: input } : denied(decision.message);
+  }
+  turn.tell.startTool(call);
+  const { action, content } = await turn.ask(asked.question, { signal });
+  if (action === "accept") return { behavior: "allow", updatedInput: asked.answered(content) };
+  const text = "The user does not answer this. Go on with what you think best, or stop and say what you need.";
+  turn.tell.endTool(call.id, { outcome: "denied", text });
+  return denied(text);
+}
+
+function denied(message: string): JsonRecord {
+  return { behavior: "deny", message };
+}

@@ -1,0 +1,93 @@
+/** What an edit of Claude Code changed: from what it says of its result where it says it, else from what it was asked. */
+import type { FileDiff, Location } from "../../domain/index.ts";
+import type { JsonRecord } from "../../programs/index.ts";
+import { numberAt, recordsAt, textAt } from "./reading.ts";
+
+export interface Changed {
+  readonly diffs: readonly FileDiff[];
+  readonly locations: readonly Location[];
+}
+
+/** `result` is left out of what a sub-agent did (2.1.325). */
+export function changesOf(name: string, input: JsonRecord, result: JsonRecord | undefined, said: string): Changed {
+  const diff = diffOf(name, input, result, said);
+  if (diff === undefined) return { diffs: [], locations: [] };
+  const line = numberAt(recordsAt(result, "structuredPatch")[0], "newStart");
+  return {
+    diffs: [diff],
+    locations: [line !== undefined && line > 0 ? { path: diff.path, line } : { path: diff.path }],
+  };
+}
+
+function diffOf(name: string, input: JsonRecord, result: JsonRecord | undefined, said: string): FileDiff | undefined {
+  switch (name) {
+    case "Write":
+      return written(input, result, said);
+    case "Edit":
+    case "MultiEdit":
+      return edited(input, result);
+    case "NotebookEdit":
+      return notebook(result);
+    default:
+      return undefined;
+  }
+}
+
+function written(input: JsonRecord, result: JsonRecord | undefined, said: string): FileDiff | undefined {
+  const path = textAt(result, "filePath") ?? textAt(input, "file_path");
+  const after = textAt(result, "content") ?? textAt(input, "content");
+  if (path === undefined || after === undefined) return undefined;
+  const before = textAt(result, "originalFile") ?? null;
+  const isNew = textAt(result, "type") === "create" || (result === undefined && said.startsWith("File created"));
+  return { path, before, after, ...(before === null && !isNew && { truncated: true }) };
+}
+
+interface Edit {
+  readonly from: string;
+  readonly to: string;
+  readonly isEverywhere: boolean;
+}
+
+/** Without the file, the places that were changed stand for it. */
+function edited(input: JsonRecord, result: JsonRecord | undefined): FileDiff | undefined {
+  const path = textAt(result, "filePath") ?? textAt(input, "file_path");
+  if (path === undefined) return undefined;
+  const edits = editsOf(input, result);
+  const before = textAt(result, "originalFile");
+  const after = before === undefined ? undefined : edits.reduce(applied, before);
+  if (before !== undefined && after !== before) return { path, before, after: after ?? null };
+  if (edits.length === 0) return undefined;
+  return {
+    path,
+    before: edits.map(({ from }) => from).join("\n"),
+    after: edits.map(({ to }) => to).join("\n"),
+    truncated: true,
+  };
+}
+
+function editsOf(input: JsonRecord, result: JsonRecord | undefined): Edit[] {
+  const several = recordsAt(input, "edits");
+  if (several.length > 0) return several.flatMap((edit) => editOf(edit) ?? []);
+  const from = textAt(result, "oldString");
+  const to = textAt(result, "newString");
+  if (from === undefined || to === undefined) return [editOf(input)].flatMap((edit) => edit ?? []);
+  return [{ from, to, isEverywhere: result?.["replaceAll"] === true }];
+}
+
+function editOf(edit: JsonRecord): Edit | undefined {
+  const from = textAt(edit, "old_string");
+  const to = textAt(edit, "new_string");
+  return from === undefined || to === undefined ? undefined : { from, to, isEverywhere: edit["replace_all"] === true };
+}
+
+function applied(text: string, { from, to, isEverywhere }: Edit): string {
+  if (from === "") return text === "" ? to : text;
+  return isEverywhere ? text.split(from).join(to) : text.replace(from, () => to);
+}
+
+function notebook(result: JsonRecord | undefined): FileDiff | undefined {
+  const path = textAt(result, "notebook_path");
+  const before = textAt(result, "original_file");
+  const after = textAt(result, "updated_file");
+  return path === undefined || before === undefined || after === undefined ? undefined : { path, before, after };
+}

@@ -1,0 +1,20 @@
+/** What Claude Code gets of the environment. */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Of the Claude Code that Rookery itself may run in: another that finds them takes itself for a part of it (2.1.325). */
+const OUTER = [
+  "CLAUDECODE",
+  "CLAUDE_PID",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_SESSION_ID",
+  "CLAUDE_CODE_CHILD_SESSION",
+  "CLAUDE_CODE_SESSION_ATTENDED",
+  "CLAUDE_CODE_SSE_PORT",
+];
+
+/** It does not replace itself while it is driven, unless the user wants that. */
+export function ownEnvironment(env: Environment): Environment {
+  const kept = Object.entries(env).filter(([name]) => !OUTER.includes(name));
+  return { DISABLE_AUTOUPDATER: "1", ...Object.fromEntries(kept) };
+}

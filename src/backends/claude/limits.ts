@@ -1,0 +1,127 @@
+/** Finds out from the words of Claude Code that the account has met a usage limit, and until when. */
+import type { LimitReached } from "../../domain/index.ts";
+import type { JsonRecord } from "../../programs/index.ts";
+import { numberAt, textAt } from "./reading.ts";
+
+const LIMIT = [
+  /usage limits?\b/i,
+  /\b(?:hit|reached|exceeded) your (?:[\w-]+ ){0,4}limits?\b/i,
+  /\b(?:hour|daily|weekly|monthly|session|opus|sonnet|usage) limit (?:reached|exceeded|hit)\b/i,
+];
+
+/** `info` is what the last `rate_limit_event` said, and knows the moment best. */
+export function limitOf(words: string, info: JsonRecord | undefined, now: number): LimitReached | undefined {
+  const isRejected = textAt(info, "status") === "rejected";
+  if (!isRejected && !LIMIT.some((form) => form.test(words))) return undefined;
+  const told = isRejected ? numberAt(info, "resetsAt") : undefined;
+  const at = told === undefined ? resetTime(words, now) : moment(told);
+  const message = words.replace(/\|\d+\s*$/, "").trim() || "the usage limit is reached";
+  return { status: "limited", message, ...(at !== undefined && { resetsAt: new Date(at).toISOString() }) };
+}
+
+/** Milliseconds since 1970; undefined where no moment is named, or none that there is. */
+export function resetTime(words: string, now: number): number | undefined {
+  return epoch(words) ?? iso(words) ?? clockTime(words, now);
+}
+
+/** `usage limit reached|1760000000`, as versions before 2 wrote it. */
+function epoch(words: string): number | undefined {
+  const found = /\|(\d{10,13})\s*$/.exec(words)?.[1];
+  return found === undefined ? undefined : moment(Number(found));
+}
+
+/** Seconds, or milliseconds where there are too many of them for seconds. */
+function moment(value: number): number | undefined {
+  const ms = value < 1e11 ? value * 1_000 : value;
+  return Number.isNaN(new Date(ms).getTime()) ? undefined : ms;
+}
+
+function iso(words: string): number | undefined {
+  const found = /\b(\d{4}-\d{2}-\d{2})(?:T| at | )(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|UTC|[+-]\d{2}:?\d{2})?/.exec(
+    words,
+  );
+  if (found === null) return undefined;
+  const [, day = "", time = "", zone = ""] = found;
+  const at = Date.parse(`${day}T${time}${zone === "UTC" ? "Z" : zone}`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const CLOCK =
+  /\bresets?(?: at| on)? (?:(?<month>[a-z]{3})[a-z]* (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at)? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))? ?(?<half>[ap]m)?(?: \((?<zone>[\w/+-]+)\))?/i;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** `resets 3pm (Europe/Berlin)`, `resets Mar 3, 3:30pm`: the next such moment, here where no zone is named. */
+function clockTime(words: string, now: number): number | undefined {
+  const groups = CLOCK.exec(words)?.groups;
+  if (groups === undefined) return undefined;
+  const { month, day, year, minute, half, zone } = groups;
+  const hour = hourOf(Number(groups["hour"]), half?.toLowerCase());
+  if (hour === undefined || Number(minute ?? 0) > 59) return undefined;
+  try {
+    const at = (date: CalendarDay) => zoned({ ...date, hour, minute: Number(minute ?? 0) }, zone);
+    const today = dayOf(now, zone);
+    if (month === undefined || day === undefined) {
+      const first = at(today);
+      return first > now ? first : at(dayOf(now + DAY_MS, zone));
+    }
+    const monthIndex = MONTHS.indexOf(month.toLowerCase());
+    if (monthIndex === -1) return undefined;
+    const date = { month: monthIndex, day: Number(day) };
+    if (year !== undefined) return at({ ...date, year: Number(year) });
+    const first = at({ ...date, year: today.year });
+    return first > now - DAY_MS ? first : at({ ...date, year: today.year + 1 });
+  } catch {
+    return undefined; // a zone that nobody knows
+  }
+}
+
+function hourOf(hour: number, half: string | undefined): number | undefined {
+  if (half === undefined) return hour < 24 ? hour : undefined;
+  if (hour < 1 || hour > 12) return undefined;
+  return (hour % 12) + (half === "pm" ? 12 : 0);
+}
+
+interface CalendarDay {
+  readonly year: number;
+  /** From 0. */
+  readonly month: number;
+  readonly day: number;
+}
+
+function dayOf(at: number, zone: string | undefined): CalendarDay {
+  const { year, month, day } = partsOf(at, zone);
+  return { year, month, day };
+}
+
+/** The moment at which clocks of the zone show this. Found in two steps, because the shift depends on the moment. */
+function zoned(time: CalendarDay & { hour: number; minute: number }, zone: string | undefined): number {
+  const shown = Date.UTC(time.year, time.month, time.day, time.hour, time.minute);
+  return shown - shift(shown - shift(shown, zone), zone);
+}
+
+function shift(at: number, zone: string | undefined): number {
+  const { year, month, day, hour, minute } = partsOf(at, zone);
+  return Date.UTC(year, month, day, hour, minute) - Math.floor(at / 60_000) * 60_000;
+}
+
+function partsOf(at: number, timeZone: string | undefined) {
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    hourCycle: "h23",
+  });
+  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
+  return {
+    year: part("year"),
+    month: part("month") - 1,
+    day: part("day"),
+    hour: part("hour"),
+    minute: part("minute"),
+  };
+}

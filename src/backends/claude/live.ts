@@ -1,0 +1,166 @@
+/** Claude Code while it runs: one process that serves every turn of a session. */
+import { RookeryError, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
+import { readRecords, type AgentProcess, type JsonRecord } from "../../programs/index.ts";
+import type { How, LiveProgram, ProgramTurn, Telling } from "../program/index.ts";
+import { Asking } from "./asking.ts";
+import { Background } from "./background.ts";
+import { Channel } from "./channel.ts";
+import { textAt, textsAt } from "./reading.ts";
+import { Run } from "./run.ts";
+import { costOf, type Counted } from "./usage.ts";
+
+export interface LiveParts {
+  readonly process: AgentProcess;
+  readonly command: readonly string[];
+  readonly how: How;
+  readonly nativeId: string;
+}
+
+/** How many records are told before the log is asked whether it keeps up. */
+const RECORDS = 256;
+/** What is kept of what was printed between turns; what is over it is lost, and the next turn says so. */
+const KEPT_LINES = 200;
+const LAST_LINES = 10;
+
+export class LiveClaude implements LiveProgram {
+  readonly process: AgentProcess;
+  readonly command: readonly string[];
+  readonly how: How;
+  readonly nativeId: string;
+  readonly #channel: Channel;
+  readonly #asking: Asking;
+  readonly #background = new Background();
+  readonly #lastWords: string[] = [];
+  /** For the next turn. */
+  #kept: ((tell: Telling) => void)[] = [];
+  #run: Run | undefined;
+  #version: string | undefined;
+  #counted: Counted | undefined;
+  #records = 0;
+  #over: Error | undefined;
+
+  constructor({ process, command, how, nativeId }: LiveParts) {
+    this.process = process;
+    this.command = command;
+    this.how = how;
+    this.nativeId = nativeId;
+    this.#counted = how === "new" ? { costUsd: 0 } : undefined;
+    this.#channel = new Channel(process.transport);
+    this.#asking = new Asking(this.#channel, () => this.#run?.turn);
+    process.transport.start(
+      readRecords({
+        record: (record) => this.#hear(record),
+        text: (text) => this.#print(text),
+        dropped: (what) => this.#tell((tell) => tell.notice("warning", "output_dropped", `Claude Code: ${what}`)),
+        ended: () => void this.#ended(),
+        writeFailed: () => undefined, // its end tells more
+      }),
+    );
+  }
+
+  get version(): string | undefined {
+    return this.#version;
+  }
+
+  get isOver(): boolean {
+    return this.#over !== undefined;
+  }
+
+  /** The last that it said which was no record, and what it said against its start. */
+  get lastWords(): string {
+    return this.#lastWords.join("\n");
+  }
+
+  /** Rejects where it does not answer, for whatever reason. */
+  async greet(signal: AbortSignal): Promise<void> {
+    const greeting = await this.#channel.request({ subtype: "initialize", hooks: null }, signal);
+    this.#version = textAt(greeting, "claude_code_version");
+  }
+
+  async run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached> {
+    if (this.#over !== undefined) throw this.#over;
+    const run = new Run({
+      turn,
+      channel: this.#channel,
+      background: this.#background,
+      counted: () => this.#counted,
+    });
+    this.#run = run;
+    for (const tell of this.#kept.splice(0)) tell(turn.tell);
+    try {
+      return await run.play();
+    } finally {
+      this.#run = undefined;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over ??= new RookeryError("agent_exited", "Claude Code was ended");
+    this.#channel.close(this.#over);
+    await this.process.close();
+  }
+
+  #hear(record: JsonRecord): void {
+    switch (record["type"]) {
+      case "control_response":
+        return this.#channel.answered(record);
+      case "control_request":
+        return this.#asking.asked(record);
+      case "control_cancel_request":
+        return this.#asking.withdrawn(record);
+    }
+    if (record["subtype"] === "background_tasks_changed") this.#background.changed(record);
+    if (record["subtype"] === "task_notification") this.#background.ended(record);
+    if (this.#run === undefined) this.#outside(record);
+    else this.#inside(this.#run, record);
+    if (record["type"] === "result") this.#counted = { costUsd: costOf(record) };
+  }
+
+  #inside(run: Run, record: JsonRecord): void {
+    run.hear(record);
+    this.#records += 1;
+    if (this.#records % RECORDS !== 0) return;
+    const { transport } = this.process;
+    transport.pause();
+    void run.turn.ready().finally(() => transport.resume());
+  }
+
+  /** What it begins by itself while nobody is served is stopped: nobody could see it, or answer what it asks. */
+  #outside(record: JsonRecord): void {
+    if (record["type"] === "result") this.#lastSaid(...textsAt(record, "errors"));
+    if (record["type"] !== "system" || record["subtype"] !== "init") return;
+    this.#channel.request({ subtype: "interrupt" }).catch(() => undefined); // its end is told elsewhere
+    const message = "Claude Code began to work by itself between turns, and was stopped; say how it is to go on";
+    this.#tell((tell) => tell.notice("info", "agent_stopped", message));
+  }
+
+  #print(text: string): void {
+    this.#lastSaid(text);
+    this.#tell((tell) => tell.print(text));
+  }
+
+  #lastSaid(...words: string[]): void {
+    this.#lastWords.push(...words);
+    this.#lastWords.splice(0, this.#lastWords.length - LAST_LINES);
+  }
+
+  #tell(tell: (tell: Telling) => void): void {
+    if (this.#run !== undefined) return tell(this.#run.turn.tell);
+    this.#kept.push(tell);
+    if (this.#kept.length <= KEPT_LINES) return;
+    this.#kept = this.#kept.slice(-KEPT_LINES / 2);
+    this.#kept.unshift((next) => next.notice("warning", "output_dropped", "what Claude Code printed between turns"));
+  }
+
+  async #ended(): Promise<void> {
+    const { exitCode, signal, stderr } = await this.process.exit();
+    const how = signal === null ? `with code ${exitCode ?? "?"}` : `by ${signal}`;
+    const words = [this.lastWords, stderr].filter((text) => text.trim() !== "").join("\n");
+    this.#over ??= new RookeryError(
+      "agent_exited",
+      `Claude Code ended ${how}${words === "" ? "" : `: ${words.trim()}`}`,
+    );
+    this.#channel.close(this.#over);
+    this.#run?.failed(this.#over);
+  }
+}

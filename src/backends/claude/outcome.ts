@@ -1,0 +1,72 @@
+/** How a turn of Claude Code ended, from its `result` and what was said on the way. */
+import type { ErrorCode, LimitReached, TurnOutcome } from "../../domain/index.ts";
+import type { JsonRecord } from "../../programs/index.ts";
+import { limitOf } from "./limits.ts";
+import { numberAt, textAt, textsAt } from "./reading.ts";
+
+/** What is to be done about a login, in one line. */
+export const LOGIN_FIX =
+  "run `claude` and then /login, or `claude setup-token` for a token in CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY";
+
+export interface Heard {
+  /** The kind of error that the last message of the program's own named. */
+  readonly error: string | undefined;
+  /** What the last `rate_limit_event` said. */
+  readonly rateLimit: JsonRecord | undefined;
+  readonly now: number;
+}
+
+export function outcomeOf(result: JsonRecord, heard: Heard): TurnOutcome | LimitReached {
+  if (result["is_error"] !== true) {
+    const stopReason = textAt(result, "stop_reason");
+    return { status: "done", ...(stopReason !== undefined && { stopReason }) };
+  }
+  const words = wordsOf(result);
+  if (isLogin(result, heard, words)) return loginMissing(words);
+  const limit = isLimit(result, heard) ? limitOf(words, heard.rateLimit, heard.now) : undefined;
+  return limit ?? { status: "failed", code: codeOf(result, heard), message: words };
+}
+
+export function loginMissing(words: string): TurnOutcome {
+  return { status: "failed", code: "provider_auth", message: `Claude Code is not logged in (${words}): ${LOGIN_FIX}` };
+}
+
+const LOGIN = /please run \/login|not logged in|invalid api key|oauth (?:token|session).{0,40}(?:expired|revoked)/i;
+
+function isLogin(result: JsonRecord, { error }: Heard, words: string): boolean {
+  return error === "authentication_failed" || numberAt(result, "api_error_status") === 401 || LOGIN.test(words);
+}
+
+/** A limit of requests by the minute passes by itself and is no usage limit: only what is named one counts. */
+function isLimit(result: JsonRecord, { error, rateLimit }: Heard): boolean {
+  const named = textAt(result, "api_error") === "usage_limit_reached" || rateLimit !== undefined;
+  return named || error !== "rate_limit" || numberAt(result, "api_error_status") !== 429;
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  model_not_found: "model_not_found",
+  billing_error: "provider_refused",
+  invalid_request: "provider_refused",
+  rate_limit: "provider_rate_limited",
+  overloaded: "provider_overloaded",
+  server_error: "provider_failed",
+};
+
+function codeOf(result: JsonRecord, { error }: Heard): ErrorCode {
+  const status = numberAt(result, "api_error_status");
+  if (status === 529) return "provider_overloaded";
+  return CODES[error ?? ""] ?? (textAt(result, "terminal_reason") === "api_error" ? "provider_failed" : "agent_failed");
+}
+
+const MESSAGE_LENGTH = 2_000;
+/** Its own notes for those who mend it. */
+const DIAGNOSTIC = /^\[\w+_diagnostic\]/;
+
+function wordsOf(result: JsonRecord): string {
+  const errors = textsAt(result, "errors").filter((text) => !DIAGNOSTIC.test(text));
+  const said = [textAt(result, "result") ?? "", ...errors].filter((text) => text.trim() !== "").join("; ");
+  return (said || `Claude Code ended the turn with ${textAt(result, "subtype") ?? "an error"}`).slice(
+    0,
+    MESSAGE_LENGTH,
+  );
+}

@@ -1,0 +1,63 @@
+/** Starts Claude Code for one session: its arguments, its servers, and the greeting that it has to answer. */
+import { randomUUID } from "node:crypto";
+import { RookeryError, type Capabilities } from "../../domain/index.ts";
+import { startAgent, startPty, type AgentProcess } from "../../programs/index.ts";
+import { deadline, DisposeStack } from "../../stdx/index.ts";
+import { locate } from "../locate.ts";
+import type { Program, Start } from "../program/index.ts";
+import { claudeArguments } from "./arguments.ts";
+import { ownEnvironment } from "./environment.ts";
+import { LiveClaude } from "./live.ts";
+import { writeServers } from "./servers.ts";
+import { startFailure } from "./starting.ts";
+
+const CAPABILITIES: Capabilities = {
+  resume: true,
+  fork: true,
+  permissions: true,
+  questions: true,
+  mcp: true,
+  models: true,
+  modes: true,
+  interrupt: true,
+  usage: true,
+  cost: true,
+};
+
+/** It greets in half a second, and in a few where a machine is busy or its servers are slow. */
+const GREETING_MS = 30_000;
+
+export function claudeProgram({ pty }: { readonly pty: boolean }): Program {
+  return { kind: "claude-code", capabilities: CAPABILITIES, start: (start) => startClaude(start, pty) };
+}
+
+async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
+  const { context, native, servers } = start;
+  const { agent, cwd, marker } = context;
+  const env = ownEnvironment(start.env);
+  const program = locate("claude-code", agent.name, { env, cwd, command: agent.command });
+  await using opening = new DisposeStack();
+  const given = opening.use(await writeServers(servers, cwd));
+  const nativeId = native?.as === "resume" ? native.id : randomUUID();
+  const command = [...program, ...claudeArguments({ program, agent, native, nativeId, given })];
+  const process = opening.use(await (pty ? startPty : startAgent)({ command, cwd, env, marker }));
+  const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
+  const live = new LiveClaude({ process, command, how, nativeId });
+  await greet(live, process, start);
+  opening.move();
+  await given[Symbol.asyncDispose](); // it has read them, and their secrets are nobody else's
+  return live;
+}
+
+async function greet(live: LiveClaude, process: AgentProcess, start: Start): Promise<void> {
+  using late = deadline(GREETING_MS);
+  try {
+    await live.greet(late.signal);
+  } catch (error) {
+    if (!late.isLate) throw startFailure({ start, words: live.lastWords, exit: await process.exit(), error });
+    throw new RookeryError(
+      "agent_failed",
+      `Claude Code did not answer within ${GREETING_MS / 1_000} s of its start: ${live.lastWords || "it said nothing"}`,
+    );
+  }
+}

@@ -1,0 +1,84 @@
+/** What Claude Code asks the user, as a form of the session, and the answer in the words that it takes. */
+import type { Question, QuestionAnswer } from "../../domain/index.ts";
+import type { JsonRecord } from "../../programs/index.ts";
+import { asRecord, recordsAt, textAt } from "./reading.ts";
+
+export interface Asked {
+  readonly question: Question;
+  /** The input of `AskUserQuestion` with its answers, by the text of each question (2.1.325). */
+  answered(content: unknown): JsonRecord;
+}
+
+interface Field {
+  readonly name: string;
+  readonly text: string;
+  readonly isMultiple: boolean;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
+}
+
+/** Undefined where nothing is asked that can be read. */
+export function askedBy(input: JsonRecord): Asked | undefined {
+  const fields = fieldsOf(recordsAt(input, "questions"));
+  if (fields.length === 0) return undefined;
+  const properties = Object.fromEntries(fields.map((field) => [field.name, propertyOf(field)]));
+  const schema = { type: "object", properties, required: fields.map(({ name }) => name) };
+  return {
+    question: { message: fields.map(({ text }) => text).join("\n"), schema },
+    answered: (content) => ({ ...input, answers: answersOf(fields, asRecord(content) ?? {}) }),
+  };
+}
+
+/** What a server asks for through the program. */
+export function elicited(request: JsonRecord): Question {
+  const url = textAt(request, "url");
+  const schema = asRecord(request["requested_schema"]);
+  const from = textAt(request, "mcp_server_name");
+  return {
+    message: textAt(request, "message") ?? "",
+    ...(from !== undefined && { from }),
+    ...(url !== undefined && { url }),
+    ...(schema !== undefined && { schema }),
+  };
+}
+
+export function elicitationResult({ action, content }: QuestionAnswer): JsonRecord {
+  return { action, ...(action === "accept" && content !== undefined && { content }) };
+}
+
+function fieldsOf(questions: readonly JsonRecord[]): Field[] {
+  const taken = new Set<string>();
+  return questions.flatMap((asked, at) => {
+    const text = textAt(asked, "question");
+    if (text === undefined) return [];
+    const slug = (textAt(asked, "header") ?? "").toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
+    const wanted = questions.length === 1 ? "answer" : slug.replaceAll(/^_+|_+$/g, "");
+    const name = wanted === "" || taken.has(wanted) ? `answer_${at + 1}` : wanted;
+    taken.add(name);
+    const options = recordsAt(asked, "options").flatMap((option) => {
+      const label = textAt(option, "label");
+      return label === undefined ? [] : [{ label, description: textAt(option, "description") ?? "" }];
+    });
+    return [{ name, text, isMultiple: asked["multiSelect"] === true, options }];
+  });
+}
+
+function propertyOf({ text, isMultiple, options }: Field): JsonRecord {
+  const described = options.filter(({ description, label }) => description !== "" && description !== label);
+  const description = described.map((option) => `${option.label}: ${option.description}`).join("\n");
+  const words = { title: text, ...(description !== "" && { description }) };
+  if (options.length === 0) return { type: "string", ...words };
+  const labels = options.map(({ label }) => label);
+  return isMultiple
+    ? { type: "array", ...words, items: { type: "string", enum: labels }, minItems: 1 }
+    : { type: "string", ...words, enum: labels };
+}
+
+function answersOf(fields: readonly Field[], content: JsonRecord): Record<string, string> {
+  return Object.fromEntries(
+    fields.flatMap(({ name, text }) => {
+      const answer = content[name];
+      if (typeof answer === "string") return [[text, answer]];
+      return Array.isArray(answer) ? [[text, answer.filter((entry) => typeof entry === "string").join(", ")]] : [];
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+/** The MCP servers that Claude Code is given, in a file: they hold secrets, and everyone can see a command line. */
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { ReachableServer } from "../program/index.ts";
+import { asRecord, recordAt } from "./reading.ts";
+
+export interface WrittenServers extends AsyncDisposable {
+  /** Left out where there are none. */
+  readonly file: string | undefined;
+  /** What the program would find in the repository by itself, and has from us, where it is trusted. */
+  readonly twice: readonly string[];
+}
+
+export async function writeServers(servers: readonly ReachableServer[], cwd: string): Promise<WrittenServers> {
+  const twice = await namesAbove(cwd);
+  if (servers.length === 0) return { file: undefined, twice, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const folder = await mkdtemp(join(tmpdir(), "rookery-claude-"));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const file = join(folder, "mcp.json");
+  const mcpServers = Object.fromEntries(servers.map((spec) => [spec.name, entryOf(spec)]));
+  try {
+    await writeFile(file, JSON.stringify({ mcpServers }), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { file, twice, [Symbol.asyncDispose]: remove };
+}
+
+function entryOf(spec: ReachableServer) {
+  if (spec.type !== "stdio") return { type: spec.type, url: spec.url, headers: spec.headers };
+  const { command, args, env, cwd } = spec;
+  if (cwd === undefined) return { type: "stdio", command, args, env };
+  return { type: "stdio", command: "/bin/sh", args: ["-c", IN_FOLDER, cwd, command, ...args], env };
+}
+
+/** It starts servers where it is itself. */
+const IN_FOLDER = 'cd "$0" && exec "$@"';
+const FILE_BYTES = 1024 * 1024;
+
+/** Of every `.mcp.json` from here up, as it looks for them; without asking anyone where it is not on a screen (2.1.325). */
+async function namesAbove(folder: string): Promise<string[]> {
+  const above = dirname(folder);
+  const here = await namesIn(join(folder, ".mcp.json"));
+  return [...new Set(above === folder ? here : [...here, ...(await namesAbove(above))])];
+}
+
+async function namesIn(file: string): Promise<string[]> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile() || found.size > FILE_BYTES) return [];
+    const servers = recordAt(asRecord(JSON.parse(await readFile(file, "utf8"))), "mcpServers");
+    return Object.keys(servers ?? {});
+  } catch {
+    return []; // none, or none that the program could read either
+  }
+}

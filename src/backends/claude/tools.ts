@@ -1,0 +1,62 @@
+/** The tools of Claude Code in words that a person understands, as of 2.1.325. */
+import type { Location, ToolKind } from "../../domain/index.ts";
+import type { JsonRecord } from "../../programs/index.ts";
+import type { ToolStart } from "../program/index.ts";
+import { numberAt, textAt } from "./reading.ts";
+
+/** Of a tool that is not here, a server's among them, nobody knows what it does. */
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  Read: "read",
+  NotebookRead: "read",
+  ListMcpResources: "read",
+  ReadMcpResource: "read",
+  Grep: "search",
+  Glob: "search",
+  LS: "search",
+  ToolSearch: "search",
+  Edit: "edit",
+  MultiEdit: "edit",
+  Write: "edit",
+  NotebookEdit: "edit",
+  Bash: "execute",
+  BashOutput: "execute",
+  KillShell: "execute",
+  Monitor: "execute",
+  WebFetch: "fetch",
+  WebSearch: "fetch",
+  TodoWrite: "think",
+  Agent: "think",
+  Task: "think",
+  EnterPlanMode: "think",
+  ExitPlanMode: "ask",
+  AskUserQuestion: "ask",
+};
+
+/** What of its input says most about a call. */
+const TOLD_BY: Readonly<Record<string, string>> = {
+  Bash: "command",
+  Agent: "description",
+  Task: "description",
+};
+const TELLING = ["file_path", "notebook_path", "path", "pattern", "query", "url", "skill"];
+
+export function toolStart(id: string, name: string, input: JsonRecord): ToolStart {
+  return { id, name, title: titleOf(name, input), kind: KINDS[name] ?? "other", input, locations: places(input) };
+}
+
+/** A name that nobody here knows stands alone: ours are found by it. */
+function titleOf(name: string, input: JsonRecord): string {
+  const whole = TOLD_BY[name];
+  if (whole !== undefined) return textAt(input, whole) ?? name;
+  if (KINDS[name] === undefined) return name;
+  const pattern = name === "Grep" || name === "Glob" ? textAt(input, "pattern") : undefined;
+  const what = pattern ?? TELLING.map((field) => textAt(input, field)).find((text) => text !== undefined);
+  return what === undefined ? name : `${name} ${what}`;
+}
+
+function places(input: JsonRecord): Location[] {
+  const path = textAt(input, "file_path") ?? textAt(input, "notebook_path");
+  if (path === undefined) return [];
+  const line = numberAt(input, "offset");
+  return [line !== undefined && Number.isInteger(line) && line > 0 ? { path, line } : { path }];
+}
