@@ -15,6 +15,8 @@ export interface AgentCommand {
   /** Of an owner, in the environment beside the one that every agent has for itself. */
   readonly marker?: string | undefined;
   readonly maxMessageBytes?: number | undefined;
+  /** Lines with nothing on them are told too. */
+  readonly emptyLines?: boolean | undefined;
   /** Hears what comes there, as it comes and as it is. */
   readonly onStderr?: ((text: string) => void) | undefined;
 }
@@ -57,7 +59,7 @@ const LINGER_MS = 500;
 
 /** Rejects with `agent_unavailable` or `cwd_missing`. */
 export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
-  const { command, cwd, env, marker, maxMessageBytes, onStderr } = options;
+  const { command, cwd, env, marker, maxMessageBytes, emptyLines, onStderr } = options;
   const owned = await OwnedChild.start(programOf(command), command.slice(1), { cwd, env, marker, stdin: "pipe" });
   const { stdin, stdout, stderr } = owned.group.child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("a child without pipes");
@@ -66,7 +68,7 @@ export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
     const text = tail.push(bytes);
     if (text !== "") onStderr?.(text);
   });
-  const transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes }));
+  const transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes, emptyLines }));
   return ownedAgent(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });
 }
 

@@ -13,5 +13,5 @@ export {
   type TransportSink,
 } from "./transport.ts";
 export { startPty } from "./pty.ts";
-export { readRecords, type JsonRecord, type RecordSink } from "./records.ts";
+export { readRecords, type JsonRecord, type RecordOptions, type RecordSink } from "./records.ts";
 export { quotedWord, typed } from "./typed.ts";

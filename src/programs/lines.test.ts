@@ -5,14 +5,17 @@ import { heldMemory } from "./test-memory.ts";
 
 const MANY = 1_000_000;
 
-function split(pieces: readonly (string | Buffer)[], { maxBytes = MANY, end = true } = {}): string[] {
+function split(
+  pieces: readonly (string | Buffer)[],
+  { maxBytes = MANY, end = true, emptyLines = false } = {},
+): string[] {
   const seen: string[] = [];
   const splitter = new LineSplitter(
     {
       line: (text) => seen.push(text),
       oversize: (head, tail, bytes) => seen.push(`oversize ${head.slice(0, 4)}…${tail.slice(-4)} of ${bytes}`),
     },
-    maxBytes,
+    { maxBytes, emptyLines },
   );
   for (const piece of pieces) splitter.push(typeof piece === "string" ? Buffer.from(piece) : piece);
   if (end) splitter.end();
@@ -36,6 +39,11 @@ describe("lines", () => {
     ["nothing", [], []],
   ])("are found: %s", (_what, pieces, lines) => {
     expect(split(pieces)).toEqual(lines);
+  });
+
+  it("with nothing on them are told to whoever asks", () => {
+    const pieces = ["\n\na\n\n", "\r\n", "b", "\n", "\nc"];
+    expect(split(pieces, { emptyLines: true })).toEqual(["", "", "a", "", "", "b", "", "c"]);
   });
 
   it("without a newline are kept until the end is told", () => {
@@ -98,7 +106,7 @@ describe("a line that is too long", () => {
     let told = 0;
     const splitter = new LineSplitter(
       { line: () => undefined, oversize: (_head, _tail, bytes) => (told = bytes) },
-      MANY,
+      { maxBytes: MANY },
     );
     const before = heldMemory();
     for (let index = 0; index < 1_000; index += 1) splitter.push(Buffer.from(piece)); // a copy each, as from a stream

@@ -1,10 +1,18 @@
 /** Cuts a stream of bytes into lines, whatever the chunks are, and passes over a line that is too long without keeping it. */
+import { isUtf8 } from "node:buffer";
 
 export interface LineSink {
-  /** In order. Empty lines are left out. */
+  /** In order. Empty lines are left out unless they are asked for. */
   line(text: string): void;
   /** The beginning and the end of a line that was longer than the limit. */
   oversize(head: string, tail: string, bytes: number): void;
+  /** What comes next was no UTF-8: U+FFFD stands where it was not. */
+  garbled?(): void;
+}
+
+export interface LineOptions {
+  readonly maxBytes: number;
+  readonly emptyLines?: boolean | undefined;
 }
 
 /** How much of an oversize line is kept from each end, to find out whose it was. */
@@ -14,13 +22,15 @@ const NEWLINE = 10;
 export class LineSplitter {
   readonly #sink: LineSink;
   readonly #maxBytes: number;
+  readonly #emptyLines: boolean;
   #parts: Buffer[] = [];
   #bytes = 0;
   #skipping: { head: Buffer; tail: Buffer; bytes: number } | undefined;
 
-  constructor(sink: LineSink, maxBytes: number) {
+  constructor(sink: LineSink, { maxBytes, emptyLines = false }: LineOptions) {
     this.#sink = sink;
     this.#maxBytes = maxBytes;
+    this.#emptyLines = emptyLines;
   }
 
   push(chunk: Buffer): void {
@@ -36,7 +46,7 @@ export class LineSplitter {
     if (last >= start) {
       // The limit is above the size of any chunk that a stream gives, unless it was set very low.
       if (last - start > this.#maxBytes) this.#slowly(chunk.subarray(start, last));
-      else for (const text of chunk.toString("utf8", start, last).split("\n")) this.#emit(text);
+      else for (const text of this.#decode(chunk.subarray(start, last)).split("\n")) this.#emit(text);
       start = last + 1;
     }
     if (start < chunk.length) this.#keep(chunk.subarray(start));
@@ -88,11 +98,17 @@ export class LineSplitter {
     const bytes = more.length === 0 ? only : Buffer.concat(this.#parts);
     this.#parts = [];
     this.#bytes = 0;
-    if (bytes !== undefined) this.#emit(bytes.toString("utf8"));
+    this.#emit(bytes === undefined ? "" : this.#decode(bytes));
+  }
+
+  #decode(bytes: Buffer): string {
+    const text = bytes.toString("utf8");
+    if (text.includes("\uFFFD") && !isUtf8(bytes)) this.#sink.garbled?.(); // it may have said so itself
+    return text;
   }
 
   #emit(text: string): void {
     const line = text.endsWith("\r") ? text.slice(0, -1) : text;
-    if (line !== "") this.#sink.line(line);
+    if (line !== "" || this.#emptyLines) this.#sink.line(line);
   }
 }

@@ -18,7 +18,7 @@ const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${AS_IT_IS} <"$1" && printf read
  * Rejects with `agent_unavailable`, also where there are no terminals here, or `cwd_missing`.
  */
 export async function startPty(options: AgentCommand): Promise<AgentProcess> {
-  const { command, cwd, marker, maxMessageBytes } = options;
+  const { command, cwd, marker, maxMessageBytes, emptyLines } = options;
   const program = programOf(command);
   const trouble = await troubleOf(program, options);
   if (trouble !== undefined) throw await startFailure(program, cwd, trouble);
@@ -36,7 +36,7 @@ export async function startPty(options: AgentCommand): Promise<AgentProcess> {
   opening.move(); // the agent's from here on
   const { input, output } = terminal;
   const tail = new StderrTail();
-  const transport = overhearing(streamTransport(output, input, { maxMessageBytes }), tail);
+  const transport = overhearing(streamTransport(output, input, { maxMessageBytes, emptyLines }), tail);
   return ownedAgent(owned, { input, output, tail, transport });
 }
 
@@ -61,6 +61,7 @@ function overhearing(transport: Transport, tail: StderrTail): Transport {
           sink.line(text);
         },
         oversize: (head, end, bytes) => sink.oversize(head, end, bytes),
+        garbled: () => sink.garbled?.(),
         ended: (error) => sink.ended(error),
         drained: () => sink.drained(),
         writeFailed: (error) => sink.writeFailed(error),

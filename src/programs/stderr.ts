@@ -31,9 +31,12 @@ export class StderrTail {
   }
 }
 
+/** What a terminal is told beside the text, such as a title; Node 20 leaves most of it in place. */
+const TOLD = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
+
 /** Without what moves a cursor, recolours a screen or turns the direction of text; line breaks and tabs stay. */
 export function harmless(text: string): string {
-  return stripVTControlCharacters(text)
+  return stripVTControlCharacters(text.replaceAll(TOLD, ""))
     .toWellFormed()
     .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
 }

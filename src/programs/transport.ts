@@ -31,19 +31,21 @@ export const DEFAULT_MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 export interface StreamTransportOptions {
   /** A longer message is passed over, and fails the one request that it belongs to. */
   readonly maxMessageBytes?: number | undefined;
+  /** Lines with nothing on them are told too. */
+  readonly emptyLines?: boolean | undefined;
 }
 
 /** On any pair of byte streams, of Node or of the web. */
 export function streamTransport(
   input: Readable | ReadableStream<Uint8Array>,
   output: Writable | WritableStream<Uint8Array>,
-  { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES }: StreamTransportOptions = {},
+  { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, emptyLines }: StreamTransportOptions = {},
 ): Transport {
   const reads = input instanceof Readable ? input : Readable.fromWeb(input);
   const writes = output instanceof Writable ? output : Writable.fromWeb(output);
   return {
     start(sink) {
-      const splitter = new LineSplitter(sink, maxMessageBytes);
+      const splitter = new LineSplitter(sink, { maxBytes: maxMessageBytes, emptyLines });
       let over = false;
       const ended = (error?: Error): void => {
         if (over) return;

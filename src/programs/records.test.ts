@@ -1,0 +1,188 @@
+import { Readable, Writable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { readRecords, streamTransport, type RecordOptions } from "./index.ts";
+import { chunks, fuzz, type Random } from "./test-fuzz.ts";
+import { heldMemory } from "./test-memory.ts";
+
+interface Read extends RecordOptions {
+  readonly emptyLines?: boolean;
+  readonly maxMessageBytes?: number;
+}
+
+/** What is told of these bytes, each as `record`, `text`, or `dropped`. */
+async function read(pieces: Iterable<string | Buffer>, options: Read = {}): Promise<unknown[]> {
+  const told: unknown[] = [];
+  const bytes = Array.from(pieces, (piece) => (typeof piece === "string" ? Buffer.from(piece) : piece));
+  await new Promise<void>((resolve) => {
+    const sink = readRecords(
+      {
+        record: (record) => told.push(record),
+        text: (text) => told.push(text),
+        dropped: (what, how) => told.push([how, what]),
+        blank: () => told.push(""),
+        ended: () => resolve(),
+      },
+      options,
+    );
+    streamTransport(Readable.from(bytes), new Writable(), options).start(sink);
+  });
+  return told;
+}
+
+const A = '{"a":1}';
+const B = '{"b":"x}{\\"y"}';
+const [a, b] = [{ a: 1 }, { b: 'x}{"y' }];
+const broken = (text: string) => ["broken", `a line that begins as JSON and is none: ${text}`];
+
+describe("a record is found", () => {
+  it.each([
+    ["alone on its line", `${A}\n${B}\n`, [a, b]],
+    ["with CRLF behind it", `${A}\r\n${B}\r\n`, [a, b]],
+    ["without a newline at the end", `${A}\n${B}`, [a, b]],
+    ["with a keyword first that is not its type", '{"x":1,"type":"t"}\n', [{ x: 1, type: "t" }]],
+    ["behind spaces", `  ${A}  \n`, [a]],
+    ["with spaces in it", '{ "a" : 1 }\n', [a]],
+    ["behind a byte order mark", `\uFEFF${A}\n`, [a]],
+    ["behind NUL", `\0\0${A}\0\n`, [a]],
+    ["between colours", `\u001b[31m${A}\u001b[0m\n`, [a]],
+    ["behind a cleared line", `\u001b[2K\r${A}\n`, [a]],
+    ["behind a title that a bell ends", `\u001b]0;{"title\u0007${A}\n`, [a]],
+    ["behind a title that ST ends", `\u001b]0;a title\u001b\\${A}\n`, [a]],
+    ["behind a progress that overwrote itself", `10%\r50%\r${A}\n`, ["50%", a]],
+    ["behind a line that was not finished", `Downloading… ${A}\n`, ["Downloading… ", a]],
+    ["before words", `${A} done\n`, [a, " done"]],
+    ["beside another", `${A}${B}\n`, [a, b]],
+    ["beside another, with words between", `${A} and ${B}\n`, [a, " and ", b]],
+    ["behind braces", `{{{ }}} ${A}\n`, ["{{{ }}} ", a]],
+    ["with line separators of Unicode in it", '{"a":"\u2028\u2029\u0085"}\n', [{ a: "\u2028\u2029\u0085" }]],
+    ["with nothing in it", "{}\n", [{}]],
+    ["between empty lines", `\n\n${A}\n\r\n \n`, [a]],
+    ["behind half a record", `{"half":"${A}\n`, ['{"half":"', broken('{"half":"'), a]],
+  ])("%s", async (_, text, told) => {
+    expect(await read([text])).toEqual(told);
+  });
+});
+
+describe("what is no record is text", () => {
+  it.each([
+    ["words", "hello\n", ["hello"]],
+    ["words in colour", "\u001b[1mhello\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007\n", ["hello link"]],
+    ["the last of what overwrote itself", "one\rtwo\r\n", ["two"]],
+    ["an array", "[1,2]\n", ["[1,2]"]],
+    ["a function", "function f() {}\n", ["function f() {}"]],
+    ["a number", "1\n", ["1"]],
+    ["a text that turns its direction", "a\u202eb\n", ["ab"]],
+    ["a character that the program could not read itself", "a\uFFFD\n", ["a\uFFFD"]],
+  ])("%s", async (_, text, told) => {
+    expect(await read([text])).toEqual(told);
+  });
+
+  it("a record that a newline broke, and that is said", async () => {
+    expect(await read([`{"a":"one\ntwo"}\n${A}\n`])).toEqual(['{"a":"one', broken('{"a":"one'), 'two"}', a]);
+  });
+
+  it("a broken record is said ten times at most", async () => {
+    const told = await read(['{"a":\n'.repeat(100)]);
+    const said = told.filter((one): one is [string, string] => Array.isArray(one));
+    expect(said).toHaveLength(10);
+    expect(said.at(-1)?.[1]).toContain("more of them are not told");
+    expect(told).toHaveLength(110);
+  });
+
+  it("also beside JSON, where a record has its line to itself", async () => {
+    const text = `Say ${A} to it\n\u001b[2m${A}\u001b[0m\n{"a":\n\n  indented\n`;
+    const told = await read([text], { wholeLines: true, emptyLines: true });
+    expect(told).toEqual([`Say ${A} to it`, a, '{"a":', "", "  indented"]);
+  });
+});
+
+it("says once that bytes are no UTF-8, and reads on", async () => {
+  const told = await read([Buffer.of(0xff, 0x41, 0xc3, 10), Buffer.from(A), Buffer.of(10, 0xf0, 0x9f, 10)]);
+  expect(told).toEqual([["garbled", "bytes that are no UTF-8: each is shown as \uFFFD"], "\uFFFDA\uFFFD", a, "\uFFFD"]);
+});
+
+it("passes over a line of 50 MB in little memory, says so, and reads on", async () => {
+  const piece = Buffer.from(`{"long":"${"x".repeat(1024 * 1024)}`);
+  let most = 0;
+  const before = heldMemory();
+  function* pieces() {
+    for (let n = 0; n < 50; n += 1) {
+      if (n % 10 === 9) most = Math.max(most, heldMemory() - before);
+      yield Buffer.from(piece);
+    }
+    yield `"}\n${A}\n`;
+  }
+  const told: unknown[] = [];
+  await new Promise<void>((resolve) => {
+    const sink = readRecords({
+      record: (record) => told.push(record),
+      text: (text) => told.push(text),
+      dropped: (what, how) => told.push([how, what.slice(0, 48)]),
+      ended: () => resolve(),
+    });
+    streamTransport(Readable.from(pieces(), { highWaterMark: 1 }), new Writable(), {
+      maxMessageBytes: 4_000_000,
+    }).start(sink);
+  });
+  expect(told).toEqual([
+    ["long", `a line of ${50 * piece.length + 2} bytes, which began: {"long":"xxx`.slice(0, 48)],
+    a,
+  ]);
+  expect(most).toBeLessThan(20_000_000);
+});
+
+it("cuts a long line that is no record, and says so", async () => {
+  const told = await read([`${"w".repeat(100_000)}\n`]);
+  expect(told).toEqual([
+    "w".repeat(65_536),
+    ["long", `the rest of a line of 100000 characters, which began: ${"w".repeat(200)}`],
+  ]);
+});
+
+it.each([
+  ["braces", "{"],
+  ["beginnings", '{"'],
+  ["beginnings of values", '{"a":'],
+  ["records that are not closed", '{"a":{"b":1},'],
+  ["escapes", "\u001b]"],
+  ["titles that do not end", "\u001b]0;"],
+  ["carriage returns", "x\r"],
+])("is not held up by a line of %s", async (_, unit) => {
+  const line = unit.repeat(4_000_000 / unit.length);
+  const before = performance.now();
+  const told = await read([`${line}\n${A}\n`]);
+  expect(performance.now() - before).toBeLessThan(1_500);
+  expect(told.at(-1)).toEqual(a);
+});
+
+it("finds every record, in order, whatever stands between them and wherever the bytes are cut", () => {
+  return fuzz(300, async (random) => {
+    const records = Array.from({ length: random.below(20) }, (_, n) => ({ n, value: random.value() }));
+    const text = records.map((record) => `${noise(random)}${JSON.stringify(record)}${noise(random)}`).join("");
+    const told = await read(chunks(Buffer.from(text), random));
+    expect(told.filter((one) => typeof one === "object" && !Array.isArray(one))).toEqual(records);
+  });
+});
+
+function noise(random: Random): string {
+  const some = () =>
+    random.pick(
+      "\n",
+      "\r\n",
+      "\r",
+      "\u001b[2K",
+      "\u001b[38;5;12m",
+      "\u001b]0;{title}\u0007",
+      "\u001b]0;title\u001b\\",
+      "\0",
+      "\uFEFF",
+      "\u2028",
+      "50%",
+      "{",
+      "}",
+      "{{",
+      " ",
+      "words — and 😀",
+    );
+  return Array.from({ length: random.below(5) }, some).join("");
+}
