@@ -286,6 +286,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
   },
   {
+    name: "usage",
+    summary: "tokens and cost of all sessions, by agent and model",
+    options: [
+      { flags: "--agent <name>", summary: "only of this agent" },
+      { flags: "--since <when>", summary: "only from then on: 12h, 7d, 4w, or a date such as 2026-01-31" },
+      JSON_OPTION,
+    ],
+    notes:
+      "A cost is what the agent's program says it was, or `computed` from the prices of the configuration; it is\n" +
+      "`unknown` as soon as a part of it has neither.",
+    examples: ["rookery usage", "rookery usage --since 7d --json"],
+    load: async () => (await import("./usage/usage.ts")).showUsage,
+  },
+  {
     name: "acp",
     summary: "speak the Agent Client Protocol: be an agent for an editor, and tools around it",
     commands: acpCommands,

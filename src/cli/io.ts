@@ -96,7 +96,8 @@ export function say(io: Pick<Io, "stderr" | "env">, line: string, more: readonly
   io.stderr.write([`rookery: ${asTyped(io, oneLine(line))}`, ...more, ""].join("\n"));
 }
 
-const COMMAND = /(?<!npx )\brookery (?=(?:run|sessions|acp|mcp|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
+const COMMAND =
+  /(?<!npx )\brookery (?=(?:run|sessions|usage|acp|mcp|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
 
 /** What is to be typed, as it can be typed here: npx and `npm start` run it where the shell does not find it. */
 export function asTyped({ env }: Pick<Io, "env">, text: string): string {

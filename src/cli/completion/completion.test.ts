@@ -13,7 +13,10 @@ function completed(...words: string[]): string[] {
 }
 
 it.each<[string[], string[]]>([
-  [[""], ["run", "sessions", "acp", "mcp", "answer", "agents", "trust", "doctor", "demo", "completion", "help"]],
+  [
+    [""],
+    ["run", "sessions", "usage", "acp", "mcp", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
+  ],
   [["se"], ["sessions"]],
   [
     ["sessions", ""],

@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { beforeEach, expect, it } from "vitest";
+import type { EventBody } from "../../domain/index.ts";
+import { openSqliteStore } from "../../store/index.ts";
+import { ownIdentity } from "../../stdx/index.ts";
+import { temporaryFolder } from "../../testing/index.ts";
+import { printed } from "../test-printed.ts";
+import { listSessions } from "./list.ts";
+import { showSession } from "./show.ts";
+
+const AT = "2026-01-01T00:00:00.000Z";
+const UNTIL = "2026-01-01T05:00:05.000Z";
+const LOCALLY = new Date(UNTIL).toLocaleString("sv");
+const ID = "ses_1";
+
+let home: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  home = await temporaryFolder();
+  return () => home[Symbol.asyncDispose]();
+});
+
+/** A session whose agents did this; `driven`: a living process holds it. */
+async function logged(events: readonly (EventBody & { agent?: string })[], { driven = false } = {}): Promise<void> {
+  await using store = await openSqliteStore({ path: join(home.path, "rookery.db") });
+  const opened = { type: "session.opened", cwd: "/", backend: "api", permissions: "ask" } as const;
+  const all = [opened, ...events].map((body) => ({ agent: "claude", ...body, at: AT, turnId: "trn_1" }));
+  await store.append({ sessionId: ID, id: "app_1", expectedHead: 0, events: all });
+  if (!driven) return;
+  const { pid, startTime } = ownIdentity();
+  const now = Date.now();
+  await store.acquireLease({ sessionId: ID, owner: `${pid}.${startTime}.x/1`, now, until: now + 60_000 });
+}
+
+const PARKED: EventBody[] = [
+  { type: "turn.started", input: [{ type: "text", text: "go" }] },
+  { type: "turn.parked", until: UNTIL, message: "5-hour limit reached" },
+];
+const used = (agent: string): EventBody & { agent: string } => ({
+  type: "usage.reported",
+  inputTokens: 1000,
+  outputTokens: 10,
+  agent,
+  costUsd: 1,
+  costBy: "computed",
+});
+
+it.each([[true], [false]])("a session whose turn waits is listed with its time, driven or not: %j", async (driven) => {
+  await logged(PARKED, { driven });
+  expect(await printed(listSessions, home.path)).toMatch(`${ID}  parked until ${LOCALLY}  claude`);
+  expect(await printed(listSessions, home.path, { options: { status: "parked" } })).toContain(ID);
+  expect(await printed(listSessions, home.path, { options: { status: "running" } })).not.toContain(ID);
+});
+
+it("and it is shown so, with how to go on where nobody waits with it", async () => {
+  await logged(PARKED);
+  const text = await printed(showSession, home.path, { args: [ID] });
+  expect(text).toContain(`parked until ${LOCALLY}; nobody waits with it; go on: rookery run --session ${ID}\n`);
+});
+
+it("and without that while somebody does", async () => {
+  await logged(PARKED, { driven: true });
+  expect(await printed(showSession, home.path, { args: [ID] })).toMatch(
+    new RegExp(`^status +parked until ${LOCALLY}$`, "m"),
+  );
+});
+
+it("what was used is shown by agent where there was more than one", async () => {
+  await logged([used("claude"), used("codex")]);
+  const text = await printed(showSession, home.path, { args: [ID] });
+  expect(text).toMatch(/^used +2,000 tokens in · 20 out · \$2\.00 \(computed\)$/m);
+  expect(text).toMatch(/^used by claude +1,000 tokens in · 10 out · \$1\.00 \(computed\)$/m);
+  expect(text).toMatch(/^used by codex +1,000 tokens in · 10 out · \$1\.00 \(computed\)$/m);
+});
+
+it("and once where there was one", async () => {
+  await logged([used("claude"), used("claude")]);
+  expect(await printed(showSession, home.path, { args: [ID] })).not.toContain("used by");
+});

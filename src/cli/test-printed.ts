@@ -1,0 +1,23 @@
+/** For tests: a command called in this process, on a log in a folder, and what it prints. */
+import { Writable } from "node:stream";
+import { builtEnvironment } from "../testing/index.ts";
+import type { Action, Call } from "./command.ts";
+import type { Io } from "./io.ts";
+
+export async function printed(
+  action: Action,
+  home: string,
+  { args = [], options = {} }: Partial<Pick<Call, "args" | "options">> = {},
+): Promise<string> {
+  let text = "";
+  const stdout = new Writable({
+    write(chunk, _, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  const env = { ...builtEnvironment({ home }), ROOKERY_HOME: home };
+  const io = { env, stdout, stderr: stdout, outputGone: new Set(), cwd: () => home } as unknown as Io;
+  await action({ io, args, options });
+  return text;
+}

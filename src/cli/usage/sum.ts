@@ -1,0 +1,52 @@
+/** What all sessions of a log have used, by agent and model; read page by page, so that it holds no log in memory. */
+import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
+import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
+import type { SessionSummary } from "../../domain/summary.ts";
+import { pagesOf } from "../sessions/pages.ts";
+
+export interface Sum {
+  readonly agent: string;
+  readonly usage: Usage;
+  readonly models: readonly { readonly model: string | undefined; readonly usage: Usage }[];
+}
+
+export interface SumQuery {
+  readonly agent?: string | undefined;
+  /** Only what was reported then or later, in milliseconds since the epoch. */
+  readonly since?: number | undefined;
+}
+
+/** By the names of the agents. */
+export async function sumUsage(store: SessionStore, { agent, since = -Infinity }: SumQuery): Promise<Sum[]> {
+  const sums = new Map<string, Map<string | undefined, Usage>>();
+  for await (const session of sessionsOf(store)) {
+    if (Date.parse(session.updatedAt) < since) continue;
+    let model: string | undefined;
+    for await (const event of pagesOf(store, session.id, 0)) {
+      if (event.type === "session.opened") model = event.model;
+      if (event.type !== "usage.reported" || Date.parse(event.at) < since) continue;
+      if (agent !== undefined && event.agent !== agent) continue;
+      const models = sums.get(event.agent) ?? new Map<string | undefined, Usage>();
+      const used = event.model ?? model;
+      sums.set(event.agent, models.set(used, addUsage(models.get(used) ?? NO_USAGE, event)));
+    }
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, models]) => sumOf(name, models));
+}
+
+function sumOf(agent: string, models: ReadonlyMap<string | undefined, Usage>): Sum {
+  return { agent, usage: total([...models.values()]), models: [...models].map(([model, usage]) => ({ model, usage })) };
+}
+
+export function total(usages: readonly Usage[]): Usage {
+  return usages.reduce(addUsage, NO_USAGE);
+}
+
+async function* sessionsOf(store: SessionStore): AsyncIterable<SessionSummary> {
+  for (let before: string | undefined; ;) {
+    const page = await store.list({ before, limit: MAX_PAGE });
+    yield* page;
+    before = page.at(-1)?.id;
+    if (before === undefined) return;
+  }
+}

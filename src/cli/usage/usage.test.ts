@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { newId, type EventBody, type EventDraft } from "../../domain/index.ts";
+import { openSqliteStore } from "../../store/index.ts";
+import { temporaryFolder } from "../../testing/index.ts";
+import type { Options } from "../command.ts";
+import { printed } from "../test-printed.ts";
+import { sinceOf } from "./since.ts";
+import { showUsage } from "./usage.ts";
+
+const NOW = Date.parse("2026-03-10T12:00:00.000Z");
+const DAY = 86_400_000;
+
+type Report = Omit<Extract<EventBody, { type: "usage.reported" }>, "type" | "inputTokens" | "outputTokens"> & {
+  agent?: string;
+  daysAgo?: number;
+};
+
+let home: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  home = await temporaryFolder();
+  return () => home[Symbol.asyncDispose]();
+});
+
+/** Sessions of the agent `claude`, each with what was reported in it: 1,000 tokens in and 10 out each time. */
+async function logged(...sessions: (readonly Report[])[]): Promise<void> {
+  await using store = await openSqliteStore({ path: join(home.path, "rookery.db") });
+  for (const reports of sessions) {
+    const at = new Date(NOW - 100 * DAY).toISOString();
+    const opened = { type: "session.opened", cwd: "/", backend: "api", model: "m1", permissions: "ask" } as const;
+    const events: EventDraft[] = reports.map(({ agent = "claude", daysAgo = 0, ...more }) => ({
+      type: "usage.reported",
+      inputTokens: 1000,
+      outputTokens: 10,
+      ...more,
+      agent,
+      at: new Date(NOW - daysAgo * DAY).toISOString(),
+    }));
+    const all = [{ ...opened, agent: "claude", at }, ...events];
+    await store.append({ sessionId: newId("ses", NOW), id: newId("app", NOW), expectedHead: 0, events: all });
+  }
+}
+
+const shown = (options: Options = {}) => printed(showUsage, home.path, { options });
+const lines = (text: string) => text.trimEnd().split("\n");
+
+describe("the usage of all sessions", () => {
+  it("is summed up by agent and model, and over all", async () => {
+    await logged(
+      [
+        { costUsd: 1, costBy: "reported" },
+        { model: "m2", costUsd: 2, costBy: "reported", cacheReadTokens: 500 },
+      ],
+      [
+        { costUsd: 0.5, costBy: "reported" },
+        { agent: "codex", model: "gpt", costUsd: 4, costBy: "computed" },
+      ],
+    );
+    expect(lines(await shown())).toEqual([
+      "agent   model  tokens in  from cache  tokens out  cost",
+      "claude         3,000      500         30          $3.50",
+      "        m1     2,000      0           20          $1.50",
+      "        m2     1,000      500         10          $2.00",
+      "codex   gpt    1,000      0           10          $4.00 (computed)",
+      "all            4,000      500         40          $7.50 (partly computed)",
+    ]);
+  });
+
+  it("has no cost as soon as a part of it has none", async () => {
+    await logged([{ costUsd: 1 }, {}], [{ agent: "codex", costUsd: 1 }]);
+    expect(lines(await shown()).map((line) => line.split(/ {2,}/).at(-1))).toEqual([
+      "cost",
+      "unknown",
+      "$1.00",
+      "unknown",
+    ]);
+  });
+
+  it("is that of one agent, wherever it drove", async () => {
+    await logged([{ costUsd: 1 }, { agent: "codex", costUsd: 2 }], [{ agent: "codex", costUsd: 3 }]);
+    expect(lines(await shown({ agent: "codex" }))).toEqual([
+      "agent  model  tokens in  from cache  tokens out  cost",
+      "codex  m1     2,000      0           20          $5.00",
+    ]);
+  });
+
+  it("is that from a time on, and not of the whole session that was used then", async () => {
+    await logged(
+      [
+        { costUsd: 1, daysAgo: 9 },
+        { costUsd: 2, daysAgo: 3 },
+      ],
+      [{ costUsd: 4, daysAgo: 20 }],
+    );
+    expect(lines(await shown({ since: "2026-03-05" })).at(-1)).toMatch(/\$2\.00$/);
+    expect(lines(await shown({ since: "2026-02-01" })).at(-1)).toMatch(/\$7\.00$/);
+    expect(await shown({ since: "2026-04-01" })).toContain("no usage was reported");
+  });
+
+  it("is a line of JSON for each agent, for programs", async () => {
+    await logged([
+      { costUsd: 1, costBy: "computed" },
+      { agent: "codex", model: "gpt" },
+    ]);
+    const values = lines(await shown({ json: true })).map((line) => JSON.parse(line) as unknown);
+    const used = { inputTokens: 1000, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+    const cost = { costUsd: 1, costBy: "computed" };
+    expect(values).toEqual([
+      { agent: "claude", ...used, ...cost, models: [{ model: "m1", ...used, ...cost }] },
+      { agent: "codex", ...used, models: [{ model: "gpt", ...used }] },
+    ]);
+  });
+
+  it("of an empty log is nothing, and says what to do", async () => {
+    expect(await shown()).toBe('no usage was reported; start something: rookery run "PROMPT"\n');
+    expect(await shown({ json: true })).toBe("");
+  });
+});
+
+describe("--since", () => {
+  it.each([
+    ["30m", NOW - 30 * 60_000],
+    ["12h", NOW - DAY / 2],
+    ["7d", NOW - 7 * DAY],
+    ["2w", NOW - 14 * DAY],
+    ["2026-01-31", new Date(2026, 0, 31).getTime()],
+    ["2026-01-31T10:00:00Z", Date.parse("2026-01-31T10:00:00Z")],
+  ])("%s is understood", (text, at) => {
+    expect(sinceOf(text, NOW)).toBe(at);
+  });
+
+  it.each(["", "7", "d", "7y", "yesterday", "2026-13-01", "-3d"])("%j is refused in words", (text) => {
+    expect(() => sinceOf(text, NOW)).toThrow("--since takes 30m, 12h, 7d, 4w or a date such as 2026-01-31");
+  });
+});
