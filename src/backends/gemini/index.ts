@@ -1,12 +1,36 @@
-/** The `gemini-cli` backend. */
-import { RookeryError, type Backend } from "../../domain/index.ts";
-import type { ProgramOptions } from "../program/index.ts";
+/** The `gemini-cli` backend: see `way.ts` for how it is driven, and the ADR on it for why. */
+import type { Backend, Capabilities } from "../../domain/index.ts";
+import { programBackend, type Program, type ProgramOptions } from "../program/index.ts";
+import { headless } from "./headless.ts";
+import { overAcp } from "./over-acp.ts";
+import { wayOf } from "./way.ts";
 
 export type GeminiOptions = ProgramOptions;
 
-export function geminiBackend(_options: GeminiOptions): Backend {
-  return {
-    kind: "gemini-cli",
-    open: () => Promise.reject(new RookeryError("backend_unsupported", "this version does not drive gemini-cli yet")),
-  };
+const OVER_ACP: Capabilities = {
+  resume: false,
+  fork: false,
+  permissions: true,
+  questions: false,
+  mcp: true,
+  models: true,
+  modes: true,
+  interrupt: true,
+  usage: true,
+  cost: false,
+};
+/** Given servers, it is driven the other way. */
+const HEADLESS: Capabilities = { ...OVER_ACP, resume: true, permissions: false, interrupt: false };
+
+const gemini: Program = {
+  kind: "gemini-cli",
+  capabilities: OVER_ACP,
+  async start(start) {
+    const way = wayOf(start, start.permissions);
+    return way.headless ? headless(start, way, HEADLESS) : overAcp(start, way, OVER_ACP);
+  },
+};
+
+export function geminiBackend(options: GeminiOptions): Backend {
+  return programBackend(gemini, options);
 }

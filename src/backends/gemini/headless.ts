@@ -1,0 +1,89 @@
+/** Gemini CLI without asking: a process for each turn, which goes on with the session of the one before. */
+import { RookeryError, type Capabilities, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
+import { startAgent, type AgentProcess, type ProgramExit } from "../../programs/index.ts";
+import { loginWords, outcomeOfWords } from "../acp/outcome.ts";
+import { promptText, SessionLost, type LiveProgram, type Start } from "../program/index.ts";
+import { commandOf, environmentOf } from "./launch.ts";
+import { readTurn, type Heard } from "./reading.ts";
+import { wayOf, type Way } from "./way.ts";
+
+/** Exit codes of 0.61. */
+const NO_LOGIN = 41;
+const BAD_INPUT = 42;
+const UNKNOWN_SESSION = /error resuming session|invalid session identifier|no previous sessions/i;
+/** What the program prints on stderr whatever happens. */
+const ALWAYS = /^(?:Warning:|YOLO mode|Ripgrep is not|\[STARTUP\]|Loaded cached).*$/gm;
+
+export function headless(start: Start, way: Way, capabilities: Capabilities): LiveProgram {
+  const { context, native } = start;
+  commandOf(start, way.approval, []); // one that is missing is told now
+  let nativeId = native?.as === "resume" ? native.id : undefined;
+  let process: AgentProcess | undefined;
+  let closed = false;
+  return {
+    how: nativeId === undefined ? "new" : "resumed",
+    nativeId,
+    capabilities,
+    suits: (permissions) => isSame(wayOf(start, permissions), way),
+    get isOver() {
+      return closed;
+    },
+    async run(turn) {
+      const before = nativeId;
+      const resumed = before === undefined ? [] : ["--resume", before];
+      const command = commandOf(start, way.approval, [...resumed, "-o", "stream-json"]);
+      const { cwd, marker } = context;
+      const running = await startAgent({ command, cwd, marker, env: environmentOf(start) });
+      process = running;
+      turn.started(running, command);
+      await turn.ready();
+      const stop = (): void => void running.close({ eofMs: 0 });
+      turn.signal.addEventListener("abort", stop, { once: true });
+      try {
+        if (turn.signal.aborted) stop();
+        const connected = (id: string): void => {
+          nativeId = id; // the next turn goes on with it
+          turn.connected({ nativeId: id });
+        };
+        const hearing = readTurn(running.transport, turn, { cwd, connected });
+        running.transport.write(`${promptText(turn.prompt)}\n`); // an argument has room for 128 KiB
+        await running.transport.end();
+        const heard = await hearing;
+        const exit = await running.exit();
+        if (turn.signal.aborted) return { status: "cancelled" };
+        if (before !== undefined && isLost(heard, exit)) throw new SessionLost(`it has no session ${before} any more`);
+        return outcomeOf(heard, exit, context.agent.name);
+      } finally {
+        turn.signal.removeEventListener("abort", stop);
+        await running.close({ eofMs: 0 });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      await process?.close({ eofMs: 0 });
+    },
+  };
+}
+
+export function isSame(one: Way, other: Way): boolean {
+  return one.approval === other.approval && one.headless === other.headless;
+}
+
+function isLost({ result }: Heard, { exitCode, stderr }: ProgramExit): boolean {
+  return result === undefined && exitCode === BAD_INPUT && UNKNOWN_SESSION.test(stderr);
+}
+
+function outcomeOf({ result }: Heard, exit: ProgramExit, agent: string): TurnOutcome | LimitReached {
+  if (result?.status === "success") return { status: "done", stopReason: "end_turn" };
+  const stderr = exit.stderr.replaceAll(ALWAYS, "").trim();
+  if (result !== undefined) return outcomeOfWords(result.error?.message ?? stderr, agent);
+  if (exit.exitCode === NO_LOGIN) {
+    return { status: "failed", code: "provider_auth", message: loginWords(agent, stderr) };
+  }
+  const how = exit.signal === null ? `with exit code ${exit.exitCode ?? "unknown"}` : `by ${exit.signal}`;
+  const error = new RookeryError(
+    "agent_exited",
+    `${agent} ended ${how} in the middle of its turn: ${stderr || "it said nothing"}`,
+  );
+  return { status: "failed", code: error.code, message: error.message };
+}
