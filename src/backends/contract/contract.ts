@@ -11,7 +11,7 @@ export type Verdict = "passed" | "failed" | { readonly skipped: string };
 
 export interface ContractOptions extends Pick<TestOptions, "concurrent" | "timeout"> {
   /** Told of every case. */
-  readonly onVerdict?: (subject: Subject, behaviour: Behaviour, verdict: Verdict) => void;
+  readonly onVerdict?: (subject: Subject, behaviour: Behaviour, verdict: Verdict) => unknown;
 }
 
 export function backendContract(subject: Subject, options: ContractOptions = {}): void {
@@ -26,8 +26,8 @@ export function backendContract(subject: Subject, options: ContractOptions = {})
         continue;
       }
       it(`${behaviour}: ${each.says}`, async ({ onTestFinished }) => {
-        onTestFinished(({ task }) => {
-          onVerdict?.(subject, behaviour, task.result?.state === "pass" ? "passed" : "failed");
+        onTestFinished(async ({ task }) => {
+          await onVerdict?.(subject, behaviour, task.result?.state === "pass" ? "passed" : "failed");
         });
         await using user = await openUser(subject, behaviour, tomlFor(subject, behaviour));
         await each.run(user);

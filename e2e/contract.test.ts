@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import { backendContract, type Behaviour, type Subject } from "../src/backends/contract/index.ts";
+import { realProgram, type RealProgram } from "./contract/real.ts";
+import { Recording } from "./contract/recording.ts";
+import { Table } from "./contract/table.ts";
+import { programs } from "./programs/index.mjs";
+
+const RECORDED = fileURLToPath(new URL("../src/testing/recorded", import.meta.url));
+const NOT_HERE = "what it says then is written by hand, and played by its stand-in";
+
+const PROGRAMS: readonly RealProgram[] = [
+  {
+    name: "claude",
+    recipe: "claude",
+    sessions: [".claude/projects"],
+    login: ["ANTHROPIC_API_KEY"],
+    skips: { limit: NOT_HERE },
+  },
+  {
+    name: "codex",
+    recipe: "codex",
+    sessions: [".codex/sessions"],
+    login: ["FAKE_CREDENTIAL"],
+    skips: { limit: NOT_HERE },
+  },
+  {
+    name: "gemini",
+    recipe: "gemini",
+    sessions: [".gemini/tmp"],
+    login: ["GEMINI_API_KEY"],
+    skips: { limit: NOT_HERE },
+  },
+  {
+    name: "gemini-headless",
+    recipe: "gemini",
+    toml: 'permissions = "all"',
+    sessions: [".gemini/tmp"],
+    login: ["GEMINI_API_KEY"],
+    skips: { limit: NOT_HERE, mcp: "it is driven over ACP where it has servers", mode: "what is allowed needs no mode" },
+  },
+  {
+    name: "opencode",
+    recipe: "opencode",
+    sessions: [".local/share/opencode"],
+    skips: { limit: NOT_HERE, login: "its keys are in its own settings, and providers without one are served too" },
+  },
+];
+
+/** `RECORD=1`: what passes is written down. `PROGRAM=claude,codex`: only these. */
+const isRecording = process.env["RECORD"] === "1";
+const wanted = process.env["PROGRAM"]?.split(",");
+const table = new Table();
+
+for (const real of PROGRAMS.filter(({ name }) => wanted?.includes(name) ?? true)) {
+  const recordings = new Map<Behaviour, Recording>();
+  const record = (behaviour: Behaviour) => {
+    const { name: program, version } = programs[real.recipe];
+    const recorded = new Date().toISOString().slice(0, 10);
+    const recording = new Recording({ program, version, recorded });
+    recordings.set(behaviour, recording);
+    return recording;
+  };
+  const subject: Subject = realProgram(real, isRecording ? record : undefined);
+  backendContract(subject, {
+    onVerdict: async (_, behaviour, verdict) => {
+      table.add(subject.name, behaviour, verdict);
+      const recording = recordings.get(behaviour);
+      if (verdict === "passed") await recording?.keep(join(RECORDED, real.name, `${behaviour}.ndjson`));
+      recording?.discard();
+    },
+  });
+}
+
+afterAll(() => void process.stdout.write(`\n${table.toString()}\n\n`));

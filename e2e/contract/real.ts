@@ -1,0 +1,54 @@
+/** A real program as a subject of the contract, with the scripted model behind it. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { FACTS, type ProgramName } from "../../src/backends/contract/facts.ts";
+import { modelScript, type Behaviour, type Scene, type Subject } from "../../src/backends/contract/index.ts";
+import { openPlace } from "../../src/backends/contract/place.ts";
+import { DisposeStack } from "../../src/stdx/index.ts";
+import { startModelServer } from "../../src/testing/index.ts";
+import { programs } from "../programs/index.mjs";
+import type { Recording } from "./recording.ts";
+
+export interface RealProgram {
+  readonly name: ProgramName;
+  readonly recipe: keyof typeof programs;
+  /** Further lines of `[agents.it]`. */
+  readonly toml?: string;
+  /** What its login is, in the environment. */
+  readonly login?: readonly string[];
+  /** Where it keeps its sessions, in its home. */
+  readonly sessions: readonly string[];
+  readonly skips?: Subject["skips"];
+}
+
+/** `record`: where what passes is written down, if it is. */
+export function realProgram(real: RealProgram, record?: (behaviour: Behaviour) => Recording): Subject {
+  return {
+    ...FACTS[real.name],
+    skips: { ...real.skips },
+    open: (behaviour) => openReal(real, behaviour, record?.(behaviour)),
+  };
+}
+
+async function openReal(real: RealProgram, behaviour: Behaviour, recording?: Recording): Promise<Scene> {
+  await using opening = new DisposeStack();
+  const place = opening.use(await openPlace());
+  const recipe = programs[real.recipe];
+  const model = opening.use(await startModelServer(modelScript(recipe, place.files)));
+  const { env, toml } = await recipe.prepare({ ...place, modelUrl: model.url });
+  const lines = [toml, ...(real.toml === undefined ? [] : [real.toml])].join("\n");
+  const hidden = behaviour === "login" ? (real.login ?? []) : [];
+  const owned = opening.move();
+  return {
+    ...place,
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name))),
+    toml: recording?.begin({ toml: lines, root: place.root, modelUrl: model.url }) ?? lines,
+    isReal: true,
+    heard: () => JSON.stringify(model.requests),
+    called: (tool, input) => recording?.called(tool, input),
+    async forget() {
+      for (const path of real.sessions) await rm(join(place.home, path), { recursive: true, force: true });
+    },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,102 @@
+/** One recording of a real program: written down by the tee, and kept with the places and tokens of this run taken out. */
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { changed, commandOf } from "../../src/backends/contract/index.ts";
+
+const TEE = fileURLToPath(new URL("../../src/testing/stand-in/tee.mjs", import.meta.url));
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+export interface Begun {
+  readonly toml: string;
+  readonly root: string;
+  readonly modelUrl: string;
+}
+
+export class Recording {
+  readonly #folder = mkdtempSync(join(tmpdir(), "rookery-record-"));
+  readonly #head: Readonly<Record<string, string>>;
+  #begun: Begun | undefined;
+
+  /** `head` says what is recorded. */
+  constructor(head: Readonly<Record<string, string>>) {
+    this.#head = head;
+  }
+
+  /** The lines of `[agents.it]`, with the tee before the program. */
+  begin(begun: Begun): string {
+    this.#begun = begun;
+    return changed(begun.toml, (command) => [
+      process.execPath,
+      TEE,
+      this.#folder,
+      String(command.length),
+      "--",
+      ...command,
+    ]);
+  }
+
+  /** What goes over HTTP is not seen by the tee. */
+  called(tool: string, input: unknown): void {
+    const last = this.#files().at(-1);
+    if (last !== undefined) appendFileSync(last, `${JSON.stringify({ dir: "mcp", tool, input })}\n`);
+  }
+
+  async keep(file: string): Promise<void> {
+    const steps = this.#files().flatMap((path) => readFileSync(path, "utf8").trimEnd().split("\n"));
+    const toml = (this.#begun?.toml ?? "").replace(/^command = .*\n?/m, "");
+    const lines = [
+      JSON.stringify({ ...this.#head, toml }),
+      ...steps.map((step) => this.#withoutPlaces(shortened(step))),
+    ];
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `${lines.join("\n")}\n`);
+  }
+
+  discard(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #files(): string[] {
+    if (!existsSync(this.#folder)) return [];
+    return readdirSync(this.#folder)
+      .sort()
+      .map((name) => join(this.#folder, name));
+  }
+
+  #withoutPlaces(step: string): string {
+    const { root, modelUrl, toml } = this.#begun ?? { root: "", modelUrl: "", toml: "" };
+    const program = dirname(commandOf(toml).at(-1) ?? "");
+    return step
+      .replaceAll(root, "/scene")
+      .replaceAll(modelUrl, "http://127.0.0.1:1")
+      .replaceAll(program, "/program")
+      .replaceAll(PROJECT, "/rookery")
+      .replaceAll(process.execPath, "node")
+      .replaceAll(/127\.0\.0\.1:\d{4,5}\/mcp/g, "127.0.0.1:2/mcp")
+      .replaceAll(/Bearer [\w-]{20,}/g, "Bearer TOKEN");
+  }
+}
+
+/** The shape of a message is of interest, what a vendor says of its models and commands is not. */
+const PROSE_LENGTH = 400;
+const LIST_LENGTH = 5;
+
+function shortened(text: string): string {
+  const step = JSON.parse(text) as { dir: string; line?: string };
+  if (step.dir !== "out" || step.line === undefined || step.line.length < 2 * PROSE_LENGTH) return text;
+  try {
+    return JSON.stringify({ ...step, line: JSON.stringify(short(JSON.parse(step.line))) });
+  } catch {
+    return text; // it is no JSON, and stays as it is
+  }
+}
+
+function short(value: unknown): unknown {
+  if (typeof value === "string") return value.length > PROSE_LENGTH ? `${value.slice(0, PROSE_LENGTH)}…` : value;
+  if (Array.isArray(value)) return value.slice(0, LIST_LENGTH).map(short);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, short(each)]));
+}

@@ -1,0 +1,15 @@
+import type { Voice } from "../../src/backends/contract/index.ts";
+
+export interface ProgramRecipe extends Voice {
+  readonly name: string;
+  readonly version: string;
+  readonly backend: string;
+  /** Writes the program's settings into the home, which must exist; `toml` are the lines of `[agents.it]`. */
+  prepare(place: {
+    home: string;
+    cwd: string;
+    modelUrl: string;
+  }): Promise<{ env: Record<string, string>; toml: string }>;
+}
+
+export const programs: Readonly<Record<"claude" | "codex" | "gemini" | "opencode", ProgramRecipe>>;

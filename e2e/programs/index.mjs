@@ -1,0 +1,7 @@
+// The real programs that have backends of their own.
+import { claude } from "./claude.mjs";
+import { codex } from "./codex.mjs";
+import { gemini } from "./gemini.mjs";
+import { opencode } from "./opencode.mjs";
+
+export const programs = { claude, codex, gemini, opencode };

@@ -1,0 +1,68 @@
+/** What is so of each program, whether it is the real one or a stand-in for it. */
+import type { Capabilities } from "../../domain/index.ts";
+import type { Subject } from "./subject.ts";
+
+export type ProgramName = "claude" | "claude-pty" | "codex" | "codex-exec" | "gemini" | "gemini-headless" | "opencode";
+
+export type Facts = Omit<Subject, "open" | "skips">;
+
+const ALL: Capabilities = {
+  resume: true,
+  fork: true,
+  permissions: true,
+  questions: true,
+  mcp: true,
+  models: true,
+  modes: true,
+  interrupt: true,
+  usage: true,
+  cost: true,
+};
+
+const claude: Facts = {
+  name: "Claude Code",
+  backend: "claude-code",
+  capabilities: ALL,
+  secrets: ["ANTHROPIC_API_KEY"],
+  mode: "acceptEdits",
+};
+
+const codex: Facts = {
+  name: "Codex (app-server)",
+  backend: "codex",
+  capabilities: { ...ALL, cost: false },
+  secrets: ["OPENAI_API_KEY"],
+  mode: "workspace-write",
+};
+
+const gemini: Facts = {
+  name: "Gemini CLI",
+  backend: "gemini-cli",
+  capabilities: { ...ALL, resume: false, fork: false, questions: false, cost: false },
+  secrets: ["GEMINI_API_KEY"],
+  mode: "auto_edit",
+};
+
+export const FACTS: Readonly<Record<ProgramName, Facts>> = {
+  claude,
+  "claude-pty": { ...claude, name: "Claude Code (on a terminal)" },
+  codex,
+  "codex-exec": {
+    ...codex,
+    name: "Codex (exec)",
+    capabilities: { ...ALL, cost: false, fork: false, permissions: false, questions: false, interrupt: false },
+    streams: false,
+  },
+  gemini,
+  "gemini-headless": {
+    ...gemini,
+    name: "Gemini CLI (headless)",
+    capabilities: { ...gemini.capabilities, resume: true, permissions: false, interrupt: false },
+  },
+  opencode: {
+    name: "opencode",
+    backend: "opencode",
+    capabilities: { ...ALL, questions: false },
+    secrets: ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SOME_OTHER_API_KEY"],
+  },
+};

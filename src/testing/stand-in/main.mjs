@@ -1,0 +1,131 @@
+// Stands in for a program: plays what was recorded of it, waiting for what it was told then.
+// Usage: node main.mjs FOLDER RECORDING ARGS…; FOLDER keeps which launches were played, and all that was heard.
+import { appendFileSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fitsArgs, fitsLine, Names, readRecording } from "./recording.mjs";
+
+const [folder, file, ...args] = process.argv.slice(2);
+const { launches } = readRecording(file);
+const told = [...args, ...Object.entries(process.env).map(([name, value]) => `${name}=${value}`)];
+const names = new Names([
+  ["/scene/work", process.cwd()],
+  ["/scene/home", process.env.HOME ?? ""],
+]);
+const lines = [];
+const signals = new Set();
+let ended = false;
+let wake = () => undefined;
+
+hear(JSON.stringify(args));
+const launch = take();
+names.learnArgs(launch.args, args);
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => onSignal(signal));
+createInterface({ input: process.stdin, crlfDelay: Infinity })
+  .on("line", (line) => {
+    if (line === "") return;
+    hear(line);
+    told.push(line);
+    lines.push(line);
+    wake();
+  })
+  .once("close", () => {
+    ended = true;
+    wake();
+  });
+
+await play(launch.steps);
+// What has no end in the recording was killed then: it stays until nobody speaks to it any more.
+await until(() => ended);
+process.exit(0);
+
+async function play(steps) {
+  for (const [index, step] of steps.entries()) {
+    switch (step.dir) {
+      case "out":
+        process.stdout.write(`${names.told(step.line)}\n`);
+        break;
+      case "err":
+        process.stderr.write(`${names.told(step.line)}\n`);
+        break;
+      case "in":
+        await listen(step, steps.slice(index));
+        break;
+      case "mcp":
+        await (await import("./call.mjs")).callTool(step, told);
+        break;
+      case "eof":
+        if (!speaksOn(steps.slice(index + 1))) await until(() => ended);
+        break;
+      case "signal":
+        await until(() => signals.has(step.signal));
+        break;
+      case "exit":
+        await leave(step);
+    }
+  }
+}
+
+/** A program that goes on speaking when its input has ended was told nothing by that end. */
+function speaksOn(rest) {
+  return rest.some(({ dir }) => dir === "out");
+}
+
+/** Takes the line that fits; whatever fits nothing that is still to come was never said to the real program. */
+async function listen(step, rest) {
+  const expected = rest.filter(({ dir }) => dir === "in");
+  const fitting = () => lines.findIndex((line) => fitsLine(step.line, line));
+  await until(
+    () => fitting() !== -1 || ended || lines.some((line) => !expected.some((each) => fitsLine(each.line, line))),
+  );
+  const index = fitting();
+  if (index !== -1) {
+    names.learn(step.line, lines.splice(index, 1)[0]);
+  } else if (lines.length > 0) {
+    fail(`this is not what was recorded: ${lines[0]}\nbut: ${step.line}`);
+  } else {
+    process.exit(0); // nobody speaks to it any more
+  }
+}
+
+async function leave({ code, signal }) {
+  if (signal !== null) process.removeAllListeners(signal);
+  if (signal !== null) process.kill(process.pid, signal);
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  process.exit(code ?? 1);
+}
+
+function onSignal(signal) {
+  signals.add(signal);
+  wake();
+  if (launch.steps.some((step) => step.dir === "signal" && step.signal === signal)) return;
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+}
+
+/** The first launch that was started like this and was not played yet; two processes never take the same. */
+function take() {
+  for (const [index, each] of launches.entries()) {
+    if (!fitsArgs(each.args, args)) continue;
+    try {
+      openSync(join(folder, `played-${index}`), "wx");
+      return each;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+  }
+  return fail(`nothing was recorded for these arguments: ${JSON.stringify(args)}`);
+}
+
+function hear(text) {
+  appendFileSync(join(folder, "heard"), `${text}\n`);
+}
+
+async function until(isSo) {
+  while (!isSo()) await new Promise((resolve) => (wake = resolve));
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(70);
+}

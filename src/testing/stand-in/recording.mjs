@@ -1,0 +1,109 @@
+// A recording of a program: its launches, and what each said and was told, in order.
+import { readFileSync } from "node:fs";
+
+/** The first line says what was recorded; a launch begins with its arguments. */
+export function readRecording(file) {
+  const [head, ...steps] = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+  const launches = [];
+  for (const step of steps) {
+    if (step.dir === "argv") launches.push({ args: step.args, steps: [] });
+    else launches.at(-1).steps.push(step);
+  }
+  return { head, launches };
+}
+
+/** The same flags at the same places; values may differ. */
+export function fitsArgs(recorded, actual) {
+  const isFlag = (word) => word.startsWith("-");
+  return (
+    recorded.length === actual.length &&
+    recorded.every((word, at) => (isFlag(word) || isFlag(actual[at]) ? word === actual[at] : true))
+  );
+}
+
+/** Is it the same message, whatever it carries? */
+export function fitsLine(recorded, actual) {
+  const [one, other] = [parsed(recorded), parsed(actual)];
+  if (one === undefined || other === undefined) return one === other;
+  return KIND.every((path) => at(one, path) === at(other, path)) && answerOf(one) === answerOf(other);
+}
+
+/** What tells one message of a program from another, in all protocols that are recorded. */
+const KIND = [["type"], ["method"], ["subtype"], ["request", "subtype"], ["response", "subtype"]];
+
+function answerOf(message) {
+  if (message.method !== undefined || message.id === undefined) return undefined;
+  return `${JSON.stringify(message.id)} ${message.error === undefined ? "result" : "error"}`;
+}
+
+/** What is called otherwise now than when it was recorded. */
+export class Names {
+  #texts = new Map();
+  #ids = new Map();
+
+  constructor(places) {
+    for (const [recorded, actual] of places) this.#texts.set(recorded, actual);
+  }
+
+  learnArgs(recorded, actual) {
+    recorded.forEach((word, index) => this.learn(word, actual[index]));
+  }
+
+  learn(recorded, actual) {
+    const [one, other] = [parsed(recorded), parsed(actual)];
+    if (one === undefined || other === undefined) this.#learnText(recorded, actual);
+    else this.#walk(one, other);
+    if (one?.method !== undefined && one.id !== undefined) this.#ids.set(one.id, other?.id);
+  }
+
+  /** As it is to be said now. */
+  told(line) {
+    const message = parsed(line);
+    if (message === undefined) return this.#text(line);
+    const isAnswer = message.method === undefined && this.#ids.has(message.id);
+    const said = this.#value(message);
+    return JSON.stringify(isAnswer ? { ...said, id: this.#ids.get(message.id) } : said);
+  }
+
+  #walk(recorded, actual) {
+    if (typeof recorded === "string" && typeof actual === "string") return this.#learnText(recorded, actual);
+    if (typeof recorded !== "object" || recorded === null || typeof actual !== "object" || actual === null) return;
+    for (const key of Object.keys(recorded)) this.#walk(recorded[key], actual[key]);
+  }
+
+  /** Short words are no names. */
+  #learnText(recorded, actual) {
+    if (recorded !== actual && recorded.length >= 8) this.#texts.set(recorded, actual);
+  }
+
+  #value(value) {
+    if (typeof value === "string") return this.#text(value);
+    if (Array.isArray(value)) return value.map((each) => this.#value(each));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [this.#text(key), this.#value(each)]));
+  }
+
+  #text(text) {
+    const whole = this.#texts.get(text);
+    if (whole !== undefined) return whole;
+    let said = text;
+    for (const [recorded, actual] of this.#texts) said = said.replaceAll(recorded, actual);
+    return said;
+  }
+}
+
+function at(value, path) {
+  return path.reduce((inner, key) => inner?.[key], value);
+}
+
+function parsed(text) {
+  if (typeof text !== "string" || !text.trimStart().startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
