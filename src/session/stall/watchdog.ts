@@ -1,6 +1,6 @@
 /** Watches what a turn records, and says when it has come to a stop. */
 import type { EventBody, RunningTool } from "../../domain/index.ts";
-import { deferred, hasWorked, lookAt, sinceBoot, type Clock, type Look } from "../../stdx/index.ts";
+import { deferred, hasWorked, lookAt, type Clock, type Look } from "../../stdx/index.ts";
 import type { Patience } from "../patience.ts";
 import { stallWords, type Stop } from "./words.ts";
 
@@ -38,8 +38,8 @@ const NOISE: ReadonlySet<EventBody["type"]> = new Set([
 
 interface Tool {
   readonly title: string;
-  /** Since the machine was started, as that of its processes. */
-  readonly startedMs: number;
+  /** As Date.now() says it, whatever clock is handed in: its processes started by no other. */
+  readonly startedAt: number;
 }
 
 export class Watchdog implements Disposable {
@@ -62,7 +62,7 @@ export class Watchdog implements Disposable {
     this.#options = options;
     this.#lookMs = options.lookMs ?? LOOK_MS;
     this.#seenAt = this.#movedAt = this.#now();
-    for (const { toolId, name } of options.tools) this.#tools.set(toolId, { title: name, startedMs: sinceBoot() });
+    for (const { toolId, name } of options.tools) this.#tools.set(toolId, { title: name, startedAt: Date.now() });
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref();
   }
 
@@ -84,7 +84,7 @@ export class Watchdog implements Disposable {
     for (const body of bodies) {
       if (!NOISE.has(body.type)) moved = true;
       if (body.type === "tool.started") {
-        this.#tools.set(body.toolId, { title: body.title || body.name, startedMs: sinceBoot() });
+        this.#tools.set(body.toolId, { title: body.title || body.name, startedAt: Date.now() });
       } else if (body.type === "tool.ended") this.#tools.delete(body.toolId);
     }
     this.#last = last;
@@ -154,7 +154,7 @@ export class Watchdog implements Disposable {
   #lookAtTools(): Look | undefined {
     const marker = this.#options.childMarker();
     if (marker === undefined || this.#tools.size === 0) return undefined;
-    return lookAt(marker, Math.min(...[...this.#tools.values()].map(({ startedMs }) => startedMs)));
+    return lookAt(marker, Math.min(...[...this.#tools.values()].map(({ startedAt }) => startedAt)));
   }
 
   #isWorking(): boolean {

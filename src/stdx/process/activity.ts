@@ -25,24 +25,16 @@ const EARLY_MS = 250;
 const TRICKLE_CPU = 0.02;
 const TRICKLE_BYTES = 4 * 1024;
 
-/** Now, as the starts of processes are counted: milliseconds since the machine was started. */
-export function sinceBoot(): number {
-  try {
-    return Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 1000;
-  } catch {
-    return 0;
-  }
-}
-
 /**
- * Looks at those that carry the marker and started at `since` (see `sinceBoot`) or later. Our own children are left out:
- * they are the program that the marker was made for, and not what it runs. Reads all of /proc, which is not free.
+ * Looks at those that carry the marker and started at `since` (as Date.now() says it) or later. Our own children are left
+ * out: they are the program that the marker was made for, and not what it runs. Reads all of /proc, which is not free.
  */
 export function lookAt(marker: string, since: number): Look {
   const uses = new Map<string, Use>();
+  const sinceMs = uptimeMs() - (Date.now() - since);
   for (const { pid, startTime } of process.platform === "linux" ? processesMarked(marker) : []) {
     const found = statOf(pid);
-    if (found === undefined || found.parent === process.pid || found.startedMs < since - EARLY_MS) continue;
+    if (found === undefined || found.parent === process.pid || found.startedMs < sinceMs - EARLY_MS) continue;
     uses.set(`${pid}/${startTime}`, { cpuMs: found.cpuMs, bytes: bytesOf(pid) });
   }
   return { at: performance.now(), uses };
@@ -61,8 +53,18 @@ export function hasWorked(before: Look, after: Look): boolean {
   return cpuMs / elapsed > TRICKLE_CPU || bytes / (elapsed / 1000) > TRICKLE_BYTES;
 }
 
+/** Also what the machine slept, as the starts of processes have it. */
+function uptimeMs(): number {
+  try {
+    return Number.parseFloat(readFileSync("/proc/uptime", "latin1")) * 1000;
+  } catch {
+    return 0; // all count then
+  }
+}
+
 interface Stat {
   readonly parent: number;
+  /** Since the machine was started. */
   readonly startedMs: number;
   /** With that of its children that ended: a build is many short ones. */
   readonly cpuMs: number;
