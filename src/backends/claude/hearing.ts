@@ -14,6 +14,7 @@ export class Hearing {
   #streamed: "text" | "thinking" | undefined;
   #said = false;
   #error: string | undefined;
+  #rateLimit: JsonRecord | undefined;
   #context: number | undefined;
 
   constructor(tell: Telling) {
@@ -23,6 +24,11 @@ export class Hearing {
   /** The kind of the last error that the program told as a message of its own. */
   get error(): string | undefined {
     return this.#error;
+  }
+
+  /** What that message said of the limits of the account. */
+  get rateLimit(): JsonRecord | undefined {
+    return this.#rateLimit;
   }
 
   /** Tokens of the context that the last answer of the model took. */
@@ -51,6 +57,7 @@ export class Hearing {
     const message = recordAt(record, "message");
     if (record["is_api_error_message"] === true || textAt(record, "error") !== undefined) {
       this.#error = textAt(record, "error");
+      this.#rateLimit = recordAt(recordAt(record, "api_error_params"), "rate_limit_info");
       return; // its words are those of the result
     }
     for (const block of recordsAt(message, "content")) this.#block(block, record);

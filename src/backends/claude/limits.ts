@@ -9,11 +9,13 @@ const LIMIT = [
   /\b(?:hour|daily|weekly|monthly|session|opus|sonnet|usage) limit (?:reached|exceeded|hit)\b/i,
 ];
 
-/** `info` is what the last `rate_limit_event` said, and knows the moment best. */
-export function limitOf(words: string, info: JsonRecord | undefined, now: number): LimitReached | undefined {
-  const isRejected = textAt(info, "status") === "rejected";
-  if (!isRejected && !LIMIT.some((form) => form.test(words))) return undefined;
-  const told = isRejected ? numberAt(info, "resetsAt") : undefined;
+export function speaksOfLimit(words: string): boolean {
+  return LIMIT.some((form) => form.test(words));
+}
+
+/** `info` is what the program was told of its limits, and knows the moment best. */
+export function limitOf(words: string, info: JsonRecord | undefined, now: number): LimitReached {
+  const told = textAt(info, "status") === "rejected" ? numberAt(info, "resetsAt") : undefined;
   const at = told === undefined ? resetTime(words, now) : moment(told);
   const message = words.replace(/\|\d+\s*$/, "").trim() || "the usage limit is reached";
   return { status: "limited", message, ...(at !== undefined && { resetsAt: new Date(at).toISOString() }) };

@@ -1,7 +1,7 @@
 /** How a turn of Claude Code ended, from its `result` and what was said on the way. */
 import type { ErrorCode, LimitReached, TurnOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
-import { limitOf } from "./limits.ts";
+import { limitOf, speaksOfLimit } from "./limits.ts";
 import { numberAt, textAt, textsAt } from "./reading.ts";
 
 /** What is to be done about a login, in one line. */
@@ -11,7 +11,7 @@ export const LOGIN_FIX =
 export interface Heard {
   /** The kind of error that the last message of the program's own named. */
   readonly error: string | undefined;
-  /** What the last `rate_limit_event` said. */
+  /** What the program was told last of the limits of the account. */
   readonly rateLimit: JsonRecord | undefined;
   readonly now: number;
 }
@@ -23,8 +23,8 @@ export function outcomeOf(result: JsonRecord, heard: Heard): TurnOutcome | Limit
   }
   const words = wordsOf(result);
   if (isLogin(result, heard, words)) return loginMissing(words);
-  const limit = isLimit(result, heard) ? limitOf(words, heard.rateLimit, heard.now) : undefined;
-  return limit ?? { status: "failed", code: codeOf(result, heard), message: words };
+  if (isLimit(result, heard, words)) return limitOf(words, heard.rateLimit, heard.now);
+  return { status: "failed", code: codeOf(result, heard), message: words };
 }
 
 export function loginMissing(words: string): TurnOutcome {
@@ -37,10 +37,10 @@ function isLogin(result: JsonRecord, { error }: Heard, words: string): boolean {
   return error === "authentication_failed" || numberAt(result, "api_error_status") === 401 || LOGIN.test(words);
 }
 
-/** A limit of requests by the minute passes by itself and is no usage limit: only what is named one counts. */
-function isLimit(result: JsonRecord, { error, rateLimit }: Heard): boolean {
-  const named = textAt(result, "api_error") === "usage_limit_reached" || rateLimit !== undefined;
-  return named || error !== "rate_limit" || numberAt(result, "api_error_status") !== 429;
+/** A limit of requests by the minute passes by itself, and is none of these. */
+function isLimit(result: JsonRecord, { error, rateLimit }: Heard, words: string): boolean {
+  if (textAt(result, "api_error") === "usage_limit_reached" || speaksOfLimit(words)) return true;
+  return error === "rate_limit" && textAt(rateLimit, "status") === "rejected";
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

@@ -162,10 +162,10 @@ export class Run {
     this.#hearing.result(record["is_error"] === true ? undefined : textAt(record, "result"));
     this.#tellUsage(record);
     if (this.#isQueued) return; // of what it began by itself
-    if (this.turn.signal.aborted) return this.#over.resolve({ status: "cancelled" });
-    const heard = { error: this.#hearing.error, rateLimit: this.#rateLimit, now: Date.now() };
+    const { error, rateLimit = this.#rateLimit } = this.#hearing;
+    const heard = { error, rateLimit, now: Date.now() };
     const outcome = this.#verdict ?? outcomeOf(record, heard);
-    if (outcome.status !== "done" || !this.#parts.background.goesOn) return this.#over.resolve(outcome);
+    if (outcome.status !== "done" || !this.#parts.background.goesOn) return this.#end(outcome);
     this.#held = outcome;
     this.#settle();
   }
@@ -175,10 +175,14 @@ export class Run {
     const { background } = this.#parts;
     const held = this.#held;
     if (held === undefined) return;
-    if (!background.goesOn) return this.#over.resolve(held);
+    if (!background.goesOn) return this.#end(held);
     if (!background.isUncertain) return;
     clearTimeout(this.#owed);
-    this.#owed = setTimeout(() => this.#over.resolve(held), OWED_MS).unref();
+    this.#owed = setTimeout(() => this.#end(held), OWED_MS).unref();
+  }
+
+  #end(outcome: TurnOutcome | LimitReached): void {
+    this.#over.resolve(this.turn.signal.aborted ? { status: "cancelled" } : outcome);
   }
 
   #tellUsage(record: JsonRecord): void {
@@ -194,7 +198,7 @@ export class Run {
   #interrupt(): void {
     this.#parts.channel.request({ subtype: "interrupt" }).then(
       () => {
-        if (this.#held !== undefined) this.#over.resolve({ status: "cancelled" });
+        if (this.#held !== undefined) this.#end(this.#held);
       },
       () => undefined, // it has ended, which is told, or hangs, which is seen
     );
