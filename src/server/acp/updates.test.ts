@@ -134,6 +134,12 @@ it.each<[string, EventBody, unknown]>([
     { severity: "warning", title: "Careful" },
   ],
   [
+    "a turn that waits",
+    { type: "turn.parked", until: "2026-01-01T05:00:05.000Z", message: "Limit reached" },
+    { severity: "warning", title: "Limit reached; the turn waits until 2026-01-01T05:00:05.000Z" },
+  ],
+  ["a turn that goes on", { type: "turn.continued" }, { severity: "info", title: "the turn goes on" }],
+  [
     "an MCP server that failed",
     { type: "mcp.status", server: "files", status: "failed", reason: "gone" },
     { severity: "warning", title: "MCP server files failed", description: "gone" },

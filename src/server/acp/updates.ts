@@ -67,8 +67,10 @@ export function show(
       if (!live || event.status !== "failed") return [shown, []];
       return [shown, [mcpFailure(event)]];
     case "turn.parked":
-      return [shown, live ? notice({ ...event, type: "notice", level: "warning", code: "parked" }) : []];
+      if (!live) return [shown, []];
+      return [shown, notice({ level: "warning", message: `${event.message}; the turn waits until ${event.until}` })];
     case "turn.continued":
+      return [shown, live ? notice({ level: "info", message: event.message ?? "the turn goes on" }) : []];
     case "limit.reached":
     case "session.opened":
     case "session.closed":
@@ -119,7 +121,7 @@ function usage(event: EventOf<"usage.reported">, { usage: sum }: SessionState): 
   return [{ sessionUpdate: "usage_update", used, size, ...cost }];
 }
 
-function notice({ level, message }: EventOf<"notice">): acp.SessionUpdate[] {
+function notice({ level, message }: Pick<EventOf<"notice">, "level" | "message">): acp.SessionUpdate[] {
   return message === "" ? [] : [{ sessionUpdate: "notice", severity: level, title: message }];
 }
 
