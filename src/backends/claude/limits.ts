@@ -50,7 +50,7 @@ function iso(words: string): number | undefined {
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const CLOCK =
-  /\bresets?(?: at| on)? (?:(?<month>[a-z]{3})[a-z]* (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at)? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))? ?(?<half>[ap]m)?(?: \((?<zone>[\w/+-]+)\))?/i;
+  /\bresets?(?: at| on)? (?:(?<month>[a-z]{3})[a-z]* (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at)? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?(?: ?(?<half>[ap]m))?(?: \((?<zone>[\w/+-]+)\))?/i;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** `resets 3pm (Europe/Berlin)`, `resets Mar 3, 3:30pm`: the next such moment, here where no zone is named. */

@@ -1,0 +1,115 @@
+import { expect, it } from "vitest";
+import { changesOf } from "./diffs.ts";
+import { toolStart } from "./tools.ts";
+
+it.each([
+  [
+    "Read",
+    { file_path: "/project/a.ts", offset: 7 },
+    "read",
+    "Read /project/a.ts",
+    [{ path: "/project/a.ts", line: 7 }],
+  ],
+  ["Grep", { pattern: "x+", path: "/project" }, "search", "Grep x+", []],
+  ["Glob", { pattern: "**/*.ts" }, "search", "Glob **/*.ts", []],
+  ["LS", { path: "/project" }, "search", "LS /project", []],
+  ["Edit", { file_path: "/project/a.ts" }, "edit", "Edit /project/a.ts", [{ path: "/project/a.ts" }]],
+  ["MultiEdit", { file_path: "/project/a.ts" }, "edit", "MultiEdit /project/a.ts", [{ path: "/project/a.ts" }]],
+  ["Write", { file_path: "/project/b.ts" }, "edit", "Write /project/b.ts", [{ path: "/project/b.ts" }]],
+  [
+    "NotebookEdit",
+    { notebook_path: "/project/n.ipynb" },
+    "edit",
+    "NotebookEdit /project/n.ipynb",
+    [{ path: "/project/n.ipynb" }],
+  ],
+  ["Bash", { command: "npm test", description: "Tests" }, "execute", "npm test", []],
+  ["WebFetch", { url: "http://127.0.0.1/" }, "fetch", "WebFetch http://127.0.0.1/", []],
+  ["WebSearch", { query: "birds" }, "fetch", "WebSearch birds", []],
+  ["Agent", { description: "Looks around" }, "think", "Looks around", []],
+  ["AskUserQuestion", { questions: [] }, "ask", "AskUserQuestion", []],
+  ["mcp__rookery__note", { path: "/project" }, "other", "mcp__rookery__note", []],
+  ["Bash", { command: 7 }, "execute", "Bash", []],
+])("%s %j is told as %s: %s", (name, input, kind, title, locations) => {
+  expect(toolStart("t1", name, input)).toEqual({ id: "t1", name, input, kind, title, locations });
+});
+
+const path = "/project/a.txt";
+const patch = [{ newStart: 3 }];
+
+it.each([
+  [
+    "a new file",
+    "Write",
+    { file_path: path, content: "x" },
+    { type: "create", filePath: path, content: "x", originalFile: null, structuredPatch: [] },
+    [{ path, before: null, after: "x" }],
+  ],
+  [
+    "a file that is written over",
+    "Write",
+    { file_path: path, content: "y" },
+    { type: "update", filePath: path, content: "y", originalFile: "x", structuredPatch: patch },
+    [{ path, before: "x", after: "y" }],
+  ],
+  [
+    "one place, also where the text has a meaning in replacements",
+    "Edit",
+    {},
+    { filePath: path, oldString: "a", newString: "$&", originalFile: "a a", structuredPatch: patch },
+    [{ path, before: "a a", after: "$& a" }],
+  ],
+  [
+    "every place",
+    "Edit",
+    {},
+    { filePath: path, oldString: "a", newString: "b", originalFile: "a a", replaceAll: true },
+    [{ path, before: "a a", after: "b b" }],
+  ],
+  [
+    "several edits, one after the other",
+    "MultiEdit",
+    {
+      file_path: path,
+      edits: [
+        { old_string: "a", new_string: "b" },
+        { old_string: "b", new_string: "c" },
+      ],
+    },
+    { filePath: path, originalFile: "a" },
+    [{ path, before: "a", after: "c" }],
+  ],
+  [
+    "an edit of a sub-agent, whose file is not told",
+    "Edit",
+    { file_path: path, old_string: "a", new_string: "b" },
+    undefined,
+    [{ path, before: "a", after: "b", truncated: true }],
+  ],
+  [
+    "what a sub-agent wrote over",
+    "Write",
+    { file_path: path, content: "y" },
+    undefined,
+    [{ path, before: null, after: "y", truncated: true }],
+  ],
+  [
+    "a notebook",
+    "NotebookEdit",
+    {},
+    { notebook_path: path, original_file: "{}", updated_file: "{1}" },
+    [{ path, before: "{}", after: "{1}" }],
+  ],
+  ["nothing that can be read", "Edit", { file_path: 7 }, { originalFile: [] }, []],
+  ["what is no edit", "Read", { file_path: path }, { filePath: path, originalFile: "x", content: "y" }, []],
+])("the diff of %s", (_, name, input, result, diffs) => {
+  expect(changesOf(name, input, result, "The file has been updated.").diffs).toEqual(diffs);
+});
+
+it("knows the line where an edit begins, and a new file by what is said of it", () => {
+  const edit = { filePath: path, oldString: "a", newString: "b", originalFile: "a", structuredPatch: patch };
+  expect(changesOf("Edit", {}, edit, "").locations).toEqual([{ path, line: 3 }]);
+  expect(changesOf("Write", { file_path: path, content: "x" }, undefined, "File created successfully").diffs).toEqual([
+    { path, before: null, after: "x" },
+  ]);
+});
