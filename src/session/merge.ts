@@ -13,7 +13,7 @@ export function mergeInto(last: EventDraft | undefined, next: EventDraft): boole
       if (next.type !== last.type || next.messageId !== last.messageId) return false;
       return join(last, next.text);
     case "output.text":
-      return next.type === "output.text" && join(last, next.text);
+      return next.type === "output.text" && next.from === last.from && join(last, next.text);
     case "tool.updated":
       if (next.type !== "tool.updated" || next.toolId !== last.toolId) return false;
       if (next.text === undefined || next.title !== undefined || next.locations !== undefined) return false;
