@@ -3,6 +3,8 @@ import { textOf, type SessionEvent, type TurnContext } from "../domain/index.ts"
 
 /** Of a long conversation the end counts most. */
 const MOST = 60_000;
+/** The same of what a program printed at a time. */
+const MOST_PRINTED = 8_000;
 
 /** Undefined where nothing went before this turn. */
 export async function handoverText({
@@ -10,11 +12,20 @@ export async function handoverText({
   history,
 }: Pick<TurnContext, "turnId" | "history">): Promise<string | undefined> {
   const lines: string[] = [];
+  let printed = "";
   for await (const event of history()) {
     if (event.turnId === turnId) break;
+    if (event.type === "output.text") {
+      if (event.from === undefined) printed = (printed + event.text).slice(-MOST_PRINTED - 1);
+      continue;
+    }
     const line = lineOf(event);
-    if (line !== undefined) lines.push(line);
+    if (line === undefined) continue;
+    if (printed.trim() !== "") lines.push(`Agent: ${ending(printed.trim())}`);
+    printed = "";
+    lines.push(line);
   }
+  if (printed.trim() !== "") lines.push(`Agent: ${ending(printed.trim())}`);
   if (lines.length === 0) return undefined;
   const whole = lines.join("\n\n");
   const kept = whole.length > MOST ? `…\n${whole.slice(-MOST)}` : whole;
@@ -26,6 +37,11 @@ export async function handoverText({
     "</earlier-conversation>",
     "The user now says:",
   ].join("\n");
+}
+
+/** For some programs it is all that they say. */
+function ending(printed: string): string {
+  return printed.length > MOST_PRINTED ? `…${printed.slice(-MOST_PRINTED)}` : printed;
 }
 
 function lineOf(event: SessionEvent): string | undefined {

@@ -1,8 +1,16 @@
 /** Programs that Rookery starts and owns whole: what is said to them and by them, and an end that leaves nothing behind. */
-export { startAgent, type AgentCommand, type AgentProcess, type CloseDeadlines, type ProgramExit } from "./agent.ts";
+export {
+  programOf,
+  startAgent,
+  type AgentCommand,
+  type AgentProcess,
+  type CloseDeadlines,
+  type ProgramExit,
+} from "./agent.ts";
 export { startFailure } from "./failure.ts";
 export { LineSplitter, type LineSink } from "./lines.ts";
 export { OwnedChild, streamEnded, within, type OwnedOptions } from "./owned.ts";
+export { mustRun } from "./runnable.ts";
 export { harmless } from "./stderr.ts";
 export {
   DEFAULT_MAX_MESSAGE_BYTES,

@@ -2,9 +2,8 @@
 import { RookeryError } from "../domain/errors.ts";
 import { DisposeStack } from "../stdx/index.ts";
 import { ownedAgent, programOf, type AgentCommand, type AgentProcess } from "./agent.ts";
-import { startFailure } from "./failure.ts";
 import { OwnedChild, streamEnded } from "./owned.ts";
-import { troubleOf } from "./runnable.ts";
+import { mustRun } from "./runnable.ts";
 import { harmless, StderrTail } from "./stderr.ts";
 import { AS_IT_IS, openTerminal } from "./terminal.ts";
 import { streamTransport, type Transport } from "./transport.ts";
@@ -20,8 +19,7 @@ const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${AS_IT_IS} <"$1" && printf read
 export async function startPty(options: AgentCommand): Promise<AgentProcess> {
   const { command, cwd, marker, maxMessageBytes, emptyLines } = options;
   const program = programOf(command);
-  const trouble = await troubleOf(program, options);
-  if (trouble !== undefined) throw await startFailure(program, cwd, trouble);
+  await mustRun(program, options);
   await using opening = new DisposeStack();
   const terminal = opening.use(await openTerminal());
   const env = { TERM: "xterm-256color", ...options.env, COLUMNS: undefined, LINES: undefined };

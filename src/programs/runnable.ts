@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
+import { startFailure } from "./failure.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,8 +11,14 @@ interface Place {
   readonly env: Environment;
 }
 
+/** Rejects with `agent_unavailable` or `cwd_missing`. */
+export async function mustRun(program: string, place: Place): Promise<void> {
+  const trouble = await troubleOf(program, place);
+  if (trouble !== undefined) throw await startFailure(program, place.cwd, trouble);
+}
+
 /** What the system would say; undefined where nothing is in the way. */
-export async function troubleOf(program: string, { cwd, env }: Place): Promise<NodeJS.ErrnoException | undefined> {
+async function troubleOf(program: string, { cwd, env }: Place): Promise<NodeJS.ErrnoException | undefined> {
   try {
     if (!(await stat(cwd)).isDirectory()) return errno("ENOTDIR");
     const paths = program.includes("/")

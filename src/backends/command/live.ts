@@ -1,0 +1,99 @@
+/** A program that is started for each turn, and told what it cannot know: its own session, or what was said before. */
+import { randomUUID } from "node:crypto";
+import { NO_CAPABILITIES, type TurnOutcome } from "../../domain/index.ts";
+import { harmless, startAgent, startPty, type AgentProcess, type ProgramExit } from "../../programs/index.ts";
+import { promptText, SessionLost, type LiveProgram, type ProgramTurn, type Start } from "../program/index.ts";
+import { filled, placeholdersIn } from "./filling.ts";
+import type { Recipe } from "./index.ts";
+import { hear, type Heard } from "./reading.ts";
+
+export function commandProgram({ context, env, native }: Start, recipe: Recipe): LiveProgram {
+  const { agent, cwd, marker } = context;
+  const { command, resumeCommand, pty } = recipe;
+  const known = native?.as === "resume" && resumeCommand !== undefined ? native.id : undefined;
+  let session = known;
+  let ran = false;
+  let closed = false;
+  let process: AgentProcess | undefined;
+
+  const start = async (turn: ProgramTurn): Promise<AgentProcess> => {
+    const words = session === undefined || resumeCommand === undefined ? command : resumeCommand;
+    const names = placeholdersIn(words);
+    if (session === undefined && names.has("session")) {
+      session = randomUUID(); // a program that can be told what to call it
+      turn.connected({ nativeId: session });
+    }
+    const prompt = promptText(turn.prompt);
+    const whole = filled(words, { prompt, session: session ?? "", model: agent.model ?? "", cwd });
+    const onStderr = (text: string): void => {
+      turn.tell.record({ type: "output.text", text: harmless(text), from: "stderr" });
+    };
+    const started = await (pty ? startPty : startAgent)({
+      command: whole,
+      cwd,
+      env,
+      marker,
+      emptyLines: true,
+      onStderr,
+    });
+    turn.started(started, whole);
+    await turn.ready();
+    if (!names.has("prompt")) started.transport.write(`${prompt}\n`);
+    return started;
+  };
+
+  return {
+    how: known === undefined ? "new" : "resumed",
+    nativeId: known,
+    capabilities: {
+      ...NO_CAPABILITIES,
+      resume: resumeCommand !== undefined,
+      models: placeholdersIn(command).has("model"),
+    },
+    /** One that has no session, or cannot be told which, knows nothing of the turns before. */
+    get isOver() {
+      return closed || (ran && (session === undefined || resumeCommand === undefined));
+    },
+    async run(turn) {
+      const resumed = resumeCommand === undefined ? undefined : session;
+      const running = await start(turn);
+      process = running;
+      ran = true;
+      const stop = (): void => void running.close({ eofMs: 0 });
+      turn.signal.addEventListener("abort", stop, { once: true });
+      try {
+        if (turn.signal.aborted) stop();
+        const hearing = hear(running.transport, turn, recipe, (nativeId) => {
+          session = nativeId;
+          turn.connected({ nativeId });
+        });
+        void running.transport.end(); // one that does not read what it is told ends all the same
+        const heard = await hearing;
+        const exit = await running.exit();
+        if (turn.signal.aborted) return { status: "cancelled" };
+        if (resumed !== undefined && exit.exitCode !== 0 && !heard.anything) {
+          session = undefined;
+          throw new SessionLost(`it does not go on with session ${resumed} (${wordsOf(heard, exit)})`);
+        }
+        return outcomeOf(heard, exit, agent.name);
+      } finally {
+        turn.signal.removeEventListener("abort", stop);
+        await running.close({ eofMs: 0 });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      await process?.close({ eofMs: 0 });
+    },
+  };
+}
+
+function outcomeOf(heard: Heard, exit: ProgramExit, agent: string): TurnOutcome {
+  if (exit.exitCode === 0) return { status: "done", stopReason: "end_turn" };
+  return { status: "failed", code: "agent_exited", message: `${agent} ended ${wordsOf(heard, exit)}` };
+}
+
+function wordsOf({ lastWords }: Heard, { exitCode, signal, stderr }: ProgramExit): string {
+  const how = signal === null ? `with exit code ${exitCode ?? "unknown"}` : `by ${signal}`;
+  return `${how}: ${stderr.trim() || lastWords || "it said nothing"}`;
+}
