@@ -24,14 +24,17 @@ const IN_A_TURN = 3;
 
 let rest = Buffer.alloc(0);
 let lines = 0;
+/** All that came so far, passed on. */
+let passed = Promise.resolve();
 // What is not written yet waits here: the program is not read while our reader is slow.
 child.stdout.on("data", (chunk) => {
   child.stdout.pause();
-  void pass(Buffer.concat([rest, chunk])).then(() => child.stdout.resume());
+  passed = passed.then(() => pass(Buffer.concat([rest, chunk]))).then(() => void child.stdout.resume());
 });
-child.stdout.once("end", () => void write(rest));
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-child.once("close", (code, signal) => {
+child.once("close", async (code, signal) => {
+  await passed;
+  await write(rest);
   if (signal === null) process.exit(code);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
