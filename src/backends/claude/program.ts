@@ -10,6 +10,7 @@ import { ownEnvironment } from "./environment.ts";
 import { LiveClaude } from "./live.ts";
 import { writeServers } from "./servers.ts";
 import { startFailure } from "./starting.ts";
+import { pipedInput } from "./terminal.ts";
 
 const CAPABILITIES: Capabilities = {
   resume: true,
@@ -40,12 +41,15 @@ async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
   const given = opening.use(await writeServers(servers, cwd));
   const nativeId = native?.as === "resume" ? native.id : randomUUID();
   const command = [...program, ...claudeArguments({ program, agent, native, nativeId, given })];
-  const process = opening.use(await (pty ? startPty : startAgent)({ command, cwd, env, marker }));
+  const terminal = pty ? opening.use(await pipedInput(command)) : undefined;
+  const started = terminal === undefined ? startAgent : startPty;
+  const process = opening.use(await started({ command: terminal?.command ?? command, cwd, env, marker }));
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
   const live = new LiveClaude({ process, command, how, nativeId });
   await greet(live, process, start);
-  opening.move();
+  opening.move(); // the process is the session's from here on
   await given[Symbol.asyncDispose](); // it has read them, and their secrets are nobody else's
+  await terminal?.[Symbol.asyncDispose]();
   return live;
 }
 
