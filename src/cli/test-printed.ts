@@ -9,6 +9,12 @@ export async function printed(
   home: string,
   { args = [], options = {} }: Partial<Pick<Call, "args" | "options">> = {},
 ): Promise<string> {
+  const io = collectingIo(home);
+  await action({ io, args, options });
+  return io.text();
+}
+
+export function collectingIo(home: string): Io & { text(): string } {
   let text = "";
   const stdout = new Writable({
     write(chunk, _, done) {
@@ -17,7 +23,6 @@ export async function printed(
     },
   });
   const env = { ...builtEnvironment({ home }), ROOKERY_HOME: home };
-  const io = { env, stdout, stderr: stdout, outputGone: new Set(), cwd: () => home } as unknown as Io;
-  await action({ io, args, options });
-  return text;
+  const io = { env, stdout, stderr: stdout, outputGone: new Set<() => void>(), cwd: () => home, text: () => text };
+  return io as unknown as Io & { text(): string };
 }

@@ -1,0 +1,50 @@
+import { expect, it, vi } from "vitest";
+import type { LimitReached } from "../../domain/index.ts";
+import { DONE, openPlayed } from "../../session/test-played.ts";
+import { dyingAfter } from "../../session/test-scene.ts";
+import { collectingIo } from "../test-printed.ts";
+import { drive } from "./drive.ts";
+
+const LIMITED: LimitReached = { status: "limited", message: "Limit reached", resetsAt: "2026-01-01T05:00:00.000Z" };
+const FIVE_HOURS = 5 * 3600;
+
+/** A session whose turn waits, and whose process was killed; it is gone on with here. */
+async function joined(prompt: string | undefined) {
+  const heard: string[] = [];
+  const s = await openPlayed(
+    (turn) => {
+      heard.push(turn.input.map((part) => (part.type === "text" ? part.text : "")).join(""));
+      return Promise.resolve(heard.length === 1 ? LIMITED : DONE);
+    },
+    { through: (store) => dyingAfter(store, 3) },
+  );
+  const { outcome } = s.session.prompt("first");
+  outcome.catch(() => undefined); // it is dead
+  await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
+  const after = (await s.store.summary(s.session.id))?.head ?? 0;
+  const session = await s.reopen();
+  const io = collectingIo("/");
+  const code = drive({ io, store: s.store, session, prompt, json: false, here: false, attended: false, after });
+  await vi.waitFor(() => expect(io.text()).toContain("this one waits on, until 2026-01-01T05:00:05.000Z"));
+  return { ...s, io, code, heard };
+}
+
+it.each([
+  ["goes on with the turn when its time has come", undefined, ["first", "first"]],
+  ["does so before it takes a new prompt", "second", ["first", "first", "second"]],
+])("who joins a session whose turn waits %s", async (_, prompt, expected) => {
+  await using s = await joined(prompt);
+  expect(s.heard).toEqual(["first"]);
+  s.clock.turn(FIVE_HOURS);
+  expect(await s.code).toBe(0);
+  expect(s.heard).toEqual(expected);
+  expect(s.io.text()).toContain("the limit has passed; the turn goes on\ndone · ");
+});
+
+it("and cancels the turn, and takes no new prompt, when it is interrupted", async () => {
+  await using s = await joined("second");
+  for (const cancel of s.io.outputGone) cancel();
+  expect(await s.code).toBe(130);
+  expect(s.heard).toEqual(["first"]);
+  expect((await s.lines()).at(-1)).toBe("ended cancelled");
+});
