@@ -11,7 +11,7 @@ const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 const STUBBORN = fileURLToPath(new URL("test-stubborn.mjs", import.meta.url));
 const AGENTS = { deaf: "ignores EOF and TERM", stray: "its grandchild left the group", wrapped: "behind a wrapper" };
 const ENDINGS = ["close", "SIGTERM", "SIGINT", "SIGKILL"] as const;
-const BACKENDS = ["acp"] as const;
+const BACKENDS = ["command", "claude-code", "acp"] as const;
 const AT_ONCE = 6;
 
 interface Cell {
