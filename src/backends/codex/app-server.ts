@@ -15,7 +15,7 @@ import { Asking } from "./asking.ts";
 import { modeOf } from "./mode.ts";
 import { LOGIN } from "./outcome.ts";
 import { Refused, Rpc, type Peer } from "./rpc.ts";
-import { serverTables } from "./servers.ts";
+import { hasOurs, serverTables } from "./servers.ts";
 import { CodexTurn, UNINTERESTING, type Conversation } from "./turn.ts";
 import { TurnUsage } from "./usage.ts";
 import { Account, Initialized, Resolved, Settings, Thread, TurnEvent } from "./wire.ts";
@@ -116,6 +116,7 @@ class AppServer implements LiveProgram, Peer {
       threadId: thread.thread.id,
       model: model ?? this.#start.context.agent.model,
       hasLogin,
+      hasOurs: hasOurs(this.#start.servers),
       usage: new TurnUsage(this.#start.native === undefined),
       told: new Set(),
       limits: undefined,
@@ -238,7 +239,7 @@ class AppServer implements LiveProgram, Peer {
   }
 }
 
-const NOBODY = new Asking(undefined, new Map());
+const NOBODY = new Asking(undefined, new Map(), false);
 
 function whereRefused<T>(instead: T): (error: unknown) => T {
   return (error) => {

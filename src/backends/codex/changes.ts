@@ -8,7 +8,7 @@ const MOST_BYTES = 256 * 1024;
 
 export function kindOfChanges(changes: readonly FileUpdate[]): ToolKind {
   if (changes.length > 0 && changes.every(({ kind }) => kind.type === "delete")) return "delete";
-  const isMoved = ({ kind, diff }: FileUpdate) => targetOf(kind) !== undefined && hunksOf(diff).length === 0;
+  const isMoved = ({ kind, diff }: FileUpdate) => targetOf(kind) !== undefined && hunksOf(diff ?? "").length === 0;
   return changes.length > 0 && changes.every(isMoved) ? "move" : "edit";
 }
 
@@ -29,8 +29,8 @@ export function diffsOf(changes: readonly FileUpdate[], read = readText): { diff
   const rest: string[] = [];
   for (const change of changes) {
     const diff = diffOf(change, read);
-    if (diff === undefined) rest.push(`${wordsOf(change)}\n${change.diff}`);
-    else diffs.push(diff);
+    if (diff !== undefined) diffs.push(diff);
+    else if (typeof change.diff === "string") rest.push(`${wordsOf(change)}\n${change.diff}`);
   }
   return { diffs, rest };
 }
@@ -39,12 +39,13 @@ function diffOf(change: FileUpdate, read: typeof readText): FileDiff | undefined
   const path = pathOf(change);
   switch (change.kind.type) {
     case "add":
-      return { path, before: null, after: change.diff };
+      return { path, before: null, after: change.diff ?? read(path) ?? null };
     case "delete":
-      return { path, before: change.diff, after: null };
+      return { path, before: change.diff ?? null, after: null };
     case "update": {
       const after = read(path);
-      const before = after === undefined ? undefined : undone(after, change.diff);
+      const hunks = change.diff ?? undefined;
+      const before = after === undefined || hunks === undefined ? undefined : undone(after, hunks);
       return after === undefined || before === undefined ? undefined : { path, before, after };
     }
   }

@@ -2,7 +2,8 @@
 import type { Backend, Capabilities } from "../../domain/index.ts";
 import { locate } from "../locate.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
-import { startAppServer } from "./app-server.ts";
+import { NoAppServer, startAppServer } from "./app-server.ts";
+import { ExecProgram } from "./exec/program.ts";
 
 export type CodexOptions = ProgramOptions;
 
@@ -19,7 +20,11 @@ const CAPABILITIES: Capabilities = {
   cost: false,
 };
 
+/** Without `app-server` a step cannot be asked for, and a turn is stopped with its process. */
+const OF_EXEC: Capabilities = { ...CAPABILITIES, fork: false, permissions: false, questions: false, interrupt: false };
+
 export function codexBackend(options: CodexOptions): Backend {
+  let hasAppServer = true;
   return programBackend(
     {
       kind: "codex",
@@ -27,7 +32,14 @@ export function codexBackend(options: CodexOptions): Backend {
       async start(start) {
         const { agent, cwd } = start.context;
         const command = locate("codex", agent.name, { env: start.env, cwd, command: agent.command });
-        return startAppServer(start, command);
+        if (!hasAppServer) return new ExecProgram(start, command, OF_EXEC);
+        try {
+          return await startAppServer(start, command);
+        } catch (error) {
+          if (!(error instanceof NoAppServer)) throw error;
+          hasAppServer = false; // for as long as the session is open
+          return new ExecProgram(start, command, OF_EXEC);
+        }
       },
     },
     options,

@@ -1,7 +1,7 @@
 /** JSON-RPC with `codex app-server`: one message a line, without the field that says it is JSON-RPC (0.166.0). */
 import { z } from "zod";
 import { RookeryError } from "../../domain/index.ts";
-import { harmless, readRecords, type AgentProcess, type JsonRecord } from "../../programs/index.ts";
+import { harmless, readRecords, type AgentProcess, type JsonRecord, type ProgramExit } from "../../programs/index.ts";
 import { deferred, type Deferred } from "../../stdx/index.ts";
 
 export interface Peer {
@@ -92,10 +92,7 @@ export class Rpc {
   }
 
   async exited(): Promise<RookeryError> {
-    const { exitCode, signal, stderr } = await this.#process.exit();
-    const how = signal === null ? `with code ${exitCode ?? "unknown"}` : `by ${signal}`;
-    const words = lastWords(stderr);
-    return new RookeryError("agent_exited", `codex ended ${how}${words === "" ? "" : `: ${words}`}`);
+    return new RookeryError("agent_exited", exitWords(await this.#process.exit()));
   }
 
   #heard(record: JsonRecord): void {
@@ -158,7 +155,9 @@ function wordsOf(error: unknown): string {
 const USUAL = /^WARNING: proceeding|could not find bubblewrap|^\s*$/;
 const WORDS_LENGTH = 2_000;
 
-export function lastWords(stderr: string): string {
+export function exitWords({ exitCode, signal, stderr }: ProgramExit): string {
+  const how = signal === null ? `with code ${exitCode ?? "unknown"}` : `by ${signal}`;
   const lines = stderr.split("\n").filter((line) => !USUAL.test(line));
-  return lines.join("\n").trim().slice(-WORDS_LENGTH);
+  const words = lines.join("\n").trim().slice(-WORDS_LENGTH);
+  return `codex ended ${how}${words === "" ? "" : `: ${words}`}`;
 }

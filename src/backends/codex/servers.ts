@@ -15,6 +15,10 @@ export interface GivenToCodex {
 /** A call of ours may wait for a person, and Codex gives a call up after a minute (0.166.0) where nothing is said. */
 const WAITS_SECONDS = 24 * 60 * 60;
 
+export function hasOurs(servers: readonly ReachableServer[]): boolean {
+  return servers.some(({ name }) => name === OFFERED_NAME);
+}
+
 /** With their secrets: for the protocol, never for arguments, which every user of the machine can see. */
 export function serverTables(servers: readonly ReachableServer[]): GivenToCodex {
   const left = servers.filter(({ type }) => type === "sse").map(unreachable);
@@ -22,8 +26,14 @@ export function serverTables(servers: readonly ReachableServer[]): GivenToCodex 
   return { tables: Object.fromEntries(usable.map((spec) => [nameOf(spec), tableOf(spec)])), left };
 }
 
-/** For arguments: what is secret is in the environment, under names that nothing else has. */
-export function serverArguments(servers: readonly ReachableServer[]): {
+/**
+ * For arguments: what is secret is in the environment, under names that nothing else has. `exec` refuses a tool that it
+ * would have to ask for: calls of ours are decided when they arrive, and those of others only where all is allowed.
+ */
+export function serverArguments(
+  servers: readonly ReachableServer[],
+  allowsAll: boolean,
+): {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly left: readonly string[];
@@ -44,6 +54,7 @@ export function serverArguments(servers: readonly ReachableServer[]): {
     const all = {
       ...table,
       ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) as Record<string, string> }),
+      ...((allowsAll || name === OFFERED_NAME) && { default_tools_approval_mode: "approve" }),
       ...(own !== undefined && { env_vars: Object.keys(own) }),
     };
     return ["-c", `mcp_servers.${name}=${inline(all)}`];

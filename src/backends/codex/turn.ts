@@ -32,6 +32,8 @@ export interface Conversation {
   readonly model: string | undefined;
   /** Is it the account at OpenAI that pays? */
   readonly hasLogin: boolean;
+  /** Was it given our MCP server? */
+  readonly hasOurs: boolean;
   readonly usage: TurnUsage;
   /** Warnings that were told: most come with every turn. */
   readonly told: Set<string>;
@@ -65,8 +67,8 @@ export class CodexTurn {
 
   constructor(turn: ProgramTurn, of: Conversation) {
     this.turn = turn;
-    this.speech = new Speech(turn.tell);
-    this.asking = new Asking(turn, this.speech.running);
+    this.speech = new Speech(turn.tell, of.hasOurs);
+    this.asking = new Asking(turn, this.speech.running, of.hasOurs);
     this.#of = of;
   }
 
@@ -134,9 +136,7 @@ export class CodexTurn {
         });
       case "error":
         return read(ErrorEvent, params, ({ error, willRetry }) => {
-          const details = error.additionalDetails ?? "";
-          if (willRetry)
-            this.#notice("agent_retries", details === "" ? error.message : `${error.message} (${details})`);
+          if (willRetry) this.#retries(error);
           else this.#error = error;
         });
       case "turn/completed":
@@ -154,6 +154,11 @@ export class CodexTurn {
   #item(params: unknown, tell: (item: Item) => void): boolean {
     const { item } = ItemEvent.safeParse(params).data ?? {};
     return (item as { type?: unknown } | undefined)?.type === "userMessage" || read(Item, item, tell);
+  }
+
+  #retries({ message, additionalDetails }: TurnError): void {
+    this.speech.beginAnew();
+    this.#notice("agent_retries", [message, ...[additionalDetails ?? []].flat()].join(": "));
   }
 
   #warning(params: unknown): boolean {

@@ -7,8 +7,8 @@ const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().cat
 export const FileUpdate = z.object({
   path: text,
   kind: z.object({ type: z.enum(["add", "delete", "update"]), move_path: maybe(text) }),
-  /** The text of a file that is new or gone; the hunks of one that changed. */
-  diff: text,
+  /** The text of a file that is new or gone; the hunks of one that changed. `exec` does not say it. */
+  diff: maybe(text),
 });
 export type FileUpdate = z.infer<typeof FileUpdate>;
 

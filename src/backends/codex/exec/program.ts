@@ -1,0 +1,150 @@
+/** Codex over `codex exec --json`, for versions without `app-server`: a process for each turn, which asks for nothing. */
+import {
+  RookeryError,
+  type Capabilities,
+  type LimitReached,
+  type PermissionPolicy,
+  type TurnOutcome,
+} from "../../../domain/index.ts";
+import { readRecords, startAgent, type AgentProcess, type ProgramExit } from "../../../programs/index.ts";
+import { deferred } from "../../../stdx/index.ts";
+import {
+  promptText,
+  SessionLost,
+  type How,
+  type LiveProgram,
+  type ProgramTurn,
+  type Start,
+} from "../../program/index.ts";
+import { modeOf, type Sandbox } from "../mode.ts";
+import { exitWords } from "../rpc.ts";
+import { hasOurs, serverArguments } from "../servers.ts";
+import { TurnUsage } from "../usage.ts";
+import { ExecTurn, type ExecConversation } from "./turn.ts";
+
+const LESS =
+  "this codex has no app-server, so it is driven by `codex exec`: it cannot ask before it acts, and may only read, unless the session's permissions are all or the agent has a mode; a newer one comes with `npm install -g @openai/codex`";
+/** It was told to end, and its stdin is closed already. */
+const AT_ONCE = { eofMs: 0 };
+/** How often the log is asked whether it has room. */
+const READY_EVERY = 256;
+
+export class ExecProgram implements LiveProgram {
+  readonly capabilities: Capabilities;
+  readonly how: How;
+  readonly #start: Start;
+  readonly #command: readonly string[];
+  readonly #sandbox: Sandbox;
+  readonly #conversation: ExecConversation;
+  #process: AgentProcess | undefined;
+  #told = false;
+  #closed = false;
+
+  /** It cannot fork: what was said is told to a new one. */
+  constructor(start: Start, command: readonly string[], capabilities: Capabilities) {
+    this.capabilities = capabilities;
+    const { agent } = start.context;
+    const byPolicy = allowsAll(start.permissions) ? "workspace-write" : "read-only";
+    this.#sandbox = agent.mode === undefined ? byPolicy : modeOf(agent).sandbox;
+    this.#start = start;
+    this.#command = command;
+    const nativeId = start.native?.as === "resume" ? start.native.id : undefined;
+    this.how = nativeId === undefined ? "new" : "resumed";
+    const usage = new TurnUsage(nativeId === undefined);
+    this.#conversation = { nativeId, usage, hasOurs: hasOurs(start.servers) };
+  }
+
+  get nativeId(): string | undefined {
+    return this.#conversation.nativeId;
+  }
+
+  get isOver(): boolean {
+    return this.#closed;
+  }
+
+  suits(permissions: PermissionPolicy): boolean {
+    return allowsAll(permissions) === allowsAll(this.#start.permissions);
+  }
+
+  async run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached> {
+    if (!this.#told) turn.tell.notice("warning", "codex_exec", LESS);
+    this.#told = true;
+    if (turn.signal.aborted || this.#closed) return { status: "cancelled" };
+    const { args, env, left } = serverArguments(this.#start.servers, allowsAll(this.#start.permissions));
+    for (const message of left) turn.tell.notice("warning", "mcp_unusable", message);
+    const { context } = this.#start;
+    const command = [...this.#command, ...this.#arguments(args)];
+    const all = { ...env, ...this.#start.env };
+    const process = await startAgent({ command, cwd: context.cwd, env: all, marker: context.marker });
+    this.#process = process;
+    turn.started(process, command);
+    const stop = (): void => void process.close(AT_ONCE).catch(() => undefined); // what is left is found by its marker
+    turn.signal.addEventListener("abort", stop, { once: true });
+    try {
+      return await this.#hear(turn, process);
+    } finally {
+      turn.signal.removeEventListener("abort", stop);
+      this.#process = undefined;
+      await process.close(AT_ONCE);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await this.#process?.close(AT_ONCE);
+  }
+
+  #arguments(servers: readonly string[]): string[] {
+    const { model } = this.#start.context.agent;
+    const options = [
+      "--json",
+      "--skip-git-repo-check",
+      "-s",
+      this.#sandbox,
+      ...(model === undefined ? [] : ["-m", model]),
+    ];
+    const which = this.nativeId === undefined ? [] : ["resume", this.nativeId];
+    return ["exec", ...options, ...servers, ...which, "-"]; // the prompt comes on its stdin
+  }
+
+  async #hear(turn: ProgramTurn, process: AgentProcess): Promise<TurnOutcome | LimitReached> {
+    const { transport } = process;
+    const hearing = new ExecTurn(turn, this.#conversation);
+    const silent = deferred();
+    let heard = 0;
+    const breathe = async (): Promise<void> => {
+      transport.pause();
+      await turn.ready().catch(() => undefined); // a log that is broken is told to the turn
+      transport.resume();
+    };
+    transport.start(
+      readRecords({
+        record: (record) => {
+          hearing.heard(record);
+          heard += 1;
+          if (heard % READY_EVERY === 0) void breathe();
+        },
+        text: (text) => turn.tell.print(text),
+        dropped: (what) => turn.tell.notice("warning", "output_dropped", `codex: ${what}`),
+        ended: () => silent.resolve(),
+      }),
+    );
+    transport.write(`${promptText(turn.prompt)}\n`);
+    await transport.end();
+    await silent.promise;
+    const outcome = turn.signal.aborted ? ({ status: "cancelled" } as const) : hearing.outcome;
+    hearing.end(outcome);
+    return outcome ?? this.#ended(await process.exit());
+  }
+
+  #ended(exit: ProgramExit): never {
+    if (this.nativeId !== undefined && /no rollout found|invalid session id/i.test(exit.stderr)) {
+      throw new SessionLost(`codex does not know the session ${this.nativeId} any more`);
+    }
+    throw new RookeryError("agent_exited", exitWords(exit));
+  }
+}
+
+function allowsAll(permissions: PermissionPolicy): boolean {
+  return permissions === "all";
+}

@@ -1,0 +1,101 @@
+/** One turn of `codex exec`: what it prints, into the log. */
+import { newId, type LimitReached, type TurnOutcome } from "../../../domain/index.ts";
+import type { JsonRecord } from "../../../programs/index.ts";
+import type { ProgramTurn } from "../../program/index.ts";
+import { outcomeOf } from "../outcome.ts";
+import { Speech } from "../speech.ts";
+import type { TurnUsage } from "../usage.ts";
+import { ExecEvent, itemOf, todosOf, warningOf, type ExecItem } from "./wire.ts";
+
+/** What outlives a turn. */
+export interface ExecConversation {
+  readonly usage: TurnUsage;
+  /** Was it given our MCP server? */
+  readonly hasOurs: boolean;
+  /** What Codex calls it. */
+  nativeId: string | undefined;
+}
+
+export class ExecTurn {
+  readonly #turn: ProgramTurn;
+  readonly #of: ExecConversation;
+  readonly #speech: Speech;
+  readonly #prefix = newId("tool");
+  #outcome: TurnOutcome | LimitReached | undefined;
+
+  constructor(turn: ProgramTurn, of: ExecConversation) {
+    this.#turn = turn;
+    this.#of = of;
+    this.#speech = new Speech(turn.tell, of.hasOurs);
+  }
+
+  /** Undefined until it was told. */
+  get outcome(): TurnOutcome | LimitReached | undefined {
+    return this.#outcome;
+  }
+
+  heard(record: JsonRecord): void {
+    const { data: event } = ExecEvent.safeParse(record);
+    if (event === undefined || !this.#understood(event)) this.#turn.tell.raw(record);
+  }
+
+  end(outcome: TurnOutcome | LimitReached | undefined): void {
+    this.#speech.end(outcome?.status === "cancelled" ? "cancelled" : "unknown");
+    const report = this.#of.usage.take(undefined);
+    if (report !== undefined) this.#turn.tell.usage(report);
+  }
+
+  #understood(event: ExecEvent): boolean {
+    switch (event.type) {
+      case "thread.started":
+        this.#of.nativeId = event.thread_id;
+        this.#turn.connected({ nativeId: event.thread_id });
+        return true;
+      case "turn.started":
+        return true;
+      case "turn.completed":
+        this.#of.usage.addTotal({
+          inputTokens: event.usage.input_tokens,
+          outputTokens: event.usage.output_tokens,
+          cachedInputTokens: event.usage.cached_input_tokens,
+          cacheWriteInputTokens: event.usage.cache_write_input_tokens,
+          reasoningOutputTokens: event.usage.reasoning_output_tokens,
+        });
+        this.#outcome = { status: "done" };
+        return true;
+      case "turn.failed":
+        this.#outcome = failedWith(event.error.message);
+        return true;
+      case "error": // the turn's own failure follows where it was the last
+        this.#turn.tell.notice("warning", "agent_retries", event.message);
+        return true;
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        return this.#item(event.type, event.item);
+    }
+  }
+
+  #item(type: "item.started" | "item.updated" | "item.completed", given: ExecItem): boolean {
+    const warning = warningOf(given);
+    if (warning !== undefined) this.#turn.tell.notice("warning", "agent_warning", warning);
+    const todos = todosOf(given);
+    if (todos !== undefined) {
+      this.#turn.tell.plan(
+        todos.map(({ text, completed }) => ({ content: text, status: completed ? "completed" : "pending" })),
+      );
+    }
+    const item = itemOf(given, `${this.#prefix}-${given.id}`);
+    if (item !== undefined && type === "item.started") this.#speech.begin(item);
+    if (item !== undefined && type === "item.completed") this.#speech.finish(item);
+    return item !== undefined || warning !== undefined || todos !== undefined;
+  }
+}
+
+/** It has nothing but words for it. */
+function failedWith(message: string): TurnOutcome | LimitReached {
+  const http = /\b(401|403|429|5\d\d)\b/.exec(message)?.[1];
+  const info = http === undefined ? undefined : { status: { httpStatusCode: Number(http) } };
+  const error = { message, codexErrorInfo: info };
+  return outcomeOf({ status: "failed", error, limits: undefined, hasLogin: true });
+}

@@ -1,0 +1,53 @@
+/** What Codex wants to do, when it asks whether it may. */
+import type { z } from "zod";
+import type { ToolStart } from "../program/index.ts";
+import { commandCall, startOf } from "./items.ts";
+import type { ChangeApproval, CommandApproval, Elicitation, ItemOf, MorePermissions, ToolItem } from "./wire.ts";
+
+/** The items that were begun and have not ended, by their ids. */
+export type Running = ReadonlyMap<string, ToolItem>;
+
+export interface Wish {
+  readonly itemId: string;
+  readonly call: Omit<ToolStart, "id">;
+  readonly why?: string | undefined;
+}
+
+export function wishOfCommand(asked: z.infer<typeof CommandApproval>, running: Running): Wish {
+  const { itemId, command, cwd, reason, networkApprovalContext: network } = asked;
+  if (network !== undefined && network !== null) {
+    const call = { name: "network", title: `Reach ${network.host}`, kind: "fetch", input: network } as const;
+    return { itemId: `${itemId}-network`, call };
+  }
+  const why = reason ?? undefined;
+  if (command !== undefined && command !== null) return { itemId, call: commandCall(command, cwd ?? undefined), why };
+  const item = running.get(itemId);
+  const unknown = { name: "exec_command", title: "Run a command", kind: "execute", input: {} } as const;
+  return { itemId, call: item === undefined ? unknown : startOf(item), why };
+}
+
+export function wishOfChange(asked: z.infer<typeof ChangeApproval>, running: Running): Wish {
+  const { itemId, reason, grantRoot } = asked;
+  const item = running.get(itemId);
+  const unknown = { name: "apply_patch", title: "Edit files", kind: "edit", input: {} } as const;
+  const why = grantRoot === undefined || grantRoot === null ? reason : `and whatever else is in ${grantRoot}`;
+  return { itemId, call: item === undefined ? unknown : startOf(item), why: why ?? undefined };
+}
+
+/** For the turn only: what is allowed for longer is kept by the session, and not by the program. */
+export function wishOfMore({ itemId, reason, permissions }: z.infer<typeof MorePermissions>): Wish {
+  const title = reason ?? "Leave the sandbox";
+  return { itemId, call: { name: "request_permissions", title, kind: "other", input: permissions } };
+}
+
+/** It is not said which call is meant: the one of this server with that input, else the latest one of the server. */
+export function wishOfMcpCall({ serverName, message }: Elicitation, params: unknown, running: Running): Wish {
+  const calls = [...running.values()].filter(
+    (item): item is ItemOf<"mcpToolCall"> => item.type === "mcpToolCall" && item.server === serverName,
+  );
+  const input = JSON.stringify(params);
+  const item = calls.findLast((each) => JSON.stringify(each.arguments) === input) ?? calls.at(-1);
+  if (item !== undefined) return { itemId: item.id, call: startOf(item) };
+  const call = { name: `mcp__${serverName}`, title: message, kind: "other", input: params } as const;
+  return { itemId: `${serverName}: ${message}`, call };
+}
