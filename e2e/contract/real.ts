@@ -1,21 +1,28 @@
 /** A real program as a subject of the contract, with the scripted model behind it. */
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { FACTS, type ProgramName } from "../../src/backends/contract/facts.ts";
-import { modelScript, type Behaviour, type Scene, type Subject } from "../../src/backends/contract/index.ts";
+import { changed, modelScript, type Behaviour, type Scene, type Subject } from "../../src/backends/contract/index.ts";
 import { openPlace } from "../../src/backends/contract/place.ts";
 import { DisposeStack } from "../../src/stdx/index.ts";
 import { startModelServer } from "../../src/testing/index.ts";
 import { programs } from "../programs/index.mjs";
 import type { Recording } from "./recording.ts";
 
+const WITHOUT = fileURLToPath(new URL("without.mjs", import.meta.url));
+
 export interface RealProgram {
   readonly name: ProgramName;
   readonly recipe: keyof typeof programs;
   /** Further lines of `[agents.it]`. */
   readonly toml?: string;
+  /** A subcommand that it is to lack. */
+  readonly without?: string;
   /** What its login is, in the environment. */
   readonly login?: readonly string[];
+  /** Settings with which it wants a login, by their files in its home. */
+  readonly loggedOut?: Readonly<Record<string, string>>;
   /** Where it keeps its sessions, in its home. */
   readonly sessions: readonly string[];
   readonly skips?: Subject["skips"];
@@ -36,12 +43,16 @@ async function openReal(real: RealProgram, behaviour: Behaviour, recording?: Rec
   const recipe = programs[real.recipe];
   const model = opening.use(await startModelServer(modelScript(recipe, place.files)));
   const { env, toml } = await recipe.prepare({ ...place, modelUrl: model.url });
-  const lines = [toml, ...(real.toml === undefined ? [] : [real.toml])].join("\n");
-  const hidden = behaviour === "login" ? (real.login ?? []) : [];
+  const { without } = real;
+  const its =
+    without === undefined ? toml : changed(toml, (command) => [process.execPath, WITHOUT, without, ...command]);
+  const lines = [its, ...(real.toml === undefined ? [] : [real.toml])].join("\n");
+  const { login = [], loggedOut = {} } = behaviour === "login" ? real : {};
+  for (const [path, text] of Object.entries(loggedOut)) await writeFile(join(place.home, path), text);
   const owned = opening.move();
   return {
     ...place,
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name))),
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !login.includes(name))),
     toml: recording?.begin({ toml: lines, root: place.root, modelUrl: model.url }) ?? lines,
     isReal: true,
     heard: () => JSON.stringify(model.requests),

@@ -75,6 +75,7 @@ export class Recording {
       .replaceAll(program, "/program")
       .replaceAll(PROJECT, "/rookery")
       .replaceAll(process.execPath, "node")
+      .replaceAll(/\/tmp\/rookery-(\w+)-\w{6}\b/g, "/tmp/rookery-$1-000000")
       .replaceAll(/127\.0\.0\.1:\d{4,5}\/mcp/g, "127.0.0.1:2/mcp")
       .replaceAll(/Bearer [\w-]{20,}/g, "Bearer TOKEN");
   }
@@ -86,7 +87,7 @@ const LIST_LENGTH = 5;
 
 function shortened(text: string): string {
   const step = JSON.parse(text) as { dir: string; line?: string };
-  if (step.dir !== "out" || step.line === undefined || step.line.length < 2 * PROSE_LENGTH) return text;
+  if (step.dir !== "out" || step.line === undefined) return text;
   try {
     return JSON.stringify({ ...step, line: JSON.stringify(short(JSON.parse(step.line))) });
   } catch {
@@ -98,5 +99,11 @@ function short(value: unknown): unknown {
   if (typeof value === "string") return value.length > PROSE_LENGTH ? `${value.slice(0, PROSE_LENGTH)}…` : value;
   if (Array.isArray(value)) return value.slice(0, LIST_LENGTH).map(short);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, short(each)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, isProse(key, each) ? "(shortened)" : short(each)]),
+  );
+}
+
+function isProse(key: string, value: unknown): boolean {
+  return /description|instructions|hint/i.test(key) && typeof value === "string" && value.length > 40;
 }

@@ -51,6 +51,7 @@ export const FACTS: Readonly<Record<ProgramName, Facts>> = {
     ...codex,
     name: "Codex (exec)",
     capabilities: { ...ALL, cost: false, fork: false, permissions: false, questions: false, interrupt: false },
+    permissions: "all",
     streams: false,
   },
   gemini,
@@ -58,6 +59,7 @@ export const FACTS: Readonly<Record<ProgramName, Facts>> = {
     ...gemini,
     name: "Gemini CLI (headless)",
     capabilities: { ...gemini.capabilities, resume: true, permissions: false, interrupt: false },
+    permissions: "all",
   },
   opencode: {
     name: "opencode",

@@ -1,5 +1,5 @@
 /** What the contract is told of a backend: what it can do, and where an agent of it is to be had for each case. */
-import type { BackendKind, Capabilities } from "../../domain/index.ts";
+import type { BackendKind, Capabilities, PermissionPolicy } from "../../domain/index.ts";
 import type { Files } from "./model.ts";
 import type { Behaviour } from "./words.ts";
 
@@ -17,6 +17,8 @@ export interface Subject {
   readonly describes?: boolean;
   /** Which of `SECRETS` its program gets. */
   readonly secrets?: readonly string[];
+  /** The policy that its sessions have if the case says nothing; to be asked if not said. */
+  readonly permissions?: PermissionPolicy;
   /** A way to work in which the agent edits without asking. */
   readonly mode?: string;
   open(behaviour: Behaviour): Promise<Scene>;

@@ -20,7 +20,7 @@ export const troubles = {
       })();
       await vi.waitFor(() => expect(all(events, "turn.parked")).toHaveLength(1), { timeout: 20_000, interval: 10 });
       const [limit] = all(events, "limit.reached");
-      expect(limit?.message).toMatch(/limit/i);
+      expect(limit?.message).toMatch(/limit|quota/i);
       expect(limit?.resetsAt).toMatch(/^20\d\d-/);
       await session.cancel();
       await reading;

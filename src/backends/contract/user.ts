@@ -41,7 +41,9 @@ export async function openUser(subject: Subject, behaviour: Behaviour, change = 
     rookery,
     notes,
     open: async (options = {}) => {
-      const session = await rookery.openSession({ ...(options.id === undefined && { agent: "it" }), ...options });
+      const { permissions } = subject;
+      const anew = { agent: "it", ...(permissions !== undefined && { permissions }) };
+      const session = await rookery.openSession({ ...(options.id === undefined && anew), ...options });
       sessions.add(session.id);
       return session;
     },

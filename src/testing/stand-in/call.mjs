@@ -1,5 +1,4 @@
 // Calls a tool of the MCP server that a program was given, wherever it was told of it.
-import { readFileSync } from "node:fs";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
@@ -7,13 +6,11 @@ const URLS = /http:\/\/127\.0\.0\.1:\d+\/mcp\/\d+/g;
 /** A person may have to allow it first. */
 const PATIENCE = { timeout: 60_000 };
 
-/** `told` is all that the program was told: its arguments, its environment and its input. */
+/** `told` is all that the program was told: its arguments, its environment, its settings and its input. */
 export async function callTool({ tool, input }, told) {
-  const texts = [...told, ...told.flatMap(filesIn)];
-  const urls = texts.flatMap((text) => text.match(URLS) ?? []);
-  const url = urls.at(-1);
+  const url = told.flatMap((text) => text.match(URLS) ?? []).at(-1);
   if (url === undefined) throw new Error("the program was told of no MCP server");
-  for (const token of tokensIn(texts)) {
+  for (const token of tokensIn(told)) {
     const headers = { Authorization: `Bearer ${token}` };
     const response = await fetch(url, { method: "GET", headers });
     await response.body?.cancel();
@@ -30,15 +27,4 @@ function tokensIn(texts) {
   const named = texts.flatMap((text) => [...text.matchAll(/Bearer ([\w-]{20,})/g)].map(([, token]) => token));
   const bare = texts.flatMap((text) => /^\w+=([\w-]{43})$/.exec(text)?.[1] ?? []);
   return new Set([...named, ...bare]);
-}
-
-/** Settings are often in a file that is named by an argument or a variable. */
-function filesIn(text) {
-  return (text.match(/\/[^\s"'=]+\.(?:json|toml)\b/g) ?? []).flatMap((path) => {
-    try {
-      return [readFileSync(path, "utf8")];
-    } catch {
-      return []; // it is no file that is there
-    }
-  });
 }

@@ -1,13 +1,16 @@
 // Stands in for a program: plays what was recorded of it, waiting for what it was told then.
 // Usage: node main.mjs FOLDER RECORDING ARGS…; FOLDER keeps which launches were played, and all that was heard.
-import { appendFileSync, openSync } from "node:fs";
+import { appendFileSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fitsArgs, fitsLine, Names, readRecording } from "./recording.mjs";
 
 const [folder, file, ...args] = process.argv.slice(2);
 const { launches } = readRecording(file);
-const told = [...args, ...Object.entries(process.env).map(([name, value]) => `${name}=${value}`)];
+const given = [...args, ...Object.entries(process.env).map(([name, value]) => `${name}=${value}`)];
+/** Files may be gone soon: a program reads them when it starts. */
+const settings = given.flatMap(filesIn);
+const told = [...given, ...settings];
 const names = new Names([
   ["/scene/work", process.cwd()],
   ["/scene/home", process.env.HOME ?? ""],
@@ -17,7 +20,7 @@ const signals = new Set();
 let ended = false;
 let wake = () => undefined;
 
-hear(JSON.stringify(args));
+for (const text of [JSON.stringify(args), ...settings]) hear(text);
 const launch = take();
 names.learnArgs(launch.args, args);
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => onSignal(signal));
@@ -115,6 +118,17 @@ function take() {
     }
   }
   return fail(`nothing was recorded for these arguments: ${JSON.stringify(args)}`);
+}
+
+/** What is in the files that an argument or a variable names. */
+function filesIn(text) {
+  return (text.match(/\/[^\s"'=]+\.(?:json|toml)\b/g) ?? []).flatMap((path) => {
+    try {
+      return [readFileSync(path, "utf8")];
+    } catch {
+      return []; // it is no file that is there
+    }
+  });
 }
 
 function hear(text) {

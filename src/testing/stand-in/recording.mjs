@@ -15,13 +15,13 @@ export function readRecording(file) {
   return { head, launches };
 }
 
-/** The same flags at the same places; values may differ. */
+/** The same flags at the same places; values may differ, and also stand behind a sign of equality. */
 export function fitsArgs(recorded, actual) {
-  const isFlag = (word) => word.startsWith("-");
-  return (
-    recorded.length === actual.length &&
-    recorded.every((word, at) => (isFlag(word) || isFlag(actual[at]) ? word === actual[at] : true))
-  );
+  return recorded.length === actual.length && recorded.every((word, at) => flagOf(word) === flagOf(actual[at]));
+}
+
+function flagOf(word) {
+  return word.startsWith("-") ? word.split("=")[0] : "";
 }
 
 /** Is it the same message, whatever it carries? */
@@ -49,7 +49,10 @@ export class Names {
   }
 
   learnArgs(recorded, actual) {
-    recorded.forEach((word, index) => this.learn(word, actual[index]));
+    recorded.forEach((word, index) => {
+      const flag = flagOf(word) === "" ? "" : `${flagOf(word)}=`;
+      this.learn(word.slice(flag.length), actual[index].slice(flag.length));
+    });
   }
 
   learn(recorded, actual) {

@@ -1,0 +1,62 @@
+/** A stand-in for a program as a subject of the contract: it plays what was recorded of the real one. */
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DisposeStack } from "../../stdx/index.ts";
+import { builtEnvironment } from "../../testing/index.ts";
+import { FACTS, type ProgramName } from "./facts.ts";
+import { openPlace } from "./place.ts";
+import type { Scene, Subject } from "./subject.ts";
+import type { Behaviour } from "./words.ts";
+
+const STAND_IN = fileURLToPath(new URL("../../testing/stand-in/main.mjs", import.meta.url));
+const RECORDED = fileURLToPath(new URL("../../testing/recorded", import.meta.url));
+
+/** What begins like another case and needs no recording of its own. */
+export const LIKE: Partial<Record<Behaviour, Behaviour>> = {
+  noise: "hello",
+  cost: "hello",
+  model: "hello",
+  env: "interrupt",
+  hangs: "interrupt",
+  closed: "interrupt",
+};
+
+export interface StandIn {
+  readonly name: ProgramName;
+  /** Whose recordings are played, if not its own. */
+  readonly recorded?: ProgramName;
+  /** Further lines of `[agents.it]`. */
+  readonly toml?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly skips?: Subject["skips"];
+}
+
+export function standIn({ name, recorded = name, skips = {}, ...more }: StandIn): Subject {
+  return {
+    ...FACTS[name],
+    skips,
+    open: (behaviour) => openStandIn(join(RECORDED, recorded, `${LIKE[behaviour] ?? behaviour}.ndjson`), more),
+  };
+}
+
+async function openStandIn(recording: string, { toml = "", env = {} }: Pick<StandIn, "toml" | "env">): Promise<Scene> {
+  await using opening = new DisposeStack();
+  const place = opening.use(await openPlace());
+  const played = join(place.root, "played");
+  await mkdir(played);
+  const heard = join(played, "heard");
+  const command = [process.execPath, STAND_IN, played, recording];
+  const [head = ""] = readFileSync(recording, "utf8").split("\n", 1);
+  const recorded = JSON.parse(head) as { toml: string };
+  const owned = opening.move();
+  return {
+    ...place,
+    env: builtEnvironment({ home: place.home, extra: { ...env } }),
+    toml: [recorded.toml, `command = ${JSON.stringify(command)}`, toml].join("\n"),
+    isReal: false,
+    heard: () => (existsSync(heard) ? readFileSync(heard, "utf8") : ""),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
