@@ -2,8 +2,8 @@
 import type { PermissionPolicy } from "../../domain/index.ts";
 
 /**
- * Laid over the user's own rules, of which the last that matches counts; new keys stand last. What only looks, or goes by
- * other rules once it acts (a subagent), is not asked for; nor are our own tools, because they are decided here.
+ * Laid over the user's own rules, of which the last that matches counts; new keys stand last. What only looks is not
+ * asked for; nor are our own tools, because they are decided here.
  */
 const ASKING = {
   "*": "ask",
@@ -19,7 +19,7 @@ const ASKING = {
   list: "allow",
   lsp: "allow",
   skill: "allow",
-  task: "allow",
+  task: "deny", // what a subagent asks never comes over ACP, and it waits for ever (1.18)
   todoread: "allow",
   todowrite: "allow",
   "rookery_*": "allow",
