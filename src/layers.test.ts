@@ -25,7 +25,7 @@ const ARROWS: Record<string, readonly string[]> = {
   "rookery.ts": ["opening.ts", "config", "backends", "mcp", "session", "store"],
   "index.ts": ["rookery.ts", "mcp", "session", "store", "tools"],
   server: ["acp", "rookery.ts", "config", "session"],
-  cli: ["acp", "mcp", "programs", "server", "rookery.ts", "config", "session", "store", "testing"],
+  cli: ["acp", "backends", "mcp", "programs", "server", "rookery.ts", "config", "session", "store", "testing"],
 };
 const FOR_ALL = ["domain", "stdx"];
 
