@@ -37,16 +37,20 @@ export interface Place {
 export function find(kind: ProgramKind, { env, cwd, command }: Place): Located | undefined {
   if (command !== undefined) return { command, from: "configured" };
   const { program } = PROGRAMS[kind];
-  const onPath = (env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => folder !== "")
-    .map((folder) => join(folder, program))
-    .find(isExecutable);
+  const onPath = findOnPath(program, env);
   if (onPath !== undefined) return { command: [onPath], from: "path" };
   const local = ancestors(cwd)
     .map((folder) => join(folder, "node_modules", ".bin", program))
     .find(isExecutable);
   return local === undefined ? undefined : { command: [local], from: "node_modules" };
+}
+
+export function findOnPath(program: string, env: Place["env"]): string | undefined {
+  return (env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, program))
+    .find(isExecutable);
 }
 
 /** Throws `agent_unavailable` with the command that would install it. */

@@ -1,0 +1,48 @@
+/** Remembers the versions of programs between commands: asking one takes as long as starting it. */
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod";
+
+export interface VersionCache {
+  get(stamp: string): string | undefined;
+  set(stamp: string, version: string): void;
+  /** A cache that cannot be written is none, and no failure. */
+  keep(): Promise<void>;
+}
+
+const Kept = z.record(z.string(), z.string());
+/** The oldest goes first. */
+const MOST = 50;
+
+export async function openVersionCache(folder: string): Promise<VersionCache> {
+  const file = join(folder, "versions.json");
+  const versions = new Map(Object.entries(await readKept(file)));
+  let changed = false;
+  return {
+    get: (stamp) => versions.get(stamp),
+    set(stamp, version) {
+      versions.set(stamp, version);
+      changed = true;
+    },
+    async keep() {
+      if (!changed) return;
+      const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeFile(temporary, JSON.stringify(Object.fromEntries([...versions].slice(-MOST))), { mode: 0o600 });
+        await rename(temporary, file);
+      } catch {
+        await rm(temporary, { force: true }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+async function readKept(file: string): Promise<Record<string, string>> {
+  try {
+    return Kept.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    return {};
+  }
+}

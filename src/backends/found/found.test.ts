@@ -1,0 +1,184 @@
+import { chmod, mkdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentSpec, BackendKind } from "../../domain/index.ts";
+import { processesMarked } from "../../stdx/index.ts";
+import { builtEnvironment } from "../../testing/environment.ts";
+import { temporaryFolder, type TemporaryFolder } from "../../testing/repository.ts";
+import { findPrograms, type FindOptions } from "./index.ts";
+import { compareVersions } from "./version.ts";
+
+let folder: TemporaryFolder;
+let env: Record<string, string>;
+let asked = 0;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  asked += 1;
+  env = builtEnvironment({ home: folder.path, extra: { ROOKERY_OWNER: marker() } });
+  env["PATH"] = `${join(folder.path, "bin")}:/usr/bin:/bin`;
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+const marker = () => `found-${process.pid}-${asked}`;
+
+async function install(path: string, script: string): Promise<string> {
+  const file = join(folder.path, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+  return file;
+}
+
+function agent(backend: BackendKind, command?: readonly string[]): AgentSpec {
+  return { name: backend, backend, model: undefined, permissions: undefined, prompts: [], command };
+}
+
+async function found(spec: AgentSpec, more: Partial<FindOptions> = {}) {
+  const cacheFolder = join(folder.path, "cache");
+  const programs = await findPrograms([spec], { env, cwd: folder.path, cacheFolder, ...more });
+  return programs.get(spec.name);
+}
+
+describe("a program", () => {
+  it("that is on the PATH is asked for its version, without secrets", async () => {
+    env["ANTHROPIC_API_KEY"] = "secret";
+    const path = await install("bin/claude", `env >"$HOME/seen"; echo "2.1.325 (Claude Code)"`);
+    expect(await found(agent("claude-code"))).toMatchObject({
+      program: "claude",
+      path,
+      from: "path",
+      version: "2.1.325",
+      is: "tested",
+      login: { state: "logged in", by: "ANTHROPIC_API_KEY" },
+      install: undefined,
+      known: [expect.stringContaining("as root"), expect.stringContaining("pin it")],
+    });
+    const seen = await readFile(join(folder.path, "seen"), "utf8");
+    expect(seen).not.toContain("secret");
+    expect(seen).toContain("HOME=");
+  });
+
+  it.each([
+    ["codex-cli 0.166.0", "0.166.0", "tested"],
+    ["codex-cli 0.167.0-alpha.2", "0.167.0-alpha.2", "newer"],
+    ["codex-cli 0.99.9", "0.99.9", "older"],
+    ["codex-cli", undefined, "unknown"],
+  ])("that says %j is compared with the one that was tested", async (says, version, is) => {
+    await install("bin/codex", `echo '${says}'`);
+    expect(await found(agent("codex"))).toMatchObject({ version, is });
+  });
+
+  it("that prints noise first is understood", async () => {
+    await install(
+      "bin/gemini",
+      `printf 'Loaded cached credentials.\\n\\033[32m\\377 update\\033[0m\\n'; echo v0.61.0; echo 9.9.9`,
+    );
+    expect(await found(agent("gemini-cli"))).toMatchObject({ version: "0.61.0", is: "tested" });
+  });
+
+  it.each([
+    ["hangs", "trap '' TERM; while :; do sleep 1; done"],
+    ["hangs behind its version", "echo 1.18.33; while :; do sleep 1; done"],
+    ["crashes", "echo no >&2; kill -SEGV $$"],
+    ["prints without end", "yes"],
+  ])("that %s does not hold up the rest, and leaves nothing behind", async (_, script) => {
+    await install("bin/opencode", script);
+    const since = performance.now();
+    const program = await found(agent("opencode"), { deadlineMs: 300 });
+    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(program).toMatchObject({ program: "opencode", from: "path" });
+    expect(processesMarked(marker())).toEqual([]);
+  });
+
+  it("that is missing comes with what installs it", async () => {
+    env["PATH"] = "/nowhere";
+    expect(await found(agent("codex"))).toMatchObject({
+      path: undefined,
+      version: undefined,
+      install: "npm install -g @openai/codex@0.166.0",
+    });
+  });
+
+  it("among the packages of a folder is not run: its version is written there", async () => {
+    env["PATH"] = "/usr/bin:/bin";
+    await install("node_modules/@openai/codex/bin/codex.js", `touch "$HOME/was-run"`);
+    await writeFile(
+      join(folder.path, "node_modules/@openai/codex/package.json"),
+      JSON.stringify({ name: "@openai/codex", version: "0.150.1" }),
+    );
+    await mkdir(join(folder.path, "node_modules/.bin"), { recursive: true });
+    await symlink("../@openai/codex/bin/codex.js", join(folder.path, "node_modules/.bin/codex"));
+    const below = join(folder.path, "src");
+    await mkdir(below);
+    expect(await found(agent("codex"), { cwd: below })).toMatchObject({
+      from: "node_modules",
+      version: "0.150.1",
+      is: "older",
+    });
+    await expect(readFile(join(folder.path, "was-run"))).rejects.toThrow("ENOENT");
+  });
+
+  it("that is configured is asked where it is the program, and not where it may be what downloads it", async () => {
+    const own = await install("tools/codex", "echo codex-cli 0.166.0");
+    expect(await found(agent("codex", [own]))).toMatchObject({ from: "configured", path: own, version: "0.166.0" });
+    const npx = await install("bin/npx", `touch "$HOME/downloaded"; echo 0.166.0`);
+    expect(await found(agent("codex", ["npx", "-y", "x"]))).toMatchObject({ path: npx, version: undefined });
+    await expect(readFile(join(folder.path, "downloaded"))).rejects.toThrow("ENOENT");
+    expect(await found(agent("codex", ["./no-such"]))).toMatchObject({ path: undefined });
+  });
+
+  it("of any kind is found by its command", async () => {
+    const own = await install("bin/mine", "");
+    expect(await found(agent("command", ["mine", "{prompt}"]))).toMatchObject({ program: "mine", path: own });
+    expect(await found(agent("acp", ["no-such-program"]))).toMatchObject({ path: undefined, login: undefined });
+  });
+});
+
+it("asks again only when the program has changed, and lives with a broken cache", async () => {
+  const path = await install("bin/codex", `echo asked >>"$HOME/asked"; echo 0.166.0`);
+  const times = async () => (await readFile(join(folder.path, "asked"), "utf8")).trim().split("\n").length;
+  await found(agent("codex"));
+  expect(await found(agent("codex"))).toMatchObject({ version: "0.166.0" });
+  expect(await times()).toBe(1);
+  await utimes(path, new Date(0), new Date(0));
+  await found(agent("codex"));
+  expect(await times()).toBe(2);
+  await writeFile(join(folder.path, "cache", "versions.json"), "[1,");
+  expect(await found(agent("codex"))).toMatchObject({ version: "0.166.0" });
+  expect(await times()).toBe(3);
+});
+
+describe("a login", () => {
+  it.each([
+    ["claude-code", {}, "", "logged out"],
+    ["claude-code", {}, ".claude/.credentials.json", "logged in"],
+    ["claude-code", { CLAUDE_CODE_OAUTH_TOKEN: "x" }, "", "logged in"],
+    ["claude-code", { ANTHROPIC_API_KEY: "" }, "", "logged out"],
+    ["codex", {}, "", "logged out"],
+    ["codex", {}, ".codex/auth.json", "logged in"],
+    ["codex", {}, ".codex/config.toml", "unknown"],
+    ["codex", { OPENAI_API_KEY: "x" }, "", "logged out"],
+    ["gemini-cli", {}, ".gemini/oauth_creds.json", "logged in"],
+    ["gemini-cli", { GEMINI_API_KEY: "x" }, "", "logged in"],
+    ["opencode", {}, ".local/share/opencode/auth.json", "logged in"],
+    ["opencode", { SOME_API_KEY: "x" }, "", "logged in"],
+    ["opencode", {}, "", "logged out"],
+  ] as const)("of %s with %j and %j is: %j %s", async (backend, extra, file, state) => {
+    const path = join(folder.path, file);
+    if (file !== "") {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, "", { mode: 0o000 }); // what cannot be read is not read
+    }
+    Object.assign(env, extra);
+    expect((await found(agent(backend)))?.login).toMatchObject({ state, how: expect.any(String) as string });
+  });
+});
+
+it.each([
+  ["1.2.3", "1.2.3", 0],
+  ["1.2.10", "1.2.9", 1],
+  ["0.9.0", "1.0.0", -1],
+  ["1.0.0-beta.1", "1.0.0", -1],
+  ["1.0.1-beta.1", "1.0.0", 1],
+])("%s against %s is %i", (one, other, is) => {
+  expect(compareVersions(one, other)).toBe(is);
+});

@@ -1,0 +1,108 @@
+/** What can be driven on this machine: programs, where they are, which version, and what is known of it. */
+import { isAbsolute, resolve } from "node:path";
+import type { AgentSpec } from "../../domain/index.ts";
+import { find, findOnPath, installCommand, isExecutable, PROGRAMS, type Located, type ProgramKind } from "../locate.ts";
+import { openVersionCache, type VersionCache } from "./cache.ts";
+import { knownOf } from "./known.ts";
+import { loginOf, type Login } from "./login.ts";
+import { compareVersions, versionOf } from "./version.ts";
+
+export { loginOf, type Login } from "./login.ts";
+export { installCommand, PROGRAMS, type ProgramKind } from "../locate.ts";
+
+export interface FoundProgram {
+  readonly program: string;
+  readonly path: string | undefined;
+  readonly from: Located["from"] | undefined;
+  readonly version: string | undefined;
+  /** The version that this Rookery was tested with, where it knows the program. */
+  readonly tested: string | undefined;
+  /** Against that. */
+  readonly is: "tested" | "newer" | "older" | "unknown";
+  readonly login: Login | undefined;
+  readonly known: readonly string[];
+  /** What installs it, where it is missing. */
+  readonly install: string | undefined;
+}
+
+export interface FindOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Where versions are remembered. */
+  readonly cacheFolder: string;
+  /** For each program to say its version; 5 s if not said. */
+  readonly deadlineMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const DEADLINE_MS = 5_000;
+
+/** By the name of the agent; those that need no program are left out. Never rejects because of a program. */
+export async function findPrograms(
+  agents: Iterable<AgentSpec>,
+  options: FindOptions,
+): Promise<ReadonlyMap<string, FoundProgram>> {
+  const cache = await openVersionCache(options.cacheFolder);
+  const found = Array.from(agents)
+    .filter(({ backend }) => backend !== "api")
+    .map(async (agent) => [agent.name, await look(agent, options, cache)] as const);
+  const programs = new Map(await Promise.all(found));
+  await cache.keep();
+  return programs;
+}
+
+/** Only whether it is there: nothing is started. */
+export function locateProgram(
+  { backend, command }: AgentSpec,
+  place: Pick<FindOptions, "env" | "cwd">,
+): Located | undefined {
+  if (isProgramKind(backend) && command === undefined) return find(backend, place);
+  const [program = "npx", ...rest] = command ?? [];
+  if (!program.includes("/")) {
+    const path = findOnPath(program, place.env);
+    return path === undefined ? undefined : { command: [path, ...rest], from: "configured" };
+  }
+  const path = isAbsolute(program) ? program : resolve(place.cwd, program);
+  return isExecutable(path) ? { command: [path, ...rest], from: "configured" } : undefined;
+}
+
+export function isProgramKind(backend: string): backend is ProgramKind {
+  return Object.hasOwn(PROGRAMS, backend);
+}
+
+async function look(agent: AgentSpec, options: FindOptions, cache: VersionCache): Promise<FoundProgram> {
+  const located = locateProgram(agent, options);
+  const { backend } = agent;
+  const path = located?.command[0];
+  const from = located?.from;
+  if (!isProgramKind(backend)) {
+    const program = agent.command?.[0] ?? "npx";
+    return {
+      program,
+      path,
+      from,
+      version: undefined,
+      tested: undefined,
+      is: "unknown",
+      login: undefined,
+      known: [],
+      install: undefined,
+    };
+  }
+  const { program, tested, package: name } = PROGRAMS[backend];
+  const { deadlineMs = DEADLINE_MS } = options;
+  const version = located && (await versionOf(located, program, { ...options, cache, package: name, deadlineMs }));
+  return {
+    program,
+    path,
+    from,
+    version,
+    tested,
+    is: version === undefined ? "unknown" : (AGAINST[compareVersions(version, tested) + 1] ?? "unknown"),
+    login: loginOf(backend, options.env),
+    known: knownOf(backend, version),
+    install: located === undefined ? installCommand(backend) : undefined,
+  };
+}
+
+const AGAINST = ["older", "tested", "newer"] as const;

@@ -1,0 +1,72 @@
+/** Whether a program is logged in, as far as it shows without reading a credential: by names and files that are there. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { ProgramKind } from "../locate.ts";
+import { isSecret } from "../secrets.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Login {
+  readonly state: "logged in" | "logged out" | "unknown";
+  /** The variable or the file that shows it. */
+  readonly by?: string | undefined;
+  /** What to do where it is not. */
+  readonly how: string;
+}
+
+interface Signs {
+  readonly variables: readonly string[];
+  readonly file: (env: Environment, home: string) => string;
+  /** It may be set up in another way, which only the program knows. */
+  readonly otherwise?: (env: Environment, home: string) => boolean;
+  readonly how: string;
+}
+
+const SIGNS: Readonly<Record<ProgramKind, Signs>> = {
+  "claude-code": {
+    variables: [
+      "ANTHROPIC_API_KEY",
+      "ANTHROPIC_AUTH_TOKEN",
+      "CLAUDE_CODE_OAUTH_TOKEN",
+      "CLAUDE_CODE_USE_BEDROCK",
+      "CLAUDE_CODE_USE_VERTEX",
+    ],
+    file: (env, home) => join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), ".credentials.json"),
+    otherwise: () => process.platform === "darwin", // in the keychain
+    how: "start claude once and type /login, or export ANTHROPIC_API_KEY=…",
+  },
+  codex: {
+    variables: ["CODEX_API_KEY"],
+    file: (env, home) => join(codexHome(env, home), "auth.json"),
+    otherwise: (env, home) => existsSync(join(codexHome(env, home), "config.toml")), // may name another provider
+    how: "codex login",
+  },
+  "gemini-cli": {
+    variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"],
+    file: (_, home) => join(home, ".gemini", "oauth_creds.json"),
+    how: "start gemini once and log in, or export GEMINI_API_KEY=…",
+  },
+  opencode: {
+    variables: [],
+    file: (env, home) => join(env["XDG_DATA_HOME"] || join(home, ".local", "share"), "opencode", "auth.json"),
+    otherwise: (env, home) => existsSync(join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode")),
+    how: "opencode auth login",
+  },
+};
+
+export function loginOf(kind: ProgramKind, env: Environment): Login {
+  const { variables, file, otherwise, how } = SIGNS[kind];
+  const home = env["HOME"] || homedir();
+  const isSet = (name: string): boolean => (env[name] ?? "") !== "";
+  const names = kind === "opencode" ? Object.keys(env).filter(isSecret).sort() : variables; // it takes every provider's
+  const variable = names.find(isSet);
+  if (variable !== undefined) return { state: "logged in", by: variable, how };
+  const path = file(env, home);
+  if (existsSync(path)) return { state: "logged in", by: path, how };
+  return { state: otherwise?.(env, home) === true ? "unknown" : "logged out", how };
+}
+
+function codexHome(env: Environment, home: string): string {
+  return env["CODEX_HOME"] || join(home, ".codex");
+}

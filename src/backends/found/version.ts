@@ -1,0 +1,142 @@
+/** Which version a program has: written beside it, remembered, or asked of it. */
+import { realpath, readFile, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { startAgent } from "../../programs/index.ts";
+import { deadline } from "../../stdx/index.ts";
+import type { Located } from "../locate.ts";
+import { withoutSecrets } from "../secrets.ts";
+import type { VersionCache } from "./cache.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface AskOptions {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly cache: VersionCache;
+  /** What the package is called that brings the program. */
+  readonly package: string;
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Undefined where it cannot be known, or would have to be downloaded to be known. */
+export async function versionOf(located: Located, program: string, options: AskOptions): Promise<string | undefined> {
+  // What a repository brings is not run to find out what it is.
+  if (located.from === "node_modules") return writtenVersion(located.command[0] ?? "", options.package);
+  if (!(await isAskable(located.command, program))) return undefined;
+  const stamp = await stampOf(located.command);
+  const kept = options.cache.get(stamp);
+  if (kept !== undefined) return kept;
+  const version = await asked(located.command, options);
+  if (version !== undefined) options.cache.set(stamp, version);
+  return version;
+}
+
+/** The numbers count first; of two that are the same, one with a word behind it came before. */
+export function compareVersions(one: string, other: string): number {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  for (let at = 0; at < 3; at += 1) {
+    const difference = (a.numbers[at] ?? 0) - (b.numbers[at] ?? 0);
+    if (difference !== 0) return Math.sign(difference);
+  }
+  return Number(a.word === "") - Number(b.word === "");
+}
+
+function partsOf(version: string): { readonly numbers: readonly number[]; readonly word: string } {
+  const [numbers = "", ...words] = version.split("-");
+  return { numbers: numbers.split(".").map(Number), word: words.join("-") };
+}
+
+/** The program itself, or Node with its file; anything else may be what downloads it. */
+async function isAskable(command: readonly string[], program: string): Promise<boolean> {
+  const [first = "", second = ""] = command;
+  if (command.length === 1) return basename(first).startsWith(program);
+  return command.length === 2 && /^node(js)?$/.test(basename(first)) && (await isFile(second));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
+}
+
+/** Another after each change of the files that the command names. */
+async function stampOf(command: readonly string[]): Promise<string> {
+  const stamps = command.map(async (word) => {
+    const found = await stat(word).catch(() => undefined);
+    return found === undefined ? word : `${await realpath(word)} ${found.mtimeMs} ${found.size}`;
+  });
+  return (await Promise.all(stamps)).join(" ");
+}
+
+/** How far above a program's file the description of its package is looked for. */
+const FOLDERS_UP = 5;
+
+async function writtenVersion(path: string, name: string): Promise<string | undefined> {
+  let folder = dirname(await realpath(path).catch(() => path));
+  for (let up = 0; up < FOLDERS_UP; up += 1, folder = dirname(folder)) {
+    const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "{}");
+    const written = described(text);
+    if (written.name === name && typeof written.version === "string") return VERSION.exec(written.version)?.[0];
+  }
+  return undefined;
+}
+
+function described(text: string): { readonly name?: unknown; readonly version?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const VERSION = /\d+\.\d+\.\d+(?:-[\w.]+)?/;
+/** How much of what it prints is looked at. */
+const LINES = 50;
+/** It is to say its version, and do nothing else. */
+const QUIET = {
+  DISABLE_AUTOUPDATER: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  GEMINI_CLI_NO_RELAUNCH: "true",
+  OPENCODE_DISABLE_AUTOUPDATE: "1",
+  OPENCODE_DISABLE_MODELS_FETCH: "1",
+};
+
+async function asked(
+  command: readonly string[],
+  { env, cwd, deadlineMs, signal }: AskOptions,
+): Promise<string | undefined> {
+  const late = signal === undefined ? deadline(deadlineMs) : deadline(deadlineMs, signal);
+  try {
+    const quiet = { ...withoutSecrets(env), ...QUIET };
+    await using program = await startAgent({
+      command: [...command, "--version"],
+      cwd,
+      env: quiet,
+      maxMessageBytes: 4096,
+    });
+    const stop = (): void => void program.close({ eofMs: 0, termMs: 200 });
+    late.signal.addEventListener("abort", stop, { once: true });
+    let lines = 0;
+    let version: string | undefined;
+    await new Promise<void>((resolve) => {
+      program.transport.start({
+        line: (line) => {
+          lines += 1;
+          version ??= VERSION.exec(line.slice(0, 1_000))?.[0];
+          if (version !== undefined || lines > LINES) resolve();
+        },
+        oversize: () => undefined,
+        drained: () => undefined,
+        writeFailed: () => undefined,
+        ended: () => resolve(),
+      });
+      void program.transport.end();
+    });
+    await program.close({ eofMs: version === undefined ? 0 : 200, termMs: 200 });
+    return version;
+  } catch {
+    return undefined; // one that cannot be started has no version, and the list says so
+  } finally {
+    late[Symbol.dispose]();
+  }
+}
