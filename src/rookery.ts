@@ -208,7 +208,7 @@ export class Rookery implements AsyncDisposable {
   /** Lets go of every session, ends every process that was started from here, and closes the log. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const session of this.#sessions) this.#owned.use(session);
+    this.#owned.defer(() => allClosed([...this.#sessions]));
     await this.#owned[Symbol.asyncDispose](); // the sessions first, and the rest although one of them fails
   }
 
@@ -256,4 +256,12 @@ export class Rookery implements AsyncDisposable {
     const { openAuthorizers } = await import("./mcp/oauth/index.ts");
     return this.#owned.use(openAuthorizers({ folder: join(this.home, "mcp"), clock: this.#clock }));
   }
+}
+
+/** At once: an agent that does not want to end is waited for while the others are ended. */
+async function allClosed(sessions: readonly Session[]): Promise<void> {
+  const closings = await Promise.allSettled(sessions.map((session) => session[Symbol.asyncDispose]()));
+  const failures = closings.flatMap((closing) => (closing.status === "rejected" ? [closing.reason as unknown] : []));
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 1) throw new AggregateError(failures, "several sessions could not be closed");
 }
