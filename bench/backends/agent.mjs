@@ -7,15 +7,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 const [dialect, argument] = process.argv.slice(2);
 const session = "00000000-0000-4000-8000-000000000000";
 const TEXT = "x".repeat(180);
-/** Written together, as a program does that has much to say. */
-const CHUNK = 64;
 
 if (dialect === "deaf") {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => undefined);
   process.stdout.write("up\n");
   setInterval(() => undefined, 60_000);
 } else if (dialect === "lines") {
-  await speak(JSON.parse(argument));
+  await speak(JSON.parse(argument.slice(argument.lastIndexOf("{")))); // before it stands what went before
 } else {
   for await (const line of createInterface({ input: process.stdin })) await answer(JSON.parse(line));
 }
@@ -46,8 +44,7 @@ async function answer({ type, request_id, request, message }) {
 
 async function speak({ count, paceMs }) {
   if (paceMs === undefined) {
-    const line = delta(TEXT);
-    for (let sent = 0; sent < count; sent += CHUNK) await write(line.repeat(Math.min(CHUNK, count - sent)));
+    for (let sent = 0; sent < count; sent += 1) await write(delta(TEXT)); // one by one, as a program has them
     return;
   }
   for (let index = 0; index < count; index += 1) {
