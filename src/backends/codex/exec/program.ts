@@ -20,6 +20,7 @@ import { modeOf, type Sandbox } from "../mode.ts";
 import { exitWords } from "../rpc.ts";
 import { hasOurs, serverArguments } from "../servers.ts";
 import { TurnUsage } from "../usage.ts";
+import { mustBeLoggedIn } from "./login.ts";
 import { ExecTurn, type ExecConversation } from "./turn.ts";
 
 const LESS =
@@ -40,9 +41,10 @@ export class ExecProgram implements LiveProgram {
   #told = false;
   #closed = false;
 
-  /** It cannot fork: what was said is told to a new one. */
+  /** It cannot fork: what was said is told to a new one. Throws in words where it could not begin. */
   constructor(start: Start, command: readonly string[], capabilities: Capabilities) {
     this.capabilities = capabilities;
+    mustBeLoggedIn({ env: start.env, command });
     const { agent } = start.context;
     const byPolicy = allowsAll(start.permissions) ? "workspace-write" : "read-only";
     this.#sandbox = agent.mode === undefined ? byPolicy : modeOf(agent).sandbox;

@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { diffsOf, kindOfChanges, undone } from "./changes.ts";
+import type { FileUpdate } from "./wire.ts";
+
+const AFTER = "one\nTWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\nmore\n";
+const BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nold\nten\n";
+const HUNKS = "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n@@ -8,4 +8,4 @@\n eight\n nine\n-old\n ten\n+more\n";
+const update = (diff: string, move_path: string | null = null): FileUpdate => ({
+  path: "/project/a.txt",
+  kind: { type: "update", move_path },
+  diff,
+});
+
+it.each([
+  ["several hunks", AFTER, HUNKS, BEFORE],
+  ["lines that are only new", "a\nb\nc\n", "@@ -1,1 +1,3 @@\n a\n+b\n+c\n", "a\n"],
+  ["lines that are only gone", "a\n", "@@ -1,3 +1 @@\n a\n-b\n-c\n", "a\nb\nc\n"],
+  ["a text that was all there was", "", "@@ -1 +0,0 @@\n-a\n", "a\n"],
+  ["a file that was moved too", "x\n", "@@ -1 +1 @@\n-y\n+x\n\n\nMoved to: /project/b.txt", "y\n"],
+])("takes back %s", (_, after, hunks, before) => {
+  expect(undone(after, hunks)).toBe(before);
+});
+
+it("does not take back what is not there", () => {
+  expect(undone("something else\n", HUNKS)).toBeUndefined();
+});
+
+it("tells a file that is new, one that is gone, and one that has changed", () => {
+  const read = (path: string) => (path === "/project/a.txt" ? AFTER : undefined);
+  const changes: FileUpdate[] = [
+    { path: "/project/new", kind: { type: "add" }, diff: "n\n" },
+    { path: "/project/gone", kind: { type: "delete" }, diff: "g\n" },
+    update(HUNKS),
+  ];
+  expect(diffsOf(changes, read)).toEqual({
+    diffs: [
+      { path: "/project/new", before: null, after: "n\n" },
+      { path: "/project/gone", before: "g\n", after: null },
+      { path: "/project/a.txt", before: BEFORE, after: AFTER },
+    ],
+    rest: [],
+  });
+});
+
+it("shows the hunks where a file was changed again since", () => {
+  const { diffs, rest } = diffsOf([update(HUNKS)], () => "something else\n");
+  expect(diffs).toEqual([]);
+  expect(rest.join("")).toContain("-two\n+TWO");
+});
+
+it.each([
+  ["edit", [update(HUNKS)]],
+  ["edit", [update(HUNKS, "/project/b.txt")]],
+  ["move", [update("\n\nMoved to: /project/b.txt", "/project/b.txt")]],
+  ["delete", [{ path: "/project/gone", kind: { type: "delete" as const }, diff: "" }]],
+])("is told as %s", (kind, changes) => {
+  expect(kindOfChanges(changes)).toBe(kind);
+});

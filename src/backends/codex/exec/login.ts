@@ -1,0 +1,28 @@
+/** Whether `codex exec` has nobody to pay for it: it would only say so when OpenAI has refused it a few times. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { RookeryError } from "../../../domain/index.ts";
+import { LOGIN } from "../outcome.ts";
+
+interface Place {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly command: readonly string[];
+}
+
+/** Throws `provider_auth` where no login is to be found, and nothing speaks for another provider or another place of it. */
+export function mustBeLoggedIn({ env, command }: Place): void {
+  const home = env["CODEX_HOME"] ?? join(env["HOME"] ?? "", ".codex");
+  const isConfigured = command.some((word) => /^(-c|-p|--config|--profile|--oss)/.test(word));
+  const hasKey = (env["CODEX_API_KEY"] ?? env["OPENAI_API_KEY"] ?? "") !== "";
+  if (isConfigured || hasKey || existsSync(join(home, "auth.json"))) return;
+  if (/provider|base_url|credentials_store|profile/.test(settingsIn(home))) return;
+  throw new RookeryError("provider_auth", `codex is not logged in: ${LOGIN}`);
+}
+
+function settingsIn(home: string): string {
+  try {
+    return readFileSync(join(home, "config.toml"), "utf8");
+  } catch {
+    return ""; // it has none
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { kindOfLine, lineOf } from "./shell.ts";
+
+it.each([
+  ["/bin/bash -lc ls", "ls"],
+  ["/bin/bash -lc 'touch x1'", "touch x1"],
+  [`/bin/bash -lc "touch '/tmp/a b'"`, "touch '/tmp/a b'"],
+  [`/bin/zsh -c 'echo '"'"'it'"'"' is'`, "echo 'it' is"],
+  [`bash -lc "echo \\"\\$HOME\\""`, 'echo "$HOME"'],
+  ["/usr/bin/env python3 -c 'print(1)'", "/usr/bin/env python3 -c 'print(1)'"],
+  ["bash -lc 'a' b", "bash -lc 'a' b"],
+])("%s is shown as %s", (command, line) => {
+  expect(lineOf(command)).toBe(line);
+});
+
+it.each([
+  ["ls -la src", "search"],
+  ["cat README.md | head -20", "read"],
+  ["sed -n '1,40p' src/index.ts", "read"],
+  ['rg -n "some words" src', "search"],
+  ["grep -r foo . | wc -l", "search"],
+  ["cat a | tee b", "execute"],
+  ["cat a > b", "execute"],
+  ["cat a; rm b", "execute"],
+  ["cat a && rm b", "execute"],
+  ["cat $(rm b)", "execute"],
+  ["cat `rm b`", "execute"],
+  ["ls\nrm b", "execute"],
+  ["ls & rm b", "execute"],
+  ["cat a | xargs rm", "execute"],
+  ["find . -delete", "execute"],
+  ["rg --pre rm x", "execute"],
+  ["rg x --pre=rm", "execute"],
+  ["sed -i s/a/b/ f", "execute"],
+  ["sed -n '1w f' g", "execute"],
+  ["git status", "execute"],
+  ["catapult x", "execute"],
+  ["cat <(rm b)", "execute"],
+  ["touch x", "execute"],
+])("%s is to %s", (line, kind) => {
+  expect(kindOfLine(line)).toBe(kind);
+});
