@@ -1,11 +1,11 @@
 import { backendContract } from "../contract/index.ts";
 import { standIn } from "../contract/stand-in.ts";
 
-const env = { ANTHROPIC_API_KEY: "fake" };
-/** Terminals pass on a tenth of what pipes do. */
-const onTerminal = { ...env, ROOKERY_NOISE_LINE: String(33 * 1024 * 1024) };
+const login = { ANTHROPIC_API_KEY: "fake" };
+/** More than a line may be, and no more than that: terminals pass on a tenth of what pipes do. */
+const env = { ROOKERY_NOISE_LINE: String(33 * 1024 * 1024) };
 
-backendContract(standIn({ name: "claude", env }), { concurrent: true });
-backendContract(standIn({ name: "claude-pty", recorded: "claude", toml: "pty = true", env: onTerminal }), {
+backendContract(standIn({ name: "claude", login }), { concurrent: true });
+backendContract(standIn({ name: "claude-pty", recorded: "claude", toml: "pty = true", login, env }), {
   concurrent: true,
 });

@@ -46,7 +46,7 @@ export class LiveClaude implements LiveProgram {
     this.nativeId = nativeId;
     this.#counted = how === "new" ? { costUsd: 0 } : undefined;
     this.#channel = new Channel(process.transport);
-    this.#asking = new Asking(this.#channel, () => this.#run?.turn);
+    this.#asking = new Asking(this.#channel, () => this.#current?.turn);
     process.transport.start(
       readRecords({
         record: (record) => this.#hear(record),
@@ -100,6 +100,10 @@ export class LiveClaude implements LiveProgram {
     await this.process.close();
   }
 
+  get #current(): Run | undefined {
+    return this.#run?.isOver === false ? this.#run : undefined;
+  }
+
   #hear(record: JsonRecord): void {
     switch (record["type"]) {
       case "control_response":
@@ -111,8 +115,9 @@ export class LiveClaude implements LiveProgram {
     }
     if (record["subtype"] === "background_tasks_changed") this.#background.changed(record);
     if (record["subtype"] === "task_notification") this.#background.ended(record);
-    if (this.#run === undefined) this.#outside(record);
-    else this.#inside(this.#run, record);
+    const run = this.#current;
+    if (run === undefined) this.#outside(record);
+    else this.#inside(run, record);
     if (record["type"] === "result") this.#counted = { costUsd: costOf(record) };
   }
 
@@ -145,7 +150,7 @@ export class LiveClaude implements LiveProgram {
   }
 
   #tell(tell: (tell: Telling) => void): void {
-    if (this.#run !== undefined) return tell(this.#run.turn.tell);
+    if (this.#current !== undefined) return tell(this.#current.turn.tell);
     this.#kept.push(tell);
     if (this.#kept.length <= KEPT_LINES) return;
     this.#kept = this.#kept.slice(-KEPT_LINES / 2);

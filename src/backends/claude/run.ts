@@ -39,6 +39,7 @@ export class Run {
   #verdict: TurnOutcome | undefined;
   #rateLimit: JsonRecord | undefined;
   #model: string | undefined;
+  #isOver = false;
 
   constructor(parts: RunParts) {
     this.turn = parts.turn;
@@ -61,7 +62,13 @@ export class Run {
     }
   }
 
+  /** Its end is known: what comes now is not of this turn any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   failed(error: Error): void {
+    this.#isOver = true;
     this.#over.reject(error);
   }
 
@@ -182,6 +189,7 @@ export class Run {
   }
 
   #end(outcome: TurnOutcome | LimitReached): void {
+    this.#isOver = true;
     this.#over.resolve(this.turn.signal.aborted ? { status: "cancelled" } : outcome);
   }
 

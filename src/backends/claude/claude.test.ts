@@ -1,0 +1,331 @@
+import { existsSync } from "node:fs";
+import { expect, it, vi } from "vitest";
+import type { EventOf, EventType, SessionEvent } from "../../domain/index.ts";
+import { collect, transcript } from "../../testing/index.ts";
+import { delta, openScene, prompt, result, text, type Step } from "./test-scene.ts";
+
+/** How two turns with these steps read, each from its prompt on. */
+async function played(steps: readonly Step[], prompts: readonly string[] = ["hi"]): Promise<string[][]> {
+  await using scene = await openScene(steps);
+  const session = await scene.open();
+  const turns: string[][] = [];
+  for (const said of prompts) turns.push(read(await collect(session.prompt(said))));
+  return turns;
+}
+
+function read(events: readonly SessionEvent[]): string[] {
+  return transcript(events).filter((line) => !line.startsWith("opened") && !line.startsWith("started"));
+}
+
+function all<Type extends EventType>(events: readonly SessionEvent[], type: Type): EventOf<Type>[] {
+  return events.filter((event): event is EventOf<Type> => event.type === type);
+}
+
+const ask = (id: string, tool = "Bash") => ({
+  send: {
+    type: "control_request",
+    request_id: id,
+    request: { subtype: "can_use_tool", tool_name: tool, input: { command: "rm x" }, tool_use_id: `t-${id}` },
+  },
+});
+const init = { send: { type: "system", subtype: "init", session_id: "other" } };
+const lifecycle = (state: string) => ({ send: { type: "command_lifecycle", command_uuid: "$PROMPT", state } });
+
+it("says a message once, whether it came in parts, whole, both, or with the result alone", async () => {
+  const steps = [prompt, delta("a"), delta("b"), text("ab"), text("whole"), delta("left"), result({ result: "ab" })];
+  expect(await played([...steps, prompt, result({ result: "only here" })], ["one", "two"])).toEqual([
+    ["says ab", "says whole", "says left", "ended done"],
+    ["says only here", "ended done"],
+  ]);
+});
+
+it("forgets a message that was cut off and begun anew", async () => {
+  const again = { send: { type: "stream_event", event: { type: "message_start" }, parent_tool_use_id: null } };
+  expect(await played([prompt, delta("hal"), again, delta("whole"), text("whole"), result()])).toEqual([
+    ["says whole", "ended done"],
+  ]);
+});
+
+it("keeps what a sub-agent says out of the message, and tells its tools as tools", async () => {
+  const of = (content: object) => ({
+    send: { type: "assistant", message: { content: [content] }, parent_tool_use_id: "t1" },
+  });
+  const call = { type: "tool_use", id: "t1", name: "Agent", input: { description: "Looks around" } };
+  const ends = (id: string, parent: string | null) => ({
+    send: {
+      type: "user",
+      message: { content: [{ type: "tool_result", tool_use_id: id, content: "found" }] },
+      parent_tool_use_id: parent,
+    },
+  });
+  await using scene = await openScene([
+    prompt,
+    delta("Let me"),
+    text("Let me"),
+    { send: { type: "assistant", message: { content: [call] }, parent_tool_use_id: null } },
+    of({ type: "text", text: "looking" }),
+    of({ type: "tool_use", id: "t2", name: "Read", input: { file_path: "/project/a" } }),
+    ends("t2", "t1"),
+    ends("t1", null),
+    text("Done"),
+    result(),
+  ]);
+  const events = await collect((await scene.open()).prompt("hi"));
+  expect(read(events)).toEqual([
+    "says Let me",
+    "tool Looks around",
+    "tool Read /project/a",
+    "tool ok",
+    "tool ok",
+    "says Done",
+    "ended done",
+  ]);
+  expect(all(events, "tool.updated")).toMatchObject([{ toolId: "t1", text: "looking" }]);
+});
+
+it("waits for an agent in the background, and for what the model says of its end", async () => {
+  const task = { task_id: "k1", task_type: "local_agent" };
+  const tasks = (...running: object[]) => ({
+    send: { type: "system", subtype: "background_tasks_changed", tasks: running },
+  });
+  const ended = { send: { type: "system", subtype: "task_notification", task_id: "k1", status: "completed" } };
+  expect(
+    await played([prompt, tasks(task), text("It runs"), result(), ended, tasks(), init, text("It is done"), result()]),
+  ).toEqual([["says It runs", "says It is done", "ended done"]]);
+});
+
+it("does not take the end of what the program began by itself for the end of the turn", async () => {
+  const steps = [
+    prompt,
+    lifecycle("queued"),
+    text("by myself"),
+    result(),
+    lifecycle("started"),
+    text("hello"),
+    result(),
+  ];
+  expect(await played(steps)).toEqual([["says by myself", "says hello", "ended done"]]);
+});
+
+it("stops what the program begins between turns, refuses what it asks then, and says so in the next", async () => {
+  const steps = [prompt, result(), init, { wait: "interrupt" }, ask("q1"), { wait: "control_response" }];
+  await using scene = await openScene([...steps, prompt, text("hello"), result()]);
+  const session = await scene.open();
+  await collect(session.prompt("one"));
+  await vi.waitFor(async () => expect((await scene.heard()).at(-1)?.type).toBe("control_response"));
+  const last = (await scene.heard()).at(-1);
+  expect(last?.response).toMatchObject({ request_id: "q1", response: { behavior: "deny" } });
+  expect(read(await collect(session.prompt("two")))).toEqual(["notice agent_stopped", "says hello", "ended done"]);
+});
+
+it("takes back what it asked when the program withdraws it", async () => {
+  const withdraw = { send: { type: "control_cancel_request", request_id: "q1" } };
+  const steps = [prompt, ask("q1"), ask("q2"), { wait: "control_response" }, withdraw, text("never mind"), result()];
+  await using scene = await openScene(steps);
+  const session = await scene.open();
+  const turn = collect(session.prompt("hi"));
+  await vi.waitFor(() => expect(session.state.requests).toHaveLength(2));
+  await session.answer("r2", { decision: "allow" });
+  expect(all(await turn, "permission.resolved")).toMatchObject([
+    { requestId: "r2", decision: "allow" },
+    { requestId: "r1", decision: "cancelled" },
+  ]);
+  const answers = (await scene.heard()).filter(({ type }) => type === "control_response");
+  expect(answers.map(({ response }) => response)).toMatchObject([{ request_id: "q2" }]);
+});
+
+it("refuses what nobody here can answer, in words", async () => {
+  const odd = { send: { type: "control_request", request_id: "q1", request: { subtype: "hook_callback" } } };
+  await using scene = await openScene([prompt, odd, { wait: "control_response" }, result()]);
+  await collect((await scene.open()).prompt("hi"));
+  expect((await scene.heard()).at(-1)?.response).toMatchObject({ subtype: "error", request_id: "q1" });
+});
+
+it("asks what a server asks through the program, and gives the answer back", async () => {
+  const schema = { type: "object", properties: { name: { type: "string" } } };
+  const request = { subtype: "elicitation", mcp_server_name: "notes", message: "Your name?", requested_schema: schema };
+  const asks = { send: { type: "control_request", request_id: "q1", request } };
+  await using scene = await openScene([prompt, asks, { wait: "control_response" }, result()]);
+  const session = await scene.open();
+  const turn = collect(session.prompt("hi"));
+  await vi.waitFor(() => expect(session.state.requests).toHaveLength(1));
+  await session.answer("r1", { action: "accept", content: { name: "Ada" } });
+  expect(all(await turn, "question.asked")).toMatchObject([{ message: "Your name?", from: "notes", schema }]);
+  expect((await scene.heard()).at(-1)?.response).toMatchObject({
+    response: { action: "accept", content: { name: "Ada" } },
+  });
+});
+
+it("survives records that are not what they should be, keeps those that it does not know, and shows noise", async () => {
+  const odd = [
+    { type: "assistant", message: 7 },
+    { type: "assistant", message: { content: [null, 7, { type: "text", text: 7 }, { type: "tool_use", id: 7 }] } },
+    { type: "user", message: { content: "x" } },
+    { type: "user", message: { content: [{ type: "tool_result", tool_use_id: "unknown" }] } },
+    { type: "stream_event", event: [] },
+    { type: "stream_event" },
+    { type: "system", subtype: 7 },
+    { type: "rate_limit_event" },
+    { type: "control_request" },
+    { type: "control_response", response: 7 },
+    { type: "command_lifecycle" },
+    { nothing: true },
+    { type: "brand_new", of: "tomorrow" },
+  ].map((send): Step => ({ send }));
+  await using scene = await openScene([
+    prompt,
+    ...odd,
+    { print: "\u001B[31mloud\u001B[0m\n" },
+    text("hello"),
+    result(),
+  ]);
+  const events = await collect((await scene.open()).prompt("hi"));
+  expect(read(events)).toEqual(["prints loud\n", "says hello", "ended done"]);
+  expect(all(events, "agent.raw").map(({ data }) => data)).toEqual([
+    { type: "system", subtype: 7 },
+    { nothing: true },
+    { type: "brand_new", of: "tomorrow" },
+  ]);
+});
+
+it.each([
+  [
+    "max turns",
+    { subtype: "error_max_turns", errors: ["Reached maximum number of turns (2)"] },
+    "agent_failed",
+    "Reached maximum number of turns (2)",
+  ],
+  [
+    "its own notes",
+    { subtype: "error_during_execution", errors: ["[ede_diagnostic] x=1"] },
+    "agent_failed",
+    "Claude Code ended the turn with error_during_execution",
+  ],
+  [
+    "a broken API",
+    { result: "API Error: 500", terminal_reason: "api_error", api_error_status: 500 },
+    "provider_failed",
+    "API Error: 500",
+  ],
+  ["an overloaded API", { result: "Overloaded", api_error_status: 529 }, "provider_overloaded", "Overloaded"],
+  ["no login", { result: "Invalid API key · Please run /login" }, "provider_auth", "run `claude` and then /login"],
+  [
+    "an expired login",
+    { result: "OAuth token has expired.", api_error_status: 401 },
+    "provider_auth",
+    "claude setup-token",
+  ],
+])("fails a turn in words after %s", async (_, of, code, words) => {
+  await using scene = await openScene([prompt, result({ is_error: true, ...of })]);
+  const [end] = all(await collect((await scene.open()).prompt("hi")), "turn.ended");
+  expect(end?.outcome).toMatchObject({ status: "failed", code, message: expect.stringContaining(words) as string });
+});
+
+it("does not wait for three minutes with a key that is wrong", async () => {
+  const retry = (attempt: number) => ({
+    send: {
+      type: "system",
+      subtype: "api_retry",
+      attempt,
+      max_retries: 10,
+      error_status: 401,
+      error: "authentication_failed",
+    },
+  });
+  const aborted = result({ is_error: true, subtype: "error_during_execution" });
+  expect(await played([prompt, retry(1), retry(2), { wait: "interrupt" }, aborted])).toEqual([
+    ["notice api_retry", "notice api_retry", "ended failed provider_auth"],
+  ]);
+});
+
+it("fails a turn with the last words of a program that died", async () => {
+  await using scene = await openScene([prompt, { stderr: "out of memory\n" }, { exit: 7 }]);
+  const events = await collect((await scene.open()).prompt("hi"));
+  expect(all(events, "turn.ended")).toMatchObject([
+    { outcome: { status: "failed", code: "agent_exited", message: "Claude Code ended with code 7: out of memory" } },
+  ]);
+});
+
+it("tells what a turn took, and not what the session did, also where the program counts the session alone", async () => {
+  const usage = { input_tokens: 10, output_tokens: 2, cache_read_input_tokens: 5, cache_creation_input_tokens: 1 };
+  const since = {
+    big: { inputTokens: 4, outputTokens: 1, costUSD: 0.5, contextWindow: 100 },
+    small: { inputTokens: 1 },
+  };
+  await using scene = await openScene([
+    prompt,
+    result({ usage, total_cost_usd: 0.25 }),
+    prompt,
+    result({ usage, total_cost_usd: 0.75 }),
+    prompt,
+    result({ usage, total_cost_usd: 2, model_usage_since_last_result: since }),
+  ]);
+  const session = await scene.open();
+  for (const said of ["one", "two", "three"]) await collect(session.prompt(said));
+  const tokens = { inputTokens: 16, outputTokens: 2, cacheReadTokens: 5, cacheWriteTokens: 1, costBy: "reported" };
+  expect(all(await scene.events(session.id), "usage.reported")).toMatchObject([
+    { ...tokens, costUsd: 0.25 },
+    { ...tokens, costUsd: 0.5 },
+    { model: "big", inputTokens: 4, outputTokens: 1, costUsd: 0.5, contextSize: 100 },
+    { model: "small", inputTokens: 1, outputTokens: 0 },
+  ]);
+});
+
+it("does not know what the first turn of a resumed session cost where the program counts the session alone", async () => {
+  const steps = [prompt, result({ usage: { input_tokens: 1 }, total_cost_usd: 3 })];
+  await using scene = await openScene(steps, { context: { nativeId: "s1" } });
+  const [usage] = all(await collect((await scene.open()).prompt("hi")), "usage.reported");
+  expect(usage).not.toHaveProperty("costUsd");
+});
+
+it("starts the program without what an outer Claude Code left, and with servers that only it can read", async () => {
+  const server = {
+    type: "http" as const,
+    name: "notes",
+    url: "http://127.0.0.1:9/mcp",
+    headers: { Authorization: "s3cret" },
+  };
+  await using scene = await openScene([prompt, result()], {
+    env: { CLAUDECODE: "1", CLAUDE_CODE_ENTRYPOINT: "cli", CLAUDE_CODE_MAX_RETRIES: "3" },
+    context: { mcpServers: [server] },
+    files: { ".mcp.json": JSON.stringify({ mcpServers: { brought: { command: "x" } } }) },
+  });
+  await scene.open();
+  const [started] = await scene.heard();
+  expect(started?.env).toMatchObject({ DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_MAX_RETRIES: "3" });
+  expect(Object.keys(started?.env ?? {})).not.toContain("CLAUDECODE");
+  expect(Object.keys(started?.env ?? {})).not.toContain("CLAUDE_CODE_ENTRYPOINT");
+  expect(started?.servers?.config).toEqual({
+    mcpServers: { notes: { type: "http", url: server.url, headers: server.headers } },
+  });
+  expect(existsSync(started?.servers?.file ?? "")).toBe(false);
+  expect(started?.args?.join(" ")).not.toContain("s3cret");
+  expect(started?.args).toContain(`--settings=${JSON.stringify({ disabledMcpjsonServers: ["brought"] })}`);
+});
+
+it.each([
+  [
+    { stderr: "option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are plan, auto.\n" },
+    "config_invalid",
+    "it knows plan, auto",
+  ],
+  [{ stderr: "cannot be used with root/sudo privileges\n" }, "config_invalid", "IS_SANDBOX"],
+  [{ stderr: "Not logged in · Please run /login\n" }, "provider_auth", "ANTHROPIC_API_KEY"],
+  [{ print: "Segmentation fault\n" }, "agent_exited", "code 1 before it answered: Segmentation fault"],
+])("says what to do where the program ends at its start with %j", async (words, code, told) => {
+  await using scene = await openScene([{ silent: true }, words, { exit: 1 }]);
+  await expect(scene.open()).rejects.toMatchObject({ code, message: expect.stringContaining(told) as string });
+});
+
+it("gives a program up that does not answer when it is greeted", async () => {
+  await using scene = await openScene([{ silent: true }, { stderr: "thinking\n" }, { wait: "user" }]);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const opening = expect(scene.open()).rejects.toMatchObject({ code: "agent_failed" });
+    while ((await scene.heard()).length < 2) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await opening;
+  } finally {
+    vi.useRealTimers();
+  }
+});
