@@ -193,3 +193,46 @@ it("tells a fork, which has no session of the program's own, what went before", 
   expect(events.find(({ type }) => type === "agent.connected")).toMatchObject({ how: "handed_over" });
   expect(JSON.stringify(await scene.received())).toContain("User: remember the green door");
 });
+
+it("waits until a limit is over that the agent fails with", async () => {
+  const error = { code: 429, message: "You have exhausted your capacity. Your quota will reset after 3h12m5s." };
+  await using scene = await openScene({ prompts: [{ answer: { error } }] });
+  const session = await scene.open();
+  const turn = session.prompt("x");
+  const seen: SessionEvent[] = [];
+  for await (const event of turn) {
+    seen.push(event);
+    if (event.type === "turn.parked") void session.cancel();
+  }
+  const limit = seen.find((event) => event.type === "limit.reached");
+  expect(limit?.message).toContain("exhausted your capacity");
+  expect((Date.parse(limit?.resetsAt ?? "") - Date.parse(limit?.at ?? "")) / 3_600_000).toBeCloseTo(3.2, 1);
+  expect(await turn.outcome).toEqual({ status: "cancelled" });
+});
+
+it("says how to mend it that an agent's login is not accepted", async () => {
+  const error = { code: -32603, message: "Internal error: Incorrect API key provided: ****." };
+  await using scene = await openScene({ prompts: [{ answer: { error } }] });
+  const session = await scene.open();
+  expect(await session.prompt("x").outcome).toMatchObject({
+    status: "failed",
+    code: "provider_auth",
+    message: expect.stringMatching(/^scripted has no login that is accepted: log in .* Incorrect API key/) as string,
+  });
+});
+
+it("tells what an edit changed from what was asked for, where the agent does not say it", async () => {
+  const rawInput = { filePath: "/w/a", oldString: "1", newString: "2" };
+  const call = { toolCallId: "t1", title: "Edit", kind: "edit", rawInput };
+  const done = { toolCallId: "t1", status: "completed", content: [] };
+  await using scene = await openScene({
+    prompts: [
+      [{ update: { sessionUpdate: "tool_call", ...call } }, { update: { sessionUpdate: "tool_call_update", ...done } }],
+    ],
+  });
+  const session = await scene.open();
+  const events = await collect(session.prompt("x"));
+  expect(events.find(({ type }) => type === "tool.ended")).toMatchObject({
+    diffs: [{ path: "/w/a", before: "1", after: "2" }],
+  });
+});

@@ -79,11 +79,15 @@ it("stops a turn by ending its process, and goes on with the next", async () => 
   const session = await scene.open({ permissions: "all" });
   const turn = session.prompt("wait");
   const events: SessionEvent[] = [];
+  let since = 0;
   for await (const event of turn) {
     events.push(event);
-    if (event.type === "message.delta") void session.cancel();
+    if (event.type !== "message.delta") continue;
+    since = Date.now();
+    void session.cancel();
   }
   expect(await turn.outcome).toEqual({ status: "cancelled" });
+  expect(Date.now() - since).toBeLessThan(4_000); // before the deadline of those that do not stop
   const [process] = all(events, "process.started");
   expect(process !== undefined && isAlive(process)).toBe(false);
   expect(transcript(await collect(session.prompt("two")))).toContain("says I heard 2");
