@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 const text = z.string();
+const anything = z.unknown().optional();
 const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().catch(undefined);
 
 export const FileUpdate = z.object({
@@ -33,18 +34,18 @@ const mcpCall = z.object({
   server: text,
   tool: text,
   status: text,
-  arguments: z.unknown(),
+  arguments: anything,
   readOnlyHint: maybe(z.boolean()),
-  result: maybe(z.object({ content: z.array(z.unknown()) })),
+  result: maybe(z.object({ content: z.array(anything) })),
   error: maybe(z.object({ message: text })),
 });
 const dynamicCall = z.object({
   type: z.literal("dynamicToolCall"),
   id: text,
   tool: text,
-  arguments: z.unknown(),
+  arguments: anything,
   status: text,
-  contentItems: maybe(z.array(z.unknown())),
+  contentItems: maybe(z.array(anything)),
 });
 const agentCall = z.object({
   type: z.literal("collabAgentToolCall"),
@@ -87,7 +88,7 @@ export type Item = z.infer<typeof Item>;
 export const TurnError = z.object({
   message: text,
   /** A word, or a word with details. */
-  codexErrorInfo: z.unknown(),
+  codexErrorInfo: anything,
   additionalDetails: maybe(text),
 });
 export type TurnError = z.infer<typeof TurnError>;
@@ -115,7 +116,7 @@ export type RateLimits = z.infer<typeof RateLimits>;
 
 /** Whose a notification is. */
 export const Place = z.object({ threadId: maybe(text), turnId: maybe(text) });
-export const ItemEvent = z.object({ item: z.unknown() });
+export const ItemEvent = z.object({ item: anything });
 export const Delta = z.object({ itemId: text, delta: text });
 export const Progress = z.object({ itemId: text, message: text });
 export const PartAdded = z.object({ itemId: text, summaryIndex: z.number() });
@@ -132,7 +133,7 @@ export const ServerStartup = z.object({ name: text, status: text, error: maybe(t
 export const Resolved = z.object({ requestId: z.union([text, z.number()]) });
 
 export const Initialized = z.object({ userAgent: z.string().catch("") });
-export const Account = z.object({ account: z.unknown(), requiresOpenaiAuth: z.boolean() });
+export const Account = z.object({ account: anything, requiresOpenaiAuth: z.boolean() });
 export const Thread = z.object({ thread: z.object({ id: text }), model: maybe(text), modelProvider: maybe(text) });
 export const Settings = z.object({ config: z.object({ openai_base_url: maybe(text) }) });
 
@@ -149,7 +150,7 @@ export const ChangeApproval = z.object({ itemId: text, reason: maybe(text), gran
 export const MorePermissions = z.object({
   itemId: text,
   reason: maybe(text),
-  permissions: z.object({ network: z.unknown(), fileSystem: z.unknown() }),
+  permissions: z.object({ network: anything, fileSystem: anything }),
 });
 export const UserInput = z.object({
   questions: z.array(
@@ -168,10 +169,10 @@ export const Elicitation = z.object({
   serverName: text,
   mode: text,
   message: text,
-  requestedSchema: z.unknown(),
+  requestedSchema: anything,
   url: maybe(text),
-  _meta: z.unknown(),
+  _meta: anything,
 });
 export type Elicitation = z.infer<typeof Elicitation>;
 /** In the `_meta` of what is in truth the question whether a tool may be called. */
-export const ToolApproval = z.object({ codex_approval_kind: z.literal("mcp_tool_call"), tool_params: z.unknown() });
+export const ToolApproval = z.object({ codex_approval_kind: z.literal("mcp_tool_call"), tool_params: anything });

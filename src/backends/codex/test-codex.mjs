@@ -1,0 +1,82 @@
+// For tests: a program that speaks as `codex app-server` does, and does in each turn what a file says.
+import { appendFileSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const [file, record, subcommand, ...args] = process.argv.slice(2);
+const script = JSON.parse(readFileSync(file, "utf8"));
+const [threadId, turnId] = ["thread-1", "turn-1"];
+const waiting = new Map();
+let asked = 0;
+
+function note(what) {
+  appendFileSync(record, `${JSON.stringify(what)}\n`);
+}
+
+function send(message) {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+function params(given) {
+  return { threadId, turnId, ...given };
+}
+
+const steps = {
+  async notify([method, given]) {
+    send({ method, params: params(given) });
+  },
+  /** Says what it was answered, as its message. */
+  async ask([method, given]) {
+    const id = asked++;
+    const answer = await new Promise((resolve) => {
+      waiting.set(id, resolve);
+      send({ method, id, params: params(given) });
+    });
+    const text = JSON.stringify(answer);
+    send({ method: "item/completed", params: params({ item: { type: "agentMessage", id: `answer-${id}`, text } }) });
+  },
+  /** Asks, and does not wait for the answer. */
+  async drop([method, given]) {
+    const id = asked++;
+    send({ method, id, params: params(given) });
+  },
+  async exit([code, words]) {
+    process.stderr.write(words);
+    process.exit(code);
+  },
+};
+
+async function turn() {
+  for (const [step, ...given] of script.turn) await steps[step](given);
+  const { status = "completed", error = null } = script.end ?? {};
+  send({ method: "turn/completed", params: { threadId, turn: { id: turnId, status, error } } });
+}
+
+const serve = {
+  initialize: () => ({ userAgent: "rookery/0.166.0 (test)" }),
+  "account/read": () => script.account ?? { account: null, requiresOpenaiAuth: false },
+  "config/read": () => ({ config: script.config ?? {} }),
+  "thread/start": () => ({ thread: { id: threadId }, model: "m", modelProvider: script.provider ?? "fake" }),
+  "thread/resume": () => ({ thread: { id: threadId }, model: "m", modelProvider: "fake" }),
+  "turn/start": () => {
+    setImmediate(turn);
+    return { turn: { id: turnId, status: "inProgress" } };
+  },
+  "turn/interrupt": () => ({}),
+};
+
+note({ args: [subcommand, ...args], env: process.env });
+if (subcommand === "app-server" && script.isOld) {
+  process.stderr.write("error: unrecognized subcommand 'app-server'\n");
+  process.exit(2);
+}
+if (subcommand === "exec") {
+  for (const event of script.exec) send(event);
+  process.exit(0);
+}
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const message = JSON.parse(line);
+  note(message);
+  const { id, method, result, error } = message;
+  if (method === undefined) waiting.get(id)?.(result ?? error);
+  else if (id !== undefined) send({ id, result: serve[method]() });
+});
