@@ -29,19 +29,29 @@ export interface StandIn {
   readonly recorded?: ProgramName;
   /** Further lines of `[agents.it]`. */
   readonly toml?: string;
+  /** What its login is, in the environment. */
+  readonly login?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly skips?: Subject["skips"];
 }
 
-export function standIn({ name, recorded = name, skips = {}, ...more }: StandIn): Subject {
+export function standIn({ name, recorded = name, skips = {}, toml, env, login }: StandIn): Subject {
   return {
     ...FACTS[name],
     skips,
-    open: (behaviour) => openStandIn(join(RECORDED, recorded, `${LIKE[behaviour] ?? behaviour}.ndjson`), more),
+    open: (behaviour) => {
+      const recording = join(RECORDED, recorded, `${LIKE[behaviour] ?? behaviour}.ndjson`);
+      return openStandIn(recording, { toml, env: { ...env, ...(behaviour !== "login" && login) } });
+    },
   };
 }
 
-async function openStandIn(recording: string, { toml = "", env = {} }: Pick<StandIn, "toml" | "env">): Promise<Scene> {
+interface Equipped {
+  readonly toml: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function openStandIn(recording: string, { toml = "", env }: Equipped): Promise<Scene> {
   await using opening = new DisposeStack();
   const place = opening.use(await openPlace());
   const played = join(place.root, "played");

@@ -13,6 +13,8 @@ export interface Subject {
   readonly hasProgram?: boolean;
   /** Does the agent say a message in parts? Yes if not said. */
   readonly streams?: boolean;
+  /** Does it print words, and say no messages? No if not said. */
+  readonly prints?: boolean;
   /** Are its tools told with their kinds and diffs? Yes if not said. */
   readonly describes?: boolean;
   /** Which of `SECRETS` its program gets. */

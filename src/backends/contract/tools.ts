@@ -85,7 +85,7 @@ export const tools = {
   mcp: {
     says: "a tool of ours is called through the gate, and once in the log",
     async run(user) {
-      const session = await user.open();
+      const session = await user.open({ permissions: "ask" });
       const events = await play(user, session, PROMPTS.mcp, { decision: "allow" });
       expect(user.notes).toEqual([{ text: NOTE }]);
       expect(all(events, "permission.requested")).toMatchObject([{ tool: "note" }]);
