@@ -1,49 +1,101 @@
 /** `rookery agents`: what can be driven here, and what is missing for the rest. */
-import { type Config, loadConfig } from "../config/load.ts";
+import { join } from "node:path";
+import { findPrograms, type FoundProgram } from "../backends/found/index.ts";
+import { homeFolder } from "../config/home.ts";
+import { type AgentConfig, loadConfig } from "../config/load.ts";
 import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { columns } from "./format.ts";
-import { type Io, print, printJson, say } from "./io.ts";
+import { asTyped, print, printJson, say } from "./io.ts";
 import { isSet } from "./options.ts";
 import { oneLine } from "./printable.ts";
-import { isOnPath, PROGRAMS, readinessOf } from "./readiness.ts";
+import { readinessOf, type Readiness, readyAgents } from "./readiness.ts";
+
+interface Row extends Readiness {
+  readonly name: string;
+  readonly backend: AgentConfig["backend"];
+  readonly model: string | undefined;
+  readonly isDefault: boolean;
+  readonly builtIn: boolean;
+  /** Left out where it needs none. */
+  readonly program: FoundProgram | undefined;
+}
 
 export async function agents({ io, options }: Call): Promise<ExitCode> {
-  const config = await loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" });
+  const here = { env: io.env, cwd: io.cwd() };
+  const config = await loadConfig({ ...here, trust: "leave_out" });
   if (config.trust.status === "untrusted") {
     say(io, `${config.root} is not trusted, so its agents are left out; look at it, then: rookery trust`);
   }
-  const listed = agentRows(config, io);
-  const backends = PROGRAMS.map(({ backend, program }) => ({
-    backend,
-    program,
-    found: isOnPath(program, io.env),
-    driven: false,
-  }));
+  const programs = await findPrograms(config.agents.values(), {
+    ...here,
+    cacheFolder: join(homeFolder(io.env), "cache"),
+  });
+  const rows = Array.from(config.agents.values(), (agent): Row => {
+    const { name, backend, model, builtIn } = agent;
+    const isDefault = name === config.defaults.agent;
+    return { name, backend, model, isDefault, builtIn, ...readinessOf(agent, here), program: programs.get(name) };
+  });
   if (isSet(options, "json")) {
-    await printJson(io, { agents: listed, backends });
+    await printJson(io, { agents: rows });
     return EXIT.done;
   }
-  const rows = listed.map(({ name, backend, model, isDefault, ready, missing }) => [
-    `${isDefault ? "*" : " "} ${name}`,
-    backend,
-    oneLine(model ?? ""),
-    ready ? "ready" : oneLine(missing ?? ""),
-  ]);
-  const later = backends.map(
-    ({ backend, program, found }) => `${backend} (${program} ${found ? "found" : "not found"})`,
-  );
-  await print(io, `${columns(rows)}\nnot driven by this version yet: ${later.join(", ")}\n`);
+  const notes = [...rows.flatMap(advice), ...insteadOf(rows, readyAgents(config, here)), ...known(rows)];
+  const told = notes.length === 0 ? "" : `\n${notes.map(wrapped).join("")}`;
+  await print(io, asTyped(io, `${columns(rows.map(cells))}${told}`));
   return EXIT.done;
 }
 
-function agentRows(config: Config, { env }: Io) {
-  return Array.from(config.agents.values(), (agent) => ({
-    name: agent.name,
-    backend: agent.backend,
-    model: agent.model,
-    isDefault: agent.name === config.defaults.agent,
-    builtIn: agent.builtIn,
-    ...readinessOf(agent, env),
-  }));
+const WIDTH = 100;
+const CELL = 34;
+
+function cells({ isDefault, name, backend, model, ready, program }: Row): string[] {
+  return [
+    `${isDefault ? "*" : " "} ${name}`,
+    backend,
+    oneLine(program === undefined ? (model ?? "") : programCell(program), CELL),
+    program?.login?.state ?? "",
+    ready ? "ready" : "not ready",
+  ];
+}
+
+const PLACES = { configured: "as configured", path: "on the PATH", node_modules: "in node_modules" };
+
+function programCell({ program, from, version, is }: FoundProgram): string {
+  if (from === undefined) return `${program} not found`;
+  if (version === undefined) return `${program} ${PLACES[from]}`;
+  return `${version}${is === "tested" ? "" : ` (${is})`} ${PLACES[from]}`;
+}
+
+function advice({ name, missing, program }: Row): string[] {
+  const { version, tested, is, path } = program ?? {};
+  const other = is === "newer" || is === "older";
+  return [
+    ...(missing === undefined ? [] : [`${name}: ${missing}`]),
+    ...(other ? [`${name}: ${path ?? ""} is ${is} (${version ?? ""}) than what was tested (${tested ?? ""})`] : []),
+  ];
+}
+
+function insteadOf(rows: readonly Row[], [first]: readonly string[]): string[] {
+  const meant = rows.find(({ isDefault }) => isDefault);
+  if (first === undefined || meant === undefined || meant.ready) return [];
+  return [`${meant.name} is the default and not ready; ready here: rookery run "…" --agent ${first}`];
+}
+
+function known(rows: readonly Row[]): string[] {
+  const said = rows.flatMap(({ program }) => {
+    const { known: facts = [], version = "" } = program ?? {};
+    return facts.map((fact) => `known of ${program?.program ?? ""} ${version}: ${fact}`);
+  });
+  return [...new Set(said)];
+}
+
+function wrapped(text: string): string {
+  const lines = [""];
+  for (const word of oneLine(text).split(" ")) {
+    const last = lines.at(-1) ?? "";
+    if (last !== "" && last.length + 1 + word.length > WIDTH) lines.push(`  ${word}`);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return `${lines.join("\n")}\n`;
 }

@@ -112,10 +112,12 @@ describe("configuration", () => {
     });
   });
 
-  it("an agent that this version does not drive yet is said so", async () => {
-    place = await openPlace([], { files: { "rookery.toml": `[agents.claude]\nbackend = "claude-code"` } });
-    await place.rookery(["trust"]);
-    expectRefusal(await place.rookery(["run", "x"]), { code: 1, says: ["claude-code", "rookery agents"] });
+  it("an agent whose program is missing is answered with what installs it", async () => {
+    place = await openPlace();
+    expectRefusal(await place.rookery(["run", "x", "--agent", "codex"], { env: { PATH: "/nowhere" } }), {
+      code: 1,
+      says: ["needs the program codex", "npm install -g @openai/codex@"],
+    });
   });
 });
 

@@ -1,8 +1,9 @@
 /** Whether an agent can be driven here, and if not, what is missing. */
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
+import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
 import type { Env } from "../config/home.ts";
-import type { AgentSpec, BackendKind } from "../domain/backend.ts";
+import type { Config } from "../config/load.ts";
+import type { AgentSpec } from "../domain/backend.ts";
 
 export interface Readiness {
   readonly ready: boolean;
@@ -15,23 +16,19 @@ export const PROVIDER_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ["anthropic", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"]],
 ]);
 
-/** The programs behind the backends that later versions drive. */
-export const PROGRAMS: readonly { readonly backend: BackendKind; readonly program: string }[] = [
-  { backend: "claude-code", program: "claude" },
-  { backend: "codex", program: "codex" },
-  { backend: "gemini-cli", program: "gemini" },
-  { backend: "opencode", program: "opencode" },
-];
+/** Where one is. */
+export interface Here {
+  readonly env: Env;
+  readonly cwd: string;
+}
 
-export function readinessOf(agent: AgentSpec, env: Env): Readiness {
-  if (agent.backend === "acp") {
-    const program = agent.command?.[0] ?? "npx";
-    return isOnPath(program, env) ? READY : missing(`${program} was not found: install it, or correct its command`);
-  }
-  if (agent.backend !== "api") {
-    const program = PROGRAMS.find(({ backend }) => backend === agent.backend)?.program ?? "";
-    const found = isOnPath(program, env) ? "was found" : "was not found";
-    return missing(`this version does not drive ${agent.backend} yet (${program} ${found})`);
+/** Nothing is started to find out. */
+export function readinessOf(agent: AgentSpec, { env, cwd }: Here): Readiness {
+  const { backend } = agent;
+  if (backend !== "api") {
+    if (locateProgram(agent, { env, cwd }) === undefined) return missing(whereTo(agent));
+    const login = isProgramKind(backend) ? loginOf(backend, env) : undefined;
+    return login?.state === "logged out" ? missing(`logged out: ${login.how}`) : READY;
   }
   if (agent.model === undefined) return missing('it names no model: add model = "anthropic/…"');
   const provider = agent.model.split("/")[0] ?? "";
@@ -46,18 +43,24 @@ export function hasKey(provider: string, env: Env): boolean {
   return (PROVIDER_KEYS.get(provider) ?? []).some((variable) => (env[variable] ?? "") !== "");
 }
 
-export function isOnPath(program: string, env: Env): boolean {
-  if (program.includes("/")) return isExecutable(program);
-  return (env["PATH"] ?? "").split(delimiter).some((folder) => folder !== "" && isExecutable(join(folder, program)));
+/** By name, with the one that is used if none is named first. */
+export function readyAgents(config: Config, here: Here): string[] {
+  const first = config.agents.get(config.defaults.agent);
+  const all = new Set([...(first === undefined ? [] : [first]), ...config.agents.values()]);
+  return Array.from(all)
+    .filter((agent) => readinessOf(agent, here).ready)
+    .map(({ name }) => name);
 }
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false; // not there, or not ours to run
+export function isOnPath(program: string, env: Env): boolean {
+  return findOnPath(program, env) !== undefined;
+}
+
+function whereTo({ backend, command }: AgentSpec): string {
+  if (isProgramKind(backend) && command === undefined) {
+    return `${PROGRAMS[backend].program} was not found: ${installCommand(backend)}`;
   }
+  return `${command?.[0] ?? "npx"} was not found: install it, or correct its command`;
 }
 
 const READY: Readiness = { ready: true, missing: undefined };

@@ -1,23 +1,23 @@
 /** What a bare `rookery` says: where one is, and what to type next. */
 import { homeFolder } from "../config/home.ts";
-import { type Config, loadConfig, resolveAgent } from "../config/load.ts";
+import { type Config, loadConfig } from "../config/load.ts";
 import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { asTyped, type Io, print, say } from "./io.ts";
 import { messageOf } from "../domain/errors.ts";
 import { oneLine } from "./printable.ts";
-import { readinessOf } from "./readiness.ts";
+import { readyAgents } from "./readiness.ts";
 
 export async function welcome({ io }: Call): Promise<ExitCode> {
   const config = await readableConfig(io);
-  const names = config === undefined ? [] : readyAgents(config, io);
+  const names = config === undefined ? [] : readyAgents(config, { env: io.env, cwd: io.cwd() });
   const lines = [
     `Rookery ${io.version}: one durable runtime for every coding agent.`,
     "",
     `  log      ${oneLine(homeFolder(io.env))}`,
     `  agents   ${names.length === 0 ? "none is ready" : `${names.join(", ")} (rookery agents)`}`,
     "",
-    ...(names.length === 0 ? WITHOUT_AGENT : WITH_AGENT),
+    ...(names.length === 0 ? WITHOUT_AGENT : withAgent(names[0] === config?.defaults.agent ? undefined : names[0])),
     "",
   ];
   await print(io, asTyped(io, lines.join("\n")));
@@ -28,19 +28,22 @@ const WITHOUT_AGENT = [
   "See it work, without any key:",
   "  rookery demo",
   "",
-  "Add a real agent:",
+  "Add a real agent: a key, or a program that is logged in (rookery agents says how):",
   "  export ANTHROPIC_API_KEY=…",
   '  rookery run "Explain this repository"',
   "",
   "More: rookery agents, rookery doctor, rookery --help",
 ];
 
-const WITH_AGENT = [
-  "Give it something to do:",
-  '  rookery run "Explain this repository"',
-  "",
-  "More: rookery sessions, rookery demo, rookery doctor, rookery --help",
-];
+/** The one to name where the default is not ready. */
+function withAgent(name: string | undefined): string[] {
+  return [
+    "Give it something to do:",
+    `  rookery run "Explain this repository"${name === undefined ? "" : ` --agent ${name}`}`,
+    "",
+    "More: rookery sessions, rookery demo, rookery doctor, rookery --help",
+  ];
+}
 
 /** A mistake in a file is told, and does not hide the rest. */
 async function readableConfig(io: Io): Promise<Config | undefined> {
@@ -50,12 +53,4 @@ async function readableConfig(io: Io): Promise<Config | undefined> {
     say(io, messageOf(error));
     return undefined;
   }
-}
-
-function readyAgents(config: Config, { env }: Io): string[] {
-  const first = config.agents.has(config.defaults.agent) ? [resolveAgent(config)] : [];
-  const all = new Set([...first, ...config.agents.values()]);
-  return Array.from(all)
-    .filter((agent) => readinessOf(agent, env).ready)
-    .map(({ name }) => name);
 }

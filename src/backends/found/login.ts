@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ProgramKind } from "../locate.ts";
-import { isSecret } from "../secrets.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -59,12 +58,16 @@ export function loginOf(kind: ProgramKind, env: Environment): Login {
   const { variables, file, otherwise, how } = SIGNS[kind];
   const home = env["HOME"] || homedir();
   const isSet = (name: string): boolean => (env[name] ?? "") !== "";
-  const names = kind === "opencode" ? Object.keys(env).filter(isSecret).sort() : variables; // it takes every provider's
+  const names = kind === "opencode" ? Object.keys(env).filter(isKey).sort() : variables; // it takes every provider's
   const variable = names.find(isSet);
   if (variable !== undefined) return { state: "logged in", by: variable, how };
   const path = file(env, home);
   if (existsSync(path)) return { state: "logged in", by: path, how };
   return { state: otherwise?.(env, home) === true ? "unknown" : "logged out", how };
+}
+
+function isKey(name: string): boolean {
+  return /_API_KEY$/i.test(name);
 }
 
 function codexHome(env: Environment, home: string): string {

@@ -4,8 +4,9 @@ import { constants } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { findPrograms } from "../../backends/found/index.ts";
 import { homeFolder } from "../../config/home.ts";
-import { loadConfig, resolveAgent } from "../../config/load.ts";
+import { type Config, loadConfig, resolveAgent } from "../../config/load.ts";
 import { trustState } from "../../config/trust.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { isDeadOwner } from "../../stdx/process/owner.ts";
@@ -13,7 +14,7 @@ import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { bytes } from "../format.ts";
 import type { Io } from "../io.ts";
-import { hasKey, PROVIDER_KEYS } from "../readiness.ts";
+import { hasKey, PROVIDER_KEYS, readyAgents } from "../readiness.ts";
 
 export interface Finding {
   readonly subject: string;
@@ -33,6 +34,7 @@ export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
   configuration,
   repository,
   keys,
+  programs,
 ];
 
 async function node({ version }: Io): Promise<Finding[]> {
@@ -130,13 +132,43 @@ async function repository(io: Io): Promise<Finding[]> {
 }
 
 /** Only whether there is one: a key or a part of it is never shown. */
-async function keys({ env }: Io): Promise<Finding[]> {
+async function keys(io: Io): Promise<Finding[]> {
+  const { env } = io;
+  const [ready] = await readyHere(io);
+  const otherwise = ready === undefined ? "or see it work without: rookery demo" : `or use --agent ${ready}`;
   return Array.from(PROVIDER_KEYS, ([provider, [variable = ""]]): Finding => {
     const subject = "keys";
     if (hasKey(provider, env)) return { subject, status: "ok", detail: `${provider}: a key is set` };
-    const advice = `export ${variable}=…, or see it work without: rookery demo`;
+    const advice = `export ${variable}=…, ${otherwise}`;
     return { subject, status: "warning", detail: `${provider}: no key is set`, advice };
   });
+}
+
+/** What `rookery agents` says, in short. */
+async function programs(io: Io): Promise<Finding[]> {
+  const here = { env: io.env, cwd: io.cwd() };
+  const config = await readableConfig(io);
+  if (config === undefined) return [];
+  const cacheFolder = join(homeFolder(io.env), "cache");
+  const found = await findPrograms(config.agents.values(), { ...here, cacheFolder });
+  const words = Array.from(found, ([name, { from, version, login }]) => {
+    if (from === undefined) return `${name} not found`;
+    return [name, version, login && `(${login.state})`].filter((word) => word !== undefined).join(" ");
+  });
+  const ready = await readyHere(io);
+  const detail = words.length === 0 ? "none" : words.join(", ");
+  if (ready.length > 0) return [{ subject: "agents", status: "ok", detail }];
+  return [{ subject: "agents", status: "warning", detail, advice: "see what is missing: rookery agents" }];
+}
+
+async function readyHere(io: Io): Promise<string[]> {
+  const config = await readableConfig(io);
+  return config === undefined ? [] : readyAgents(config, { env: io.env, cwd: io.cwd() });
+}
+
+/** Undefined where it is not: the configuration's finding says why. */
+async function readableConfig(io: Io): Promise<Config | undefined> {
+  return loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" }).catch(() => undefined);
 }
 
 async function nearestExisting(path: string): Promise<string> {

@@ -15,6 +15,7 @@ import { openLog } from "../log.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { visible } from "../printable.ts";
 import { findSession } from "../sessions/find.ts";
+import { namingOthers } from "./instead.ts";
 import { drive, hasWork } from "./drive.ts";
 import { readPrompt } from "./prompt.ts";
 import { confirm } from "./question.ts";
@@ -31,15 +32,18 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   await using rookery = named === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
   const known = named === undefined ? undefined : await findSession(rookery.store, named);
   const attended = here || permissions === "ask" || (known !== undefined && (await waits(rookery.store, known.id)));
-  const session = await trusting(io, cwd ?? known?.cwd ?? io.cwd(), () =>
-    rookery.openSession({
-      ...(known !== undefined && { id: known.id }),
-      ...given("agent", textOption(options, "agent")),
-      ...given("model", textOption(options, "model")),
-      ...given("cwd", cwd ?? (known === undefined ? io.cwd() : undefined)),
-      ...given("permissions", permissions),
-      attended,
-    }),
+  const where = cwd ?? known?.cwd ?? io.cwd();
+  const session = await trusting(io, where, () =>
+    namingOthers({ env: io.env, cwd: where }, () =>
+      rookery.openSession({
+        ...(known !== undefined && { id: known.id }),
+        ...given("agent", textOption(options, "agent")),
+        ...given("model", textOption(options, "model")),
+        ...given("cwd", cwd ?? (known === undefined ? io.cwd() : undefined)),
+        ...given("permissions", permissions),
+        attended,
+      }),
+    ),
   );
   if (prompt === undefined && !hasWork(session)) {
     await session[Symbol.asyncDispose]();

@@ -1,0 +1,130 @@
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { builtEnvironment } from "../testing/environment.ts";
+import { temporaryFolder, type TemporaryFolder } from "../testing/repository.ts";
+import { agents } from "./agents.ts";
+import type { Action } from "./command.ts";
+import { doctor } from "./doctor/doctor.ts";
+import type { Io } from "./io.ts";
+import { namingOthers } from "./run/instead.ts";
+import { RookeryError } from "../domain/errors.ts";
+import { welcome } from "./welcome.ts";
+
+let folder: TemporaryFolder;
+let env: Record<string, string>;
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  env = { ...builtEnvironment({ home: folder.path }), PATH: `${join(folder.path, "bin")}:/usr/bin:/bin` };
+  await mkdir(join(folder.path, "bin"));
+  await mkdir(join(folder.path, "work"));
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+async function install(program: string, script: string): Promise<void> {
+  const file = join(folder.path, "bin", program);
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, 0o755);
+}
+
+async function configure(toml: string): Promise<void> {
+  await mkdir(join(folder.path, ".config/rookery"), { recursive: true });
+  await writeFile(join(folder.path, ".config/rookery/rookery.toml"), toml);
+}
+
+/** The command in this process, with streams and an environment of its own. */
+async function call(command: Action, options: Record<string, boolean> = {}): Promise<string> {
+  let printed = "";
+  const output = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        printed += String(chunk);
+        done();
+      },
+    });
+  const io: Io = {
+    env,
+    version: "0.0.0",
+    stdin: Readable.from([]),
+    person: undefined,
+    stdout: output(),
+    stderr: output(),
+    cwd: () => join(folder.path, "work"),
+    outputGone: new Set(),
+    outputFailed: () => false,
+  };
+  await command({ io, args: [], options });
+  return printed;
+}
+
+const rows = (text: string) => text.split("\n").map((line) => line.split(/ {2,}/).filter((cell) => cell !== ""));
+
+it("are listed with their program, its version and login, and below what to do about the rest", async () => {
+  env["CLAUDE_CODE_OAUTH_TOKEN"] = "secret-token";
+  await install("claude", "echo '2.1.325 (Claude Code)'");
+  await install("codex", "echo codex-cli 0.170.0");
+  await configure('[defaults]\nagent = "mine"\n[agents.mine]\nbackend = "command"\ncommand = ["no-such-thing"]\n');
+  const text = await call(agents);
+  const [table = "", notes = ""] = text.split("\n\n");
+  expect(rows(table)).toEqual([
+    ["* mine", "command", "no-such-thing not found", "not ready"],
+    ["anthropic", "api", "anthropic/claude-sonnet-5", "not ready"],
+    ["claude", "claude-code", "2.1.325 on the PATH", "logged in", "ready"],
+    ["codex", "codex", "0.170.0 (newer) on the PATH", "logged out", "not ready"],
+    ["gemini", "gemini-cli", "gemini not found", "logged out", "not ready"],
+    ["opencode", "opencode", "opencode not found", "logged out", "not ready"],
+  ]);
+  expect(notes).toContain("mine: no-such-thing was not found: install it, or correct its command\n");
+  expect(notes).toContain("anthropic: ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…\n");
+  expect(notes).toContain("codex: logged out: codex login\n");
+  expect(notes).toMatch(/codex: \S+bin\/codex is newer \(0\.170\.0\)\s+than what was tested \(0\.166\.0\)/);
+  expect(notes).toContain("gemini: gemini was not found: npm install -g @google/gemini-cli@0.61.0\n");
+  expect(notes).toContain('mine is the default and not ready; ready here: rookery run "…" --agent claude\n');
+  expect(notes).toContain("known of claude 2.1.325: as root");
+  expect(text).not.toContain("secret-token");
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+});
+
+it("are told as JSON with all that was found", async () => {
+  await install("gemini", "echo 0.61.0");
+  const { agents: told } = JSON.parse(await call(agents, { json: true })) as { agents: Record<string, unknown>[] };
+  expect(told.find(({ name }) => name === "gemini")).toMatchObject({
+    backend: "gemini-cli",
+    ready: false,
+    missing: expect.stringContaining("GEMINI_API_KEY") as string,
+    program: {
+      path: join(folder.path, "bin/gemini"),
+      from: "path",
+      version: "0.61.0",
+      is: "tested",
+      login: { state: "logged out" },
+      known: [expect.any(String), expect.any(String)],
+    },
+  });
+  expect(told.find(({ name }) => name === "anthropic")).toMatchObject({ isDefault: true, ready: false });
+});
+
+it("are told in short by the doctor, who names one to use where the key is missing", async () => {
+  env["GEMINI_API_KEY"] = "x";
+  await install("gemini", "echo 0.61.0");
+  const text = await call(doctor);
+  expect(text).toMatch(
+    /agents +claude not found, codex not found, gemini 0\.61\.0 \(logged in\), opencode not found\n/,
+  );
+  expect(text).toContain("export ANTHROPIC_API_KEY=…, or use --agent gemini\n");
+});
+
+it("are named to whoever starts without a key", async () => {
+  expect(await call(welcome)).toContain("none is ready");
+  env["GEMINI_API_KEY"] = "x";
+  await install("gemini", 'touch "$HOME/was-run"');
+  expect(await call(welcome)).toContain('rookery run "Explain this repository" --agent gemini\n');
+  const here = { env, cwd: join(folder.path, "work") };
+  const fails = (code: "provider_unconfigured" | "provider_auth") => () =>
+    Promise.reject(new RookeryError(code, "no key"));
+  await expect(namingOthers(here, fails("provider_unconfigured"))).rejects.toThrow(
+    "no key; ready here is --agent gemini",
+  );
+  await expect(namingOthers(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
+});
