@@ -127,7 +127,8 @@ export class LiveClaude implements LiveProgram {
     if (this.#records % RECORDS !== 0) return;
     const { transport } = this.process;
     transport.pause();
-    void run.turn.ready().finally(() => transport.resume());
+    const resume = () => transport.resume(); // also where the log is broken, which the turn itself is told
+    run.turn.ready().then(resume, resume);
   }
 
   /** What it begins by itself while nobody is served is stopped: nobody could see it, or answer what it asks. */
