@@ -10,11 +10,7 @@ import { programs } from "./programs/index.mjs";
 
 const RECORDED = fileURLToPath(new URL("../src/testing/recorded", import.meta.url));
 const NOT_HERE = "what it says then is written by hand, and played by its stand-in";
-const ASKED_ELSEWHERE = {
-  mcp: "with servers it is driven over ACP",
-  brought: "with servers it is driven over ACP",
-  mode: "its mode follows from the permissions",
-};
+const OVER_ACP = "where it has servers it is driven over ACP";
 
 const PROGRAMS: readonly RealProgram[] = [
   {
@@ -57,21 +53,9 @@ const PROGRAMS: readonly RealProgram[] = [
   {
     name: "gemini-headless",
     recipe: "gemini",
-    toml: 'permissions = "all"',
     sessions: [".gemini/tmp"],
     login: ["GEMINI_API_KEY"],
-    skips: {
-      limit: NOT_HERE,
-      mcp: "it is driven over ACP where it has servers",
-      mode: "what is allowed needs no mode",
-    },
-  },
-  {
-    name: "gemini-headless",
-    recipe: "gemini",
-    sessions: [".gemini/tmp"],
-    login: ["GEMINI_API_KEY"],
-    skips: { limit: NOT_HERE, ...ASKED_ELSEWHERE },
+    skips: { limit: NOT_HERE, mcp: OVER_ACP, brought: OVER_ACP, mode: "what is allowed needs no mode" },
   },
   {
     name: "opencode",

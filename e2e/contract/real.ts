@@ -53,13 +53,17 @@ async function openReal(real: RealProgram, behaviour: Behaviour, recording?: Rec
   return {
     ...place,
     env: Object.fromEntries(Object.entries(env).filter(([name]) => !login.includes(name))),
-    toml: recording?.begin({ toml: lines, root: place.root, modelUrl: model.url }) ?? lines,
+    toml:
+      recording?.begin({ toml: lines, root: place.root, modelUrl: model.url, written: place.files.written }) ?? lines,
     isReal: true,
     heard: () => JSON.stringify(model.requests),
     called: (tool, input) => recording?.called(tool, input),
     async forget() {
       for (const path of real.sessions) await rm(join(place.home, path), { recursive: true, force: true });
     },
-    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      recording?.finish();
+      await owned[Symbol.asyncDispose]();
+    },
   };
 }

@@ -13,12 +13,15 @@ export interface Begun {
   readonly toml: string;
   readonly root: string;
   readonly modelUrl: string;
+  /** A file that the program may write. */
+  readonly written: string;
 }
 
 export class Recording {
   readonly #folder = mkdtempSync(join(tmpdir(), "rookery-record-"));
   readonly #head: Readonly<Record<string, string>>;
   #begun: Begun | undefined;
+  #text: string | undefined;
 
   /** `head` says what is recorded. */
   constructor(head: Readonly<Record<string, string>>) {
@@ -44,12 +47,18 @@ export class Recording {
     if (last !== undefined) appendFileSync(last, `${JSON.stringify({ dir: "mcp", tool, input })}\n`);
   }
 
+  /** To be called while the files of the scene are there. */
+  finish(): void {
+    const { written = "" } = this.#begun ?? {};
+    if (existsSync(written)) this.#text = readFileSync(written, "utf8");
+  }
+
   async keep(file: string): Promise<void> {
-    const steps = this.#files().flatMap((path) => readFileSync(path, "utf8").trimEnd().split("\n"));
+    const steps = this.#withFile(this.#files().flatMap((path) => readFileSync(path, "utf8").trimEnd().split("\n")));
     const toml = (this.#begun?.toml ?? "").replace(/^command = .*\n?/m, "");
     const lines = [
       JSON.stringify({ ...this.#head, toml }),
-      ...steps.map((step) => this.#withoutPlaces(shortened(step))),
+      ...steps.map((step) => shortened(this.#withoutPlaces(step))),
     ];
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, `${lines.join("\n")}\n`);
@@ -57,6 +66,18 @@ export class Recording {
 
   discard(): void {
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Programs that do not say what they wrote are read from the disk: it is there when they speak of it once more. */
+  #withFile(steps: readonly string[]): readonly string[] {
+    const { written = "" } = this.#begun ?? {};
+    const spoken = steps.flatMap((step, index) =>
+      step.includes('"dir":"out"') && step.includes(written) ? [index] : [],
+    );
+    const at = spoken[1] ?? spoken[0];
+    if (this.#text === undefined || at === undefined) return steps;
+    const step = JSON.stringify({ dir: "file", path: written, text: this.#text });
+    return [...steps.slice(0, at), step, ...steps.slice(at)];
   }
 
   #files(): string[] {
@@ -67,7 +88,7 @@ export class Recording {
   }
 
   #withoutPlaces(step: string): string {
-    const { root, modelUrl, toml } = this.#begun ?? { root: "", modelUrl: "", toml: "" };
+    const { root = "", modelUrl = "", toml = "" } = this.#begun ?? {};
     const program = dirname(commandOf(toml).at(-1) ?? "");
     return step
       .replaceAll(root, "/scene")

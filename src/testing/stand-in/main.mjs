@@ -1,9 +1,9 @@
 // Stands in for a program: plays what was recorded of it, waiting for what it was told then.
 // Usage: node main.mjs FOLDER RECORDING ARGS…; FOLDER keeps which launches were played, and all that was heard.
-import { appendFileSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fitsArgs, fitsLine, Names, readRecording } from "./recording.mjs";
+import { fitsArgs, fitsLine, isMessage, Names, readRecording } from "./recording.mjs";
 
 const [folder, file, ...args] = process.argv.slice(2);
 const { launches } = readRecording(file);
@@ -37,9 +37,11 @@ createInterface({ input: process.stdin, crlfDelay: Infinity })
     wake();
   });
 
+setInterval(() => undefined, 2 ** 30); // whatever it waits for, it waits
 await play(launch.steps);
-// What has no end in the recording was killed then: it stays until nobody speaks to it any more.
-await until(() => ended);
+// What has no end in the recording was killed then: it stays, and where its input went on, until that ends.
+const heardEnd = launch.steps.some(({ dir }) => dir === "eof");
+await until(() => ended && !heardEnd);
 process.exit(0);
 
 async function play(steps) {
@@ -53,6 +55,9 @@ async function play(steps) {
         break;
       case "in":
         await listen(step, steps.slice(index));
+        break;
+      case "file":
+        writeFileSync(names.told(step.path), step.text);
         break;
       case "mcp":
         await (await import("./call.mjs")).callTool(step, told);
@@ -86,7 +91,7 @@ async function listen(step, rest) {
     names.learn(step.line, lines.splice(index, 1)[0]);
   } else if (lines.length > 0) {
     fail(`this is not what was recorded: ${lines[0]}\nbut: ${step.line}`);
-  } else {
+  } else if (isMessage(step.line)) {
     process.exit(0); // nobody speaks to it any more
   }
 }

@@ -98,6 +98,11 @@ export class Names {
   }
 }
 
+/** A text has as many lines as whoever wrote it likes; a message is one. */
+export function isMessage(line) {
+  return parsed(line) !== undefined;
+}
+
 function at(value, path) {
   return path.reduce((inner, key) => inner?.[key], value);
 }
