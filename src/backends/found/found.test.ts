@@ -161,6 +161,8 @@ describe("a login", () => {
     ["gemini-cli", { GEMINI_API_KEY: "x" }, "", "logged in"],
     ["opencode", {}, ".local/share/opencode/auth.json", "logged in"],
     ["opencode", { SOME_API_KEY: "x" }, "", "logged in"],
+    ["opencode", {}, ".config/opencode/package.json", "logged out"],
+    ["opencode", {}, ".config/opencode/opencode.json", "unknown"],
     ["opencode", {}, "", "logged out"],
   ] as const)("of %s with %j and %j is: %j %s", async (backend, extra, file, state) => {
     const path = join(folder.path, file);

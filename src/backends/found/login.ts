@@ -49,10 +49,13 @@ const SIGNS: Readonly<Record<ProgramKind, Signs>> = {
   opencode: {
     variables: [],
     file: (env, home) => join(env["XDG_DATA_HOME"] || join(home, ".local", "share"), "opencode", "auth.json"),
-    otherwise: (env, home) => existsSync(join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode")),
+    otherwise: (env, home) => OPENCODE_CONFIG.some((name) => existsSync(join(configHome(env, home), "opencode", name))),
     how: "opencode auth login",
   },
 };
+
+/** May name a provider and its key; the folder alone says nothing, for the program makes it by itself. */
+const OPENCODE_CONFIG = ["opencode.json", "opencode.jsonc"];
 
 export function loginOf(kind: ProgramKind, env: Environment): Login {
   const { variables, file, otherwise, how } = SIGNS[kind];
@@ -68,6 +71,10 @@ export function loginOf(kind: ProgramKind, env: Environment): Login {
 
 function isKey(name: string): boolean {
   return /_API_KEY$/i.test(name);
+}
+
+function configHome(env: Environment, home: string): string {
+  return env["XDG_CONFIG_HOME"] || join(home, ".config");
 }
 
 function codexHome(env: Environment, home: string): string {
