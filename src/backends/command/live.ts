@@ -36,8 +36,7 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
       emptyLines: true,
       onStderr,
     });
-    turn.started(started, whole);
-    await turn.ready();
+    await turn.started(started, whole);
     if (!names.has("prompt")) started.transport.write(`${prompt}\n`);
     return started;
   };

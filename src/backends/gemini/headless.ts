@@ -35,8 +35,7 @@ export function headless(start: Start, way: Way, capabilities: Capabilities): Li
       const { cwd, marker } = context;
       const running = await startAgent({ command, cwd, marker, env: environmentOf(start) });
       process = running;
-      turn.started(running, command);
-      await turn.ready();
+      await turn.started(running, command);
       const stop = (): void => void running.close({ eofMs: 0 });
       turn.signal.addEventListener("abort", stop, { once: true });
       try {

@@ -151,7 +151,10 @@ class Conversation implements AgentConnection {
       turn,
       prompt: await this.#prompt(turn, live),
       ours: (call) => this.#ours(call),
-      started: (process, command) => this.#started(turn, process, command),
+      started: (process, command) => {
+        this.#started(turn, process, command);
+        return turn.log.commit();
+      },
       connected: (nativeId, version) => this.#connected(turn, live, nativeId, version),
     });
     if (isNew) await turn.log.commit(); // a program is recorded before it is used

@@ -77,8 +77,8 @@ export interface ProgramTurn {
   readonly ask: TurnContext["ask"];
   /** To be called now and then while much is told; the program is not to be read until it resolves. */
   ready(): Promise<void>;
-  /** A process was started for this turn. */
-  started(process: AgentProcess, command: readonly string[]): void;
+  /** A process was started for this turn; it is not to be used before this resolves, because it is on record then. */
+  started(process: AgentProcess, command: readonly string[]): Promise<void>;
   /** What the program calls the session, when it says so. */
   connected(native: { readonly nativeId: string; readonly version?: string | undefined }): void;
   /**

@@ -39,8 +39,8 @@ export class RunningTurn implements ProgramTurn {
     return this.#parts.turn.ask(...args);
   }
 
-  started(process: AgentProcess, command: readonly string[]): void {
-    this.#parts.started(process, command);
+  started(process: AgentProcess, command: readonly string[]): Promise<void> {
+    return this.#parts.started(process, command);
   }
 
   connected({ nativeId, version }: Parameters<ProgramTurn["connected"]>[0]): void {
