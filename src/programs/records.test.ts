@@ -1,4 +1,5 @@
 import { Readable, Writable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { readRecords, streamTransport, type RecordOptions } from "./index.ts";
 import { chunks, fuzz, type Random } from "./test-fuzz.ts";
@@ -160,7 +161,9 @@ it("finds every record, in order, whatever stands between them and wherever the 
     const records = Array.from({ length: random.below(20) }, (_, n) => ({ n, value: random.value() }));
     const text = records.map((record) => `${noise(random)}${JSON.stringify(record)}${noise(random)}`).join("");
     const told = await read(chunks(Buffer.from(text), random));
-    expect(told.filter((one) => typeof one === "object" && !Array.isArray(one))).toEqual(records);
+    expect(told.filter((one) => typeof one === "object" && !Array.isArray(one) && !isDeepStrictEqual(one, {}))).toEqual(
+      records,
+    );
   });
 });
 
