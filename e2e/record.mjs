@@ -1,6 +1,10 @@
-// Records what a real agent and a client say to each other in one turn that asks for a permission, into recorded/.
-// Usage: node e2e/record.mjs [NAME…]; a name is that of an agent, with -v2 behind it for the draft of the protocol.
+// Records what real programs say. ACP agents: one turn that asks for a permission, into recorded/. Programs that have a
+// backend of their own: every case of the contract, into src/testing/recorded/, for their stand-ins to play.
+// Usage: node e2e/record.mjs [NAME…]; a name is that of an ACP agent, with -v2 behind it for the draft of the protocol, or
+// that of a program.
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { agents } from "./agents/index.mjs";
 import { PROMPTS } from "./agents/model.mjs";
 import { install } from "./install.mjs";
@@ -22,6 +26,19 @@ for (const agent of agents) {
     const name = version === 1 ? agent.name : `${agent.name}-v${version}`;
     if (wanted.length === 0 || wanted.includes(name)) await record(agent, version, name);
   }
+}
+
+const programs = ["claude", "codex", "codex-exec", "gemini", "gemini-headless", "opencode"].filter(
+  (name) => wanted.length === 0 || wanted.includes(name),
+);
+if (programs.length > 0) process.exitCode = recordContract(programs);
+
+/** A case that fails leaves the recording that there was. What is written by hand is left as it is. */
+function recordContract(names) {
+  const args = ["vitest", "run", "--config", "e2e/vitest.config.ts", "e2e/contract.test.ts"];
+  const env = { ...process.env, RECORD: "1", PROGRAM: names.join(",") };
+  const cwd = fileURLToPath(new URL("..", import.meta.url));
+  return spawnSync("npx", args, { cwd, env, stdio: "inherit" }).status ?? 1;
 }
 
 async function record(agent, version, name) {
