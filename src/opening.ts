@@ -14,7 +14,7 @@ import {
   type Family,
   type Wanted,
 } from "./backends/index.ts";
-import { loadConfig, resolveAgent, type AgentConfig, type Config } from "./config/index.ts";
+import { loadConfig, resolveAgent, type AgentConfig, type Config, type ProgramFamily } from "./config/index.ts";
 import {
   messageOf,
   RookeryError,
@@ -64,6 +64,8 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     await mustBeFolder(cwd);
     const config = await loadConfig({ cwd, env: around.env });
     const agent = resolveAgent(config, changes.agent ?? (isNew(state) ? undefined : state.agent));
+    const family = given.toolsOnly === true ? undefined : programFamily(agent);
+    if (family !== undefined) await config.requireTrustFor(family);
     first ??= agent.name;
     const settings = settingsOf(agent, state, { ...changes, cwd });
     const env = { ...around.env, ...agent.env };
@@ -132,6 +134,26 @@ function backendOf(agent: AgentConfig, { env, baseUrl = agent.baseUrl, apiKey, p
       const { pty, resumeCommand, sessionPath, textPath } = agent;
       return commandBackend({ env: programEnv(agent, env, "none"), wanted, pty, resumeCommand, sessionPath, textPath });
     }
+  }
+}
+
+/** Whose files in the repository its program takes orders from. */
+function programFamily({ backend, command = [], registry = "" }: AgentConfig): ProgramFamily | undefined {
+  switch (backend) {
+    case "claude-code":
+      return "claude";
+    case "gemini-cli":
+      return "gemini";
+    case "codex":
+    case "opencode":
+      return backend;
+    case "acp": {
+      const words = [...command, registry].join(" ").toLowerCase();
+      return (["claude", "codex", "gemini", "opencode"] as const).find((family) => words.includes(family));
+    }
+    case "api":
+    case "command":
+      return undefined;
   }
 }
 

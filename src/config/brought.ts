@@ -2,6 +2,7 @@
 import { join, relative } from "node:path";
 import { entriesOf, type EntryServer } from "../domain/mcp-declared.ts";
 import { readPrompt, readText, type TextFile } from "./files.ts";
+import { programFiles, type FileHashes, type ProgramFamily } from "./program-files.ts";
 import type { ConfigTable } from "./schema.ts";
 
 export interface Brought {
@@ -12,11 +13,13 @@ export interface Brought {
   /** By the name that the configuration gives them. */
   readonly prompts: ReadonlyMap<string, string>;
   /** All of it, by path relative to the root: what trust is about. */
-  readonly hashes: Readonly<Record<string, string>>;
+  readonly hashes: FileHashes;
+  /** What agents' own programs take orders from; of interest only where one of them is driven. */
+  readonly programs: Readonly<Record<ProgramFamily, FileHashes>>;
 }
 
 /** Reading runs nothing. Rejects with `config_invalid`. */
-export async function readBrought(root: string): Promise<Brought> {
+export async function readBrought(root: string, cwd: string): Promise<Brought> {
   const file = join(root, "rookery.toml");
   const toml = await readText(file);
   const json = await readText(join(root, ".mcp.json"));
@@ -31,6 +34,7 @@ export async function readBrought(root: string): Promise<Brought> {
     config: table === undefined ? undefined : { file, table },
     servers: servers ?? new Map(),
     prompts: new Map(Array.from(prompts, ([named, { text }]) => [named, text])),
+    programs: await programFiles(root, cwd),
     hashes: Object.fromEntries(files.map(({ path, hash }) => [relative(root, path), hash])),
   };
 }

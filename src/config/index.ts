@@ -2,6 +2,7 @@
 export { type Env, homeFolder, userConfigFile } from "./home.ts";
 export { type AgentConfig, type Config, loadConfig, type LoadOptions, type Price, resolveAgent } from "./load.ts";
 export { didYouMean, nearest } from "./nearest.ts";
+export type { ProgramFamily } from "./program-files.ts";
 export { repositoryRoot } from "./root.ts";
 export type { ToolPattern } from "./schema.ts";
 export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";

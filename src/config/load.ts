@@ -6,10 +6,11 @@ import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
 import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
-import { repositoryRoot } from "./root.ts";
+import type { ProgramFamily } from "./program-files.ts";
+import { realFolder, repositoryRoot } from "./root.ts";
 import type { AgentTable, ConfigTable, PriceTable, ToolPattern } from "./schema.ts";
 import { declaredServers, refuseUnknownServers } from "./servers.ts";
-import { requireTrust, trustOf, type TrustState } from "./trust.ts";
+import { requireTrust, trustFor, trustOf, type TrustState } from "./trust.ts";
 
 export interface Config {
   readonly root: string;
@@ -26,6 +27,8 @@ export interface Config {
   /** The files it was read from. */
   readonly files: readonly string[];
   readonly trust: TrustState;
+  /** Rejects with `not_trusted` where a program of that family would take orders from files that nobody trusted. */
+  requireTrustFor(family: ProgramFamily): Promise<void>;
 }
 
 export interface AgentConfig extends AgentSpec {
@@ -74,16 +77,17 @@ const BUILT_IN: Record<string, AgentTable> = {
 
 /** Rejects with `config_invalid`, `not_trusted` or `cwd_missing`. */
 export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): Promise<Config> {
-  const brought = await readBrought(await repositoryRoot(cwd));
+  const brought = await readBrought(await repositoryRoot(cwd), await realFolder(cwd));
   const state = await trustOf(brought, env);
   if (trust === "require") requireTrust(state);
   const leftOut = trust === "leave_out" && state.status === "untrusted";
+  const requireTrustFor = async (family: ProgramFamily) => requireTrust(await trustFor(brought, family, env), cwd);
   const repository = repositoryLayer(brought);
   const user = await userLayer(userConfigFile(env));
   const layers = [...(leftOut ? [] : repository), ...user];
   refuseUnknownServers(layers, declaredServers({ repository, entries: brought.servers, user }));
   const mcp = declaredServers(leftOut ? { user } : { repository, entries: brought.servers, user });
-  return { root: brought.root, ...merged(layers), mcp, trust: state };
+  return { root: brought.root, ...merged(layers), mcp, trust: state, requireTrustFor };
 }
 
 /** The agent of that name, or the default one. Throws `agent_unknown`. */
@@ -115,7 +119,7 @@ async function userLayer(file: string): Promise<Layer[]> {
 }
 
 /** Earlier layers win, key by key. */
-function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust"> {
+function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust" | "requireTrustFor"> {
   const deferOver = first(layers, ({ table }) => table.tools?.defer_over);
   const tables = layers.map(({ table }) => table);
   const configured = layers.flatMap(({ table }) => Object.keys(table.agents ?? {}));

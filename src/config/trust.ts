@@ -8,7 +8,8 @@ import { makeFolder } from "../stdx/folder.ts";
 import { type Brought, readBrought } from "./brought.ts";
 import { readText } from "./files.ts";
 import { type Env, homeFolder } from "./home.ts";
-import { repositoryRoot } from "./root.ts";
+import type { ProgramFamily } from "./program-files.ts";
+import { realFolder, repositoryRoot } from "./root.ts";
 
 export type TrustState =
   | { readonly status: "nothing_to_trust"; readonly root: string }
@@ -33,23 +34,30 @@ const Ledger = z.lazy(() =>
 );
 type Ledger = z.infer<typeof Ledger>;
 
-/** `dir` is any folder of the repository. */
+/** Of all that the repository brings, for whatever agent. `dir` is any folder of it. */
 export async function trustState(dir: string, env: Env): Promise<TrustState> {
-  return trustOf(await readBrought(await repositoryRoot(dir)), env);
+  const { root, ...brought } = await readBrought(await repositoryRoot(dir), await realFolder(dir));
+  return trustOf({ root, hashes: all(brought) }, env);
 }
 
-/** Trusts what is there now, and answers what that is. */
+/** Trusts what is there now, beside what was trusted in other folders of the repository, and answers what that is. */
 export async function trust(dir: string, env: Env): Promise<TrustState> {
-  const brought = await readBrought(await repositoryRoot(dir));
-  const files = Object.keys(brought.hashes);
+  const brought = await readBrought(await repositoryRoot(dir), await realFolder(dir));
+  const hashes = all(brought);
+  const files = Object.keys(hashes);
   if (files.length === 0) return { status: "nothing_to_trust", root: brought.root };
   const ledger = await readLedger(env);
-  const entry = { at: new Date().toISOString(), files: { ...brought.hashes } };
+  const entry = { at: new Date().toISOString(), files: { ...ledger.repositories[brought.root]?.files, ...hashes } };
   await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [brought.root]: entry } });
   return { status: "trusted", root: brought.root, files };
 }
 
-export async function trustOf({ root, hashes }: Brought, env: Env): Promise<TrustState> {
+/** Of what Rookery itself would use, and of what the agent's program would. */
+export async function trustFor(brought: Brought, family: ProgramFamily, env: Env): Promise<TrustState> {
+  return trustOf({ root: brought.root, hashes: { ...brought.hashes, ...brought.programs[family] } }, env);
+}
+
+export async function trustOf({ root, hashes }: Pick<Brought, "root" | "hashes">, env: Env): Promise<TrustState> {
   const files = Object.keys(hashes);
   if (files.length === 0) return { status: "nothing_to_trust", root };
   const trusted = (await readLedger(env)).repositories[root]?.files;
@@ -58,13 +66,17 @@ export async function trustOf({ root, hashes }: Brought, env: Env): Promise<Trus
   return changed.length === 0 ? { status: "trusted", root, files } : { status: "untrusted", root, files, changed };
 }
 
+function all({ hashes, programs }: Pick<Brought, "hashes" | "programs">): Record<string, string> {
+  return Object.assign({}, hashes, ...Object.values(programs)) as Record<string, string>;
+}
+
 /** Throws `not_trusted`, with the command to type. */
-export function requireTrust(state: TrustState): void {
+export function requireTrust(state: TrustState, dir = state.root): void {
   if (state.status !== "untrusted") return;
   const { root, files, changed } = state;
   const what = changed.length > 0 ? `${changed.join(", ")} changed since` : `${files.join(", ")} there was not trusted`;
   const said = changed.length > 0 ? `${root} was trusted, but ${what}` : `${root} is not trusted: ${what} yet`;
-  throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoted(root)}`);
+  throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoted(dir)}`);
 }
 
 async function readLedger(env: Env): Promise<Ledger> {
