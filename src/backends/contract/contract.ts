@@ -52,12 +52,23 @@ function skipReason(
   if (behaviour === "env" && process.platform !== "linux") return "only Linux shows the environment of a process";
   if (behaviour === "mode" && mode === undefined) return "it has no mode in which it edits by itself";
   const needed = NEEDS[behaviour];
-  return needed === undefined || capabilities[needed] ? undefined : "it cannot";
+  return needed === undefined || capabilities[needed] ? undefined : LACKS[needed];
 }
 
 const OF_PROGRAMS: readonly Behaviour[] = ["lost", "dies", "hangs", "noise", "env", "closed"];
 
-const NEEDS: Partial<Record<Behaviour, keyof Subject["capabilities"]>> = {
+const LACKS = {
+  permissions: "it cannot ask before it acts",
+  questions: "it cannot ask the user anything",
+  resume: "it is always told from the log what was said",
+  mcp: "it takes no MCP servers",
+  usage: "it does not say what a turn took",
+  cost: "it does not say what a turn cost",
+  models: "it lets nobody choose its model",
+  modes: "it has no modes",
+};
+
+const NEEDS: Partial<Record<Behaviour, keyof typeof LACKS>> = {
   permission: "permissions",
   deny: "permissions",
   question: "questions",

@@ -39,7 +39,7 @@ export const goingOn = {
   },
 
   fork: {
-    says: "a fork knows what was said, and its parent goes on without it",
+    says: "a fork knows what was said, and is a session of its own",
     async run(user) {
       const parent = await user.open();
       expectDone(await play(user, parent, PROMPTS.hello));

@@ -15,8 +15,6 @@ export interface Subject {
   readonly streams?: boolean;
   /** Does it print words, and say no messages? No if not said. */
   readonly prints?: boolean;
-  /** Are its tools told with their kinds and diffs? Yes if not said. */
-  readonly describes?: boolean;
   /** Which of `SECRETS` its program gets. */
   readonly secrets?: readonly string[];
   /** The policy that its sessions have if the case says nothing; to be asked if not said. */

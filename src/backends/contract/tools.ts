@@ -21,7 +21,7 @@ export const tools = {
       expect(all(events, "permission.resolved")).toMatchObject([{ decision: "allow", by: "person" }]);
       const [started, ...more] = all(events, "tool.started");
       expect(more).toEqual([]);
-      if (user.subject.describes ?? true) expect(started).toMatchObject({ kind: "execute" });
+      expect(started).toMatchObject({ kind: "execute" });
       expect(all(events, "tool.ended")).toMatchObject([{ toolId: started?.toolId, outcome: "ok" }]);
       expectDone(events);
       if (user.scene.isReal) expect(existsSync(user.scene.files.made)).toBe(true);
