@@ -9,6 +9,8 @@ it.each([
   [`bash -lc "echo \\"\\$HOME\\""`, 'echo "$HOME"'],
   ["/usr/bin/env python3 -c 'print(1)'", "/usr/bin/env python3 -c 'print(1)'"],
   ["bash -lc 'a' b", "bash -lc 'a' b"],
+  ["./sh -c ls", "./sh -c ls"],
+  ["/project/bin/bash -lc ls", "/project/bin/bash -lc ls"],
 ])("%s is shown as %s", (command, line) => {
   expect(lineOf(command)).toBe(line);
 });
@@ -31,6 +33,17 @@ it.each([
   ["find . -delete", "execute"],
   ["rg --pre rm x", "execute"],
   ["rg x --pre=rm", "execute"],
+  ["rg --p're' ./x y", "execute"],
+  ['rg "--pre" ./x y', "execute"],
+  [`rg "x | rg y" --pre "sh"`, "execute"],
+  [`rg "x | y" src | head -3`, "search"],
+  ["rg 'x", "execute"],
+  ["rg -iz x", "execute"],
+  ["rg x *", "execute"], // a file may be called --pre=sh
+  ["rg x ?*", "execute"],
+  ["rg x src/*", "search"],
+  ["rg -n pre-commit-z src", "search"],
+  ["sed -n 1p -fscript", "execute"],
   ["sed -i s/a/b/ f", "execute"],
   ["sed -n '1w f' g", "execute"],
   ["git status", "execute"],

@@ -1,11 +1,14 @@
 /** What Codex runs, as a person would have typed it, and whether it can do nothing but read. */
 import type { ToolKind } from "../../domain/index.ts";
 
+/** By its name, or where systems have theirs: the model chooses the shell, and one in the repository may do anything. */
+const SHELL = /^(?:(?:\/usr(?:\/local)?|\/opt\/homebrew|\/run\/current-system\/sw)?\/bin\/)?(?:ba|da|z)?sh$/;
+
 /** The line that a shell is given, out of `/bin/bash -lc '…'`; the whole command where it is none of that. */
 export function lineOf(command: string): string {
   const words = wordsOf(command);
   const [shell = "", flag = "", line] = words;
-  const isShell = words.length === 3 && /(^|\/)(ba|da|z)?sh$/.test(shell) && /^-l?c$/.test(flag);
+  const isShell = words.length === 3 && SHELL.test(shell) && /^-l?c$/.test(flag);
   return isShell && line !== undefined ? line : command;
 }
 
@@ -31,17 +34,33 @@ function wordsOf(command: string): string[] {
  */
 export function kindOfLine(line: string): ToolKind {
   if (/[^\w\s@%+=:,./*?~^"'|-]|[\r\n]/.test(line)) return "execute";
-  const programs = line.split("|").map((part) => part.trim());
-  if (!programs.every(isReading)) return "execute";
+  const programs = programsIn(line);
+  if (programs?.every(isReading) !== true) return "execute";
   return SEARCHING.test(programs[0] ?? "") ? "search" : "read";
+}
+
+/** What stands between pipes; undefined where a quote is never closed. */
+function programsIn(line: string): string[] | undefined {
+  const programs = [""];
+  for (const [piece, , pipe, stray] of line.matchAll(/('[^']*'|"[^"]*"|[^'"|]+)|(\|)|(['"])/g)) {
+    if (stray !== undefined) return undefined;
+    if (pipe !== undefined) programs.push("");
+    else programs.push(`${programs.pop() ?? ""}${piece}`);
+  }
+  return programs.map((program) => program.trim());
 }
 
 const SEARCHING = /^(ls|grep|rg)( |$)/;
 const READING = /^(cat|head|tail|ls|pwd|wc|nl|grep|stat)( |$)/;
-/** It can be told to run another program for what it searches. */
-const SEARCHING_FILES = /^rg (?!.*--?(pre|hostname-bin|search-zip|z))/;
-const SOME_LINES = /^sed -n ['"]?\d+(,\d+)?p['"]?( [\w./-]+)?$/;
+/** Ripgrep can be told to run another program for what it searches, also by the name of a file that a pattern fills in. */
+const RUNS_ANOTHER = /^(?:--(?:pre|hostname-bin|search-zip)|-\w*z|[*?])/;
+const SOME_LINES = /^sed -n ['"]?\d+(,\d+)?p['"]?( [\w./][\w./-]*)?$/;
 
 function isReading(part: string): boolean {
-  return READING.test(part) || SEARCHING_FILES.test(part) || SOME_LINES.test(part);
+  return READING.test(part) || SOME_LINES.test(part) || isSearching(part);
+}
+
+function isSearching(part: string): boolean {
+  const [program, ...words] = wordsOf(part);
+  return program === "rg" && !words.some((word) => RUNS_ANOTHER.test(word));
 }
