@@ -121,6 +121,16 @@ it("stops what the program begins between turns, refuses what it asks then, and 
   expect(read(await collect(session.prompt("two")))).toEqual(["notice agent_stopped", "says hello", "ended done"]);
 });
 
+it("does not take the end of what it stopped between turns for the end of the next turn", async () => {
+  const stopped = result({ subtype: "error_during_execution", is_error: true, errors: ["Request was aborted"] });
+  const late = [prompt, result(), init, { wait: "interrupt" }, prompt, stopped];
+  await using scene = await openScene([...late, lifecycle("queued"), lifecycle("started"), text("hello"), result()]);
+  const session = await scene.open();
+  await collect(session.prompt("one"));
+  await vi.waitFor(async () => expect((await scene.heard()).at(-1)?.request?.subtype).toBe("interrupt"));
+  expect(read(await collect(session.prompt("two")))).toEqual(["notice agent_stopped", "says hello", "ended done"]);
+});
+
 it("takes back what it asked when the program withdraws it", async () => {
   const withdraw = { send: { type: "control_cancel_request", request_id: "q1" } };
   const steps = [prompt, ask("q1"), ask("q2"), { wait: "control_response" }, withdraw, text("never mind"), result()];
@@ -199,6 +209,12 @@ it.each([
     "Reached maximum number of turns (2)",
   ],
   [
+    "max turns, as older versions tell it",
+    { subtype: "error_max_turns", is_error: false },
+    "agent_failed",
+    "Claude Code ended the turn with error_max_turns",
+  ],
+  [
     "its own notes",
     { subtype: "error_during_execution", errors: ["[ede_diagnostic] x=1"] },
     "agent_failed",
@@ -246,6 +262,14 @@ it("fails a turn with the last words of a program that died", async () => {
   const events = await collect((await scene.open()).prompt("hi"));
   expect(all(events, "turn.ended")).toMatchObject([
     { outcome: { status: "failed", code: "agent_exited", message: "Claude Code ended with code 7: out of memory" } },
+  ]);
+});
+
+it("ends a program that says nothing more, and its turn with it", async () => {
+  await using scene = await openScene([prompt, { mute: true }]);
+  const session = await scene.open();
+  expect(all(await collect(session.prompt("hi")), "turn.ended")).toMatchObject([
+    { outcome: { status: "failed", code: "agent_exited" } },
   ]);
 });
 
@@ -318,6 +342,16 @@ it.each([
 ])("says what to do where the program ends at its start with %j", async (words, code, told) => {
   await using scene = await openScene([{ silent: true }, words, { exit: 1 }]);
   await expect(scene.open()).rejects.toMatchObject({ code, message: expect.stringContaining(told) as string });
+});
+
+it("does not wait for the end of a program that refuses to be greeted", async () => {
+  const response = { subtype: "error", request_id: "rookery-1", error: "no such request" };
+  const refusal = { send: { type: "control_response", response } };
+  await using scene = await openScene([{ silent: true }, { wait: "initialize" }, refusal, { wait: "never" }]);
+  await expect(scene.open()).rejects.toMatchObject({
+    code: "agent_failed",
+    message: expect.stringContaining("no such request") as string,
+  });
 });
 
 it("gives a program up that does not answer when it is greeted", async () => {

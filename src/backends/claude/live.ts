@@ -37,6 +37,10 @@ export class LiveClaude implements LiveProgram {
   #version: string | undefined;
   #counted: Counted | undefined;
   #records = 0;
+  /** It is at something that it began by itself. */
+  #isBusy = false;
+  /** Nothing more comes from it. */
+  #isEnding = false;
   #over: Error | undefined;
 
   constructor({ process, command, how, nativeId }: LiveParts) {
@@ -63,7 +67,7 @@ export class LiveClaude implements LiveProgram {
   }
 
   get isOver(): boolean {
-    return this.#over !== undefined;
+    return this.#isEnding || this.#over !== undefined;
   }
 
   /** The last that it said which was no record, and what it said against its start. */
@@ -83,9 +87,11 @@ export class LiveClaude implements LiveProgram {
       turn,
       channel: this.#channel,
       background: this.#background,
+      isBusy: this.#isBusy,
       counted: () => this.#counted,
     });
     this.#run = run;
+    this.#isBusy = false;
     for (const tell of this.#kept.splice(0)) tell(turn.tell);
     try {
       return await run.play();
@@ -133,8 +139,12 @@ export class LiveClaude implements LiveProgram {
 
   /** What it begins by itself while nobody is served is stopped: nobody could see it, or answer what it asks. */
   #outside(record: JsonRecord): void {
-    if (record["type"] === "result") this.#lastSaid(...textsAt(record, "errors"));
+    if (record["type"] === "result") {
+      this.#isBusy = false;
+      this.#lastSaid(...textsAt(record, "errors"));
+    }
     if (record["type"] !== "system" || record["subtype"] !== "init") return;
+    this.#isBusy = true;
     this.#channel.request({ subtype: "interrupt" }).catch(() => undefined); // its end is told elsewhere
     const message = "Claude Code began to work by itself between turns, and was stopped; say how it is to go on";
     this.#tell((tell) => tell.notice("info", "agent_stopped", message));
@@ -159,7 +169,8 @@ export class LiveClaude implements LiveProgram {
   }
 
   async #ended(): Promise<void> {
-    const { exitCode, signal, stderr } = await this.process.exit();
+    this.#isEnding = true;
+    const { exitCode, signal, stderr } = await this.process.close(); // also one that would live on and say nothing
     const how = signal === null ? `with code ${exitCode ?? "?"}` : `by ${signal}`;
     const words = [this.lastWords, stderr].filter((text) => text.trim() !== "").join("\n");
     this.#over ??= new RookeryError(

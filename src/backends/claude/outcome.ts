@@ -17,7 +17,7 @@ export interface Heard {
 }
 
 export function outcomeOf(result: JsonRecord, heard: Heard): TurnOutcome | LimitReached {
-  if (result["is_error"] !== true) {
+  if (result["is_error"] !== true && !isErrorKind(result)) {
     const stopReason = textAt(result, "stop_reason");
     return { status: "done", ...(stopReason !== undefined && { stopReason }) };
   }
@@ -25,6 +25,11 @@ export function outcomeOf(result: JsonRecord, heard: Heard): TurnOutcome | Limit
   if (isLogin(result, heard, words)) return loginMissing(words);
   if (isLimit(result, heard, words)) return limitOf(words, heard.rateLimit, heard.now);
   return { status: "failed", code: codeOf(result, heard), message: words };
+}
+
+/** There were versions that said no more than this of a turn that was cut short. */
+function isErrorKind(result: JsonRecord): boolean {
+  return textAt(result, "subtype")?.startsWith("error") === true;
 }
 
 export function loginMissing(words: string): TurnOutcome {

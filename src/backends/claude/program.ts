@@ -1,6 +1,6 @@
 /** Starts Claude Code for one session: its arguments, its servers, and the greeting that it has to answer. */
 import { randomUUID } from "node:crypto";
-import { RookeryError, type Capabilities } from "../../domain/index.ts";
+import { isRookeryError, RookeryError, type Capabilities } from "../../domain/index.ts";
 import { startAgent, startPty, type AgentProcess } from "../../programs/index.ts";
 import { deadline, DisposeStack } from "../../stdx/index.ts";
 import { locate } from "../locate.ts";
@@ -58,6 +58,9 @@ async function greet(live: LiveClaude, process: AgentProcess, start: Start): Pro
   try {
     await live.greet(late.signal);
   } catch (error) {
+    if (isRookeryError(error, "agent_failed")) {
+      throw new RookeryError("agent_failed", `Claude Code cannot be driven: ${error.message}`, { cause: error });
+    }
     if (!late.isLate) throw startFailure({ start, words: live.lastWords, exit: await process.exit(), error });
     throw new RookeryError(
       "agent_failed",

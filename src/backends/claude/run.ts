@@ -15,6 +15,8 @@ export interface RunParts {
   readonly turn: ProgramTurn;
   readonly channel: Channel;
   readonly background: Background;
+  /** It is at something that it began by itself, which was stopped, and whose end is yet to be told. */
+  readonly isBusy: boolean;
   /** What the session had cost, as far as it is known. */
   readonly counted: () => Counted | undefined;
 }
@@ -32,6 +34,8 @@ export class Run {
   readonly #over = deferred<TurnOutcome | LimitReached>();
   /** The program has something else to do first, which it began by itself. */
   #isQueued = false;
+  /** The next that it tells to have been interrupted is something else. */
+  #isBusy: boolean;
   /** It said that it is done, and agents in the background are not. */
   #held: TurnOutcome | undefined;
   #owed: NodeJS.Timeout | undefined;
@@ -44,6 +48,7 @@ export class Run {
   constructor(parts: RunParts) {
     this.turn = parts.turn;
     this.#parts = parts;
+    this.#isBusy = parts.isBusy;
     this.#hearing = new Hearing(parts.turn.tell);
   }
 
@@ -145,6 +150,7 @@ export class Run {
     if (state === "queued") this.#isQueued = true;
     if (state !== "started") return;
     this.#isQueued = false;
+    this.#isBusy = false;
     if (this.turn.signal.aborted) this.#interrupt(); // the first went to what it did before
   }
 
@@ -168,7 +174,9 @@ export class Run {
   #result(record: JsonRecord): void {
     this.#hearing.result(record["is_error"] === true ? undefined : textAt(record, "result"));
     this.#tellUsage(record);
-    if (this.#isQueued) return; // of what it began by itself
+    const wasBusy = this.#isBusy && record["subtype"] === "error_during_execution";
+    this.#isBusy &&= !wasBusy;
+    if (this.#isQueued || wasBusy) return; // of what it began by itself
     const { error, rateLimit = this.#rateLimit } = this.#hearing;
     const heard = { error, rateLimit, now: Date.now() };
     const outcome = this.#verdict ?? outcomeOf(record, heard);

@@ -1,5 +1,5 @@
 // Speaks Claude Code's side of the wire by a list of steps: what it says, what it waits for, and how it ends.
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [stepsFile, heardFile, ...args] = process.argv.slice(2);
@@ -33,6 +33,7 @@ for (const step of steps) {
   if (step.send !== undefined) send(step.send);
   if (step.print !== undefined) process.stdout.write(step.print);
   if (step.stderr !== undefined) process.stderr.write(step.stderr);
+  if (step.mute !== undefined) closeSync(1);
   if (step.exit !== undefined) process.exit(step.exit);
   if (step.wait !== undefined) await hearing(step.wait);
 }

@@ -16,6 +16,8 @@ export type Step =
   | { readonly print: string }
   | { readonly stderr: string }
   | { readonly exit: number }
+  /** It says nothing more, and lives on. */
+  | { readonly mute: true }
   /** Until this type of record, or kind of request, is heard. */
   | { readonly wait: string }
   /** It does not answer when it is greeted. */
