@@ -3,10 +3,10 @@ import { isRookeryError, messageOf, type TurnContext, type TurnOutcome } from ".
 import { conversationBefore } from "./conversation.ts";
 import { advance, begin, type TurnEffect, type TurnEvent } from "./machine.ts";
 import { callModel } from "./model-effect.ts";
-import type { Acting, BuiltIn } from "./open.ts";
+import type { Acting } from "./open.ts";
 import { runTool } from "./tool-effect.ts";
 
-export async function interpretTurn(agent: BuiltIn, turn: TurnContext): Promise<TurnOutcome> {
+export async function interpretTurn(agent: Omit<Acting, "artifact">, turn: TurnContext): Promise<TurnOutcome> {
   const artifact = agent.tools.artifact(); // for the whole turn: what the model was told of is what it can call
   let { state, effects } = begin(await conversationBefore(turn.turnId, turn.history()));
   for (;;) {

@@ -28,7 +28,7 @@ export async function callModel(
 }
 
 async function streamed(
-  { model, system, artifact }: Acting,
+  { model, system, artifact, heard }: Acting,
   turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
@@ -39,6 +39,7 @@ async function streamed(
   try {
     const request = { system: withPreamble(system, artifact), messages, tools: artifact.definitions, signal, blob };
     for await (const part of model.stream(request)) {
+      heard();
       switch (part.type) {
         case "text":
           said += part.text;
@@ -46,6 +47,8 @@ async function streamed(
           break;
         case "thought":
           log.record({ type: "thought.delta", messageId, text: part.text });
+          break;
+        case "piece":
           break;
         case "reply":
           return part.reply;

@@ -19,6 +19,8 @@ export interface BuiltIn {
 /** With what it has to work with in one turn. */
 export interface Acting extends BuiltIn {
   readonly artifact: Artifact;
+  /** Called for whatever comes from the model. */
+  readonly heard: () => void;
 }
 
 const CAPABILITIES: Capabilities = {
@@ -35,10 +37,17 @@ const CAPABILITIES: Capabilities = {
 };
 
 export function openBuiltIn(agent: BuiltIn): AgentConnection {
+  let heard = 0;
+  const hear = (): void => {
+    heard += 1;
+  };
   return {
     resumesTurns: true,
     capabilities: CAPABILITIES,
-    runTurn: (turn) => interpretTurn(agent, turn),
+    get heard() {
+      return heard;
+    },
+    runTurn: (turn) => interpretTurn({ ...agent, heard: hear }, turn),
     [Symbol.asyncDispose]: () => Promise.resolve(), // whatever a turn opens, the turn closes
   };
 }

@@ -47,6 +47,9 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price });
   return {
     ...builtIn,
+    get heard() {
+      return builtIn.heard;
+    },
     tools: held,
     attach: (desk) => equipment.attach(desk),
     runTurn: (turn) => equipment.turn(turn, () => builtIn.runTurn(turn)),

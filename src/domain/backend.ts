@@ -54,6 +54,8 @@ export interface AgentConnection extends AsyncDisposable {
   readonly capabilities: Capabilities;
   /** In the environment of the agent's program and of all that it starts, and of nothing else; undefined while none runs. */
   readonly childMarker?: string | undefined;
+  /** Another number whenever something came from the agent, also what is not recorded: it is alive. */
+  readonly heard?: number | undefined;
   /** Can it go on with a turn whose process died? If not, such a turn is ended when the session is opened. */
   readonly resumesTurns: boolean;
   /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */

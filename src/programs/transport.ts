@@ -9,6 +9,8 @@ export interface Transport {
   /** Stops what comes in, soon; what was read already still arrives. */
   pause(): void;
   resume(): void;
+  /** How many bytes came in so far, whole lines or not; left out where there are none. */
+  received?(): number;
   /** Takes whole lines, each with its newline. False: it is full, and `drained` will be called. */
   write(text: string): boolean;
   /** No more will be written; resolves when what was written has gone, or cannot go. */
@@ -43,6 +45,7 @@ export function streamTransport(
 ): Transport {
   const reads = input instanceof Readable ? input : Readable.fromWeb(input);
   const writes = output instanceof Writable ? output : Writable.fromWeb(output);
+  let received = 0;
   return {
     start(sink) {
       const splitter = new LineSplitter(sink, { maxBytes: maxMessageBytes, emptyLines });
@@ -54,6 +57,7 @@ export function streamTransport(
         sink.ended(error);
       };
       reads.on("data", (chunk: Buffer | string) => {
+        received += chunk.length;
         splitter.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
       });
       reads.once("end", () => ended());
@@ -68,6 +72,7 @@ export function streamTransport(
     },
     pause: () => void reads.pause(),
     resume: () => void reads.resume(),
+    received: () => received,
     write: (text) => writes.write(text),
     end: () =>
       new Promise((resolve) => {

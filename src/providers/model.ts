@@ -25,6 +25,8 @@ export interface ModelRequest {
 export type ModelPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thought"; readonly text: string }
+  /** Of a call, which comes whole with the reply. */
+  | { readonly type: "piece" }
   | { readonly type: "reply"; readonly reply: ModelReply };
 
 export type Message =

@@ -59,6 +59,10 @@ async function* streamStep(
       case "reasoning-delta":
         yield { type: "thought", text: part.text };
         break;
+      case "tool-input-start":
+      case "tool-input-delta":
+        yield { type: "piece" };
+        break;
       case "tool-call": {
         const invalid = part.invalid === true ? invalidReason(part.error) : undefined;
         const toolId = ids.unique(part.toolCallId);

@@ -22,6 +22,7 @@ export type Play = (turn: TurnContext) => Promise<TurnOutcome | LimitReached>;
 export interface PlayedOptions {
   readonly patience?: Prepared["patience"];
   readonly childMarker?: string;
+  readonly heard?: () => number;
   readonly store?: SessionStore;
   /** What is written goes through this one. */
   readonly through?: (store: SessionStore) => SessionStore;
@@ -40,7 +41,7 @@ export function turnedClock(): Clock & { turn(seconds: number): void } {
 
 export async function openPlayed(
   play: Play,
-  { patience, childMarker, store: given, through = (real) => real }: PlayedOptions = {},
+  { patience, childMarker, heard, store: given, through = (real) => real }: PlayedOptions = {},
 ) {
   const owned = new DisposeStack();
   const store = owned.use(given ?? openMemoryStore());
@@ -49,6 +50,9 @@ export async function openPlayed(
     resumesTurns: false,
     capabilities: NO_CAPABILITIES,
     childMarker,
+    get heard() {
+      return heard?.();
+    },
     runTurn: play,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };

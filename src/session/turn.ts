@@ -69,6 +69,7 @@ async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
     patience,
     clock,
     childMarker: () => connection.childMarker,
+    heard: () => connection.heard,
     tools: tools.filter((tool) => tool.turnId === turnId),
     lookMs,
   });

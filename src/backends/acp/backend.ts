@@ -167,6 +167,10 @@ class AcpConnection implements AgentConnection {
     return this.#live?.process.marker;
   }
 
+  get heard(): number | undefined {
+    return this.#live?.process.transport.received?.();
+  }
+
   get tools(): SessionTools {
     return this.#equipment.held;
   }

@@ -106,6 +106,10 @@ class Conversation implements AgentConnection {
     return this.#process?.marker;
   }
 
+  get heard(): number | undefined {
+    return this.#process?.transport.received?.();
+  }
+
   get tools(): SessionTools {
     return this.#equipment.held;
   }

@@ -7,9 +7,9 @@ import { turnedClock } from "../test-played.ts";
 import { openWorld } from "../test-scene.ts";
 
 /** The built-in agent with a model that does as told, and a clock that is turned. */
-async function prompted(script: Script, toml: string) {
+async function prompted(script: Script, toml: string | ((home: string) => Promise<string>)) {
   const w = await openWorld(script);
-  await w.configure(toml);
+  await w.configure(typeof toml === "string" ? toml : await toml(w.home));
   const clock = turnedClock();
   const rookery = w.owned.use(await w.open(clock));
   const session = await rookery.openSession({ permissions: "all" });
@@ -49,3 +49,41 @@ it("a build that says nothing for five minutes is none, and the turn goes on whe
   await writeFile(join(s.cwd, "go"), "");
   expect(await s.turn.outcome).toMatchObject({ status: "done" });
 });
+
+const READS = { name: "read", input: { path: "a/rather/long/path" } };
+
+/** Writes a long call, piece by piece, and says no word. */
+const WRITES = `
+const say = (record) => process.stdout.write(JSON.stringify(record) + "\\n");
+const piece = { type: "content_block_delta", delta: { type: "input_json_delta", partial_json: "x" } };
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { type, request_id, request } = JSON.parse(line);
+  if (type === "control_request") say({ type: "control_response", response: { subtype: "success", request_id, response: {} } });
+  if (type === "user") setInterval(() => say({ type: "stream_event", event: piece, parent_tool_use_id: null }), 20);
+  if (request?.subtype === "interrupt") say({ type: "result", subtype: "error_during_execution", is_error: true });
+}).on("close", () => process.exit());
+`;
+
+it.each<[string, Script, string | ((home: string) => Promise<string>)]>([
+  ["on an API", [{ toolCalls: Array.from({ length: 60 }, () => READS), chunkDelayMs: 20 }], ""],
+  [
+    "behind a program",
+    [],
+    async (home) => {
+      await writeFile(join(home, "writes.cjs"), WRITES);
+      const command = JSON.stringify([process.execPath, join(home, "writes.cjs")]);
+      return `[defaults]\nagent = "it"\n[agents.it]\nbackend = "claude-code"\ncommand = ${command}`;
+    },
+  ],
+])(
+  "a model %s that writes one call for long is not silent, although nothing is recorded of it",
+  async (_, script, toml) => {
+    await using s = await prompted(script, toml);
+    const minutes = setInterval(() => s.clock.turn(20), 50); // ten of them in a second and a half
+    const looks = performance.now() + 3_000;
+    await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(looks), { timeout: 5_000 });
+    clearInterval(minutes);
+    expect(s.session.state.turn).toBeDefined();
+    await s.session.cancel();
+  },
+);

@@ -85,6 +85,26 @@ describe("a turn has come to a stop", () => {
     await s.session.cancel();
   });
 
+  it("not while the model is heard at what is recorded only when it is whole, but by the clock of progress then", async () => {
+    let heard = 0;
+    await using s = await begun(silentAfter(SAYS), { heard: () => heard });
+    for (let minutes = 0; minutes < 56; minutes += 4) {
+      s.clock.turn(240);
+      heard += 100;
+      await s.stillRuns();
+    }
+    s.clock.turn(240);
+    heard += 100;
+    expect(await s.outcome).toMatchObject({ status: "stalled", clock: "progress" });
+  });
+
+  it("by the clock of the tool, whatever its program says beside it", async () => {
+    let heard = 0;
+    await using s = await begun(silentAfter(TOOL), { heard: () => (heard += 1) });
+    s.clock.turn(1800);
+    expect(await s.outcome).toMatchObject({ status: "stalled", clock: "tool" });
+  });
+
   it("not while a tool is silent for five minutes", async () => {
     await using s = await begun(silentAfter(TOOL));
     s.clock.turn(300);

@@ -10,6 +10,8 @@ export interface WatchdogOptions {
   readonly clock: Clock;
   /** Of the processes that its tools run in, while there are any. */
   readonly childMarker: () => string | undefined;
+  /** Another number each time that the agent was heard, also where nothing of it is recorded yet. */
+  readonly heard: () => number | undefined;
   /** What a process that died has left running. */
   readonly tools: readonly RunningTool[];
   readonly lookMs?: number | undefined;
@@ -53,6 +55,7 @@ export class Watchdog implements Disposable {
   #movedAt: number;
   /** Has anything come since it moved? */
   #noisy = false;
+  #heard: number | undefined;
   #last: EventBody | undefined;
   #asking = 0;
   #suspectedAt: number | undefined;
@@ -62,6 +65,7 @@ export class Watchdog implements Disposable {
     this.#options = options;
     this.#lookMs = options.lookMs ?? LOOK_MS;
     this.#seenAt = this.#movedAt = this.#now();
+    this.#heard = options.heard();
     for (const { toolId, name } of options.tools) this.#tools.set(toolId, { title: name, startedAt: Date.now() });
     this.#timer = setInterval(() => this.#look(), this.#lookMs).unref();
   }
@@ -88,6 +92,7 @@ export class Watchdog implements Disposable {
       } else if (body.type === "tool.ended") this.#tools.delete(body.toolId);
     }
     this.#last = last;
+    this.#heard = this.#options.heard();
     this.#seenAt = this.#now();
     this.#suspectedAt = undefined;
     this.#used = undefined;
@@ -124,6 +129,7 @@ export class Watchdog implements Disposable {
 
   #look(): void {
     if (this.#asking > 0) return this.#beginAnew();
+    this.#listen();
     const now = this.#now();
     const clocks = this.#clocks();
     if (clocks.some(({ sinceMs, limitMs }) => now - sinceMs >= limitMs * NEAR)) this.#used ??= this.#lookAtTools();
@@ -137,6 +143,17 @@ export class Watchdog implements Disposable {
     const stop = { ...over, silentMs: now - over.sinceMs, last: this.#last, tools, agent: this.#options.agent };
     this.#stall = { clock: over.clock, message: stallWords(stop) };
     this.#stalled.resolve(this.#stall);
+  }
+
+  /** A model that writes a long call is heard, and recorded at its end. A tool is not: its program may say all the while that it runs. */
+  #listen(): void {
+    const heard = this.#options.heard();
+    if (heard === this.#heard) return;
+    this.#heard = heard;
+    if (this.#tools.size > 0) return;
+    this.#seenAt = this.#now();
+    this.#suspectedAt = undefined;
+    this.#noisy = true;
   }
 
   /** Those that run now. A tool has its time also where it only makes noise. */
