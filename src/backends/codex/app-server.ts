@@ -18,7 +18,7 @@ import { Refused, Rpc, type Peer } from "./rpc.ts";
 import { hasOurs, serverTables } from "./servers.ts";
 import { CodexTurn, UNINTERESTING, type Conversation } from "./turn.ts";
 import { TurnUsage } from "./usage.ts";
-import { Account, Initialized, Resolved, Settings, Thread, TurnEvent } from "./wire.ts";
+import { Account, Initialized, Place, Resolved, Settings, Thread, TurnEvent, UsageEvent } from "./wire.ts";
 
 /** Codex itself takes a third of a second. */
 const START_MS = 30_000;
@@ -60,6 +60,7 @@ class AppServer implements LiveProgram, Peer {
   readonly #start: Start;
   readonly #rpc: Rpc;
   readonly #waiting: ((turn: CodexTurn) => void)[] = [];
+  readonly #usage: TurnUsage;
   #conversation: Conversation | undefined;
   #turn: CodexTurn | undefined;
   #version: string | undefined;
@@ -69,6 +70,7 @@ class AppServer implements LiveProgram, Peer {
     this.process = process;
     this.command = command;
     this.#start = start;
+    this.#usage = new TurnUsage(start.native === undefined);
     this.#rpc = new Rpc(process, this);
   }
 
@@ -117,7 +119,7 @@ class AppServer implements LiveProgram, Peer {
       model: model ?? this.#start.context.agent.model,
       hasLogin,
       hasOurs: hasOurs(this.#start.servers),
-      usage: new TurnUsage(this.#start.native === undefined),
+      usage: this.#usage,
       told: new Set(),
       limits: undefined,
     };
@@ -159,7 +161,8 @@ class AppServer implements LiveProgram, Peer {
       if (requestId !== undefined) this.#rpc.resolved(requestId);
       return;
     }
-    this.#tell((turn) => turn.notified(method, params));
+    if (this.#turn === undefined && isOfTurn(params)) this.#late(method, params);
+    else this.#tell((turn) => turn.notified(method, params));
     this.#heard += 1;
     if (this.#heard % READY_EVERY === 0) void this.#breathe();
   }
@@ -188,6 +191,15 @@ class AppServer implements LiveProgram, Peer {
   #tell(say: (turn: CodexTurn) => void): void {
     if (this.#turn !== undefined) say(this.#turn);
     else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(say);
+  }
+
+  /** No turn runs, so that it is of an earlier one: the next is not to take it for its own. */
+  #late(method: string, params: unknown): void {
+    const { threadId } = Place.safeParse(params).data ?? {};
+    const isOwn = (threadId ?? this.nativeId) === (this.nativeId ?? threadId);
+    const { tokenUsage } = UsageEvent.safeParse(params).data ?? {};
+    if (isOwn && tokenUsage !== undefined) this.#usage.start(tokenUsage.total);
+    this.#tell(({ turn }) => turn.tell.raw({ method, params }));
   }
 
   /** The program is not read until the log has room again. */
@@ -240,6 +252,10 @@ class AppServer implements LiveProgram, Peer {
 }
 
 const NOBODY = new Asking(undefined, new Map(), false);
+
+function isOfTurn(params: unknown): boolean {
+  return typeof Place.safeParse(params).data?.turnId === "string" || TurnEvent.safeParse(params).success;
+}
 
 function whereRefused<T>(instead: T): (error: unknown) => T {
   return (error) => {

@@ -14,6 +14,9 @@ const CODEX = fileURLToPath(new URL("test-codex.mjs", import.meta.url));
 interface CodexScript {
   readonly turn?: readonly (readonly unknown[])[];
   readonly end?: object;
+  /** What it does once the turn is over, and once it has gone on with a conversation. */
+  readonly after?: readonly (readonly unknown[])[];
+  readonly resumed?: readonly (readonly unknown[])[];
   readonly account?: object;
   readonly config?: object;
   readonly provider?: string;
@@ -246,9 +249,10 @@ const tokens = (input: number, output: number) => ({
   reasoningOutputTokens: 0,
 });
 
+const usage = (total: object, last: object) =>
+  ["notify", "thread/tokenUsage/updated", { tokenUsage: { total, last, modelContextWindow: 1_000 } }] as const;
+
 it("reports of a conversation that goes on only what the turn took", async () => {
-  const usage = (total: object, last: object) =>
-    ["notify", "thread/tokenUsage/updated", { tokenUsage: { total, last, modelContextWindow: 1_000 } }] as const;
   await using scene = await openScene({
     turn: [usage(tokens(1_100, 110), tokens(100, 10)), usage(tokens(1_300, 130), tokens(200, 20))],
   });
@@ -259,6 +263,35 @@ it("reports of a conversation that goes on only what the turn took", async () =>
   expect(events.filter(({ type }) => type === "usage.reported")).toMatchObject([
     { inputTokens: 300, outputTokens: 30, contextUsed: 220, contextSize: 1_000, model: "m" },
   ]);
+});
+
+it("does not count once more what it is told of an earlier turn when the conversation goes on", async () => {
+  await using scene = await openScene({
+    resumed: [usage(tokens(1_000, 100), tokens(400, 40))],
+    turn: [usage(tokens(1_300, 130), tokens(300, 30))],
+  });
+  const first = await scene.open();
+  await play(first);
+  await first[Symbol.asyncDispose]();
+  const events = await play(await scene.open({ id: first.id }));
+  expect(events.filter(({ type }) => type === "usage.reported")).toMatchObject([
+    { inputTokens: 300, outputTokens: 30 },
+  ]);
+});
+
+it("does not take the last words of an earlier turn for those of the next", async () => {
+  await using scene = await openScene({
+    turn: [item({ type: "agentMessage", id: "a", text: "Hello" })],
+    after: [
+      item({ type: "agentMessage", id: "late", text: "one more thing" }),
+      ["notify", "turn/completed", { turn: { id: "turn-1", status: "interrupted", error: null } }],
+    ],
+  });
+  const session = await scene.open();
+  await play(session);
+  const second = await play(session);
+  expect(said(second)).toEqual(["Hello"]);
+  expect(transcript(second).at(-1)).toBe("ended done");
 });
 
 it.each([

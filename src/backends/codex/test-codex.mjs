@@ -4,9 +4,11 @@ import { createInterface } from "node:readline";
 
 const [file, record, subcommand, ...args] = process.argv.slice(2);
 const script = JSON.parse(readFileSync(file, "utf8"));
-const [threadId, turnId] = ["thread-1", "turn-1"];
+const threadId = "thread-1";
 const waiting = new Map();
 let asked = 0;
+let turns = 0;
+let turnId = "turn-0";
 
 function note(what) {
   appendFileSync(record, `${JSON.stringify(what)}\n`);
@@ -49,6 +51,7 @@ async function turn() {
   for (const [step, ...given] of script.turn) await steps[step](given);
   const { status = "completed", error = null } = script.end ?? {};
   send({ method: "turn/completed", params: { threadId, turn: { id: turnId, status, error } } });
+  for (const [step, ...given] of script.after ?? []) await steps[step](given);
 }
 
 const serve = {
@@ -58,6 +61,8 @@ const serve = {
   "thread/start": () => ({ thread: { id: threadId }, model: "m", modelProvider: script.provider ?? "fake" }),
   "thread/resume": () => ({ thread: { id: threadId }, model: "m", modelProvider: "fake" }),
   "turn/start": () => {
+    turns += 1;
+    turnId = `turn-${turns}`;
     setImmediate(turn);
     return { turn: { id: turnId, status: "inProgress" } };
   },
@@ -79,4 +84,5 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, result, error } = message;
   if (method === undefined) waiting.get(id)?.(result ?? error);
   else if (id !== undefined) send({ id, result: serve[method]() });
+  if (method === "thread/resume") for (const [step, ...given] of script.resumed ?? []) void steps[step](given);
 });

@@ -38,6 +38,8 @@ export interface Conversation {
   /** Warnings that were told: most come with every turn. */
   readonly told: Set<string>;
   limits: RateLimits | undefined;
+  /** The turn before this one. */
+  past?: string | undefined;
 }
 
 /** Nothing that anybody here needs; some of it is long, and comes often. */
@@ -87,6 +89,7 @@ export class CodexTurn {
 
   /** The first end counts. What was still running will say no more. */
   end(outcome: TurnOutcome | LimitReached): void {
+    this.#of.past = this.#id ?? this.#of.past;
     this.speech.end(outcome.status === "cancelled" ? "cancelled" : "unknown");
     const usage = this.#of.usage.take(this.#of.model);
     if (usage !== undefined) this.turn.tell.usage(usage);
@@ -96,8 +99,10 @@ export class CodexTurn {
   /** Agents that Codex starts are conversations of their own, and an earlier turn may have a last word. */
   #isOurs(params: unknown): boolean {
     const { threadId, turnId } = Place.safeParse(params ?? {}).data ?? {};
-    const isOfThread = (threadId ?? this.#of.threadId) === this.#of.threadId;
-    return isOfThread && (turnId ?? this.#id) === (this.#id ?? turnId);
+    const { threadId: own, past } = this.#of;
+    if ((threadId ?? own) !== own) return false;
+    if (this.#id === undefined) return turnId == null || turnId !== past;
+    return (turnId ?? this.#id) === this.#id;
   }
 
   /** False where it is nothing that is known here. */
@@ -142,7 +147,7 @@ export class CodexTurn {
       case "turn/completed":
         return read(TurnEvent, params, ({ turn: { id, status, error } }) => {
           const { limits, hasLogin } = this.#of;
-          if (this.#id !== undefined && id !== this.#id) return; // an earlier one
+          if (this.#id === undefined ? id === this.#of.past : id !== this.#id) return; // an earlier one
           this.end(outcomeOf({ status, error: error ?? this.#error, limits, hasLogin }));
         });
       default:

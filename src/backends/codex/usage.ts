@@ -34,6 +34,11 @@ export class TurnUsage {
     this.#before = isNew ? NONE : undefined;
   }
 
+  /** What was taken before the next turn, told when an earlier conversation goes on (0.166.0) or after a turn's end. */
+  start(total: Counts): void {
+    this.#before = total;
+  }
+
   add(usage: TokenUsage): void {
     this.#before ??= minus(usage.total, usage.last);
     this.#now = usage.total;
