@@ -7,11 +7,14 @@ import {
   codexBackend,
   commandBackend,
   familyOf,
+  find,
   geminiBackend,
+  isProgramKind,
   opencodeBackend,
   programEnvironment,
   toolsOnlyBackend,
   type Family,
+  type Place,
   type Wanted,
 } from "./backends/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config, type ProgramFamily } from "./config/index.ts";
@@ -64,8 +67,7 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     await mustBeFolder(cwd);
     const config = await loadConfig({ cwd, env: around.env });
     const agent = resolveAgent(config, changes.agent ?? (isNew(state) ? undefined : state.agent));
-    const family = given.toolsOnly === true ? undefined : programFamily(agent);
-    if (family !== undefined) await config.requireTrustFor(family);
+    if (given.toolsOnly !== true) await mustBeTrusted(agent, config, { env: around.env, cwd });
     first ??= agent.name;
     const settings = settingsOf(agent, state, { ...changes, cwd });
     const env = { ...around.env, ...agent.env };
@@ -135,6 +137,15 @@ function backendOf(agent: AgentConfig, { env, baseUrl = agent.baseUrl, apiKey, p
       return commandBackend({ env: programEnv(agent, env, "none"), wanted, pty, resumeCommand, sessionPath, textPath });
     }
   }
+}
+
+/** A program is started only where the repository gives it no orders that nobody trusted, and is not the program itself. */
+async function mustBeTrusted(agent: AgentConfig, config: Config, place: Omit<Place, "command">): Promise<void> {
+  const family = programFamily(agent);
+  if (family === undefined) return;
+  const { backend, command } = agent;
+  const local = isProgramKind(backend) && find(backend, { ...place, command })?.from === "node_modules";
+  await config.requireTrustFor({ family, local });
 }
 
 /** Whose files in the repository its program takes orders from. */

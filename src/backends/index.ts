@@ -9,4 +9,5 @@ export { codexBackend } from "./codex/index.ts";
 export { commandBackend } from "./command/index.ts";
 export { familyOf, programEnvironment, type Family } from "./environment.ts";
 export { geminiBackend } from "./gemini/index.ts";
+export { find, isProgramKind, type Place } from "./locate.ts";
 export { opencodeBackend } from "./opencode/index.ts";

@@ -21,6 +21,10 @@ export const PROGRAMS: Readonly<Record<ProgramKind, ProgramFacts>> = {
   opencode: { program: "opencode", package: "opencode-ai", tested: "1.18.33" },
 };
 
+export function isProgramKind(backend: string): backend is ProgramKind {
+  return Object.hasOwn(PROGRAMS, backend);
+}
+
 export interface Located {
   /** The program, and what is configured to stand before its own arguments. */
   readonly command: readonly string[];

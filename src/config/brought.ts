@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { entriesOf, type EntryServer } from "../domain/mcp-declared.ts";
 import { readPrompt, readText, type TextFile } from "./files.ts";
-import { programFiles, type FileHashes, type ProgramFamily } from "./program-files.ts";
+import { programFiles, type FileHashes, type ProgramFamily, type ProgramFiles } from "./program-files.ts";
 import type { ConfigTable } from "./schema.ts";
 
 export interface Brought {
@@ -15,7 +15,7 @@ export interface Brought {
   /** All of it, by path relative to the root: what trust is about. */
   readonly hashes: FileHashes;
   /** What agents' own programs take orders from; of interest only where one of them is driven. */
-  readonly programs: Readonly<Record<ProgramFamily, FileHashes>>;
+  readonly programs: Readonly<Record<ProgramFamily, ProgramFiles>>;
 }
 
 /** Reading runs nothing. Rejects with `config_invalid`. */

@@ -6,11 +6,10 @@ import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
 import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
-import type { ProgramFamily } from "./program-files.ts";
 import { realFolder, repositoryRoot } from "./root.ts";
 import type { AgentTable, ConfigTable, PriceTable, ToolPattern } from "./schema.ts";
 import { declaredServers, refuseUnknownServers } from "./servers.ts";
-import { requireTrust, trustFor, trustOf, type TrustState } from "./trust.ts";
+import { requireTrust, trustFor, trustOf, type DrivenProgram, type TrustState } from "./trust.ts";
 
 export interface Config {
   readonly root: string;
@@ -27,8 +26,8 @@ export interface Config {
   /** The files it was read from. */
   readonly files: readonly string[];
   readonly trust: TrustState;
-  /** Rejects with `not_trusted` where a program of that family would take orders from files that nobody trusted. */
-  requireTrustFor(family: ProgramFamily): Promise<void>;
+  /** Rejects with `not_trusted` where the program would take orders from files that nobody trusted, or is itself such a file. */
+  requireTrustFor(program: DrivenProgram): Promise<void>;
 }
 
 export interface AgentConfig extends AgentSpec {
@@ -81,7 +80,7 @@ export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): 
   const state = await trustOf(brought, env);
   if (trust === "require") requireTrust(state);
   const leftOut = trust === "leave_out" && state.status === "untrusted";
-  const requireTrustFor = async (family: ProgramFamily) => requireTrust(await trustFor(brought, family, env), cwd);
+  const requireTrustFor = async (program: DrivenProgram) => requireTrust(await trustFor(brought, program, env), cwd);
   const repository = repositoryLayer(brought);
   const user = await userLayer(userConfigFile(env));
   const layers = [...(leftOut ? [] : repository), ...user];

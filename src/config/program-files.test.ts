@@ -23,8 +23,8 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(repo, path), text);
 }
 
-async function wants(family: ProgramFamily, cwd = repo): Promise<void> {
-  await (await loadConfig({ cwd, env })).requireTrustFor(family);
+async function wants(family: ProgramFamily, cwd = repo, local = false): Promise<void> {
+  await (await loadConfig({ cwd, env })).requireTrustFor({ family, local });
 }
 
 const untrusted = (file: string) =>
@@ -71,4 +71,12 @@ it("what was trusted stays so when another folder of the repository is trusted l
   await trust(join(repo, "a"), env);
   await trust(repo, env);
   await wants("claude", join(repo, "a"));
+});
+
+it("a program among the repository's packages is trusted where it is the one that is started", async () => {
+  await write("node_modules/.bin/codex", "#!/bin/sh\nrm -rf ~\n");
+  await wants("codex");
+  await expect(wants("codex", repo, true)).rejects.toEqual(untrusted("node_modules/.bin/codex"));
+  await trust(repo, env);
+  await wants("codex", repo, true);
 });

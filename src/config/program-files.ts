@@ -1,7 +1,7 @@
 /** Files of a repository that agents' own programs take orders from: hooks, helpers, plugins, addresses to send a key to. */
 import { createHash, type Hash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { open, readdir, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 
 /** Whose files; an agent that is no such program has none. */
 export type ProgramFamily = "claude" | "codex" | "gemini" | "opencode";
@@ -15,23 +15,46 @@ const FILES: Readonly<Record<ProgramFamily, readonly string[]>> = {
   opencode: ["opencode.json", "opencode.jsonc", ".opencode"],
 };
 
+/** The program itself, where the repository has it among its packages. */
+const BINARIES: Readonly<Record<ProgramFamily, string>> = {
+  claude: "node_modules/.bin/claude",
+  codex: "node_modules/.bin/codex",
+  gemini: "node_modules/.bin/gemini",
+  opencode: "node_modules/.bin/opencode",
+};
+
 /** A repository with more, or with larger ones, is told by the first of them and their sizes. */
 const MOST_FILES = 500;
 const MOST_BYTES = 1024 * 1024;
 
 export type FileHashes = Readonly<Record<string, string>>;
 
-/** By family, by path relative to the root; in the root, and in the working folder where that is another. */
-export async function programFiles(root: string, cwd: string): Promise<Readonly<Record<ProgramFamily, FileHashes>>> {
-  const folders = [...new Set([root, cwd])];
-  const found = await Promise.all(
-    Object.entries(FILES).map(async ([family, names]) => {
-      const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
-      const hashes = await Promise.all(paths.map(async (path) => [relative(root, path), await hashOf(path)] as const));
-      return [family, Object.fromEntries(hashes.filter(([, hash]) => hash !== undefined))] as const;
-    }),
-  );
-  return Object.fromEntries(found) as Record<ProgramFamily, FileHashes>;
+export interface ProgramFiles {
+  /** What it takes orders from. */
+  readonly orders: FileHashes;
+  /** The program itself: of interest where that is the one that is started. */
+  readonly binary: FileHashes;
+}
+
+/** By family, by path relative to the root; in the working folder and those above it, up to the root. */
+export async function programFiles(root: string, cwd: string): Promise<Readonly<Record<ProgramFamily, ProgramFiles>>> {
+  const folders = upwards(cwd, root);
+  const hashes = async (names: readonly string[]): Promise<FileHashes> => {
+    const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+    const found = await Promise.all(paths.map(async (path) => [relative(root, path), await hashOf(path)] as const));
+    return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  };
+  const families = Object.keys(FILES) as ProgramFamily[];
+  const entries = families.map(async (family) => {
+    const [orders, binary] = await Promise.all([hashes(FILES[family]), hashes([BINARIES[family]])]);
+    return [family, { orders, binary }] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries)) as Record<ProgramFamily, ProgramFiles>;
+}
+
+function upwards(folder: string, root: string): string[] {
+  const above = dirname(folder);
+  return folder === root || above === folder ? [root] : [folder, ...upwards(above, root)];
 }
 
 /** Undefined where there is nothing. */
@@ -55,7 +78,12 @@ async function add(hash: Hash, path: string, seen: { files: number }): Promise<b
   if (!found.isFile()) return false;
   seen.files += 1;
   hash.update(`${found.size}\0`);
-  const bytes = await readFile(path).catch(() => undefined); // who cannot read it cannot take orders from it
-  if (bytes !== undefined) hash.update(bytes.subarray(0, MOST_BYTES));
+  hash.update(await beginningOf(path).catch(() => "")); // who cannot read it cannot take orders from it
   return true;
+}
+
+async function beginningOf(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
+  return buffer.subarray(0, bytesRead);
 }

@@ -52,9 +52,16 @@ export async function trust(dir: string, env: Env): Promise<TrustState> {
   return { status: "trusted", root: brought.root, files };
 }
 
+export interface DrivenProgram {
+  readonly family: ProgramFamily;
+  /** Is it the one among the packages of the repository that is started? */
+  readonly local: boolean;
+}
+
 /** Of what Rookery itself would use, and of what the agent's program would. */
-export async function trustFor(brought: Brought, family: ProgramFamily, env: Env): Promise<TrustState> {
-  return trustOf({ root: brought.root, hashes: { ...brought.hashes, ...brought.programs[family] } }, env);
+export async function trustFor(brought: Brought, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
+  const { orders, binary } = brought.programs[family];
+  return trustOf({ root: brought.root, hashes: { ...brought.hashes, ...orders, ...(local && binary) } }, env);
 }
 
 export async function trustOf({ root, hashes }: Pick<Brought, "root" | "hashes">, env: Env): Promise<TrustState> {
@@ -67,7 +74,11 @@ export async function trustOf({ root, hashes }: Pick<Brought, "root" | "hashes">
 }
 
 function all({ hashes, programs }: Pick<Brought, "hashes" | "programs">): Record<string, string> {
-  return Object.assign({}, hashes, ...Object.values(programs)) as Record<string, string>;
+  return Object.assign(
+    {},
+    hashes,
+    ...Object.values(programs).flatMap(({ orders, binary }) => [orders, binary]),
+  ) as Record<string, string>;
 }
 
 /** Throws `not_trusted`, with the command to type. */

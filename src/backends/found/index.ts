@@ -1,14 +1,14 @@
 /** What can be driven on this machine: programs, where they are, which version, and what is known of it. */
 import { isAbsolute, resolve } from "node:path";
 import type { AgentSpec } from "../../domain/index.ts";
-import { find, findOnPath, installCommand, isExecutable, PROGRAMS, type Located, type ProgramKind } from "../locate.ts";
+import { find, findOnPath, installCommand, isExecutable, isProgramKind, PROGRAMS, type Located } from "../locate.ts";
 import { openVersionCache, type VersionCache } from "./cache.ts";
 import { knownOf } from "./known.ts";
 import { loginOf, type Login } from "./login.ts";
 import { compareVersions, versionOf } from "./version.ts";
 
 export { loginOf, type Login } from "./login.ts";
-export { installCommand, PROGRAMS, type ProgramKind } from "../locate.ts";
+export { installCommand, isProgramKind, PROGRAMS, type ProgramKind } from "../locate.ts";
 
 export interface FoundProgram {
   readonly program: string;
@@ -64,10 +64,6 @@ export function locateProgram(
   }
   const path = isAbsolute(program) ? program : resolve(place.cwd, program);
   return isExecutable(path) ? { command: [path, ...rest], from: "configured" } : undefined;
-}
-
-export function isProgramKind(backend: string): backend is ProgramKind {
-  return Object.hasOwn(PROGRAMS, backend);
 }
 
 async function look(agent: AgentSpec, options: FindOptions, cache: VersionCache): Promise<FoundProgram> {
