@@ -79,10 +79,11 @@ export class ExecProgram implements LiveProgram {
     const all = { ...env, ...this.#start.env };
     const process = await startAgent({ command, cwd: context.cwd, env: all, marker: context.marker });
     this.#process = process;
-    turn.started(process, command);
     const stop = (): void => void process.close(AT_ONCE).catch(() => undefined); // what is left is found by its marker
     turn.signal.addEventListener("abort", stop, { once: true });
     try {
+      await turn.started(process, command);
+      if (turn.signal.aborted || this.#closed) return { status: "cancelled" }; // meanwhile
       return await this.#hear(turn, process);
     } finally {
       turn.signal.removeEventListener("abort", stop);
