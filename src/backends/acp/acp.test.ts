@@ -51,6 +51,20 @@ it("asks for what the agent asks for, and tells it what was decided", async () =
   ]);
 });
 
+it("asks with the title where the agent gives no input, since nothing else has the command then", async () => {
+  const content = [{ type: "content", content: { type: "text", text: "[current working directory /project]" } }];
+  const toolCall = { toolCallId: "t1", title: "rm -rf build", kind: "execute", content };
+  await using scene = await openScene({ prompts: [[{ permission: { toolCall } }]] });
+  const session = await scene.open();
+  const asked: unknown[] = [];
+  for await (const event of session.prompt("Clean up")) {
+    if (event.type !== "permission.requested") continue;
+    asked.push(event.input);
+    await session.answer(event.requestId, { decision: "deny" });
+  }
+  expect(asked).toEqual([{ title: "rm -rf build", content }]);
+});
+
 it("refuses where nobody can be asked, and says so to the agent", async () => {
   const script: AcpScript = { prompts: [[{ permission: { toolCall: { toolCallId: "t1", kind: "execute" } } }]] };
   await using scene = await openScene(script, { attended: false });

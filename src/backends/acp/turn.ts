@@ -81,13 +81,14 @@ export class AcpTurn {
     const { id: toolId, name, title, kind, input } = tool;
     const { offered } = this.#parts;
     if (offered(tool) !== undefined) return outcomeOf({ allowed: true }, options);
+    const said = title === "" ? name : title;
     const decision = await turn.permit({
       toolId,
       tool: name,
-      title: title === "" ? name : title,
+      title: said,
       kind,
       readOnly: isReading(kind),
-      input: input ?? toolCall.content ?? null,
+      input: input ?? inputOf(said, toolCall.content),
     });
     if (decision.allowed) {
       for (const { path } of [...tool.locations, ...tool.diffs]) this.#allowed.add(path);
@@ -169,6 +170,11 @@ export class AcpTurn {
       },
     ];
   }
+}
+
+/** Where an agent gives none, only the title says what it wants: with Gemini CLI 0.61 that is the command. */
+function inputOf(title: string, content: schema.ToolCallUpdate["content"]): unknown {
+  return content == null ? { title } : { title, content };
 }
 
 /** Of the unstable part of a prompt's response. */
