@@ -40,6 +40,18 @@ describe("what a person is asked to allow is shown", () => {
       ["  path: a.txt", "  old_text: - 1", "  new_text: + 1", "  replace_all: true"],
     ],
     ["with what is nested in it", "x", { a: { b: [1] } }, [`  a: {"b":[1]}`]],
+    [
+      "with the lines of a text that is nested in it",
+      "apply_patch",
+      { changes: [{ path: "a.txt", kind: { type: "add" }, diff: "one\ntwo" }] },
+      [
+        "  changes.0.path: a.txt",
+        `  changes.0.kind: {"type":"add"}`,
+        "  changes.0.diff (2 lines):",
+        "  │ one",
+        "  │ two",
+      ],
+    ],
     ["where it is no table", "x", "text\nmore", ["  input (2 lines):", "  │ text", "  │ more"]],
     ["where there is none", "x", undefined, ["  input: null"]],
     [
@@ -79,5 +91,10 @@ describe("what a person is asked to allow is shown", () => {
     expect(lines[0]).toMatch(/^ {2}input/);
     expect(lines.join("\n")).toMatch(/characters are left out here/);
     expect(lines.join("").length).toBeLessThan(17_000);
+  });
+
+  it("as JSON where what is nested has too many parts to be told apart", () => {
+    const changes = Array.from({ length: 30 }, (_, index) => ({ path: `${index}`, diff: "one\ntwo" }));
+    expect(shown("apply_patch", { changes })).toEqual([`  changes: ${JSON.stringify(changes)}`]);
   });
 });

@@ -19,6 +19,7 @@ export interface Asked {
 /** A command is shown whole, up to what a person could still read; of other texts the ends say what they are. */
 const MOST_OF = { command: 16_000, other: 4_000 };
 const MOST_FIELDS = 20;
+const MOST_DEPTH = 4;
 
 export function askedIn(event: SessionEvent): Asked | undefined {
   if (event.type === "permission.requested") {
@@ -53,9 +54,19 @@ export function subjectOf({ tool }: Asked): string {
 /** Lines that nothing in them can leave: each begins with two spaces, and has no control characters. */
 export function detailsOf({ input = null }: Asked): string[] {
   const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
-  const fields = isTable ? Object.entries(input) : [];
-  if (!isTable || fields.length > MOST_FIELDS) return fieldLines("input", input);
-  return fields.flatMap(([name, value]) => fieldLines(name, value));
+  const fields: Field[] = isTable ? Object.entries(input) : [["input", input]];
+  if (fields.length > MOST_FIELDS) return fieldLines("input", input);
+  const parts = fields.flatMap((field) => partsOf(field, MOST_DEPTH));
+  return (parts.length > MOST_FIELDS ? fields : parts).flatMap(([name, value]) => fieldLines(name, value));
+}
+
+type Field = readonly [name: string, value: unknown];
+
+/** What is nested is shown as JSON, unless a text in it has lines, such as the diff in a list of changes. */
+function partsOf([name, value]: Field, depth: number): Field[] {
+  const hasLines = typeof value === "object" && value !== null && JSON.stringify(value).includes("\\n");
+  if (!hasLines || depth === 0) return [[name, value]];
+  return Object.entries(value).flatMap(([key, inner]) => partsOf([`${name}.${key}`, inner], depth - 1));
 }
 
 function fieldLines(name: string, value: unknown): string[] {
