@@ -1,6 +1,6 @@
 /** Where the program of a backend is: as configured, on the PATH, or among the packages of the folder. */
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 
 /** A backend whose program people install. */
@@ -42,17 +42,24 @@ export function find(kind: ProgramKind, { env, cwd, command }: Place): Located |
   if (command !== undefined) return { command, from: "configured" };
   const { program } = PROGRAMS[kind];
   const onPath = findOnPath(program, env);
-  if (onPath !== undefined) return { command: [onPath], from: "path" };
+  if (onPath !== undefined) return { command: [onPath], from: isAmongPackages(onPath) ? "node_modules" : "path" };
   const local = ancestors(cwd)
     .map((folder) => join(folder, "node_modules", ".bin", program))
     .find(isExecutable);
   return local === undefined ? undefined : { command: [local], from: "node_modules" };
 }
 
+/** npm and npx put the packages of a folder on the PATH, whosever folder it is. */
+function isAmongPackages(path: string): boolean {
+  const folder = dirname(path);
+  return basename(folder) === ".bin" && basename(dirname(folder)) === "node_modules";
+}
+
+/** A folder that is named from where one stands is another's as soon as one stands in what another wrote. */
 export function findOnPath(program: string, env: Place["env"]): string | undefined {
   return (env["PATH"] ?? "")
     .split(delimiter)
-    .filter((folder) => folder !== "")
+    .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, program))
     .find(isExecutable);
 }

@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentSpec, BackendKind } from "../../domain/index.ts";
 import { processesMarked } from "../../stdx/index.ts";
@@ -115,6 +116,58 @@ describe("a program", () => {
       is: "older",
     });
     await expect(readFile(join(folder.path, "was-run"))).rejects.toThrow("ENOENT");
+  });
+
+  it.each([
+    ["npm or npx put them there", () => join(folder.path, "node_modules/.bin")],
+    ["a folder there is named from where one stands", () => relative(process.cwd(), join(folder.path, "tools"))],
+  ])("that is on the PATH only because %s is not run", async (_, place) => {
+    await install("node_modules/.bin/claude", `touch "$HOME/was-run"; echo 2.1.325`);
+    await install("tools/claude", `touch "$HOME/was-run"; echo 2.1.325`);
+    env["PATH"] = `${place()}:/usr/bin:/bin`;
+    expect(await found(agent("claude-code"))).toMatchObject({ from: "node_modules", version: undefined });
+    await expect(readFile(join(folder.path, "was-run"))).rejects.toThrow("ENOENT");
+  });
+
+  it("is asked where no repository can tell it anything", async () => {
+    await install("bin/opencode", `pwd >"$HOME/where"; echo 1.18.33`);
+    const cwd = join(folder.path, "repository");
+    await mkdir(cwd);
+    expect(await found(agent("opencode"), { cwd })).toMatchObject({ version: "1.18.33" });
+    expect(await readFile(join(folder.path, "where"), "utf8")).toBe("/\n");
+  });
+
+  it("that is configured by a file from where one stands is asked all the same", async () => {
+    const cwd = join(folder.path, "repository");
+    await install("repository/tools/codex.js", "");
+    await writeFile(join(cwd, "tools/codex.js"), "console.log('codex-cli 0.166.0')");
+    const command = [process.execPath, "tools/codex.js"];
+    expect(await found(agent("codex", command), { cwd })).toMatchObject({ version: "0.166.0" });
+  });
+
+  it("that is one file with another, as where a shim stands for them, has its own version", async () => {
+    const shim = await install("bin/shim", `case "$0" in *codex) echo 0.166.0;; *) echo 2.1.325;; esac`);
+    for (const name of ["claude", "codex"]) await symlink(shim, join(folder.path, "bin", name));
+    expect(await found(agent("claude-code"))).toMatchObject({ version: "2.1.325" });
+    expect(await found(agent("codex"))).toMatchObject({ version: "0.166.0" });
+  });
+
+  it("whose description is no file, or a huge one, is found all the same", async () => {
+    env["PATH"] = "/usr/bin:/bin";
+    await install("node_modules/.bin/claude", "");
+    execFileSync("mkfifo", [join(folder.path, "node_modules/package.json")]);
+    await writeFile(
+      join(folder.path, "package.json"),
+      JSON.stringify({ name: "@anthropic-ai/claude-code", version: "1.0.0", more: "x".repeat(2_000_000) }),
+    );
+    expect(await found(agent("claude-code"))).toMatchObject({ from: "node_modules", version: undefined });
+  });
+
+  it("is not waited for by who has given up already", async () => {
+    await install("bin/opencode", "while :; do sleep 1; done");
+    const program = await found(agent("opencode"), { signal: AbortSignal.abort(), deadlineMs: 600_000 });
+    expect(program).toMatchObject({ from: "path", version: undefined });
+    expect(processesMarked(marker())).toEqual([]);
   });
 
   it("that is configured is asked where it is the program, and not where it may be what downloads it", async () => {

@@ -1,6 +1,6 @@
 /** Which version a program has: written beside it, remembered, or asked of it. */
 import { realpath, readFile, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { startAgent } from "../../programs/index.ts";
 import { deadline } from "../../stdx/index.ts";
 import type { Located } from "../locate.ts";
@@ -23,11 +23,13 @@ export interface AskOptions {
 export async function versionOf(located: Located, program: string, options: AskOptions): Promise<string | undefined> {
   // What a repository brings is not run to find out what it is.
   if (located.from === "node_modules") return writtenVersion(located.command[0] ?? "", options.package);
-  if (!(await isAskable(located.command, program))) return undefined;
-  const stamp = await stampOf(located.command);
+  const [first = "", ...rest] = located.command;
+  const command = [first, ...rest.map((word) => (word.startsWith("-") ? word : resolve(options.cwd, word)))];
+  if (!(await isAskable(command, program))) return undefined;
+  const stamp = await stampOf(command);
   const kept = options.cache.get(stamp);
   if (kept !== undefined) return kept;
-  const version = await asked(located.command, options);
+  const version = await asked(command, options);
   if (version !== undefined) options.cache.set(stamp, version);
   return version;
 }
@@ -58,26 +60,34 @@ async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() === true;
 }
 
-/** Another after each change of the files that the command names. */
+/** Another after each change of the files that the command names, and for each name of one: a shim goes by that. */
 async function stampOf(command: readonly string[]): Promise<string> {
   const stamps = command.map(async (word) => {
     const found = await stat(word).catch(() => undefined);
-    return found === undefined ? word : `${await realpath(word)} ${found.mtimeMs} ${found.size}`;
+    return found === undefined ? word : `${word} ${await realpath(word)} ${found.mtimeMs} ${found.size}`;
   });
   return (await Promise.all(stamps)).join(" ");
 }
 
 /** How far above a program's file the description of its package is looked for. */
 const FOLDERS_UP = 5;
+/** A longer description is none. */
+const DESCRIPTION_BYTES = 1024 * 1024;
 
 async function writtenVersion(path: string, name: string): Promise<string | undefined> {
   let folder = dirname(await realpath(path).catch(() => path));
   for (let up = 0; up < FOLDERS_UP; up += 1, folder = dirname(folder)) {
-    const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "{}");
-    const written = described(text);
+    const written = described(await smallText(join(folder, "package.json")));
     if (written.name === name && typeof written.version === "string") return VERSION.exec(written.version)?.[0];
   }
   return undefined;
+}
+
+/** Empty where it is no file: whoever wrote the folder may have put there what is never read to its end. */
+async function smallText(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true || found.size > DESCRIPTION_BYTES) return "";
+  return readFile(path, "utf8").catch(() => "");
 }
 
 function described(text: string): { readonly name?: unknown; readonly version?: unknown } {
@@ -101,21 +111,20 @@ const QUIET = {
   OPENCODE_DISABLE_MODELS_FETCH: "1",
 };
 
-async function asked(
-  command: readonly string[],
-  { env, cwd, deadlineMs, signal }: AskOptions,
-): Promise<string | undefined> {
+async function asked(command: readonly string[], { env, deadlineMs, signal }: AskOptions): Promise<string | undefined> {
+  if (signal?.aborted === true) return undefined;
   const late = signal === undefined ? deadline(deadlineMs) : deadline(deadlineMs, signal);
   try {
     const quiet = { ...withoutSecrets(env), ...QUIET };
     await using program = await startAgent({
       command: [...command, "--version"],
-      cwd,
+      cwd: "/", // in a repository some take orders from its files before they say anything
       env: quiet,
       maxMessageBytes: 4096,
     });
     const stop = (): void => void program.close({ eofMs: 0, termMs: 200 });
     late.signal.addEventListener("abort", stop, { once: true });
+    if (late.signal.aborted) stop();
     let lines = 0;
     let version: string | undefined;
     await new Promise<void>((resolve) => {
