@@ -63,9 +63,10 @@ export async function reopenSession(
     if (left !== undefined) await endTurn(recorder, left.id, { status: "cancelled" }, { deserted: true });
     throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
   }
-  const prepared = await prepare(state, changes);
+  const careful: Prepare = async (of, wanted) => prepare(await forkable(options.store, of), wanted);
+  const prepared = await careful(state, changes);
   const { settings } = prepared;
-  const driver = opening.use(await Driver.connect(prepare, prepared));
+  const driver = opening.use(await Driver.connect(careful, prepared));
   const isAtRest = left?.parkedUntil !== undefined; // nobody was in the middle of anything
   if (left !== undefined && !((isAtRest || driver.connection.resumesTurns) && isSameAgent(state, settings))) {
     const message = "the process that ran this turn ended before the turn did";
@@ -74,6 +75,13 @@ export async function reopenSession(
   recorder.record([...looseEnds(state, undefined, false), ...changeEvents(state, settings)]); // whoever asked between turns is dead
   await recorder.commit();
   return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
+}
+
+/** Where the other session has gone on, its program would bring along what the log of this one does not have. */
+async function forkable(store: SessionStore, state: SessionState): Promise<SessionState> {
+  if (state.forkOf === undefined || state.parent === undefined) return state;
+  const parent = await store.summary(state.parent);
+  return parent?.turns === state.turns ? state : { ...state, forkOf: undefined };
 }
 
 /** Ends the conversation, also one that another process drives, and the turn that a dead process left in it. */
