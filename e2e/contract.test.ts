@@ -81,6 +81,7 @@ for (const real of PROGRAMS.filter(({ name }) => wanted?.includes(name) ?? true)
   };
   const subject: Subject = realProgram(real, isRecording ? record : undefined);
   backendContract(subject, {
+    concurrent: !isRecording, // two at a time, see the configuration; a recording is made in peace
     onVerdict: async (_, behaviour, verdict) => {
       table.add(subject.name, behaviour, verdict);
       const recording = recordings.get(behaviour);

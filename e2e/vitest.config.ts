@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Real programs, one at a time: each takes hundreds of megabytes and a core. */
+/** Real programs, one at a time, or two where a suite says so: each takes hundreds of megabytes and a core. */
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
@@ -9,6 +9,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     pool: "forks",
     fileParallelism: false,
+    maxConcurrency: 2,
     retry: 0,
   },
 });

@@ -17,7 +17,7 @@ export interface ContractOptions extends Pick<TestOptions, "concurrent" | "timeo
 export function backendContract(subject: Subject, options: ContractOptions = {}): void {
   const { onVerdict, ...how } = options;
   describe(subject.name, how, () => {
-    for (const behaviour of BEHAVIOURS) {
+    for (const behaviour of ORDER) {
       const each = CASES[behaviour];
       const reason = skipReason(subject, behaviour);
       if (reason !== undefined) {
@@ -54,6 +54,9 @@ function skipReason(
   const needed = NEEDS[behaviour];
   return needed === undefined || capabilities[needed] ? undefined : LACKS[needed];
 }
+
+/** The one that waits for deadlines goes first, for others may run beside it. */
+const ORDER: readonly Behaviour[] = ["hangs", ...BEHAVIOURS.filter((behaviour) => behaviour !== "hangs")];
 
 const OF_PROGRAMS: readonly Behaviour[] = ["lost", "dies", "hangs", "noise", "env", "closed"];
 
