@@ -26,7 +26,7 @@ export interface SessionState {
   readonly turn: RunningTurn | undefined;
   readonly lastOutcome: TurnOutcome | undefined;
   readonly queue: readonly QueuedInput[];
-  /** Requests of the running turn, answered or not, until it ends; and those that no turn made, until they are answered. */
+  /** Requests of the running turn, answered or not, until it ends or is parked; and those that no turn made, until they are answered. */
   readonly requests: readonly Request[];
   readonly requestCount: number;
   /** Which tools a person wants or does not, by name. */
@@ -172,7 +172,10 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         queue: state.queue.filter((queued) => queued.inputId !== event.inputId),
       };
     case "turn.parked":
-      return inTurn(state, (turn) => ({ parkedUntil: event.until, parks: turn.parks + 1 }));
+      return inTurn(
+        { ...state, requests: state.requests.filter(isOfNoTurn) }, // the agent begins anew, and may name its calls as before
+        (turn) => ({ parkedUntil: event.until, parks: turn.parks + 1 }),
+      );
     case "turn.continued":
       return inTurn(state, () => ({ parkedUntil: undefined }));
     case "turn.ended":

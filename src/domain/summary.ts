@@ -76,7 +76,11 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       return { turns: summary.turns + 1, title, status: unlessFixed(summary, "running") };
     }
     case "turn.parked":
-      return { status: unlessFixed(summary, "parked"), parkedUntil: event.until };
+      return {
+        status: unlessFixed(summary, "parked"),
+        parkedUntil: event.until,
+        waitingFor: summary.ofNoTurn ?? [],
+      };
     case "turn.continued":
       return {
         status: unlessFixed(summary, ofTurns(summary).length > 0 ? "waiting" : "running"),

@@ -70,6 +70,33 @@ describe("a turn that meets a limit", () => {
     expect(await outcome).toEqual(DONE);
   });
 
+  it.each([
+    ["was allowed before it waited", true],
+    ["was asked before it waited and not answered", false],
+  ])("asks anew for a call that has the id of one that %s", async (_, answers) => {
+    const request = { toolId: "t1", tool: "sh", kind: "execute", readOnly: false, input: {} } as const;
+    const decisions: unknown[] = [];
+    await using s = await openPlayed(async (turn) => {
+      const first = turn.continued !== true;
+      const decision = turn.permit({ ...request, title: first ? "ls" : "rm -r ." });
+      if (!first || answers) decisions.push(await decision);
+      return first ? turn.log.commit().then(() => limited(60)) : DONE;
+    });
+    const { outcome } = s.session.prompt("go");
+    const asked = (requestId: string) => async () =>
+      expect(await s.store.summary(s.session.id)).toMatchObject({ status: "waiting", waitingFor: [requestId] });
+    if (answers) {
+      await vi.waitFor(asked("r1"));
+      await s.session.answer("r1", { decision: "allow" });
+    }
+    await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
+    s.clock.turn(65);
+    await vi.waitFor(asked("r2"));
+    await s.session.answer("r2", { decision: "deny" });
+    expect(await outcome).toEqual(DONE);
+    expect(decisions.at(-1)).toMatchObject({ allowed: false, outcome: "denied" });
+  });
+
   it("that has passed already waits a moment", async () => {
     await using s = await parked([limited(-100)]);
     expect(s.session.state.turn?.parkedUntil).toBe(after(5));
@@ -99,6 +126,12 @@ describe("a turn that meets a limit", () => {
       "names nonsense",
       { ...limited(), resetsAt: "soon" },
       undefined,
+      "it was not said when that ends: try again later",
+    ],
+    [
+      "names a year that nobody can write",
+      { ...limited(), resetsAt: "+058000-01-01T00:00:00.000Z" },
+      1e15,
       "it was not said when that ends: try again later",
     ],
     [

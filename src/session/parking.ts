@@ -19,6 +19,7 @@ export interface ParkingOptions {
 const MAX_PARKS = 5;
 /** Two machines rarely agree on the time. */
 const LATER_MS = 5_000;
+const LAST_MOMENT = Date.parse("9999-01-01T00:00:00.000Z");
 /** Short, since a timer does not go on while the machine sleeps. */
 const LOOK_MS = 1_000;
 
@@ -26,7 +27,7 @@ const LOOK_MS = 1_000;
 export async function park(options: ParkingOptions, limit: LimitReached): Promise<TurnOutcome | undefined> {
   const { recorder, turnId, clock } = options;
   await recorder.commit();
-  const resets = limit.resetsAt === undefined ? NaN : Date.parse(limit.resetsAt);
+  const resets = momentOf(limit.resetsAt);
   const resetsAt = Number.isNaN(resets) ? undefined : new Date(resets).toISOString();
   recorder.record([{ type: "limit.reached", message: limit.message, resetsAt }], turnId);
   const refusal = refusalOf(options, resets);
@@ -39,6 +40,12 @@ export async function park(options: ParkingOptions, limit: LimitReached): Promis
   );
   await recorder.commit();
   return undefined;
+}
+
+/** NaN where there is none, or one that no log has: years have four digits. */
+function momentOf(text = ""): number {
+  const at = Date.parse(text);
+  return at >= 0 && at < LAST_MOMENT ? at : NaN;
 }
 
 /** Waits as long as the log says, if it says so, and records that the turn goes on. False where it was cancelled. */
