@@ -273,6 +273,18 @@ it("ends a program that says nothing more, and its turn with it", async () => {
   ]);
 });
 
+it("tells in the next turn that the program ended between turns, and how, before another is started", async () => {
+  await using scene = await openScene([prompt, result(), { exit: 3 }]);
+  const session = await scene.open();
+  const [first] = all(await collect(session.prompt("one")), "process.started");
+  await vi.waitFor(() => expect(() => process.kill(first?.pid ?? 0, 0)).toThrow("ESRCH"));
+  const processes = (await collect(session.prompt("two"))).filter(({ type }) => type.startsWith("process."));
+  expect(processes.slice(0, 2)).toMatchObject([
+    { type: "process.exited", pid: first?.pid, exitCode: 3 },
+    { type: "process.started" },
+  ]);
+});
+
 it("tells what a turn took, and not what the session did, also where the program counts the session alone", async () => {
   const usage = { input_tokens: 10, output_tokens: 2, cache_read_input_tokens: 5, cache_creation_input_tokens: 1 };
   const since = {

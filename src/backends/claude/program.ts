@@ -54,10 +54,11 @@ async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
 }
 
 async function greet(live: LiveClaude, process: AgentProcess, start: Start): Promise<void> {
-  using late = deadline(GREETING_MS);
+  using late = deadline(GREETING_MS, start.signal);
   try {
     await live.greet(late.signal);
   } catch (error) {
+    start.signal.throwIfAborted();
     if (isRookeryError(error, "agent_failed")) {
       throw new RookeryError("agent_failed", `Claude Code cannot be driven: ${error.message}`, { cause: error });
     }

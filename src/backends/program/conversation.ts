@@ -8,6 +8,7 @@ import {
   type Backend,
   type BackendContext,
   type Capabilities,
+  type EventOf,
   type LimitReached,
   type SessionDesk,
   type SessionTools,
@@ -25,6 +26,7 @@ import { SessionLost, type LiveProgram, type Program } from "./live.ts";
 import { promptParts, text, type PromptPart } from "./prompt.ts";
 import { GivenServers } from "./servers.ts";
 import { RunningTurn } from "./turn.ts";
+import { unlessAborted } from "./waiting.ts";
 
 export interface ProgramOptions {
   /** What the program gets of the environment: nothing is inherited beside it. */
@@ -74,9 +76,15 @@ class Conversation implements AgentConnection {
   #live: LiveProgram | undefined;
   #process: AgentProcess | undefined;
   #turn: RunningTurn | undefined;
+  /** Its start is on record. */
   #introduced = false;
+  /** It was given what it is to know before anything else, and how it came to know what was said before. */
+  #told = false;
+  #how: EventOf<"agent.connected">["how"] = "new";
   #offered = false;
-  #closed = false;
+  /** The last start, over or not: one begins when the one before is over. */
+  #starting: Promise<unknown> = Promise.resolve();
+  readonly #closing = new AbortController();
 
   constructor(program: Program, context: BackendContext, options: ProgramOptions, equipment: Equipment) {
     this.#program = program;
@@ -128,7 +136,8 @@ class Conversation implements AgentConnection {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort(new RookeryError("interrupted", "the session was let go while its agent was being started"));
+    await this.#starting;
     try {
       await this.#drop(this.#live);
     } finally {
@@ -159,9 +168,11 @@ class Conversation implements AgentConnection {
         this.#started(turn, process, command);
         return turn.log.commit();
       },
-      connected: (nativeId, version) => this.#connected(turn, live, nativeId, version),
+      connected: (nativeId, version) => this.#connected(turn, nativeId, version),
     });
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
+    if (turn.signal.aborted) return { status: "cancelled" }; // it was given nothing
+    this.#told = true;
     this.#turn = running;
     const over = new AbortController();
     const hung = this.#hung(turn.signal, over.signal, live);
@@ -188,16 +199,29 @@ class Conversation implements AgentConnection {
   }
 
   /** The one that runs, or another where it has ended since. */
-  async #running({ permissions }: TurnContext): Promise<LiveProgram> {
+  async #running(turn: TurnContext): Promise<LiveProgram> {
+    const { permissions } = turn;
     const lacksTools = !this.#offered && this.#servers.hasTools; // an overlay that came later
     const live = this.#live;
     const suits = permissions === undefined || live?.suits?.(permissions) !== false;
     if (live?.isOver === false && !lacksTools && suits) return live;
     await this.#drop(live);
-    return this.#start(permissions);
+    await this.#tellExit(turn);
+    return this.#start(turn);
   }
 
-  async #start(permissions = this.#context.permissions): Promise<LiveProgram> {
+  async #start(turn?: TurnContext): Promise<LiveProgram> {
+    const closing = this.#closing.signal;
+    const signal = turn === undefined ? closing : AbortSignal.any([closing, turn.signal]);
+    signal.throwIfAborted();
+    const starting = this.#starting.then(() => this.#begin(signal, turn?.permissions));
+    this.#starting = starting.catch(() => undefined);
+    return unlessAborted(starting, signal);
+  }
+
+  /** What comes when nobody waits for it any more is ended. */
+  async #begin(signal: AbortSignal, permissions = this.#context.permissions): Promise<LiveProgram> {
+    signal.throwIfAborted();
     const servers = await this.#servers.all();
     this.#offered = this.#servers.areOffered;
     const live = await this.#program.start({
@@ -207,14 +231,14 @@ class Conversation implements AgentConnection {
       permissions: permissions ?? "ask",
       servers,
       turn: () => this.#turn,
+      signal,
     });
-    if (this.#closed) {
-      await Promise.allSettled([live[Symbol.asyncDispose]()]);
-      throw new RookeryError("interrupted", "the session was let go while its agent was being started");
-    }
+    if (signal.aborted) await Promise.allSettled([live[Symbol.asyncDispose]()]);
+    signal.throwIfAborted();
     this.#live = live;
     this.#process = live.process;
     this.#introduced = false;
+    this.#told = false;
     return live;
   }
 
@@ -227,16 +251,16 @@ class Conversation implements AgentConnection {
   /** What was said before is told where the program does not know it; instructions are told once. */
   async #prompt(turn: TurnContext, live: LiveProgram): Promise<PromptPart[]> {
     const parts = await promptParts(turn);
-    if (this.#introduced) return parts;
-    this.#introduced = true;
+    if (this.#told) return parts;
     const knows = live.how !== "new";
     const before = knows ? undefined : await handoverText(turn);
-    if (live.process !== undefined) this.#started(turn, live.process, live.command ?? []);
+    if (live.process !== undefined && !this.#introduced) this.#started(turn, live.process, live.command ?? []);
+    this.#introduced = true;
     const { nativeId, version } = live;
-    const how = before === undefined ? live.how : "handed_over";
+    this.#how = before === undefined ? live.how : "handed_over";
     turn.log.record({
       type: "agent.connected",
-      how,
+      how: this.#how,
       ...(nativeId !== undefined && { nativeId }),
       ...(version !== undefined && { version }),
     });
@@ -253,10 +277,10 @@ class Conversation implements AgentConnection {
   }
 
   /** Told late, or anew: what counts is what it is called now. */
-  #connected({ log }: TurnContext, live: LiveProgram, nativeId: string, version: string | undefined): void {
+  #connected({ log }: TurnContext, nativeId: string, version: string | undefined): void {
     if (this.#native?.as === "resume" && this.#native.id === nativeId) return;
     this.#native = { id: nativeId, as: "resume" };
-    log.record({ type: "agent.connected", nativeId, how: live.how, ...(version !== undefined && { version }) });
+    log.record({ type: "agent.connected", nativeId, how: this.#how, ...(version !== undefined && { version }) });
   }
 
   async #lose({ log }: TurnContext, error: SessionLost): Promise<void> {

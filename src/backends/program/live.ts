@@ -39,6 +39,8 @@ export interface Start {
   readonly servers: readonly ReachableServer[];
   /** The turn that runs, if one does: for what a program says or asks by itself. */
   readonly turn: () => ProgramTurn | undefined;
+  /** Nobody waits for it any more: the sooner the start is given up, the sooner another can begin. */
+  readonly signal: AbortSignal;
 }
 
 export type ReachableServer = StdioServerSpec | RemoteServerSpec;

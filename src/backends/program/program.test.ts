@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import type { SessionEvent } from "../../domain/index.ts";
+import type { McpServerSpec, SessionEvent } from "../../domain/index.ts";
 import { NO_CAPABILITIES } from "../../domain/index.ts";
 import { createSession, reopenSession, type Prepare } from "../../session/index.ts";
-import { DisposeStack, systemClock } from "../../stdx/index.ts";
+import { deferred, DisposeStack, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { collect, transcript } from "../../testing/index.ts";
 import { programBackend, promptText, SessionLost, type LiveProgram, type ProgramTurn, type Start } from "./index.ts";
@@ -36,23 +36,34 @@ const SETTINGS = { agent: "a", backend: "command", model: undefined, cwd: "/", p
 const AGENT = { name: "a", backend: "command", model: undefined, permissions: "ask", command: undefined } as const;
 const DONE = { status: "done" } as const;
 
-async function openScene(play: Play, refuse: (start: Start) => Error | undefined = () => undefined) {
+interface SceneOptions {
+  readonly refuse?: (start: Start) => Error | undefined;
+  /** What a start waits for. */
+  readonly until?: (start: Start, count: number) => Promise<void>;
+  readonly mcpServers?: readonly McpServerSpec[];
+}
+
+async function openScene(play: Play, { refuse = () => undefined, until, mcpServers }: SceneOptions = {}) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
   const starts: Start[] = [];
   const said: string[] = [];
+  const programs: FakeProgram[] = [];
   const program = {
     kind: "command" as const,
     capabilities: NO_CAPABILITIES,
-    start: (start: Start) => {
+    start: async (start: Start) => {
       starts.push(start);
       const refusal = refuse(start);
-      if (refusal !== undefined) return Promise.reject(refusal);
+      if (refusal !== undefined) throw refusal;
+      await until?.(start, starts.length);
       const heard: Play = (turn, live) => {
         said.push(promptText(turn.prompt));
         return play(turn, live);
       };
-      return Promise.resolve(new FakeProgram(start, starts.length, heard));
+      const live = new FakeProgram(start, starts.length, heard);
+      programs.push(live);
+      return live;
     },
   };
   const prepare: Prepare = (state) =>
@@ -65,6 +76,7 @@ async function openScene(play: Play, refuse: (start: Start) => Error | undefined
           cwd: "/",
           nativeId: state.nativeId,
           forkOf: state.forkOf,
+          mcpServers,
           marker: "none",
         }),
     });
@@ -74,6 +86,7 @@ async function openScene(play: Play, refuse: (start: Start) => Error | undefined
     session,
     starts,
     said,
+    programs,
     reopen: async () => owned.use(await reopenSession(options, session.id, {}, prepare)),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -100,7 +113,7 @@ it("tells instructions once, and goes on with the program's own session after it
 
 it("tells what was said where the program has forgotten its session, and says so", async () => {
   const forgets = ({ native }: Start) => (native === undefined ? undefined : new SessionLost("it knows no native-1"));
-  await using scene = await openScene(says, forgets);
+  await using scene = await openScene(says, { refuse: forgets });
   await collect(scene.session.prompt("one"));
   await scene.session[Symbol.asyncDispose]();
   const again = await scene.reopen();
@@ -140,6 +153,89 @@ it("ends a program that does not stop when it is told to, and starts another for
   expect(dead[0]?.isOver).toBe(true);
   expect(how(await collect(scene.session.prompt("two")))).toEqual(["resumed"]);
 }, 20_000);
+
+it("stops waiting for a program that is being started when its turn is cancelled, and ends it when it comes", async () => {
+  const come = deferred();
+  const until = (_: Start, count: number) => (count === 2 ? come.promise : Promise.resolve());
+  await using scene = await openScene(
+    (turn, live) => {
+      live.isOver = scene.said.length === 1;
+      return says(turn, live);
+    },
+    { until },
+  );
+  await collect(scene.session.prompt("one"));
+  const turn = scene.session.prompt("two");
+  await expect.poll(() => scene.starts.length).toBe(2);
+  await scene.session.cancel();
+  expect(await turn.outcome).toEqual({ status: "cancelled" });
+  expect(scene.starts[1]?.signal.aborted).toBe(true);
+  const next = collect(scene.session.prompt("three"));
+  come.resolve();
+  await next;
+  expect(scene.said.at(-1)).toBe("three");
+  expect(scene.programs.map(({ isOver }) => isOver)).toEqual([true, true, false]);
+}, 8_000);
+
+it("is not closed before a program that is being started has come and been ended", async () => {
+  const come = deferred();
+  const until = (_: Start, count: number) => (count === 2 ? come.promise : Promise.resolve());
+  await using scene = await openScene(
+    (turn, live) => {
+      live.isOver = true;
+      return says(turn, live);
+    },
+    { until },
+  );
+  await collect(scene.session.prompt("one"));
+  scene.session.prompt("two");
+  await expect.poll(() => scene.starts.length).toBe(2);
+  const closed = scene.session[Symbol.asyncDispose]().then(() => scene.programs.map(({ isOver }) => isOver));
+  await expect.poll(() => scene.starts[1]?.signal.aborted).toBe(true);
+  come.resolve();
+  expect(await closed).toEqual([true, true]);
+}, 8_000);
+
+it("tells instructions and what was said in the next turn where the first was cancelled before it was given", async () => {
+  await using scene = await openScene((turn, live) =>
+    turn.signal.aborted ? Promise.resolve({ status: "cancelled" }) : says(turn, live),
+  );
+  await collect(scene.session.prompt("one", { signal: AbortSignal.abort() }));
+  const events = await collect(scene.session.prompt("two"));
+  expect(scene.said.at(-1)).toMatch(/Be brief\.[^]*User: one[^]*two$/);
+  expect(how(events)).toEqual(["handed_over"]);
+});
+
+it("says that it was told what was said, also where the program gives the session its name later", async () => {
+  let name = "native-1";
+  await using scene = await openScene(
+    (turn, live) => {
+      if (name !== live.nativeId) turn.connected({ nativeId: name });
+      live.isOver = true;
+      return says(turn, live);
+    },
+    { refuse: ({ native }) => (native === undefined ? undefined : new SessionLost("gone")) },
+  );
+  await collect(scene.session.prompt("one"));
+  name = "late";
+  expect(how(await collect(scene.session.prompt("two")))).toEqual(["handed_over", "handed_over"]);
+});
+
+it("serves a server of this process once, however often the program is started", async () => {
+  const server = { type: "memory", name: "notes", open: () => Promise.reject(new Error("nobody comes")) } as const;
+  await using scene = await openScene(
+    (turn, live) => {
+      live.isOver = true;
+      return says(turn, live);
+    },
+    { mcpServers: [server] },
+  );
+  await collect(scene.session.prompt("one"));
+  await collect(scene.session.prompt("two"));
+  const [first, second] = scene.starts.map(({ servers }) => servers);
+  expect(first).toMatchObject([{ type: "http", name: "notes" }]);
+  expect(second).toEqual(first);
+});
 
 it("asks for a call that was not told yet, tells a refusal once, and lets the turn go on", async () => {
   await using scene = await openScene(async (turn) => {

@@ -11,6 +11,8 @@ export class GivenServers implements AsyncDisposable {
   readonly #owned = new DisposeStack();
   #loopback: Promise<LoopbackHttp> | undefined;
   #ours: ReachableServer | undefined;
+  /** Of this process, each at one place for good. */
+  readonly #served = new Map<McpServerSpec, Promise<ReachableServer>>();
 
   constructor(equipment: Equipment, brought: BackendContext["mcpServers"] = []) {
     this.#equipment = equipment;
@@ -47,11 +49,17 @@ export class GivenServers implements AsyncDisposable {
       case "sse":
         return spec;
       case "memory":
-        return this.#serve(spec);
+        return this.#servedOnce(spec);
       case "foreign": // nobody here can read it, and the program was not told either
       case "unusable":
         return undefined;
     }
+  }
+
+  #servedOnce(spec: Extract<McpServerSpec, { type: "memory" }>): Promise<ReachableServer> {
+    const served = this.#served.get(spec) ?? this.#serve(spec);
+    this.#served.set(spec, served);
+    return served;
   }
 
   async #serve(spec: Parameters<LoopbackHttp["serve"]>[0]): Promise<ReachableServer> {
