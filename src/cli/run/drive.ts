@@ -8,7 +8,7 @@ import { oneLine } from "../printable.ts";
 import { pagesOf } from "../sessions/pages.ts";
 import { askedIn, openRequests } from "./asked.ts";
 import { Asker } from "./asker.ts";
-import { watchInterrupts } from "./interrupts.ts";
+import { aborted, watchInterrupts } from "./interrupts.ts";
 import { openScreen, type Screen } from "./screen.ts";
 import { watchLog } from "./watch.ts";
 
@@ -83,13 +83,6 @@ async function settled(session: Session, interrupted: AbortSignal): Promise<Turn
   if (interrupted.aborted) await session[Symbol.asyncDispose]();
   await idle;
   return session.state.lastOutcome;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function askerFor({ io, session, here }: Drive, screen: Screen): Asker {

@@ -33,6 +33,13 @@ export function watchInterrupts(io: Io): Interrupts {
   };
 }
 
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** Node 20 aborts, and may leave a core file, when it puts a terminal in order at its exit that is gone by then. */
 function dieQuietly(): void {
   if (process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY) {

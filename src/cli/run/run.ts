@@ -19,6 +19,7 @@ import { namingOthers } from "./instead.ts";
 import { drive, hasWork } from "./drive.ts";
 import { readPrompt } from "./prompt.ts";
 import { confirm } from "./question.ts";
+import { started } from "./start.ts";
 
 export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const named = textOption(options, "session");
@@ -33,18 +34,26 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const known = named === undefined ? undefined : await findSession(rookery.store, named);
   const attended = here || permissions === "ask" || (known !== undefined && (await waits(rookery.store, known.id)));
   const where = cwd ?? known?.cwd ?? io.cwd();
-  const session = await trusting(io, where, () =>
+  const agent = textOption(options, "agent");
+  const opened = () =>
     namingOthers({ env: io.env, cwd: where }, () =>
       rookery.openSession({
         ...(known !== undefined && { id: known.id }),
-        ...given("agent", textOption(options, "agent")),
+        ...given("agent", agent),
         ...given("model", textOption(options, "model")),
         ...given("cwd", cwd ?? (known === undefined ? io.cwd() : undefined)),
         ...given("permissions", permissions),
         attended,
       }),
-    ),
-  );
+    );
+  const session = await started({
+    io,
+    rookery,
+    json,
+    label: `starting ${agent ?? known?.agent ?? "the agent"}`,
+    open: (signal, shown) => trusting({ io, cwd: where, signal }, () => shown(opened)),
+  });
+  if (session === undefined) return EXIT.cancelled;
   if (prompt === undefined && !hasWork(session)) {
     await session[Symbol.asyncDispose]();
     throw usage(`session ${session.id} has no turn to go on with; give it a prompt: rookery run "PROMPT" --session …`);
@@ -62,7 +71,10 @@ async function waits(store: SessionStore, sessionId: string): Promise<boolean> {
 }
 
 /** On a terminal the question of trust is asked once, here. */
-async function trusting(io: Io, cwd: string, open: () => Promise<Session>): Promise<Session> {
+async function trusting(
+  { io, cwd, signal }: { io: Io; cwd: string; signal: AbortSignal },
+  open: () => Promise<Session>,
+): Promise<Session> {
   try {
     return await open();
   } catch (error) {
@@ -72,7 +84,7 @@ async function trusting(io: Io, cwd: string, open: () => Promise<Session>): Prom
     const names = (files: readonly string[]) => files.map(visible).join(", ");
     const what = state.changed.length > 0 ? `changed: ${names(state.changed)}` : names(state.files);
     say(io, `${visible(state.root)} brings what can run commands and steer agents (${what})`);
-    if (!(await confirm(io, "Trust it?", new AbortController().signal))) throw error;
+    if (!(await confirm(io, "Trust it?", signal))) throw error;
     await trust(cwd, io.env);
     return await open();
   }
