@@ -18,7 +18,7 @@ import { Refused, Rpc, type Peer } from "./rpc.ts";
 import { hasOurs, serverTables } from "./servers.ts";
 import { CodexTurn, UNINTERESTING, type Conversation } from "./turn.ts";
 import { TurnUsage } from "./usage.ts";
-import { Account, Initialized, Place, Resolved, Settings, Thread, TurnEvent, UsageEvent } from "./wire.ts";
+import { Account, Initialized, Resolved, Settings, Thread, TurnEvent } from "./wire.ts";
 
 /** Codex itself takes a third of a second. */
 const START_MS = 30_000;
@@ -60,9 +60,9 @@ class AppServer implements LiveProgram, Peer {
   readonly #start: Start;
   readonly #rpc: Rpc;
   readonly #waiting: ((turn: CodexTurn) => void)[] = [];
-  readonly #usage: TurnUsage;
   #conversation: Conversation | undefined;
   #turn: CodexTurn | undefined;
+  #starting: Promise<unknown> | undefined;
   #version: string | undefined;
   #heard = 0;
 
@@ -70,7 +70,6 @@ class AppServer implements LiveProgram, Peer {
     this.process = process;
     this.command = command;
     this.#start = start;
-    this.#usage = new TurnUsage(start.native === undefined);
     this.#rpc = new Rpc(process, this);
   }
 
@@ -119,7 +118,7 @@ class AppServer implements LiveProgram, Peer {
       model: model ?? this.#start.context.agent.model,
       hasLogin,
       hasOurs: hasOurs(this.#start.servers),
-      usage: this.#usage,
+      usage: new TurnUsage(this.#start.native === undefined),
       told: new Set(),
       limits: undefined,
     };
@@ -135,6 +134,7 @@ class AppServer implements LiveProgram, Peer {
     const { threadId } = conversation;
     try {
       const started = this.#rpc.request("turn/start", { threadId, input: turn.prompt.map(inputOf) }, TurnEvent);
+      this.#starting = started.catch(() => undefined);
       const interrupt = (): void => void this.#interrupt(threadId, started);
       turn.signal.addEventListener("abort", interrupt, { once: true });
       try {
@@ -161,14 +161,14 @@ class AppServer implements LiveProgram, Peer {
       if (requestId !== undefined) this.#rpc.resolved(requestId);
       return;
     }
-    if (this.#turn === undefined && isOfTurn(params)) this.#late(method, params);
-    else this.#tell((turn) => turn.notified(method, params));
+    this.#tell((turn) => turn.notified(method, params));
     this.#heard += 1;
     if (this.#heard % READY_EVERY === 0) void this.#breathe();
   }
 
-  requested(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+  async requested(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const turn = this.#turn;
+    await this.#starting; // what the turn has said before is known then
     return (turn?.asking ?? NOBODY).answer(method, params, signal);
   }
 
@@ -191,15 +191,6 @@ class AppServer implements LiveProgram, Peer {
   #tell(say: (turn: CodexTurn) => void): void {
     if (this.#turn !== undefined) say(this.#turn);
     else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(say);
-  }
-
-  /** No turn runs, so that it is of an earlier one: the next is not to take it for its own. */
-  #late(method: string, params: unknown): void {
-    const { threadId } = Place.safeParse(params).data ?? {};
-    const isOwn = (threadId ?? this.nativeId) === (this.nativeId ?? threadId);
-    const { tokenUsage } = UsageEvent.safeParse(params).data ?? {};
-    if (isOwn && tokenUsage !== undefined) this.#usage.start(tokenUsage.total);
-    this.#tell(({ turn }) => turn.tell.raw({ method, params }));
   }
 
   /** The program is not read until the log has room again. */
@@ -252,10 +243,6 @@ class AppServer implements LiveProgram, Peer {
 }
 
 const NOBODY = new Asking(undefined, new Map(), false);
-
-function isOfTurn(params: unknown): boolean {
-  return typeof Place.safeParse(params).data?.turnId === "string" || TurnEvent.safeParse(params).success;
-}
 
 function whereRefused<T>(instead: T): (error: unknown) => T {
   return (error) => {

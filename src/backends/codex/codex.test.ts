@@ -283,7 +283,7 @@ it("does not take the last words of an earlier turn for those of the next", asyn
   await using scene = await openScene({
     turn: [item({ type: "agentMessage", id: "a", text: "Hello" })],
     after: [
-      item({ type: "agentMessage", id: "late", text: "one more thing" }),
+      ["notify", "item/completed", { turnId: "turn-1", item: { type: "agentMessage", id: "late", text: "and more" } }],
       ["notify", "turn/completed", { turn: { id: "turn-1", status: "interrupted", error: null } }],
     ],
   });
@@ -316,6 +316,12 @@ it("tells the last words of a program that ended", async () => {
     message: "codex ended with code 3: out of feathers",
   });
 });
+
+it("ends a program that closed its output and stayed, and the turn with it", async () => {
+  await using scene = await openScene({ turn: [["fallSilent"]] });
+  const session = await scene.open();
+  expect(await session.prompt("Go").outcome).toMatchObject({ status: "failed", code: "agent_exited" });
+}, 15_000);
 
 it("wants a login where OpenAI is to pay, and none where another address is", async () => {
   const account = { account: null, requiresOpenaiAuth: true };

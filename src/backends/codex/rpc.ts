@@ -130,6 +130,7 @@ export class Rpc {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
+    void this.#process.close().catch(() => undefined); // it cannot be spoken to; what is left is found by its marker
     for (const asking of this.#asked.values()) asking.abort(new Error("codex has ended"));
     void this.exited().then((error) => {
       for (const waiting of this.#waiting.values()) waiting.reject(error);

@@ -1,5 +1,5 @@
 // For tests: a program that speaks as `codex app-server` does, and does in each turn what a file says.
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, closeSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [file, record, subcommand, ...args] = process.argv.slice(2);
@@ -40,6 +40,12 @@ const steps = {
   async drop([method, given]) {
     const id = asked++;
     send({ method, id, params: params(given) });
+  },
+  /** Says nothing any more, and stays. */
+  async fallSilent() {
+    closeSync(1);
+    setInterval(() => undefined, 60_000);
+    await new Promise(() => undefined);
   },
   async exit([code, words]) {
     process.stderr.write(words);

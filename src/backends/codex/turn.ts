@@ -38,8 +38,6 @@ export interface Conversation {
   /** Warnings that were told: most come with every turn. */
   readonly told: Set<string>;
   limits: RateLimits | undefined;
-  /** The turn before this one. */
-  past?: string | undefined;
 }
 
 /** Nothing that anybody here needs; some of it is long, and comes often. */
@@ -64,6 +62,7 @@ export class CodexTurn {
   readonly asking: Asking;
   readonly #of: Conversation;
   readonly #ended = deferred<TurnOutcome | LimitReached>();
+  readonly #early: [method: string, params: unknown][] = [];
   #id: string | undefined;
   #error: TurnError | undefined;
 
@@ -81,28 +80,41 @@ export class CodexTurn {
   /** As soon as it is known which one it is. */
   named(id: string): void {
     this.#id ??= id;
+    for (const [method, params] of this.#early.splice(0)) this.notified(method, params);
   }
 
+  /** What a turn says waits until it is known whether it is this one. */
   notified(method: string, params: unknown): void {
-    if (!this.#isOurs(params) || !this.#understood(method, params)) this.turn.tell.raw({ method, params });
+    const isEarly = this.#id === undefined && isOfTurn(params) && this.#early.length < MOST_EARLY;
+    if (isEarly) this.#early.push([method, params]);
+    else if (!this.#isOurs(params)) this.#foreign(method, params);
+    else if (!this.#understood(method, params)) this.turn.tell.raw({ method, params });
   }
 
   /** The first end counts. What was still running will say no more. */
   end(outcome: TurnOutcome | LimitReached): void {
-    this.#of.past = this.#id ?? this.#of.past;
     this.speech.end(outcome.status === "cancelled" ? "cancelled" : "unknown");
     const usage = this.#of.usage.take(this.#of.model);
     if (usage !== undefined) this.turn.tell.usage(usage);
     this.#ended.resolve(outcome);
   }
 
+  /** When an earlier conversation goes on, it is told what its last turn took (0.166.0): this one begins from there. */
+  #foreign(method: string, params: unknown): void {
+    const { tokenUsage } = UsageEvent.safeParse(params).data ?? {};
+    if (this.#isOfThread(params) && tokenUsage !== undefined) this.#of.usage.start(tokenUsage.total);
+    this.turn.tell.raw({ method, params });
+  }
+
   /** Agents that Codex starts are conversations of their own, and an earlier turn may have a last word. */
   #isOurs(params: unknown): boolean {
-    const { threadId, turnId } = Place.safeParse(params ?? {}).data ?? {};
-    const { threadId: own, past } = this.#of;
-    if ((threadId ?? own) !== own) return false;
-    if (this.#id === undefined) return turnId == null || turnId !== past;
-    return (turnId ?? this.#id) === this.#id;
+    const { turnId } = Place.safeParse(params ?? {}).data ?? {};
+    return this.#isOfThread(params) && (turnId ?? this.#id) === (this.#id ?? turnId);
+  }
+
+  #isOfThread(params: unknown): boolean {
+    const { threadId } = Place.safeParse(params ?? {}).data ?? {};
+    return (threadId ?? this.#of.threadId) === this.#of.threadId;
   }
 
   /** False where it is nothing that is known here. */
@@ -147,7 +159,7 @@ export class CodexTurn {
       case "turn/completed":
         return read(TurnEvent, params, ({ turn: { id, status, error } }) => {
           const { limits, hasLogin } = this.#of;
-          if (this.#id === undefined ? id === this.#of.past : id !== this.#id) return; // an earlier one
+          if (this.#id !== undefined && id !== this.#id) return; // an earlier one
           this.end(outcomeOf({ status, error: error ?? this.#error, limits, hasLogin }));
         });
       default:
@@ -180,6 +192,13 @@ export class CodexTurn {
     if (this.#of.told.size < MOST_TOLD) this.#of.told.add(message);
     this.turn.tell.notice("warning", code, message);
   }
+}
+
+/** Beyond it what is said counts to the turn that was asked for, whose name Codex keeps to itself. */
+const MOST_EARLY = 1_000;
+
+function isOfTurn(params: unknown): boolean {
+  return typeof Place.safeParse(params).data?.turnId === "string" || TurnEvent.safeParse(params).success;
 }
 
 /** Beyond it a warning that was told may be told again. */
