@@ -104,6 +104,23 @@ it.each([
   expect(JSON.stringify(outcome)).not.toContain("Basic terminal");
 });
 
+it.each([
+  ["said that it is done", "stay", { status: "done" }],
+  ["closed its output", "fall silent", { status: "failed", code: "agent_exited" }],
+])(
+  "does not wait for ever for a program that %s, and stays",
+  async (_, prompt, outcome) => {
+    await using scene = await openScene();
+    const session = await scene.open({ permissions: "all" });
+    const turn = session.prompt(prompt);
+    const events = await collect(turn);
+    expect(await turn.outcome).toMatchObject(outcome);
+    const [process] = all(events, "process.started");
+    expect(process !== undefined && isAlive(process)).toBe(false);
+  },
+  15_000,
+);
+
 it("waits until a quota is over", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });

@@ -14,6 +14,9 @@ const UNKNOWN_SESSION = /error resuming session|invalid session identifier|no pr
 /** What the program prints on stderr whatever happens. */
 const ALWAYS = /^(?:Warning:|YOLO mode|Ripgrep is not|\[STARTUP\]|Loaded cached).*$/gm;
 
+/** How long it may take to end by itself when it has nothing more to say. */
+const ENDS_MS = 3_000;
+
 export function headless(start: Start, way: Way, capabilities: Capabilities): LiveProgram {
   const { context, native } = start;
   commandOf(start, way.approval, []); // one that is missing is told now
@@ -35,20 +38,21 @@ export function headless(start: Start, way: Way, capabilities: Capabilities): Li
       const { cwd, marker } = context;
       const running = await startAgent({ command, cwd, marker, env: environmentOf(start) });
       process = running;
-      await turn.started(running, command);
       const stop = (): void => void running.close({ eofMs: 0 });
       turn.signal.addEventListener("abort", stop, { once: true });
       try {
-        if (turn.signal.aborted) stop();
+        await turn.started(running, command);
+        if (turn.signal.aborted || closed) return { status: "cancelled" }; // meanwhile
         const connected = (id: string): void => {
           nativeId = id; // the next turn goes on with it
           turn.connected({ nativeId: id });
         };
-        const hearing = readTurn(running.transport, turn, { cwd, connected });
+        const finished = (): void => void running.close({ eofMs: ENDS_MS });
+        const hearing = readTurn(running.transport, turn, { cwd, connected, finished });
         running.transport.write(`${promptText(turn.prompt)}\n`); // an argument has room for 128 KiB
         await running.transport.end();
         const heard = await hearing;
-        const exit = await running.exit();
+        const exit = await running.close({ eofMs: ENDS_MS });
         if (turn.signal.aborted) return { status: "cancelled" };
         if (before !== undefined && isLost(heard, exit)) throw new SessionLost(`it has no session ${before} any more`);
         return outcomeOf(heard, exit, context.agent.name);

@@ -18,6 +18,8 @@ export interface Place {
   readonly cwd: string;
   /** Told what the program calls its session. */
   readonly connected: (nativeId: string) => void;
+  /** Called when it has told how the turn ended: what is left for it to do is to end. */
+  readonly finished: () => void;
 }
 
 /** Resolves when nothing more comes. */
@@ -32,6 +34,7 @@ export function readTurn(transport: Transport, turn: ProgramTurn, place: Place):
         if (read?.type === "result") result = read;
         if (read === undefined) tell.raw(record);
         else tellRecord(read, record, turn, place);
+        if (result !== undefined) place.finished();
         records += 1;
         if (records % STRIDE === 0) rest(transport, turn);
       },

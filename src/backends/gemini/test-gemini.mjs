@@ -1,5 +1,5 @@
 // For tests: prints what Gemini CLI 0.61.0 printed headless for such prompts, and keeps its sessions in a file.
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 
 const [sessionsFile, argsFile, ...args] = process.argv.slice(2);
@@ -46,6 +46,13 @@ if (prompt.endsWith("limit")) {
   print({ type: "result", status: "error", error: { type: "unknown", message }, stats });
   process.exit(173);
 }
+const stay = () => setInterval(() => undefined, 60_000);
+if (prompt.endsWith("fall silent")) {
+  closeSync(1);
+  stay();
+  await new Promise(() => undefined);
+}
+if (prompt.endsWith("stay")) stay();
 if (prompt.endsWith("die")) process.kill(process.pid, "SIGKILL");
 process.stdout.write("a word beside the records\n");
 say("I heard ");
