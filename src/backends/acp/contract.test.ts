@@ -62,9 +62,14 @@ function turns({ made, written }: Files): AcpTurn[] {
   ];
 }
 
+/** The protocol has no word for it; agents put those of their provider into an error. */
+const LIMITED: AcpTurn = {
+  answer: { error: { code: -32603, message: "Internal error", data: "usage limit reached, try again in 2 hours" } },
+};
+
 function script(behaviour: Behaviour, files: Files, sessionsFile: string): AcpScript {
   return {
-    prompts: turns(files),
+    prompts: behaviour === "limit" ? [LIMITED] : turns(files),
     sessionsFile,
     initialize: { agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } } },
     ...(behaviour === "login" && { auth: {} }),
@@ -91,9 +96,6 @@ backendContract(
       cost: true,
     },
     secrets: ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SOME_OTHER_API_KEY"],
-    skips: {
-      limit: "the protocol has no word for it",
-    },
     async open(behaviour) {
       await using opening = new DisposeStack();
       const place = opening.use(await openPlace());
