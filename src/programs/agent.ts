@@ -17,8 +17,8 @@ export interface AgentCommand {
   readonly maxMessageBytes?: number | undefined;
   /** Lines with nothing on them are told too. */
   readonly emptyLines?: boolean | undefined;
-  /** Hears what comes there, as it comes and as it is. */
-  readonly onStderr?: ((text: string) => void) | undefined;
+  /** Hears what comes there, as it comes and as it is. Nothing more is read until a promise that it gives back is settled. */
+  readonly onStderr?: ((text: string) => unknown) | undefined;
 }
 
 /** How a process ended. */
@@ -66,7 +66,11 @@ export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
   const tail = new StderrTail();
   stderr.on("data", (bytes: Buffer) => {
     const text = tail.push(bytes);
-    if (text !== "") onStderr?.(text);
+    const heard = text === "" ? undefined : onStderr?.(text);
+    if (!(heard instanceof Promise)) return;
+    const resume = () => void stderr.resume();
+    stderr.pause();
+    heard.then(resume, resume);
   });
   const transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes, emptyLines }));
   return ownedAgent(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });

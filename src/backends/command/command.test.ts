@@ -1,12 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { EventOf, EventType, SessionEvent } from "../../domain/index.ts";
+import type { EventBody, EventOf, EventType, SessionEvent, TurnContext } from "../../domain/index.ts";
 import { createSession, reopenSession, type Prepare, type Session } from "../../session/index.ts";
-import { DisposeStack, processesMarked, systemClock } from "../../stdx/index.ts";
+import { deferred, DisposeStack, processesMarked, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment } from "../../testing/environment.ts";
 import { collect, temporaryFolder, transcript, type TemporaryFolder } from "../../testing/index.ts";
+import { Telling, type ProgramTurn } from "../program/index.ts";
 import { commandBackend, type CommandOptions } from "./index.ts";
+import { commandProgram } from "./live.ts";
 
 const program = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const PLAIN = program("test-plain-agent.sh");
@@ -181,6 +183,78 @@ it("tells everything of a program that prints much", async () => {
   await using scene = await openScene(["sh", "-c", "seq 1 20000"]);
   const events = await scene.ask("count");
   expect(printed(events)).toBe(Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join(""));
+});
+
+describe("without a session", () => {
+  const start = (script = "exec sleep 60", command = ["sh", "-c", script]) =>
+    commandProgram(
+      {
+        context: {
+          sessionId: "s",
+          agent: { name: "it", backend: "command", model: undefined, permissions: "ask", prompts: [], command },
+          cwd: folder.path,
+          nativeId: undefined,
+          marker: marker(),
+        },
+        env: builtEnvironment({ home: folder.path }),
+        native: undefined,
+        permissions: "ask",
+        servers: [],
+        turn: () => undefined,
+        signal: new AbortController().signal,
+      },
+      { command, resumeCommand: undefined, pty: false, sessionPath: undefined, textPath: undefined },
+    );
+  const events: EventBody[] = [];
+  let readied = 0;
+  const turnOf = (more: Partial<ProgramTurn> = {}): ProgramTurn => ({
+    signal: new AbortController().signal,
+    prompt: [{ type: "text", text: "hi" }],
+    tell: new Telling({ log: { record: (...bodies: EventBody[]) => void events.push(...bodies) } } as TurnContext),
+    ask: () => Promise.reject(new Error("nobody asks")),
+    ready: () => {
+      readied += 1;
+      return Promise.resolve();
+    },
+    started: () => Promise.resolve(),
+    connected: () => undefined,
+    permit: () => Promise.reject(new Error("nobody asks")),
+    ...more,
+  });
+  beforeEach(() => {
+    events.length = 0;
+    readied = 0;
+  });
+
+  it("leaves no process where it cannot be put on record", async () => {
+    const broken = new Error("the log is broken");
+    await expect(start().run(turnOf({ started: () => Promise.reject(broken) }))).rejects.toBe(broken);
+    expect(processesMarked(marker())).toEqual([]);
+  });
+
+  it("leaves no process where it is closed while that is being put on record", async () => {
+    const [begun, recorded] = [deferred(), deferred()];
+    const live = start();
+    const started = () => {
+      begun.resolve();
+      return recorded.promise;
+    };
+    const running = live.run(turnOf({ started }));
+    await begun.promise;
+    await live[Symbol.asyncDispose]();
+    expect(processesMarked(marker())).toEqual([]);
+    recorded.resolve();
+    expect(await running).toMatchObject({ status: "failed" });
+  });
+
+  it.each([
+    ["lines with nothing on them", "yes '' | head -n 2000"],
+    ["what it writes to stderr", "for i in $(seq 20); do head -c 65536 /dev/zero | tr '\\0' x >&2; done"],
+  ])("waits for the log with %s", async (_, script) => {
+    await start(script).run(turnOf());
+    expect(events.length).toBeGreaterThan(0);
+    expect(readied).toBeGreaterThan(0);
+  });
 });
 
 it("says that a program is missing, and that a model is", async () => {

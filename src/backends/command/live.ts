@@ -25,8 +25,9 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
     }
     const prompt = promptText(turn.prompt);
     const whole = filled(words, { prompt, session: session ?? "", model: agent.model ?? "", cwd });
-    const onStderr = (text: string): void => {
+    const onStderr = (text: string): Promise<void> => {
       turn.tell.record({ type: "output.text", text: harmless(text), from: "stderr" });
+      return turn.ready();
     };
     const started = await (pty ? startPty : startAgent)({
       command: whole,
@@ -36,7 +37,13 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
       emptyLines: true,
       onStderr,
     });
-    await turn.started(started, whole);
+    process = started;
+    try {
+      await turn.started(started, whole);
+    } catch (error) {
+      await started.close({ eofMs: 0 });
+      throw error;
+    }
     if (!names.has("prompt")) started.transport.write(`${prompt}\n`);
     return started;
   };
@@ -56,7 +63,6 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
     async run(turn) {
       const resumed = resumeCommand === undefined ? undefined : session;
       const running = await start(turn);
-      process = running;
       ran = true;
       const stop = (): void => void running.close({ eofMs: 0 });
       turn.signal.addEventListener("abort", stop, { once: true });

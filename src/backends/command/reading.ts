@@ -27,6 +27,7 @@ export function hear(
   return new Promise((resolve) => {
     const last: string[] = [];
     let lines = 0;
+    let anything = false;
     /** A log that is broken is told by the turn itself. */
     const count = (): void => {
       lines += 1;
@@ -40,6 +41,7 @@ export function hear(
     const sink = readRecords(
       {
         record(record) {
+          anything = true;
           tell.raw(record);
           const session = sessionPath && valueAt(record, sessionPath);
           if (typeof session === "string" && session !== "") connected(session);
@@ -48,16 +50,20 @@ export function hear(
           count();
         },
         text(text) {
+          anything = true;
           tell.print(text);
           last.push(text.slice(0, LINE_LENGTH));
           if (last.length > LAST_LINES) last.shift();
           count();
         },
-        blank: () => tell.print(""),
+        blank() {
+          tell.print("");
+          count();
+        },
         dropped(what, how) {
           if (how !== "broken") tell.notice("warning", "output_dropped", `the program printed ${what}`);
         },
-        ended: () => resolve({ anything: lines > 0, lastWords: last.join("\n").trim() }),
+        ended: () => resolve({ anything, lastWords: last.join("\n").trim() }),
       },
       { wholeLines: sessionPath === undefined && textPath === undefined },
     );
