@@ -3,11 +3,13 @@ import type { Answer } from "../session/answer.ts";
 import type { Call, Options } from "./command.ts";
 import { EXIT, type ExitCode, usage } from "./exit.ts";
 import { isDriven } from "../session/lease.ts";
+import { loadState } from "../session/open.ts";
 import { systemClock } from "../stdx/clock.ts";
 import { print, printJson, say } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet, textOption } from "./options.ts";
 import { findSession } from "./sessions/find.ts";
+import { commandToGoOn, goesOnInside } from "./sessions/going-on.ts";
 
 export async function answer({ io, args: [named = "", request = "", word = ""], options }: Call): Promise<ExitCode> {
   const given = answerOf(word, options);
@@ -17,7 +19,9 @@ export async function answer({ io, args: [named = "", request = "", word = ""], 
   if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
   else await print(io, `answered ${request} of ${id}: ${word}\n`);
   if (!(await isDriven(rookery.store, id, systemClock))) {
-    say(io, `no process drives the session now; go on with it: rookery run --session ${id}`);
+    const state = await loadState(rookery.store, id);
+    const unheard = goesOnInside(state) ? "" : ", so that nobody hears the answer";
+    say(io, `no process drives the session now${unheard}; go on with it: ${commandToGoOn(state)}`);
   }
   return EXIT.done;
 }

@@ -56,7 +56,10 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   if (session === undefined) return EXIT.cancelled;
   if (prompt === undefined && !hasWork(session)) {
     await session[Symbol.asyncDispose]();
-    throw usage(`session ${session.id} has no turn to go on with; give it a prompt: rookery run "PROMPT" --session …`);
+    const { id, state } = session;
+    const lost = state.lastOutcome?.status === "failed" && state.lastOutcome.code === "interrupted";
+    const why = lost ? "lost its turn with the process that ran it" : "has no turn to go on with";
+    throw usage(`session ${id} ${why}; give it a prompt: rookery run "PROMPT" --session ${id}`);
   }
   const after = known?.head ?? 0;
   const code = await drive({ io, store: rookery.store, session, prompt, json, here, attended, after });

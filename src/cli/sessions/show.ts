@@ -13,6 +13,7 @@ import { oneLine } from "../printable.ts";
 import { type Asked, detailsOf, openRequests, subjectOf } from "../run/asked.ts";
 import { usageWords } from "../run/view.ts";
 import { findSession } from "./find.ts";
+import { commandToGoOn, goesOnInside } from "./going-on.ts";
 
 export async function showSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
   await using rookery = await openLog(io);
@@ -21,7 +22,8 @@ export async function showSession({ io, args: [named = ""], options }: Call): Pr
   if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
   else {
     const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
-    const requests = (await openRequests(rookery.store, state)).map(waitingFor(id));
+    const isLost = left && !goesOnInside(state); // whoever asked is gone, and hears no answer
+    const requests = isLost ? [] : (await openRequests(rookery.store, state)).map(waitingFor(id));
     await print(io, asTyped(io, factsOf(state, left) + requests.join("")));
   }
   return EXIT.done;
@@ -55,7 +57,7 @@ function factsOf(state: SessionState, left: boolean): string {
 function statusWords(state: SessionState, left: boolean): string {
   const status = statusOf(state);
   const until = state.turn?.parkedUntil;
-  const goOn = `rookery run --session ${state.id}`;
+  const goOn = commandToGoOn(state);
   if (status === "parked" && until !== undefined) {
     return `parked until ${localTime(until)}${left ? `; nobody waits with it; go on: ${goOn}` : ""}`;
   }
