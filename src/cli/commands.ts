@@ -257,7 +257,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     arguments: [{ name: "prompt", summary: "what to do; `-` or nothing reads it from a pipe", optional: true }],
     options: [
       { flags: "--agent <name>", summary: "an agent of `rookery agents`" },
-      { flags: "--model <model>", summary: "another model, as provider/model" },
+      { flags: "--model <model>", summary: "another model: provider/model, or for a program one that it knows" },
       { flags: "--cwd <dir>", summary: "the folder to work in" },
       { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
       PERMISSIONS_OPTION,
