@@ -1,5 +1,12 @@
 /** Codex over `codex app-server`: one process, one conversation in it, any number of turns. */
-import { isRookeryError, messageOf, RookeryError, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
+import {
+  isRookeryError,
+  messageOf,
+  RookeryError,
+  type LimitReached,
+  type PermissionPolicy,
+  type TurnOutcome,
+} from "../../domain/index.ts";
 import { startAgent, type AgentProcess } from "../../programs/index.ts";
 import { deadline, DisposeStack } from "../../stdx/index.ts";
 import { z } from "zod";
@@ -36,7 +43,7 @@ export class NoAppServer extends Error {
 /** Rejects with `NoAppServer`, with `SessionLost`, or in words. */
 export async function startAppServer(start: Start, command: readonly string[]): Promise<LiveProgram> {
   const { context, env } = start;
-  const mode = modeOf(context.agent);
+  const mode = modeOf(context.agent, start.permissions);
   await using opening = new DisposeStack();
   const whole = [...command, "app-server"];
   const process = opening.use(await startAgent({ command: whole, cwd: context.cwd, env, marker: context.marker }));
@@ -89,6 +96,11 @@ class AppServer implements LiveProgram, Peer {
 
   get isOver(): boolean {
     return this.#rpc.isOver;
+  }
+
+  suits(permissions: PermissionPolicy): boolean {
+    const { context, permissions: own } = this.#start;
+    return modeOf(context.agent, permissions).sandbox === modeOf(context.agent, own).sandbox;
   }
 
   async open(mode: ReturnType<typeof modeOf>, signal: AbortSignal): Promise<void> {

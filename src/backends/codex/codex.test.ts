@@ -351,6 +351,35 @@ it("asks for everything where no mode is set, and says which modes there are", a
   });
 });
 
+it("lets no mode allow what the session forbids, also where that comes later", async () => {
+  await using scene = await openScene({ turn: [] }, 'mode = "danger-full-access"');
+  const session = await scene.open({ permissions: "ask" });
+  await play(session);
+  await session.change({ permissions: "read" });
+  await play(session);
+  const starts = (await scene.heard()).filter(({ method }) => String(method).startsWith("thread/"));
+  expect(starts).toMatchObject([
+    { method: "thread/start", params: { approvalPolicy: "never", sandbox: "danger-full-access" } },
+    { method: "thread/resume", params: { approvalPolicy: "untrusted", sandbox: "read-only" } },
+  ]);
+});
+
+it.each(["read", "none"] as const)(
+  "lets exec only read with permissions %s, whatever its mode",
+  async (permissions) => {
+    await using scene = await openScene({ isOld: true, exec: EXEC }, 'mode = "danger-full-access"');
+    await play(await scene.open({ permissions }));
+    expect((await scene.heard()).at(-1)).toMatchObject({ args: expect.arrayContaining(["read-only"]) as string[] });
+  },
+);
+
+it("tells exec once more what it is to know where it ended before it had a session", async () => {
+  await using scene = await openScene({ isOld: true, exec: [] });
+  const session = await scene.open();
+  for (const word of ["one", "two"]) await session.prompt(word).outcome;
+  expect((await scene.heard()).at(-1)).toMatchObject({ stdin: expect.stringContaining("User: one") as string });
+});
+
 const EXEC = [
   { type: "thread.started", thread_id: "thread-1" },
   { type: "item.completed", item: { id: "item_0", type: "agent_message", text: "Hello" } },

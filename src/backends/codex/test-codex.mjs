@@ -75,7 +75,8 @@ const serve = {
   "turn/interrupt": () => ({}),
 };
 
-note({ args: [subcommand, ...args], env: process.env });
+const stdin = subcommand === "exec" ? readFileSync(0, "utf8") : undefined;
+note({ args: [subcommand, ...args], env: process.env, stdin });
 if (subcommand === "app-server" && script.isOld) {
   process.stderr.write("error: unrecognized subcommand 'app-server'\n");
   process.exit(2);

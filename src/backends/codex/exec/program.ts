@@ -1,6 +1,7 @@
 /** Codex over `codex exec --json`, for versions without `app-server`: a process for each turn, which asks for nothing. */
 import {
   RookeryError,
+  type AgentSpec,
   type Capabilities,
   type LimitReached,
   type PermissionPolicy,
@@ -46,8 +47,7 @@ export class ExecProgram implements LiveProgram {
     this.capabilities = capabilities;
     mustBeLoggedIn({ env: start.env, command });
     const { agent } = start.context;
-    const byPolicy = allowsAll(start.permissions) ? "workspace-write" : "read-only";
-    this.#sandbox = agent.mode === undefined ? byPolicy : modeOf(agent).sandbox;
+    this.#sandbox = sandboxOf(agent, start.permissions);
     this.#start = start;
     this.#command = command;
     const nativeId = start.native?.as === "resume" ? start.native.id : undefined;
@@ -60,12 +60,15 @@ export class ExecProgram implements LiveProgram {
     return this.#conversation.nativeId;
   }
 
+  /** Also where it ended before it had a session: the next is told what it is to know. */
   get isOver(): boolean {
-    return this.#closed;
+    return this.#closed || (this.#told && this.nativeId === undefined);
   }
 
   suits(permissions: PermissionPolicy): boolean {
-    return allowsAll(permissions) === allowsAll(this.#start.permissions);
+    const { context, permissions: own } = this.#start;
+    const isSame = sandboxOf(context.agent, permissions) === sandboxOf(context.agent, own);
+    return isSame && allowsAll(permissions) === allowsAll(own);
   }
 
   async run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached> {
@@ -146,6 +149,12 @@ export class ExecProgram implements LiveProgram {
     }
     throw new RookeryError("agent_exited", exitWords(exit));
   }
+}
+
+/** It cannot ask. */
+function sandboxOf(agent: AgentSpec, permissions: PermissionPolicy): Sandbox {
+  const { sandbox } = modeOf(agent, permissions);
+  return agent.mode !== undefined || allowsAll(permissions) ? sandbox : "read-only";
 }
 
 function allowsAll(permissions: PermissionPolicy): boolean {
