@@ -114,6 +114,7 @@ export const tools = {
     async run(user) {
       const session = await user.open();
       const events = await play(user, session, PROMPTS.write);
+      if (!user.scene.isReal) expect(user.scene.heard()).toContain(user.subject.mode); // it would play the same in any
       expect(all(events, "permission.requested")).toEqual([]);
       expect(all(events, "tool.ended")).toMatchObject([{ outcome: "ok" }]);
       expectDone(events);

@@ -24,11 +24,26 @@ function flagOf(word) {
   return word.startsWith("-") ? word.split("=")[0] : "";
 }
 
-/** Is it the same message, whatever it carries? */
+/** Is it the same message, and the same answer to a question, whatever else it carries? */
 export function fitsLine(recorded, actual) {
   const [one, other] = [parsed(recorded), parsed(actual)];
   if (one === undefined || other === undefined) return one === other;
-  return KIND.every((path) => at(one, path) === at(other, path)) && answerOf(one) === answerOf(other);
+  if (!KIND.every((path) => at(one, path) === at(other, path)) || answerOf(one) !== answerOf(other)) return false;
+  return isAnswer(one) ? decisionsIn(one).join() === decisionsIn(other).join() : true;
+}
+
+/** What a program is told of its permissions: a refusal is not to be played as what was recorded of a consent. */
+const DECIDES = ["behavior", "decision", "optionId", "outcome", "action"];
+
+function decisionsIn(value) {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) =>
+    DECIDES.includes(key) && typeof each === "string" ? [each] : decisionsIn(each),
+  );
+}
+
+function isAnswer(message) {
+  return message.type === "control_response" || answerOf(message) !== undefined;
 }
 
 /** What tells one message of a program from another, in all protocols that are recorded. */

@@ -69,6 +69,26 @@ describe("a stand-in", () => {
     expect(await play(steps, [], ["--other"])).toMatchObject({ code: 70, err: expect.stringContaining("--other") });
   });
 
+  it.each([
+    [
+      { id: 0, result: { decision: "decline" } },
+      { id: 0, result: { decision: "accept" } },
+    ],
+    [
+      { id: 0, result: { outcome: { outcome: "selected", optionId: "reject" } } },
+      { id: 0, result: { outcome: { outcome: "selected", optionId: "once" } } },
+    ],
+    [
+      { type: "control_response", response: { subtype: "success", response: { behavior: "deny" } } },
+      { type: "control_response", response: { subtype: "success", response: { behavior: "allow" } } },
+    ],
+  ])("refuses an answer that decides otherwise than what was recorded: %j", async (recorded, otherwise) => {
+    const steps = [{ dir: "argv", args: ["go"] }, said(recorded), { dir: "argv", args: ["go"] }, said(recorded), ENDS];
+    const { code, err } = await play(steps, [otherwise]);
+    expect({ code, err }).toEqual({ code: 70, err: expect.stringContaining("not what was recorded") as string });
+    expect((await play(steps, [recorded])).code).toBe(3);
+  });
+
   it("plays each launch once", async () => {
     const steps = [1, 2].flatMap((launch) => [{ dir: "argv", args: ["go"] }, says({ launch }), ENDS]);
     expect((await play(steps, [])).out).toEqual(['{"launch":1}']);
