@@ -18,7 +18,7 @@ import { RookeryError } from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { deadline, DisposeStack } from "../stdx/index.ts";
 import { offeredTools } from "./offered.ts";
-import { AgentTools, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
+import { AgentTools, CALL, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
 /** What the configuration and whoever opened Rookery want for an agent. */
 export interface Wanted {
@@ -52,6 +52,11 @@ export interface Equipment extends AsyncDisposable {
   attach(desk: SessionDesk): void;
   /** The turn that runs, if one does. */
   readonly running: TurnContext | undefined;
+  /**
+   * Has a call of this tool come in this turn that the program had not reported yet? Then what it reports of it now is
+   * in the log already. Each is found once.
+   */
+  cameEarly(tool: string): boolean;
   /** Undefined until the session is there. */
   readonly desk: SessionDesk | undefined;
   /** Runs a turn between the hooks of the plugins, once the servers had their time to come up. */
@@ -89,6 +94,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   let first = true;
   let running: TurnContext | undefined;
   let between: SessionDesk | undefined;
+  const early: string[] = [];
   const closing = new AbortController();
   const calling = new Set<Promise<unknown>>();
   const offer = () =>
@@ -100,6 +106,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       turn: () => running,
       desk: () => between,
       reported: (tool) => options.reported?.(tool),
+      unreported: (tool) => void early.push(tool),
       closing: closing.signal,
       calling,
     });
@@ -109,6 +116,10 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
     held: { ...heldTools(tools, servers), offer },
     get running() {
       return running;
+    },
+    cameEarly: (tool) => {
+      const at = tool === CALL ? 0 : early.indexOf(tool); // the program knows the call as that of the pair
+      return at !== -1 && early.splice(at, 1).length > 0;
     },
     get desk() {
       return between;
@@ -124,6 +135,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
       running = turn;
+      early.length = 0;
       let status: TurnOutcome["status"] | LimitReached["status"] = "failed"; // where it rejects: plugins see that end too
       const outcome = await run()
         .then((ended) => {

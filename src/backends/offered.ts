@@ -26,6 +26,8 @@ export interface OfferedOptions {
   readonly desk: () => SessionDesk | undefined;
   /** The id under which the program itself has reported this call, so that the log has it once. */
   readonly reported: (tool: string) => string | undefined;
+  /** Told of a call of this turn that the program has not reported: what it reports of it later is that call. */
+  readonly unreported: (tool: string) => void;
   /** Fires when the session is let go: what still runs is stopped. */
   readonly closing: AbortSignal;
   /** Told of each call, until it is over. */
@@ -118,6 +120,7 @@ async function call(options: OfferedOptions, prepared: PreparedCall, calling: Ca
   const { spec, description } = prepared;
   const { name, input } = prepared.call;
   const reported = options.reported(name) ?? options.reported(CALL); // the program knows the call as that of the pair
+  if (reported === undefined && options.turn() !== undefined) options.unreported(name);
   const toolId = reported ?? prepared.call.toolId;
   const record = async (body: EventBody): Promise<void> => {
     if (reported === undefined) await pen.record(body);

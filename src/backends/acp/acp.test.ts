@@ -74,6 +74,17 @@ it("refuses where nobody can be asked, and says so to the agent", async () => {
   expect(seen.join("\n")).toContain("reject_once");
 });
 
+it("names the model that was meant, and only a few of hundreds", async () => {
+  const availableModels = Array.from({ length: 300 }, (_, index) => ({ modelId: `fake/m${index}`, name: "M" }));
+  await using scene = await openScene({ models: { currentModelId: "fake/m0", availableModels } });
+  await expect(scene.open({ model: "fkae/m299" })).rejects.toMatchObject({
+    code: "model_invalid",
+    message: expect.stringMatching(
+      /"fkae\/m299" \(did you mean fake\/m299\?\); there are: fake\/m0, .*, and 290 more$/,
+    ),
+  });
+});
+
 it("keeps what a tool did: kinds, places and diffs", async () => {
   const call = { toolCallId: "t1", title: "Edit", kind: "edit", status: "in_progress", rawInput: { file: "a" } };
   const content = [{ type: "diff", path: "/w/a", oldText: "1", newText: "2" }];

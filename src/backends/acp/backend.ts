@@ -227,6 +227,7 @@ class AcpConnection implements AgentConnection {
       session: live.session,
       agent: this.#context.agent.name,
       costBefore: this.#cost,
+      cameEarly: (tool) => this.#equipment.cameEarly(tool),
       offered: (call) => (this.#offered ? offeredTool(call, this.#equipment.tools.artifact().catalog) : undefined),
     });
     this.#turn = running;

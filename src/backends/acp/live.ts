@@ -6,7 +6,7 @@ import {
   type BackendContext,
   type McpServerSpec,
 } from "../../domain/index.ts";
-import { DisposeStack } from "../../stdx/index.ts";
+import { didYouMean, DisposeStack } from "../../stdx/index.ts";
 import {
   connectClient,
   declarationOfSpec,
@@ -160,20 +160,25 @@ async function authenticated<T>(client: Client, { auth, context }: LiveOptions, 
 async function chooseModel(session: ClientSession, model: string, how: Live["how"]): Promise<void> {
   const option = optionOf(session, "model");
   if (option !== undefined) {
-    const there = option.values.join(", ");
-    if (!option.values.includes(model))
-      throw new RookeryError("model_invalid", `there is no model "${model}" here; there are: ${there}`);
+    if (!option.values.includes(model)) throw noModel(model, option.values);
     await session.setConfigOption(option.id, model);
     return;
   }
   const { models } = session.response as { models?: { availableModels?: readonly { modelId: string }[] } | null };
   const offered = models?.availableModels?.map(({ modelId }) => modelId) ?? [];
   if (offered.length === 0 && how !== "new") return; // not every agent says again what it offers
-  if (!offered.includes(model)) {
-    const there = offered.length === 0 ? "it lets nobody choose one" : `there are: ${offered.join(", ")}`;
-    throw new RookeryError("model_invalid", `this agent has no model "${model}"; ${there}`);
-  }
+  if (!offered.includes(model)) throw noModel(model, offered);
   await session.setModel(model);
+}
+
+const MOST_NAMED = 10;
+
+/** opencode knows hundreds of models. */
+function noModel(model: string, offered: readonly string[]): RookeryError {
+  const more = offered.length - MOST_NAMED;
+  const names = offered.slice(0, MOST_NAMED).join(", ") + (more > 0 ? `, and ${more} more` : "");
+  const there = offered.length === 0 ? "it lets nobody choose one" : `there are: ${names}`;
+  return new RookeryError("model_invalid", `this agent has no model "${model}"${didYouMean(model, offered)}; ${there}`);
 }
 
 /** The same with modes: a config option today, and a method of its own before. */

@@ -139,3 +139,25 @@ it.each([
     expect(offeredTool({ name: "", title, input: {}, ...more }, CATALOG)).toBe(expected);
   },
 );
+
+it.each([
+  ["by its name", "s__echo", callEcho, ""],
+  ["as one that it searched for", "call_tool", { callMcp: callFound }, "[tools]\ndefer_over = 0\n"],
+])("has a call once in the log that arrives before the agent reports it: %s", async (_, name, step, more) => {
+  const update = { toolCallId: "c1", title: `mcp__rookery__${name}`, kind: "other" } as const;
+  const again = { ...update, toolCallId: "c2" };
+  const script: AcpScript = {
+    otherwise: [
+      step,
+      { update: { sessionUpdate: "tool_call", status: "pending", ...update } },
+      { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" } },
+      { update: { sessionUpdate: "tool_call", status: "pending", ...again } },
+      step,
+      { update: { sessionUpdate: "tool_call_update", toolCallId: "c2", status: "completed" } },
+    ],
+  };
+  await using scene = await openScene(script, { permissions: "all" }, CONFIGURED + more);
+  const events = await collect((await scene.open()).prompt("go"));
+  expect(events.filter(({ type }) => type === "tool.started")).toHaveLength(2);
+  expect(events.filter(({ type }) => type === "tool.ended")).toMatchObject([{ outcome: "ok" }, { outcome: "ok" }]);
+});

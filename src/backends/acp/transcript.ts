@@ -23,6 +23,8 @@ interface Tool {
   locations: Location[];
   diffs: FileDiff[];
   ended: boolean;
+  /** The log has it under another id. */
+  hidden: boolean;
 }
 
 /** A longer text of a file is left out of the log, and said so. */
@@ -32,10 +34,16 @@ const TOOL_TEXT_LENGTH = 64 * 1024;
 export class Transcript {
   readonly #tools = new Map<string, Tool>();
   readonly #taken = new Set<string>();
+  readonly #isKnown: (call: Readonly<Tool>) => boolean;
   #message: Message | undefined;
   #thought: { readonly id: string; readonly agentsId: string | undefined } | undefined;
   /** What the agent last said of its context and its cost. */
   usage: schema.UsageUpdate | undefined;
+
+  /** `isKnown`: is this a call of a tool of ours, which the log has already? */
+  constructor(isKnown: (call: Readonly<Tool>) => boolean = () => false) {
+    this.#isKnown = isKnown;
+  }
 
   update(update: Update): EventBody[] {
     switch (update.sessionUpdate) {
@@ -72,7 +80,7 @@ export class Transcript {
   /** A call that runs and is one of those; each is found once. */
   take(isWanted: (tool: Readonly<Tool>) => boolean): string | undefined {
     for (const tool of this.#tools.values()) {
-      if (tool.ended || this.#taken.has(tool.id) || !isWanted(tool)) continue;
+      if (tool.ended || tool.hidden || this.#taken.has(tool.id) || !isWanted(tool)) continue;
       this.#taken.add(tool.id);
       return tool.id;
     }
@@ -81,7 +89,7 @@ export class Transcript {
 
   refused(toolId: string, outcome: "denied" | "cancelled", text: string): EventBody[] {
     const tool = this.#tools.get(toolId);
-    if (tool === undefined || tool.ended) return [];
+    if (tool === undefined || tool.ended || tool.hidden) return [];
     tool.ended = true;
     return [{ type: "tool.ended", toolId, outcome, text }];
   }
@@ -121,7 +129,11 @@ export class Transcript {
     const known = this.#tools.get(update.toolCallId);
     const tool = known ?? opened(update.toolCallId);
     const said = change(tool, update);
-    if (known === undefined) this.#tools.set(tool.id, tool);
+    if (known === undefined) {
+      this.#tools.set(tool.id, tool);
+      tool.hidden = this.#isKnown(tool);
+    }
+    if (tool.hidden) return [];
     const started: EventBody[] = known === undefined ? [startedEvent(tool)] : [];
     if (tool.ended) return started;
     const ended = update.status === "completed" || update.status === "failed";
@@ -140,7 +152,18 @@ export class Transcript {
 }
 
 function opened(id: string): Tool {
-  return { id, name: "", title: "", kind: "other", input: undefined, text: "", locations: [], diffs: [], ended: false };
+  return {
+    id,
+    name: "",
+    title: "",
+    kind: "other",
+    input: undefined,
+    text: "",
+    locations: [],
+    diffs: [],
+    ended: false,
+    hidden: false,
+  };
 }
 
 /** Takes over what the update says; returns what of it is worth an event. */

@@ -26,16 +26,22 @@ export interface TurnParts {
   readonly costBefore: number;
   /** The tool that it has from us and means. Its calls are decided where they are run. */
   readonly offered: (call: ReportedCall) => string | undefined;
+  /** Has a call of that tool come before the agent reported it? */
+  readonly cameEarly: (tool: string) => boolean;
 }
 
 export class AcpTurn {
   readonly #parts: TurnParts;
-  readonly #transcript = new Transcript();
+  readonly #transcript: Transcript;
   /** Files and commands that the agent asked for by itself and was allowed: they are not asked for again. */
   readonly #allowed = new Set<string>();
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
+    this.#transcript = new Transcript((call) => {
+      const tool = parts.offered(call);
+      return tool !== undefined && parts.cameEarly(tool);
+    });
   }
 
   get cost(): number {

@@ -47,7 +47,7 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
     },
     async run(turn) {
       const parts = { turn: asTurn(turn), session: live.session, agent: agent.name, costBefore: 0 };
-      running = new AcpTurn({ ...parts, offered: () => undefined }); // what is ours the turn lets through
+      running = new AcpTurn({ ...parts, cameEarly: () => false, offered: () => undefined }); // what is ours the turn lets through
       running.record(...unsaid.splice(0));
       try {
         return await running.run(turn.prompt.map(blockOf), () => undefined);

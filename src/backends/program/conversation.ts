@@ -164,6 +164,10 @@ class Conversation implements AgentConnection {
       turn,
       prompt: await this.#prompt(turn, live),
       ours: (call) => this.#ours(call),
+      isKnown: (call) => {
+        const tool = this.#ours(call);
+        return tool !== undefined && this.#equipment.cameEarly(tool);
+      },
       started: (process, command) => {
         this.#started(turn, process, command);
         return turn.log.commit();

@@ -35,12 +35,15 @@ const TOOL_TEXT_LENGTH = 64 * 1024;
 
 export class Telling {
   readonly #turn: TurnContext;
+  readonly #isKnown: (call: ReportedCall) => boolean;
   readonly #tools = new Map<string, Tool>();
   #message: { readonly id: string; text: string } | undefined;
   #thought: string | undefined;
 
-  constructor(turn: TurnContext) {
+  /** `isKnown`: is this a call of a tool of ours, which the log has already? */
+  constructor(turn: TurnContext, isKnown: (call: ReportedCall) => boolean = () => false) {
     this.#turn = turn;
+    this.#isKnown = isKnown;
   }
 
   /** A part of what is being said. */
@@ -83,7 +86,9 @@ export class Telling {
   startTool({ id, name, title, kind, input, locations = [] }: ToolStart): void {
     if (this.#tools.has(id)) return;
     this.endMessageIfAny();
-    this.#tools.set(id, { id, name, title, kind, input, ended: false, taken: false });
+    const known = this.#isKnown({ name, title, kind, input });
+    this.#tools.set(id, { id, name, title, kind, input, ended: known, taken: known });
+    if (known) return;
     const where = locations.length > 0 && { locations: [...locations] };
     this.#record({
       type: "tool.started",

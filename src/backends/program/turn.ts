@@ -10,6 +10,8 @@ export interface TurnParts {
   readonly turn: TurnContext;
   readonly prompt: readonly PromptPart[];
   readonly ours: (call: ReportedCall) => string | undefined;
+  /** Is it a call of a tool of ours, which the log has already? */
+  readonly isKnown: (call: ReportedCall) => boolean;
   readonly started: ProgramTurn["started"];
   readonly connected: (nativeId: string, version: string | undefined) => void;
 }
@@ -20,7 +22,7 @@ export class RunningTurn implements ProgramTurn {
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
-    this.tell = new Telling(parts.turn);
+    this.tell = new Telling(parts.turn, (call) => parts.isKnown(call));
   }
 
   get signal(): AbortSignal {
