@@ -121,6 +121,15 @@ it.each([
   15_000,
 );
 
+it("tells it once more what it is to know where it ended before it had a session", async () => {
+  await using scene = await openScene();
+  const session = await scene.open({ permissions: "all" });
+  await session.prompt("remember the blue door, no login").outcome;
+  const events = await collect(session.prompt("two"));
+  expect(hows(events)).toContain("handed_over");
+  expect(await scene.said()).toContain("User: remember the blue door");
+});
+
 it("waits until a quota is over", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });

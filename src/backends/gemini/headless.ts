@@ -23,15 +23,18 @@ export function headless(start: Start, way: Way, capabilities: Capabilities): Li
   let nativeId = native?.as === "resume" ? native.id : undefined;
   let process: AgentProcess | undefined;
   let closed = false;
+  let ran = false;
   return {
     how: nativeId === undefined ? "new" : "resumed",
     nativeId,
     capabilities,
     suits: (permissions) => isSame(wayOf(start, permissions), way),
+    /** Also where it ended before it had a session: the next is told what it is to know. */
     get isOver() {
-      return closed;
+      return closed || (ran && nativeId === undefined);
     },
     async run(turn) {
+      ran = true;
       const before = nativeId;
       const resumed = before === undefined ? [] : ["--resume", before];
       const command = commandOf(start, way.approval, [...resumed, "-o", "stream-json"]);

@@ -1,6 +1,6 @@
 /** For tests: a user who has a Gemini CLI that is scripted, headless and over ACP. */
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Rookery } from "../../rookery.ts";
@@ -50,6 +50,8 @@ export async function openScene(more = "") {
     started: () => linesOf(args).map((line) => JSON.parse(line) as string[]),
     startedOverAcp: () => linesOf(acpArgs),
     heardOverAcp: () => readAcpRecord(acp.record),
+    /** Every prompt of every headless session. */
+    said: () => readFile(sessions, "utf8"),
     forget: () => rm(sessions, { force: true }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
