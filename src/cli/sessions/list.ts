@@ -50,7 +50,7 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
 }
 
 function statusWords({ status, parkedUntil }: SessionSummary): string {
-  return parkedUntil === undefined ? status : `${status} until ${localTime(parkedUntil)}`;
+  return status !== "parked" || parkedUntil === undefined ? status : `${status} until ${localTime(parkedUntil)}`;
 }
 
 /** A turn that runs or waits where no process drives it was left in the middle. */

@@ -51,6 +51,11 @@ it.each([[true], [false]])("a session whose turn waits is listed with its time, 
   expect(await printed(listSessions, home.path, { options: { status: "running" } })).not.toContain(ID);
 });
 
+it("one that was closed while its turn waited is listed as closed", async () => {
+  await logged([...PARKED, { type: "session.closed" }]);
+  expect(await printed(listSessions, home.path)).toMatch(`${ID}  closed  claude`);
+});
+
 it("and it is shown so, with how to go on where nobody waits with it", async () => {
   await logged(PARKED);
   const text = await printed(showSession, home.path, { args: [ID] });

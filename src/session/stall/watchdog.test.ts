@@ -150,6 +150,16 @@ describe("a turn has come to a stop", () => {
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "model" });
   });
 
+  it("not by the time in which this process was stopped, or its machine asleep", { timeout: 20_000 }, async () => {
+    await using s = await begun(silentAfter(SAYS));
+    const awake = performance.now() + 5_500;
+    while (performance.now() < awake); // nothing of it runs, as then
+    s.clock.turn(100_000);
+    await s.stillRuns();
+    s.clock.turn(300);
+    expect(await s.outcome).toMatchObject({ status: "stalled", clock: "model" });
+  });
+
   it.each([
     ["model", [SAYS]],
     ["tool", [TOOL]],

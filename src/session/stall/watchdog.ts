@@ -25,6 +25,8 @@ export interface Stall {
 const LOOK_MS = 250;
 /** Who has waited too long is looked at for so many looks more: what came while this process was stopped is read first. */
 const SURE_LOOKS = 4;
+/** So long between two looks only a process is that was stopped, or whose machine slept: not every clock stands still then. */
+const ABSENT_MS = 5_000;
 /** From this part of the time on it is noted what the processes of a tool have used, to be compared at its end. */
 const NEAR = 0.75;
 
@@ -58,6 +60,7 @@ export class Watchdog implements Disposable {
   #heard: number | undefined;
   #last: EventBody | undefined;
   #asking = 0;
+  #lookedAt = performance.now();
   #suspectedAt: number | undefined;
   #used: Look | undefined;
 
@@ -128,7 +131,9 @@ export class Watchdog implements Disposable {
   }
 
   #look(): void {
-    if (this.#asking > 0) return this.#beginAnew();
+    const wasAbsent = performance.now() - this.#lookedAt > this.#lookMs + ABSENT_MS;
+    this.#lookedAt = performance.now();
+    if (this.#asking > 0 || wasAbsent) return this.#beginAnew();
     this.#listen();
     const now = this.#now();
     const clocks = this.#clocks();
