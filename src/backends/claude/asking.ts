@@ -1,5 +1,5 @@
 /** What Claude Code asks of whoever drives it, through the session and back in its own words. */
-import { messageOf } from "../../domain/index.ts";
+import { messageOf, type PermissionPolicy } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
 import type { Channel } from "./channel.ts";
@@ -10,6 +10,14 @@ import { toolStart } from "./tools.ts";
 /** More than a program asks at once; what is over it is refused. */
 const ASKED_LIMIT = 200;
 const NO_TURN = "Nobody is being served now: nothing is allowed between turns.";
+
+/** What its own settings allow it does without asking (2.1.325), which is for the user to say; but not under these. */
+export function isStrict(permissions: PermissionPolicy): boolean {
+  return permissions === "none" || permissions === "read";
+}
+
+/** Has it ask with `hook_callback` before every step. */
+export const GATED = { PreToolUse: [{ hookCallbackIds: ["gate"] }] };
 
 export class Asking {
   readonly #channel: Channel;
@@ -59,6 +67,7 @@ interface Answering {
 
 const ANSWERS: Readonly<Record<string, Answering>> = {
   can_use_tool: { refusal: denied(NO_TURN), given: mayUse },
+  hook_callback: { refusal: stopped(NO_TURN), given: mayBegin },
   elicitation: {
     refusal: { action: "decline" },
     given: async (turn, request, signal) => elicitationResult(await turn.ask(elicited(request), { signal })),
@@ -80,6 +89,22 @@ async function mayUse(turn: ProgramTurn, request: JsonRecord, signal: AbortSigna
   const text = "The user does not answer this. Go on with what you think best, or stop and say what you need.";
   turn.tell.endTool(call.id, { outcome: "denied", text });
   return denied(text);
+}
+
+/** Where nothing stands against it, it goes on as it would have, and asks if it would have. */
+async function mayBegin(turn: ProgramTurn, request: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
+  const step = recordAt(request, "input");
+  const name = textAt(step, "tool_name") ?? "a tool";
+  if (name === "AskUserQuestion") return {};
+  const id = textAt(step, "tool_use_id") ?? textAt(request, "tool_use_id") ?? name;
+  const decision = await turn.permit(toolStart(id, name, recordAt(step, "tool_input") ?? {}), { signal });
+  return decision.allowed ? {} : stopped(decision.message);
+}
+
+function stopped(permissionDecisionReason: string): JsonRecord {
+  return {
+    hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny", permissionDecisionReason },
+  };
 }
 
 function denied(message: string): JsonRecord {

@@ -147,8 +147,42 @@ it("takes back what it asked when the program withdraws it", async () => {
   expect(answers.map(({ response }) => response)).toMatchObject([{ request_id: "q2" }]);
 });
 
+it.each(["none", "read"] as const)("has %s hold although the program would not ask", async (permissions) => {
+  const hook = (id: string, tool_name: string) => {
+    const input = { hook_event_name: "PreToolUse", tool_name, tool_input: { command: "rm x" }, tool_use_id: `t-${id}` };
+    return {
+      send: {
+        type: "control_request",
+        request_id: id,
+        request: { subtype: "hook_callback", callback_id: "gate", input },
+      },
+    };
+  };
+  const answered = { wait: "control_response" };
+  const steps = [prompt, hook("q1", "Bash"), answered, hook("q2", "AskUserQuestion"), answered, result()];
+  await using scene = await openScene(steps, { permissions });
+  expect(read(await collect((await scene.open()).prompt("hi")))).toEqual(["tool rm x", "tool denied", "ended done"]);
+  const heard = await scene.heard();
+  expect(heard[1]?.request?.hooks).toEqual({ PreToolUse: [{ hookCallbackIds: ["gate"] }] });
+  const answers = heard.filter(({ type }) => type === "control_response").map(({ response }) => response);
+  expect(answers).toMatchObject([
+    { response: { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "deny" } } },
+    { response: {} },
+  ]);
+});
+
+it("is asked before each step from the turn on in which the session may only read", async () => {
+  await using scene = await openScene([prompt, result(), prompt, result()]);
+  const session = await scene.open();
+  await collect(session.prompt("one"));
+  await session.change({ permissions: "read" });
+  await collect(session.prompt("two"));
+  const greetings = (await scene.heard()).filter(({ request }) => request?.subtype === "initialize");
+  expect(greetings.map(({ request }) => request?.hooks !== null)).toEqual([false, true]);
+});
+
 it("refuses what nobody here can answer, in words", async () => {
-  const odd = { send: { type: "control_request", request_id: "q1", request: { subtype: "hook_callback" } } };
+  const odd = { send: { type: "control_request", request_id: "q1", request: { subtype: "mcp_message" } } };
   await using scene = await openScene([prompt, odd, { wait: "control_response" }, result()]);
   await collect((await scene.open()).prompt("hi"));
   expect((await scene.heard()).at(-1)?.response).toMatchObject({ subtype: "error", request_id: "q1" });

@@ -1,8 +1,8 @@
 /** Claude Code while it runs: one process that serves every turn of a session. */
-import { RookeryError, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
+import { RookeryError, type LimitReached, type PermissionPolicy, type TurnOutcome } from "../../domain/index.ts";
 import { readRecords, type AgentProcess, type JsonRecord } from "../../programs/index.ts";
 import type { How, LiveProgram, ProgramTurn, Telling } from "../program/index.ts";
-import { Asking } from "./asking.ts";
+import { Asking, GATED, isStrict } from "./asking.ts";
 import { Background } from "./background.ts";
 import { Channel } from "./channel.ts";
 import { textAt, textsAt } from "./reading.ts";
@@ -14,6 +14,8 @@ export interface LiveParts {
   readonly command: readonly string[];
   readonly how: How;
   readonly nativeId: string;
+  /** It asks before each step, whatever its own settings let it do. */
+  readonly isStrict: boolean;
 }
 
 /** How many records are told before the log is asked whether it keeps up. */
@@ -27,6 +29,7 @@ export class LiveClaude implements LiveProgram {
   readonly command: readonly string[];
   readonly how: How;
   readonly nativeId: string;
+  readonly #isStrict: boolean;
   readonly #channel: Channel;
   readonly #asking: Asking;
   readonly #background = new Background();
@@ -43,11 +46,12 @@ export class LiveClaude implements LiveProgram {
   #isEnding = false;
   #over: Error | undefined;
 
-  constructor({ process, command, how, nativeId }: LiveParts) {
+  constructor({ process, command, how, nativeId, isStrict }: LiveParts) {
     this.process = process;
     this.command = command;
     this.how = how;
     this.nativeId = nativeId;
+    this.#isStrict = isStrict;
     this.#counted = how === "new" ? { costUsd: 0 } : undefined;
     this.#channel = new Channel(process.transport);
     this.#asking = new Asking(this.#channel, () => this.#current?.turn);
@@ -77,8 +81,13 @@ export class LiveClaude implements LiveProgram {
 
   /** Rejects where it does not answer, for whatever reason. */
   async greet(signal: AbortSignal): Promise<void> {
-    const greeting = await this.#channel.request({ subtype: "initialize", hooks: null }, signal);
+    const hooks = this.#isStrict ? GATED : null;
+    const greeting = await this.#channel.request({ subtype: "initialize", hooks }, signal);
     this.#version = textAt(greeting, "claude_code_version");
+  }
+
+  suits(permissions: PermissionPolicy): boolean {
+    return isStrict(permissions) === this.#isStrict;
   }
 
   async run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached> {

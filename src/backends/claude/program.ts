@@ -6,6 +6,7 @@ import { deadline, DisposeStack } from "../../stdx/index.ts";
 import { locate } from "../locate.ts";
 import type { Program, Start } from "../program/index.ts";
 import { claudeArguments } from "./arguments.ts";
+import { isStrict } from "./asking.ts";
 import { ownEnvironment } from "./environment.ts";
 import { LiveClaude } from "./live.ts";
 import { writeServers } from "./servers.ts";
@@ -45,7 +46,7 @@ async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
   const started = terminal === undefined ? startAgent : startPty;
   const process = opening.use(await started({ command: terminal?.command ?? command, cwd, env, marker }));
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
-  const live = new LiveClaude({ process, command, how, nativeId });
+  const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions) });
   await greet(live, process, start);
   opening.move(); // the process is the session's from here on
   await given[Symbol.asyncDispose](); // it has read them, and their secrets are nobody else's

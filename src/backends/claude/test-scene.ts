@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BackendContext, SessionEvent } from "../../domain/index.ts";
+import type { BackendContext, PermissionPolicy, SessionEvent } from "../../domain/index.ts";
 import { createSession, reopenSession, type Prepare } from "../../session/index.ts";
 import { DisposeStack, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
@@ -26,6 +26,7 @@ export type Step =
 export interface SceneOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly context?: Partial<BackendContext>;
+  readonly permissions?: PermissionPolicy;
   /** Written into the folder of the session before anything starts. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -39,18 +40,20 @@ export async function openScene(steps: readonly Step[], options: SceneOptions = 
   await writeFile(script, JSON.stringify(steps));
   await writeFile(notes, "");
   for (const [name, text] of Object.entries(options.files ?? {})) await writeFile(join(cwd.path, name), text);
+  const { permissions = "ask" } = options;
   const env = { ...builtEnvironment({ home: home.path }), ...options.env };
   const command = [process.execPath, PROGRAM, script, notes];
   const prepare: Prepare = (state) =>
     Promise.resolve({
-      settings: { agent: "a", backend: "claude-code", model: undefined, cwd: cwd.path, permissions: "ask" },
+      settings: { agent: "a", backend: "claude-code", model: undefined, cwd: cwd.path, permissions },
       connect: () =>
         claudeBackend({ env }).open({
           sessionId: state.id,
-          agent: { name: "a", backend: "claude-code", model: undefined, permissions: "ask", prompts: [], command },
+          agent: { name: "a", backend: "claude-code", model: undefined, permissions, prompts: [], command },
           cwd: cwd.path,
           nativeId: state.nativeId,
           marker: "none",
+          permissions,
           ...options.context,
         }),
     });
@@ -75,7 +78,7 @@ export interface Heard {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly servers?: { readonly file: string; readonly config: unknown };
-  readonly request?: { readonly subtype: string };
+  readonly request?: { readonly subtype: string; readonly hooks?: unknown };
   readonly response?: unknown;
   readonly message?: unknown;
 }
