@@ -86,6 +86,16 @@ it("are listed with their program, its version and login, and below what to do a
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
 });
 
+it.each([
+  ["fails", "echo boom >&2; exit 3"],
+  ["says something else", "echo hello"],
+])("are said to be in doubt where the program, asked for its version, %s", async (_, script) => {
+  await install("codex", script);
+  const file = join(folder.path, "bin/codex");
+  const told = (await call(agents)).replaceAll(/\s+/g, " ");
+  expect(told).toContain(`codex: ${file} does not say its version; see what it does: ${file} --version`);
+});
+
 it("are told as JSON with all that was found", async () => {
   await install("gemini", "echo 0.61.0");
   const { agents: told } = JSON.parse(await call(agents, { json: true })) as { agents: Record<string, unknown>[] };

@@ -68,11 +68,13 @@ function programCell({ program, from, version, is }: FoundProgram): string {
 }
 
 function advice({ name, missing, program }: Row): string[] {
-  const { version, tested, is, path } = program ?? {};
+  const { version, tested, is, path, from } = program ?? {};
   const other = is === "newer" || is === "older";
+  const silent = from === "path" && tested !== undefined && version === undefined;
   return [
     ...(missing === undefined ? [] : [`${name}: ${missing}`]),
     ...(other ? [`${name}: ${path ?? ""} is ${is} (${version ?? ""}) than what was tested (${tested ?? ""})`] : []),
+    ...(silent ? [`${name}: ${path ?? ""} does not say its version; see what it does: ${path ?? ""} --version`] : []),
   ];
 }
 
