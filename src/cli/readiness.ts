@@ -1,5 +1,5 @@
 /** Whether an agent can be driven here, and if not, what is missing. */
-import { isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
+import { type Equipped, isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
 import type { Env } from "../config/home.ts";
 import type { Config } from "../config/load.ts";
@@ -23,8 +23,9 @@ export interface Here {
 }
 
 /** Nothing is started to find out. */
-export function readinessOf(agent: AgentSpec, { env, cwd }: Here): Readiness {
+export function readinessOf(agent: Equipped, { env: around, cwd }: Here): Readiness {
   const { backend } = agent;
+  const env = { ...around, ...agent.env };
   if (backend !== "api") {
     if (locateProgram(agent, { env, cwd }) === undefined) return missing(whereTo(agent));
     const login = isProgramKind(backend) ? loginOf(backend, env) : undefined;

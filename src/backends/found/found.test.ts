@@ -228,6 +228,13 @@ describe("a login", () => {
   });
 });
 
+it("a login of an agent with an environment of its own is looked for in that", async () => {
+  const own = { ...agent("claude-code"), env: { CLAUDE_CONFIG_DIR: join(folder.path, "other") } };
+  await install("other/.credentials.json", "");
+  expect((await found(own))?.login).toMatchObject({ state: "logged in" });
+  expect((await found(agent("claude-code")))?.login).toMatchObject({ state: "logged out" });
+});
+
 it.each([
   ["1.2.3", "1.2.3", 0],
   ["1.2.10", "1.2.9", 1],

@@ -25,6 +25,9 @@ export interface FoundProgram {
   readonly install: string | undefined;
 }
 
+/** An agent, with what it has in its environment beside what is there. */
+export type Equipped = AgentSpec & { readonly env?: FindOptions["env"] | undefined };
+
 export interface FindOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -39,13 +42,16 @@ const DEADLINE_MS = 5_000;
 
 /** By the name of the agent; those that need no program are left out. Never rejects because of a program. */
 export async function findPrograms(
-  agents: Iterable<AgentSpec>,
+  agents: Iterable<Equipped>,
   options: FindOptions,
 ): Promise<ReadonlyMap<string, FoundProgram>> {
   const cache = await openVersionCache(options.cacheFolder);
   const found = Array.from(agents)
     .filter(({ backend }) => backend !== "api")
-    .map(async (agent) => [agent.name, await look(agent, options, cache)] as const);
+    .map(
+      async (agent) =>
+        [agent.name, await look(agent, { ...options, env: { ...options.env, ...agent.env } }, cache)] as const,
+    );
   const programs = new Map(await Promise.all(found));
   await cache.keep();
   return programs;

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import type { AgentSpec } from "../domain/index.ts";
+import { readinessOf } from "./readiness.ts";
+
+const here = { env: { PATH: "/nowhere" }, cwd: "/" };
+const spec: AgentSpec = {
+  name: "it",
+  backend: "api",
+  model: "anthropic/claude",
+  permissions: undefined,
+  prompts: [],
+  command: undefined,
+};
+
+it("an agent that brings its key in its own environment is ready", () => {
+  expect(readinessOf(spec, here)).toMatchObject({ ready: false });
+  expect(readinessOf({ ...spec, env: { ANTHROPIC_API_KEY: "fake" } }, here)).toEqual({ ready: true });
+});
+
+it("an agent whose login is in its own environment is ready", () => {
+  const claude = { ...spec, backend: "claude-code", command: ["/bin/sh"] } as const;
+  const home = { ...here, env: { ...here.env, HOME: "/nowhere" } };
+  expect(readinessOf(claude, home)).toMatchObject({ ready: false });
+  expect(readinessOf({ ...claude, env: { CLAUDE_CODE_OAUTH_TOKEN: "fake" } }, home)).toEqual({ ready: true });
+});
