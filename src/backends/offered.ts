@@ -70,23 +70,42 @@ export interface ReportedCall {
 
 /**
  * The tool of ours that a program means: its call will come to the server and be decided there. Programs have their own
- * ways to join a server's name and a tool's, and nothing but such a name counts. The title of a command is what a model
- * wrote (Claude Code, Gemini CLI, opencode), so `rookery/build` may be a program: there only names count that are none.
+ * ways to join a server's name and a tool's, and nothing but such a name counts.
  */
 export function offeredTool(
   { name, title, kind, input }: ReportedCall,
   tools: Pick<ReadonlySet<string>, "has">,
 ): string | undefined {
   const isCommand = kind === "execute" || (typeof input === "object" && input !== null && "command" in input);
-  const forms = isCommand ? MARKED : [...MARKED, JOINED];
-  return [name, title]
-    .flatMap((text) => forms.map((form) => form.exec(text.trim())?.[1]))
-    .find((tool) => tool !== undefined && tools.has(tool));
+  const named = toolIn(name, isCommand ? [MARKED, SAID] : [MARKED, SAID, JOINED]);
+  return [named, toolIn(title, formsOfTitle(kind, isCommand))].find((tool) => tool !== undefined && tools.has(tool));
 }
 
-/** As Claude Code 2.1 and Codex 0.166 do, and as Gemini CLI 0.61 does. */
-const MARKED = [/^mcp[_.]+rookery[_.]+([\w-]+)$/, /^([\w-]+) \(rookery(?: MCP Server)?\)$/];
+/** As Claude Code 2.1 and Codex 0.166 do, as Gemini CLI 0.61 does, and as others do. */
+const MARKED = /^mcp[_.]+rookery[_.]+([\w-]+)$/;
+const SAID = /^([\w-]+) \(rookery(?: MCP Server)?\)$/;
 const JOINED = /^(?:mcp[_.: ]+)?rookery[./: _]+([\w-]+)$/;
+
+/**
+ * A title is often what a model wrote: a command, which `rookery/build` may be, with what it says of it in brackets
+ * (Gemini CLI), a file, an address. There only a name counts that is none of these, and of a change to files none.
+ */
+function formsOfTitle(kind: ToolKind, isCommand: boolean): readonly RegExp[] {
+  switch (kind) {
+    case "edit":
+    case "delete":
+    case "move":
+      return [];
+    case "other":
+      return isCommand ? [MARKED, SAID] : [MARKED, SAID, JOINED];
+    default:
+      return [MARKED];
+  }
+}
+
+function toolIn(text: string, forms: readonly RegExp[]): string | undefined {
+  return forms.map((form) => form.exec(text.trim())?.[1]).find((tool) => tool !== undefined);
+}
 
 /** What a call needs of the session, within a turn or between turns. */
 type Pen = Pick<ToolContext, "ask" | "putBlob" | "getBlob" | "record"> & Pick<TurnContext, "permit" | "signal">;

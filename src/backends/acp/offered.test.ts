@@ -124,7 +124,13 @@ it.each([
   ["rookery/s__echo", { kind: "other" }, "s__echo"],
   ["rookery.s__echo", { kind: "other" }, "s__echo"],
   ["rookery: s__echo", { kind: "other" }, "s__echo"],
-  ["s__echo (rookery MCP Server)", { kind: "execute" }, "s__echo"],
+  ["s__echo (rookery MCP Server)", { kind: "other" }, "s__echo"],
+  ["s__echo (rookery MCP Server)", { kind: "other", input: { command: "x" } }, "s__echo"],
+  ["s__echo (rookery MCP Server)", { kind: "execute" }, undefined], // a command and what the model says it is for
+  ["rookery/s__echo", { kind: "edit" }, undefined], // a file
+  ["mcp__rookery__s__echo", { kind: "delete" }, undefined],
+  ["rookery/s__echo", { kind: "fetch" }, undefined],
+  ["mcp__rookery__s__echo", { kind: "read" }, "s__echo"],
   ["rookery/s__echo", { kind: "execute" }, undefined],
   ["rookery s__echo", { kind: "other", input: { command: "rookery s__echo" } }, undefined],
   ["mcp__Rookery__s__echo", { kind: "other" }, undefined],

@@ -39,6 +39,9 @@ describe("a missing login", () => {
     ["Internal error: Incorrect API key provided: ****."],
     ["You are not logged in. Please log in first."],
     ["the token has no use: authentication required"],
+    ["Expired OAuth token"],
+    ["invalid access token"],
+    ["Invalid token."],
   ])("is read from: %s", (words) => {
     expect(troubleOf(words, NOW)).toEqual({ status: "unauthorized" });
   });
@@ -53,6 +56,11 @@ it.each([
   ["disk quota exceeded"],
   ["the context window is too small"],
   ["unexpected token in JSON at position 4"],
+  ["SyntaxError: Invalid or unexpected token"],
+  ["there are no output tokens left in the context"],
+  ["missing closing token"],
+  ["the turn limit was reached"],
+  ["context limit reached"],
   ["no such file: tokens.ts"],
 ])("sees nothing of the kind in: %s", (words) => {
   expect(troubleOf(words, NOW)).toBeUndefined();

@@ -8,9 +8,9 @@ const LIMITED: ReadonlySet<number> = new Set([402, 429]);
 const UNAUTHORIZED: ReadonlySet<number> = new Set([-32000, 401, 403]);
 
 const LIMIT =
-  /usage limit|limit (?:was |has been )?reached|(?<!disk )\bquota\b|rate.?limit|too many requests|exhausted your|resource.?exhausted|insufficient.(?:quota|balance|credits)|out of credits/i;
+  /usage limit|(?:rate|usage|spend\w*|request|daily|weekly|monthly|hourly|hour|your|account|plan|credit|cost) limit (?:was |has been )?reached|(?<!disk )\bquota\b|rate.?limit|too many requests|exhausted your|resource.?exhausted|insufficient.(?:quota|balance|credits)|out of credits/i;
 const LOGIN =
-  /(?:api.?key|credentials?|token|authentication) (?:is |was |are )?(?:not valid|invalid|missing|expired|required)|(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}(?:api.?key|credentials?|token)|unauthenticated|unauthorized|not (?:logged|signed) in|(?:log|sign) in (?:first|again)|please (?:log|sign) in|auth(?:entication)? (?:method|failed|required)|must specify the \w+_API_KEY/i;
+  /(?:api.?key|credentials?|token|authentication) (?:is |was |are )?(?:not valid|invalid|missing|expired|required)|(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}(?:api.?key|credentials?|(?:access|api|auth|bearer|id|login|oauth|refresh|session) token)|(?:invalid|expired) token\b(?! (?:in|at)\b)|unauthenticated|unauthorized|not (?:logged|signed) in|(?:log|sign) in (?:first|again)|please (?:log|sign) in|auth(?:entication)? (?:method|failed|required)|must specify the \w+_API_KEY/i;
 
 /** `code` is that of the failure, where it has one. `now` is when the words were said, in milliseconds. */
 export function troubleOf(words: string, now: number, code?: number): Trouble | undefined {
