@@ -140,6 +140,12 @@ describe("the state", () => {
     expect(applyAll(emptyState("s"), log(...bodies)).usage.costBy).toBe(costBy);
   });
 
+  it.each(["constructor", "__proto__"])("has the usage of an agent that is called %s", (agent) => {
+    const events = log(OPENED, usedBy("reported"), usedBy("reported")).map((event) => ({ ...event, agent }));
+    const { usageByAgent } = applyAll(emptyState("s"), events);
+    expect(Object.entries(usageByAgent)).toMatchObject([[agent, { inputTokens: 20, costUsd: 2 }]]);
+  });
+
   it("has usage by turn and by agent", () => {
     const [one, two, three] = [usedBy("reported"), usedBy("reported", 2), usedBy("reported", 4)];
     const events = log(OPENED, STARTED, one, ENDED, STARTED, two, three);

@@ -207,7 +207,8 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
       return { ...state, pluginStates: { ...state.pluginStates, [event.plugin]: saved } };
     }
     case "usage.reported": {
-      const ofAgent = addUsage(state.usageByAgent[event.agent] ?? NO_USAGE, event);
+      const earlier = Object.hasOwn(state.usageByAgent, event.agent) ? state.usageByAgent[event.agent] : undefined;
+      const ofAgent = addUsage(earlier ?? NO_USAGE, event); // an agent may be called "constructor"
       const usage = addUsage(state.usage, event);
       const usageByAgent = { ...state.usageByAgent, [event.agent]: ofAgent };
       return inTurn({ ...state, usage, usageByAgent }, (turn) => ({ usage: addUsage(turn.usage, event) }));
