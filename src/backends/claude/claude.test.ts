@@ -344,6 +344,16 @@ it("tells what a turn took, and not what the session did, also where the program
   ]);
 });
 
+it("counts nothing twice where a result does not say what the session cost", async () => {
+  const usage = { input_tokens: 1 };
+  const costs = [{ total_cost_usd: 0.5 }, {}, { total_cost_usd: 0.75 }];
+  await using scene = await openScene(costs.flatMap((cost) => [prompt, result({ usage, ...cost })]));
+  const session = await scene.open();
+  for (const said of ["one", "two", "three"]) await collect(session.prompt(said));
+  const told = all(await scene.events(session.id), "usage.reported").map(({ costUsd }) => costUsd);
+  expect(told).toEqual([0.5, undefined, 0.25]);
+});
+
 it("does not know what the first turn of a resumed session cost where the program counts the session alone", async () => {
   const steps = [prompt, result({ usage: { input_tokens: 1 }, total_cost_usd: 3 })];
   await using scene = await openScene(steps, { context: { nativeId: "s1" } });

@@ -7,7 +7,7 @@ import { Background } from "./background.ts";
 import { Channel } from "./channel.ts";
 import { textAt, textsAt } from "./reading.ts";
 import { Run } from "./run.ts";
-import { costOf, type Counted } from "./usage.ts";
+import { countedBy, type Counted } from "./usage.ts";
 
 export interface LiveParts {
   readonly process: AgentProcess;
@@ -133,7 +133,7 @@ export class LiveClaude implements LiveProgram {
     const run = this.#current;
     if (run === undefined) this.#outside(record);
     else this.#inside(run, record);
-    if (record["type"] === "result") this.#counted = { costUsd: costOf(record) };
+    if (record["type"] === "result") this.#counted = countedBy(record) ?? this.#counted;
   }
 
   #inside(run: Run, record: JsonRecord): void {

@@ -21,12 +21,15 @@ export function usagesOf(result: JsonRecord, before: Counted | undefined): Usage
   const tokens = tokensOf(usage, "input_tokens", "output_tokens", "cache_read_input_tokens", CACHE_WRITE);
   if (tokens.inputTokens + tokens.outputTokens === 0) return [];
   const [model, used] = Object.entries(recordAt(result, "modelUsage") ?? {})[0] ?? [];
-  const cost = before === undefined ? undefined : costOf(result) - before.costUsd;
+  const now = countedBy(result);
+  const cost = before === undefined || now === undefined ? undefined : now.costUsd - before.costUsd;
   return [{ ...tokens, ...(model !== undefined && { model }), ...costed(cost), ...sized(asRecord(used)) }];
 }
 
-export function costOf(result: JsonRecord): number {
-  return numberAt(result, "total_cost_usd") ?? 0;
+/** Undefined where it does not say so. */
+export function countedBy(result: JsonRecord): Counted | undefined {
+  const costUsd = numberAt(result, "total_cost_usd");
+  return costUsd === undefined ? undefined : { costUsd };
 }
 
 /** How much of its context the model has used, by what the API says of one answer. */
