@@ -85,6 +85,21 @@ it("names the model that was meant, and only a few of hundreds", async () => {
   });
 });
 
+it.each([
+  ["beside the input", { inputTokens: 400, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
+  ["in the input", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
+  ["in the input, without a total", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800 }],
+])("counts what came from a cache as input, from an agent that has it %s", async (_, usage) => {
+  await using scene = await openScene({ prompts: [{ steps: [{ say: "Hi" }], answer: { merge: { usage } } }] });
+  const session = await scene.open();
+  const events = await collect(session.prompt("x"));
+  expect(events.find(({ type }) => type === "usage.reported")).toMatchObject({
+    inputTokens: 1200,
+    outputTokens: 30,
+    cacheReadTokens: 800,
+  });
+});
+
 it("keeps what a tool did: kinds, places and diffs", async () => {
   const call = { toolCallId: "t1", title: "Edit", kind: "edit", status: "in_progress", rawInput: { file: "a" } };
   const content = [{ type: "diff", path: "/w/a", oldText: "1", newText: "2" }];

@@ -190,15 +190,24 @@ interface Tokens {
   readonly cachedReadTokens?: number | null;
   readonly cachedWriteTokens?: number | null;
   readonly thoughtTokens?: number | null;
+  readonly totalTokens?: number | null;
 }
 
 function tokensOf({ _meta, ...response }: schema.PromptResponse): Tokens | undefined {
   const { usage } = response as { usage?: Tokens | null };
-  if (usage != null) return usage;
+  if (usage != null) return withCache(usage);
   // Gemini CLI 0.61
   const { quota } = (_meta ?? {}) as { quota?: { token_count?: { input_tokens?: number; output_tokens?: number } } };
   const { input_tokens: inputTokens, output_tokens: outputTokens } = quota?.token_count ?? {};
   return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+}
+
+/** What came from a cache is part of the input here; the total tells of an agent that counts it beside (opencode 1.18). */
+function withCache(usage: Tokens): Tokens {
+  const { inputTokens = 0, outputTokens = 0, cachedReadTokens, cachedWriteTokens, totalTokens } = usage;
+  const cached = (cachedReadTokens ?? 0) + (cachedWriteTokens ?? 0);
+  const isBeside = (totalTokens ?? 0) >= inputTokens + outputTokens + cached;
+  return isBeside ? { ...usage, inputTokens: inputTokens + cached } : usage;
 }
 
 function answerOf({ action, content }: QuestionAnswer): schema.CreateElicitationResponse {
