@@ -7,7 +7,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export type Family = "claude" | "codex" | "gemini" | "any" | "none";
 
 const OWN: Record<Family, RegExp> = {
-  claude: /^(ANTHROPIC|CLAUDE)_/i,
+  claude: /^(ANTHROPIC_|CLAUDE_|AWS_BEARER_TOKEN_BEDROCK$)/i,
   codex: /^(OPENAI|CODEX|AZURE_OPENAI)_/i,
   gemini: /^(GEMINI|GOOGLE)_/i,
   any: /^/,

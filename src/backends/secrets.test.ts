@@ -10,6 +10,14 @@ it.each([
   "OPENAI_KEY",
   "OPENAI_ADMIN_KEY",
   "XAI_TOKEN",
+  "AZURE_OPENAI_KEY",
+  "AZURE_OPENAI_AD_TOKEN",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "HF_TOKEN",
+  "HUGGING_FACE_HUB_TOKEN",
+  "REPLICATE_API_TOKEN",
+  "OPENAI_API_KEY_2",
+  "ANTHROPIC_CUSTOM_HEADERS",
   "gemini_api_key",
 ])("a command does not get %s", (name) => {
   expect(withoutSecrets({ [name]: "secret" })).toEqual({});
@@ -24,6 +32,9 @@ it.each([
   "KEYBOARD",
   "ANTHROPIC_BASE_URL",
   "ROOKERY_OWNER",
+  "AWS_REGION",
+  "GITHUB_TOKEN",
+  "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
 ])("a command keeps %s", (name) => {
   expect(withoutSecrets({ [name]: "x" })).toEqual({ [name]: "x" });
 });

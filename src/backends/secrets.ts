@@ -5,10 +5,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Every provider's, known or not, by the names that providers choose. */
 const ANY_PROVIDER = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/i;
 /** Those that also go by other names. */
-const THESE_PROVIDERS = /^(ANTHROPIC|OPENAI|GEMINI|GOOGLE|OPENROUTER|DEEPSEEK|MISTRAL|GROQ|XAI)_(\w+_)?(KEY|TOKEN)$/i;
+const THESE_PROVIDERS =
+  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|OPENROUTER|DEEPSEEK|MISTRAL|GROQ|XAI|HF|HUGGING_?FACE|REPLICATE)_(\w+_)?(KEY|TOKEN)(_\w+)?$/i;
+const BY_NAME = /^(ANTHROPIC_CUSTOM_HEADERS|AWS_BEARER_TOKEN_BEDROCK)$/i;
 
 export function isSecret(name: string): boolean {
-  return ANY_PROVIDER.test(name) || THESE_PROVIDERS.test(name);
+  return ANY_PROVIDER.test(name) || THESE_PROVIDERS.test(name) || BY_NAME.test(name);
 }
 
 /** A command that a model wrote has no business with the keys that pay for it. */
