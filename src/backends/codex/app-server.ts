@@ -48,10 +48,11 @@ export async function startAppServer(start: Start, command: readonly string[]): 
   const whole = [...command, "app-server"];
   const process = opening.use(await startAgent({ command: whole, cwd: context.cwd, env, marker: context.marker }));
   const live = new AppServer(process, whole, start);
-  using enough = deadline(START_MS);
+  using enough = deadline(START_MS, start.signal);
   try {
     await live.open(mode, enough.signal);
   } catch (error) {
+    start.signal.throwIfAborted();
     if (!enough.isLate) throw error;
     throw new RookeryError("agent_failed", `codex did not answer within ${START_MS / 1_000} s of its start`, {
       cause: error,
