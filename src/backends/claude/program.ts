@@ -48,9 +48,9 @@ async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
   const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions) });
   await greet(live, process, start);
-  opening.move(); // the process is the session's from here on
   await given[Symbol.asyncDispose](); // it has read them, and their secrets are nobody else's
   await terminal?.[Symbol.asyncDispose]();
+  opening.move(); // the process is the session's from here on
   return live;
 }
 
