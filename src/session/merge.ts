@@ -1,12 +1,16 @@
 /** Deltas of one message that wait together become one event: readers see the same text in fewer events. */
-import type { EventDraft } from "../domain/index.ts";
+import type { EventBody, EventDraft } from "../domain/index.ts";
 
 /** A merged event stays small enough to be shown as it comes. */
 const MERGED_LENGTH = 16_384;
 
 /** Adds `next` to the draft before it, if both are pieces of one text; tells whether it did. */
-export function mergeInto(last: EventDraft | undefined, next: EventDraft): boolean {
-  if (last === undefined || last.turnId !== next.turnId || last.agent !== next.agent) return false;
+export function mergeInto(
+  last: EventDraft | undefined,
+  next: EventBody,
+  { turnId, agent }: Pick<EventDraft, "turnId" | "agent">,
+): boolean {
+  if (last === undefined || last.turnId !== turnId || last.agent !== agent) return false;
   switch (last.type) {
     case "message.delta":
     case "thought.delta":

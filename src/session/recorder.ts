@@ -17,6 +17,9 @@ import { mergeInto } from "./merge.ts";
 
 /** Past this many drafts that wait to be committed, `ready` waits. */
 const BUFFER_LIMIT = 1_000;
+/** What is said is to be seen soon, and no timer is shorter. */
+const MOST_REST_MS = 5;
+const LEAST_REST_MS = 1;
 /** How often an append may be overtaken by outsiders before it is called broken. */
 const CONFLICT_LIMIT = 100;
 
@@ -34,6 +37,10 @@ export class Recorder {
   #waiting: Deferred<void>[] = [];
   #flushing: Promise<void> | undefined;
   #failure: unknown;
+  #restUntil = 0;
+  #now = Number.NaN;
+  #at = "";
+  #wake: () => void = () => undefined;
   readonly #store: SessionStore;
   readonly #fence: number | undefined;
   readonly #clock: Clock;
@@ -64,14 +71,21 @@ export class Recorder {
   /** Never waits; throws what broke the log, if it is broken. */
   record(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
-    const at = new Date(this.#clock.now()).toISOString();
+    const at = this.#time();
     for (const body of bodies) {
-      const draft = { ...body, at, agent: this.#agent, turnId };
-      if (!mergeInto(this.#drafts.at(-1), draft)) this.#drafts.push(draft);
+      const stamp = { at, agent: this.#agent, turnId };
+      if (!mergeInto(this.#drafts.at(-1), body, stamp)) this.#drafts.push({ ...body, ...stamp });
       if (body.type === "agent.switched") this.#agent = body.to;
     }
     this.#journal.push(...journal);
     if (this.#drafts.length > 0 || this.#journal.length > 0) this.#flushing ??= this.#flush();
+  }
+
+  /** Many events happen in the same millisecond. */
+  #time(): string {
+    const now = this.#clock.now();
+    if (now !== this.#now) [this.#now, this.#at] = [now, new Date(now).toISOString()];
+    return this.#at;
   }
 
   async ready(): Promise<void> {
@@ -84,6 +98,7 @@ export class Recorder {
     if (this.#flushing === undefined) return;
     const durable = deferred();
     this.#waiting.push(durable);
+    this.#wake();
     await durable.promise;
   }
 
@@ -124,6 +139,7 @@ export class Recorder {
 
   async #flush(): Promise<void> {
     await Promise.resolve(); // what is recorded in this tick goes together
+    await this.#rest();
     while (this.#drafts.length > 0 || this.#journal.length > 0 || this.#waiting.length > 0) {
       const group = { drafts: this.#drafts, journal: this.#journal, waiting: this.#waiting };
       this.#drafts = [];
@@ -131,7 +147,7 @@ export class Recorder {
       this.#waiting = [];
       try {
         if (this.#failure !== undefined) throw this.#failure as Error;
-        if (group.drafts.length > 0 || group.journal.length > 0) await this.#append(group.drafts, group.journal);
+        if (group.drafts.length > 0 || group.journal.length > 0) await this.#timed(group.drafts, group.journal);
         for (const waiter of group.waiting) waiter.resolve();
       } catch (failure) {
         this.break(failure);
@@ -142,6 +158,30 @@ export class Recorder {
       }
     }
     this.#flushing = undefined;
+  }
+
+  async #timed(events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
+    const started = performance.now();
+    await this.#append(events, journal);
+    const ended = performance.now();
+    this.#restUntil = ended + (ended - started);
+  }
+
+  /**
+   * A disk that is slow is written to less often, and with more at a time: as long as the last write took, the next one
+   * waits for what comes, unless somebody waits for it.
+   */
+  async #rest(): Promise<void> {
+    const restMs = Math.min(this.#restUntil - performance.now(), MOST_REST_MS);
+    if (restMs < LEAST_REST_MS || this.#waiting.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, restMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = () => undefined;
   }
 
   async #append(events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
