@@ -155,7 +155,9 @@ describe("a question whose turn is cancelled", () => {
       await turn.ask({ message: "Sure?" }).catch(() => undefined);
       return { status: "cancelled" };
     });
-    for await (const event of s.session.prompt("go")) if (event.type === "question.asked") void s.session.close();
+    let closed: Promise<void> | undefined;
+    for await (const event of s.session.prompt("go")) if (event.type === "question.asked") closed = s.session.close();
+    await closed;
     const { events } = await s.store.read({ sessionId: s.session.id });
     expect(transcript(events).slice(-3)).toEqual(["answered r1 cancel", "ended cancelled", "closed"]);
   });
