@@ -114,8 +114,11 @@ class AcpConnection implements AgentConnection {
   #live: Live | undefined;
   /** What the agent that runs was started with. */
   #launched: Launch | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
+  /** Its start is on record. */
   #introduced = false;
+  /** It was given what it is to know before anything else. */
+  #told = false;
   #nativeId: string | undefined;
   #turn: AcpTurn | undefined;
   #unsaid: EventBody[] = [];
@@ -128,7 +131,9 @@ class AcpConnection implements AgentConnection {
     this.#nativeId = context.nativeId;
   }
 
-  async start(launch = this.#launch()): Promise<Live> {
+  async start(launch = this.#launch(), given?: AbortSignal): Promise<Live> {
+    const closing = this.#closing.signal;
+    const signal = given === undefined ? closing : AbortSignal.any([closing, given]);
     const live = await startLive({
       context: this.#context,
       servers: await this.#servers(),
@@ -140,14 +145,12 @@ class AcpConnection implements AgentConnection {
       handlers: this.#handlers(),
       gate: async (request: GateRequest) => this.#turn?.gate(request) ?? { allowed: false, message: "no turn runs" },
       noise: (noise) => this.#noise(noise),
+      signal,
     });
-    if (this.#closed) {
-      await this.#drop(live);
-      throw new RookeryError("interrupted", "the session was let go while its agent was being started");
-    }
     this.#live = live;
     this.#launched = launch;
     this.#introduced = false;
+    this.#told = false;
     return live;
   }
 
@@ -217,11 +220,13 @@ class AcpConnection implements AgentConnection {
     try {
       live = await this.#running(turn);
     } catch (error) {
-      return outcomeOfFailure(error, this.#context.agent.name);
+      return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error, this.#context.agent.name);
     }
     const isNew = !this.#introduced;
     const prompt = await this.#prompt(turn, live);
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
+    if (turn.signal.aborted) return { status: "cancelled" }; // it was given nothing
+    this.#told = true;
     const running = new AcpTurn({
       turn,
       session: live.session,
@@ -252,7 +257,7 @@ class AcpConnection implements AgentConnection {
   async [Symbol.asyncDispose](): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
-    this.#closed = true;
+    this.#closing.abort(new RookeryError("interrupted", "the session was let go while its agent was being started"));
     try {
       await live?.[Symbol.asyncDispose]();
     } finally {
@@ -261,14 +266,14 @@ class AcpConnection implements AgentConnection {
   }
 
   /** The one that runs, or another where it has ended since. */
-  async #running({ permissions }: TurnContext): Promise<Live> {
+  async #running({ permissions, signal }: TurnContext): Promise<Live> {
     const live = this.#live;
     const launch = this.#launch(permissions);
     const lacksTools = !this.#offered && this.#hasTools; // an overlay that came later
     const suits = JSON.stringify(launch) === JSON.stringify(this.#launched); // not where the policy is another
     if (live !== undefined && live.client.connection.over === undefined && !lacksTools && suits) return live;
     await this.#drop(live);
-    return this.start(launch);
+    return this.start(launch, signal);
   }
 
   async #drop(live: Live | undefined): Promise<void> {
@@ -280,7 +285,7 @@ class AcpConnection implements AgentConnection {
   /** What was said before is told where the agent does not know it; instructions are told once. */
   async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
     const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
-    if (this.#introduced) return blocks;
+    if (this.#told) return blocks;
     const knows = live.how !== "new";
     if (live.lost !== undefined) this.#tellLoss(turn, live.lost);
     const before = knows ? undefined : await handoverText(turn);
@@ -296,15 +301,12 @@ class AcpConnection implements AgentConnection {
   }
 
   #introduce({ log }: TurnContext, { process, session }: Live, how: How): void {
-    this.#introduced = true;
     this.#nativeId = session.id;
     const { pid, startTime } = process.identity;
     const command = typed(this.#launched?.command ?? []).slice(0, COMMAND_LENGTH);
-    const events: EventBody[] = [
-      { type: "process.started", pid, startTime, marker: this.#context.marker, command },
-      { type: "agent.connected", nativeId: session.id, how },
-    ];
-    log.record(...events);
+    const started: EventBody = { type: "process.started", pid, startTime, marker: this.#context.marker, command };
+    log.record(...(this.#introduced ? [] : [started]), { type: "agent.connected", nativeId: session.id, how });
+    this.#introduced = true;
   }
 
   #handlers(): SessionOptions {

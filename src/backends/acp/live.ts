@@ -40,6 +40,8 @@ export interface LiveOptions {
   readonly handlers: SessionOptions;
   readonly gate: Gate;
   readonly noise: (noise: Noise) => void;
+  /** Fires when nobody waits for it any more: what was started is ended. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How the conversation goes on: see the event `agent.connected`. */
@@ -58,12 +60,35 @@ export interface Live extends AsyncDisposable {
 /** Gemini CLI 0.61 destroys its own history when it loads a session a second time, or within the minute. */
 const LOAD_DESTROYS: ReadonlySet<string> = new Set(["gemini-cli", "gemini"]);
 
-/** Rejects in words where the program is missing, does not speak the protocol, or wants a login. */
+/** Rejects in words where the program is missing, does not speak the protocol, or wants a login; or with the signal's reason. */
 export async function startLive(options: LiveOptions): Promise<Live> {
-  const { context, command, env, serve, gate } = options;
-  const { agent, cwd, marker } = context;
+  const { context, command, env, signal } = options;
+  const { cwd, marker } = context;
   await using opening = new DisposeStack();
   const process = opening.use(await startAgent({ command, cwd, env, marker }));
+  const stop = (): void => void process.close({ eofMs: 0 }).catch(() => undefined); // what is left is found by its marker
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    const live = await openLive(process, options, opening);
+    signal?.throwIfAborted();
+    const owned = opening.move();
+    return { ...live, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+async function openLive(
+  process: AgentProcess,
+  options: LiveOptions,
+  opening: DisposeStack,
+): Promise<Omit<Live, typeof Symbol.asyncDispose>> {
+  const { context, env, serve, gate } = options;
+  const { agent, cwd, marker } = context;
   const files = serve.includes("files") ? serveFiles({ roots: [cwd], gate }) : undefined;
   const terminals = serve.includes("terminals")
     ? opening.use(serveTerminals({ roots: [cwd], env, marker, gate }))
@@ -89,8 +114,7 @@ export async function startLive(options: LiveOptions): Promise<Live> {
   });
   if (agent.model !== undefined) await chooseModel(session, agent.model, how);
   if (agent.mode !== undefined) await chooseMode(session, agent.mode, how);
-  const owned = opening.move();
-  return { process, client, session, how, lost, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { process, client, session, how, lost };
 }
 
 /** The agent's own session where it can be trusted to go on with it, else a new one. */

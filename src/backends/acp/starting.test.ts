@@ -9,24 +9,12 @@ import { acpBackend } from "./backend.ts";
 /** The first start is as usual; any other takes its time. */
 const LATE = `if [ -e "$0" ]; then sleep 0.3; fi; touch "$0"; exec "$@"`;
 
+/** The first start is as usual; any other never comes to an end. */
+const NEVER = `if [ -e "$0" ]; then sleep 600; fi; touch "$0"; exec "$@"`;
+
 it("leaves no process of an agent that was being started when its session was let go", async () => {
   await using home = await temporaryFolder();
-  const marker = `starting-${process.pid}`;
-  const { command } = await writeAcpAgent(home.path, { otherwise: [] });
-  const connection = await acpBackend({ env: builtEnvironment({ home: home.path }) }).open({
-    sessionId: "s",
-    agent: {
-      name: "a",
-      backend: "acp",
-      model: undefined,
-      permissions: undefined,
-      prompts: [],
-      command: ["sh", "-c", LATE, join(home.path, "started"), ...command],
-    },
-    cwd: home.path,
-    nativeId: undefined,
-    marker,
-  });
+  const { connection, marker } = await open(home.path, LATE);
   connection.tools?.setOverlay({ sources: [sourceOf("o", specOf("one"))], contributions: [], base: true });
   const log = { record: () => undefined };
   const turn = { turnId: "t1", input: [], signal: new AbortController().signal, log } as unknown as TurnContext;
@@ -37,3 +25,39 @@ it("leaves no process of an agent that was being started when its session was le
   expect(await outcome).toMatchObject({ status: "failed", code: "interrupted" });
   expect(processesMarked(marker)).toEqual([]);
 });
+
+it("gives up with its turn an agent that never comes up, and leaves no process of it", async () => {
+  await using home = await temporaryFolder();
+  const { connection, marker } = await open(home.path, NEVER);
+  connection.tools?.setOverlay({ sources: [sourceOf("o", specOf("one"))], contributions: [], base: true });
+  const own = new AbortController();
+  const log = { record: () => undefined };
+  const turn = { turnId: "t1", input: [], signal: own.signal, log } as unknown as TurnContext;
+  const outcome = connection.runTurn(turn);
+  await expect.poll(() => processesMarked(marker).length, { interval: 5 }).toBe(0); // the first one is gone
+  await expect.poll(() => processesMarked(marker).length, { interval: 5 }).toBeGreaterThan(0);
+  own.abort(new Error("enough"));
+  expect(await outcome).toEqual({ status: "cancelled" });
+  expect(processesMarked(marker)).toEqual([]);
+  await connection[Symbol.asyncDispose]();
+}, 15_000);
+
+async function open(home: string, script: string) {
+  const marker = `starting-${process.pid}-${script.length}`;
+  const { command } = await writeAcpAgent(home, { otherwise: [] });
+  const connection = await acpBackend({ env: builtEnvironment({ home }) }).open({
+    sessionId: "s",
+    agent: {
+      name: "a",
+      backend: "acp",
+      model: undefined,
+      permissions: undefined,
+      prompts: [],
+      command: ["sh", "-c", script, join(home, "started"), ...command],
+    },
+    cwd: home,
+    nativeId: undefined,
+    marker,
+  });
+  return { connection, marker };
+}

@@ -26,6 +26,7 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
     env: environmentOf(start),
     serve: [],
     nativeId: undefined,
+    signal: start.signal,
     handlers: handlersOf(() => running),
     gate: () => Promise.resolve({ allowed: false, message: "nothing is served here" }),
     noise: (noise) => {
