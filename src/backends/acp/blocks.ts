@@ -1,14 +1,16 @@
 /** What a person gave, as blocks of the protocol: texts as they are, and the rest as far as the agent takes it. */
 import { textOf, type InputPart, type TurnContext } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
+import { GO_ON } from "../program/prompt.ts";
 
 type Block = schema.ContentBlock;
 
 export async function blocksOf(
-  { input, blob }: Pick<TurnContext, "input" | "blob">,
+  { input, blob, continued }: Pick<TurnContext, "input" | "blob" | "continued">,
   takes: schema.PromptCapabilities = {},
 ): Promise<Block[]> {
-  return Promise.all(input.map((part) => blockOf(part, blob, takes)));
+  const blocks = await Promise.all(input.map((part) => blockOf(part, blob, takes)));
+  return continued === true ? [{ type: "text", text: GO_ON }, ...blocks] : blocks;
 }
 
 async function blockOf(part: InputPart, blob: TurnContext["blob"], takes: schema.PromptCapabilities): Promise<Block> {

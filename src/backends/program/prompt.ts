@@ -6,7 +6,7 @@ export type PromptPart =
   | { readonly type: "image"; readonly mediaType: string; /** Base64. */ readonly data: string };
 
 /** Told instead of the input where the turn was parked and the agent had begun. */
-const GO_ON = "The usage limit that stopped you is over. Go on with what you were doing. It was asked:";
+export const GO_ON = "The usage limit that stopped you is over. Go on with what you were doing. It was asked:";
 
 export async function promptParts({ input, blob, continued }: Pick<TurnContext, "input" | "blob" | "continued">) {
   const parts = await Promise.all(input.map((part) => partOf(part, blob)));
