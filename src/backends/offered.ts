@@ -16,6 +16,11 @@ import { CALL, type AgentTools, type PreparedCall, type RunnableCall } from "../
 /** What the program knows the server as. */
 export const OFFERED_NAME = "rookery";
 
+/** A server that someone else brought is not to pass for ours, whose calls programs are told to let through. */
+export function broughtAs<Spec extends { readonly name: string }>(spec: Spec): Spec {
+  return spec.name === OFFERED_NAME ? { ...spec, name: `client-${OFFERED_NAME}` } : spec;
+}
+
 export interface OfferedOptions {
   readonly tools: AgentTools;
   readonly servers: McpServers | undefined;

@@ -26,7 +26,7 @@ import {
 import { typed } from "../../programs/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
-import { offeredTool } from "../offered.ts";
+import { broughtAs, offeredTool } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { handoverText } from "../handover.ts";
@@ -194,7 +194,8 @@ class AcpConnection implements AgentConnection {
 
   async #servers(): Promise<McpServerSpec[]> {
     const { mcpServers = [] } = this.#context;
-    const brought = isFiltered(this.#options) ? mcpServers.filter(({ type }) => type === "foreign") : mcpServers;
+    const wanted = isFiltered(this.#options) ? mcpServers.filter(({ type }) => type === "foreign") : mcpServers;
+    const brought = wanted.map((spec) => (spec.type === "foreign" ? spec : broughtAs(spec)));
     this.#offered = this.#hasTools;
     if (!this.#offered) return [...brought];
     const offered = await this.#equipment.held.offer();

@@ -150,6 +150,21 @@ it("asks whether a tool of an MCP server may be called, and asks the user what a
   ]);
 });
 
+it("does not take a server that the client brought for ours, whatever it is called", async () => {
+  const may = {
+    serverName: "rookery",
+    mode: "form",
+    message: "Allow?",
+    _meta: { codex_approval_kind: "mcp_tool_call", tool_params: {} },
+  };
+  await using scene = await openScene({ turn: [["ask", "mcpServer/elicitation/request", may]] });
+  const brought = { type: "http", name: "rookery", url: "http://127.0.0.1:1/mcp", headers: {} } as const;
+  const events = await play(await scene.open({ mcpServers: [brought] }), { decision: "deny" });
+  expect(said(events)).toEqual(['{"action":"decline","content":null,"_meta":null}']);
+  const start = (await scene.heard()).find(({ method }) => method === "thread/start");
+  expect(start).toMatchObject({ params: { config: { mcp_servers: { "client-rookery": { url: brought.url } } } } });
+});
+
 it("does not ask for a secret, for the answer would be in the log", async () => {
   const questions = [
     { id: "q", header: "", question: "Your password?", isSecret: true, isOther: false, options: null },

@@ -3,6 +3,7 @@ import type { BackendContext, McpServerSpec } from "../../domain/index.ts";
 import type { LoopbackHttp } from "../../mcp/endpoint/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import type { Equipment } from "../equipment.ts";
+import { broughtAs } from "../offered.ts";
 import type { ReachableServer } from "./live.ts";
 
 export class GivenServers implements AsyncDisposable {
@@ -16,7 +17,7 @@ export class GivenServers implements AsyncDisposable {
 
   constructor(equipment: Equipment, brought: BackendContext["mcpServers"] = []) {
     this.#equipment = equipment;
-    this.#brought = brought;
+    this.#brought = brought.map(broughtAs);
   }
 
   /** Was the program given our tools? */
@@ -32,9 +33,7 @@ export class GivenServers implements AsyncDisposable {
 
   async all(): Promise<ReachableServer[]> {
     if (this.hasTools) this.#ours ??= await this.#serve(await this.#equipment.held.offer());
-    const brought = await Promise.all(
-      this.#brought.filter(({ name }) => name !== this.#ours?.name).map((spec) => this.#reachable(spec)),
-    );
+    const brought = await Promise.all(this.#brought.map((spec) => this.#reachable(spec)));
     return [...brought.flatMap((spec) => spec ?? []), ...(this.#ours === undefined ? [] : [this.#ours])];
   }
 
