@@ -121,6 +121,8 @@ export async function logOf(user: User, session: Session): Promise<readonly Sess
 function isUnderWay({ subject, scene }: User, events: readonly SessionEvent[]): boolean {
   const isKnown = (subject.hasProgram ?? true) ? all(events, "process.started").length > 0 : true;
   const speaks = (subject.streams ?? true) ? all(events, "message.delta").length > 0 : true;
+  const mustBeNamed = !(subject.streams ?? true) && subject.capabilities.resume; // or it could not be gone on with
+  if (mustBeNamed && !all(events, "agent.connected").some(({ nativeId }) => nativeId !== undefined)) return false;
   return isKnown && speaks && scene.heard().includes(PROMPTS.wait);
 }
 
