@@ -65,6 +65,23 @@ it("asks with the title where the agent gives no input, since nothing else has t
   expect(asked).toEqual([{ title: "rm -rf build", content }]);
 });
 
+it("does not take the leave for one tool for that of every other whose kind nobody knows", async () => {
+  const ask = (toolCallId: string, title: string) => ({
+    permission: { toolCall: { toolCallId, title, kind: "other" } },
+  });
+  await using scene = await openScene({
+    prompts: [[ask("t1", "notes_list"), ask("t2", "notes_list"), ask("t3", "notes_drop")]],
+  });
+  const session = await scene.open();
+  const asked: string[] = [];
+  for await (const event of session.prompt("Go")) {
+    if (event.type !== "permission.requested") continue;
+    asked.push(event.title);
+    await session.answer(event.requestId, { decision: "allow", scope: "session" });
+  }
+  expect(asked).toEqual(["notes_list", "notes_drop"]);
+});
+
 it("refuses where nobody can be asked, and says so to the agent", async () => {
   const script: AcpScript = { prompts: [[{ permission: { toolCall: { toolCallId: "t1", kind: "execute" } } }]] };
   await using scene = await openScene(script, { attended: false });

@@ -90,7 +90,7 @@ export class AcpTurn {
     const said = title === "" ? name : title;
     const decision = await turn.permit({
       toolId,
-      tool: name,
+      tool: name === "other" ? said : name, // what is allowed for the session is allowed by this name
       title: said,
       kind,
       readOnly: isReading(kind),
