@@ -6,7 +6,7 @@ import {
   type BackendContext,
   type McpServerSpec,
 } from "../../domain/index.ts";
-import { didYouMean, DisposeStack } from "../../stdx/index.ts";
+import { deadline, didYouMean, DisposeStack } from "../../stdx/index.ts";
 import {
   connectClient,
   declarationOfSpec,
@@ -42,6 +42,8 @@ export interface LiveOptions {
   readonly noise: (noise: Noise) => void;
   /** Fires when nobody waits for it any more: what was started is ended. */
   readonly signal?: AbortSignal | undefined;
+  /** How long it may take to come up. */
+  readonly startMs?: number | undefined;
 }
 
 /** How the conversation goes on: see the event `agent.connected`. */
@@ -57,29 +59,39 @@ export interface Live extends AsyncDisposable {
   readonly lost?: string | undefined;
 }
 
+/** A first start through `npx` has to download the agent. */
+const START_MS = 120_000;
 /** Gemini CLI 0.61 destroys its own history when it loads a session a second time, or within the minute. */
 const LOAD_DESTROYS: ReadonlySet<string> = new Set(["gemini-cli", "gemini"]);
 
 /** Rejects in words where the program is missing, does not speak the protocol, or wants a login; or with the signal's reason. */
 export async function startLive(options: LiveOptions): Promise<Live> {
-  const { context, command, env, signal } = options;
-  const { cwd, marker } = context;
+  const { context, command, env, startMs = START_MS } = options;
+  const { agent, cwd, marker } = context;
   await using opening = new DisposeStack();
   const process = opening.use(await startAgent({ command, cwd, env, marker }));
+  using late = deadline(startMs, ...(options.signal === undefined ? [] : [options.signal]));
+  const { signal } = late;
   const stop = (): void => void process.close({ eofMs: 0 }).catch(() => undefined); // what is left is found by its marker
-  if (signal?.aborted === true) stop();
-  signal?.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
   try {
     const live = await openLive(process, options, opening);
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     const owned = opening.move();
     return { ...live, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
   } catch (error) {
-    signal?.throwIfAborted();
+    if (late.isLate) throw tooLate(agent.name, startMs, process.stderrTail);
+    signal.throwIfAborted();
     throw error;
   } finally {
-    signal?.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", stop);
   }
+}
+
+function tooLate(agent: string, ms: number, said: string): RookeryError {
+  const words = said.trim() === "" ? "it said nothing" : `it said last: ${said.trim()}`;
+  return new RookeryError("agent_failed", `${agent} did not come up within ${ms / 1_000} s: ${words}`);
 }
 
 async function openLive(

@@ -5,6 +5,7 @@ import { processesMarked } from "../../stdx/index.ts";
 import { builtEnvironment, temporaryFolder, writeAcpAgent } from "../../testing/index.ts";
 import { specOf, sourceOf } from "../../tools/test-source.ts";
 import { acpBackend } from "./backend.ts";
+import { startLive } from "./live.ts";
 
 /** The first start is as usual; any other takes its time. */
 const LATE = `if [ -e "$0" ]; then sleep 0.3; fi; touch "$0"; exec "$@"`;
@@ -41,6 +42,24 @@ it("gives up with its turn an agent that never comes up, and leaves no process o
   expect(processesMarked(marker)).toEqual([]);
   await connection[Symbol.asyncDispose]();
 }, 15_000);
+
+it("says that an agent did not come up in time, with what it said last, and leaves no process of it", async () => {
+  await using home = await temporaryFolder();
+  const marker = `starting-${process.pid}-late`;
+  const command = ["sh", "-c", "echo 'waiting for the weather' >&2; sleep 600"];
+  const agent = { name: "a", backend: "acp", model: undefined, permissions: undefined, prompts: [], command } as const;
+  const starting = startLive({
+    context: { sessionId: "s", agent, cwd: home.path, nativeId: undefined, marker },
+    ...{ servers: [], command, env: builtEnvironment({ home: home.path }), serve: [], nativeId: undefined },
+    ...{ handlers: {}, gate: () => Promise.reject(new Error("nothing is asked")), noise: () => undefined },
+    startMs: 300,
+  });
+  await expect(starting).rejects.toMatchObject({
+    code: "agent_failed",
+    message: "a did not come up within 0.3 s: it said last: waiting for the weather",
+  });
+  expect(processesMarked(marker)).toEqual([]);
+});
 
 async function open(home: string, script: string) {
   const marker = `starting-${process.pid}-${script.length}`;
