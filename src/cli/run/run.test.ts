@@ -47,7 +47,9 @@ describe("on a pipe", () => {
       files: { "rookery.toml": `[prices."anthropic/claude-sonnet-5"]\ninput = 1000000\noutput = 0\n` },
     });
     await place.rookery(["trust"]);
-    expect((await place.rookery(["run", "x", "--permissions", "all"])).stdout).toMatch(/ · \$[1-9]\d+\.\d\d \(computed\) · /);
+    expect((await place.rookery(["run", "x", "--permissions", "all"])).stdout).toMatch(
+      / · \$[1-9]\d+\.\d\d \(computed\) · /,
+    );
   });
 
   it.each([
