@@ -64,7 +64,8 @@ async function signalled({ env, cwd }: Scene, id: string, signal: NodeJS.Signals
   });
   const over = once(child, "close");
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (said += text));
   await vi.waitFor(() => expect(said).toMatch(/"text":"up/), { timeout: 20_000, interval: 20 });
   const up = await marked(id);
   child.kill(signal);
