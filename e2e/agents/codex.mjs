@@ -44,6 +44,11 @@ base_url = "${modelUrl}/v1"
 wire_api = "responses"
 env_key = "FAKE_KEY"
 
+# Its sandbox would leave an empty .git in /tmp.
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
+
 [analytics]
 enabled = false
 `;

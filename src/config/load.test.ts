@@ -148,8 +148,10 @@ it.each([
   ["the folder with .git above", "repo/src/deep", "repo"],
   ["the folder of a worktree, whose .git is a file", "tree/src", "tree"],
   ["the folder itself where there is no repository", "plain/src", "plain/src"],
+  ["not one with a .git in which there is nothing", "hollow/src", "hollow/src"],
 ])("the root is %s", async (_, cwd, root) => {
   await write("tree/.git", "gitdir: elsewhere");
+  await mkdir(join(folder, "hollow/.git"), { recursive: true });
   await mkdir(join(folder, cwd), { recursive: true });
   expect((await load(join(folder, cwd))).root).toBe(join(folder, root));
 });

@@ -1,13 +1,13 @@
 /** Which repository a working folder belongs to, found without starting git. */
-import { access, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RookeryError } from "../domain/errors.ts";
 
-/** The nearest folder upwards that has a `.git` (a worktree's is a file), or the folder itself; symlinks resolved. */
+/** The nearest folder upwards that is a repository for git, or the folder itself; symlinks resolved. */
 export async function repositoryRoot(cwd: string): Promise<string> {
   const start = await realFolder(cwd);
   for (let folder = start; ; folder = dirname(folder)) {
-    if (await exists(join(folder, ".git"))) return folder;
+    if (await isRepository(join(folder, ".git"))) return folder;
     if (folder === dirname(folder)) return start;
   }
 }
@@ -25,8 +25,11 @@ export async function realFolder(path: string): Promise<string> {
   throw new RookeryError("cwd_missing", `${path} is not a folder; choose another with --cwd`);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+/** A worktree's is a file. An empty folder is none: Codex's sandbox leaves one in each place that it may write to. */
+async function isRepository(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) return found !== undefined;
+  return stat(join(path, "HEAD")).then(
     () => true,
     () => false,
   );

@@ -14,6 +14,7 @@ beforeEach(async () => {
   repo = join(folder, "repo");
   env = { HOME: folder, ROOKERY_HOME: join(folder, "state") };
   await mkdir(join(repo, ".git"), { recursive: true });
+  await writeFile(join(repo, ".git", "HEAD"), "");
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -81,6 +82,7 @@ it("trust is kept in a file that only its owner reads, with nothing left beside 
   await trust(repo, env);
   const other = join(folder, "other");
   await mkdir(join(other, ".git"), { recursive: true });
+  await writeFile(join(other, ".git", "HEAD"), "");
   await writeFile(join(other, ".mcp.json"), "{}");
   await trust(other, env);
   expect(await readdir(join(folder, "state"))).toEqual(["trust.json"]);

@@ -157,6 +157,7 @@ describe("a session", () => {
 it("a new session in a folder that is not trusted is refused, with what to type", async () => {
   await using desk = await openDesk([]);
   await mkdir(join(desk.folder, ".git"));
+  await writeFile(join(desk.folder, ".git", "HEAD"), "");
   await writeFile(join(desk.folder, "rookery.toml"), "[defaults]\nagent = 'anthropic'\n");
   const { client } = await desk.editor();
   await expect(client.session(desk.folder).create()).rejects.toMatchObject({
