@@ -93,9 +93,9 @@ const measures = {
 
   /** Milliseconds from nothing to the first record. */
   async start(scene, { way }) {
-    const other = way === "raw" ? undefined : await ways[way](scene); // what is loaded once is loaded
-    await other?.prompt({ count: 1 }, () => undefined);
-    await other?.close();
+    const other = await ways[way](scene); // what is loaded once is loaded
+    await other.prompt({ count: 1 }, () => undefined);
+    await other.close();
     const place =
       way === "raw" ? undefined : await opened(scene, `backend = "claude-code"\ncommand = ${command("claude")}`);
     const started = performance.now();
