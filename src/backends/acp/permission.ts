@@ -15,10 +15,3 @@ export function outcomeOf(
   if (option === undefined || cancelled) return { outcome: { outcome: "cancelled" } };
   return { outcome: { outcome: "selected", optionId: option.optionId } };
 }
-
-const READING: ReadonlySet<string> = new Set(["read", "search", "think"]);
-
-/** An agent that asks before it reads is answered as one that reads. */
-export function isReading(kind: string): boolean {
-  return READING.has(kind);
-}

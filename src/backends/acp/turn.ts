@@ -11,8 +11,9 @@ import {
 } from "../../domain/index.ts";
 import type { ClientSession, GateRequest, schema, UpdateItem } from "../../acp/index.ts";
 import type { ReportedCall } from "../offered.ts";
+import { isReading } from "../reading.ts";
 import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
-import { isReading, outcomeOf } from "./permission.ts";
+import { outcomeOf } from "./permission.ts";
 import { Transcript } from "./transcript.ts";
 
 /** How long an agent may take to stop when it is told to; then its process is ended, and the next turn starts another. */

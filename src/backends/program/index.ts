@@ -10,4 +10,4 @@ export {
   type Start,
 } from "./live.ts";
 export { promptText, type PromptPart } from "./prompt.ts";
-export { isReading, Telling, type ToolEnd, type ToolStart } from "./telling.ts";
+export { Telling, type ToolEnd, type ToolStart } from "./telling.ts";

@@ -5,7 +5,6 @@ import {
   type EventOf,
   type FileDiff,
   type Location,
-  type ToolKind,
   type ToolOutcome,
   type TurnContext,
 } from "../../domain/index.ts";
@@ -185,11 +184,4 @@ function bounded({ path, before, after, truncated }: FileDiff): FileDiff {
     return { path, before: null, after: null, truncated: true };
   }
   return { path, before, after, ...(truncated === true && { truncated }) };
-}
-
-const READING: ReadonlySet<ToolKind> = new Set(["read", "search", "think"]);
-
-/** A program that asks before it reads is answered as one that reads. */
-export function isReading(kind: ToolKind): boolean {
-  return READING.has(kind);
 }

@@ -2,9 +2,10 @@
 import type { AskOptions, TurnContext } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
 import type { ReportedCall } from "../offered.ts";
+import { isReading } from "../reading.ts";
 import type { ProgramTurn } from "./live.ts";
 import type { PromptPart } from "./prompt.ts";
-import { isReading, Telling, type ToolStart } from "./telling.ts";
+import { Telling, type ToolStart } from "./telling.ts";
 
 export interface TurnParts {
   readonly turn: TurnContext;
