@@ -7,5 +7,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    maxWorkers: 2, // most tests wait for other processes: on two cores, one worker leaves half of the machine idle
   },
 });

@@ -1,8 +1,16 @@
 /** Configuration and trust: what the rest may know of both. */
 export { type Env, homeFolder, userConfigFile } from "./home.ts";
-export { type AgentConfig, type Config, loadConfig, type LoadOptions, type Price, resolveAgent } from "./load.ts";
+export {
+  type AgentConfig,
+  type Config,
+  loadConfig,
+  type LoadOptions,
+  type Price,
+  resolveAgent,
+  type WorktreeConfig,
+} from "./load.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export type { ProgramFamily } from "./program-files.ts";
 export { repositoryRoot } from "./root.ts";
-export type { ToolPattern } from "./schema.ts";
+export type { StageTable, ToolPattern } from "./schema.ts";
 export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";

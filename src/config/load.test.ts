@@ -91,7 +91,7 @@ it("the repository's keys win over the user's, agent by agent and key by key", a
   expect([...config.agents.keys()]).toEqual(["x", "own", ...BUILT_IN]);
   expect(config.prices.get("a/b")).toEqual({ input: 5, output: 6, cacheRead: 0.5, cacheWrite: undefined });
   expect(config.prices.get("c/d")?.input).toBe(3);
-  expect(config.worktree).toEqual({ setup: "npm ci", copy: [".env"] });
+  expect(config.worktree).toMatchObject({ setup: "npm ci", copy: [".env"], branchPrefix: "rookery/", port: true });
   expect(config.files).toEqual([join(repo, "rookery.toml"), join(folder, ".config/rookery/rookery.toml")]);
 });
 

@@ -7,7 +7,7 @@ import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
 import { realFolder, repositoryRoot } from "./root.ts";
-import type { AgentTable, ConfigTable, PriceTable, ToolPattern } from "./schema.ts";
+import type { AgentTable, ConfigTable, PriceTable, StageTable, ToolPattern } from "./schema.ts";
 import { declaredServers, refuseUnknownServers } from "./servers.ts";
 import { requireTrust, trustFor, trustOf, type DrivenProgram, type TrustState } from "./trust.ts";
 
@@ -22,7 +22,13 @@ export interface Config {
   readonly mcp: ReadonlyMap<string, DeclaredServer>;
   /** Undefined where nothing is said, `Infinity` for never. */
   readonly tools: { readonly deferOver: number | undefined };
-  readonly worktree: { readonly setup: string | undefined; readonly copy: readonly string[] };
+  readonly worktree: WorktreeConfig;
+  readonly pipelines: ReadonlyMap<string, readonly StageTable[]>;
+  readonly merge: { readonly how: "merge" | "squash" | "rebase"; readonly gate: string | undefined };
+  readonly limits: {
+    readonly perRepository: number | undefined;
+    readonly providers: Readonly<Record<string, number>>;
+  };
   /** The files it was read from. */
   readonly files: readonly string[];
   readonly trust: TrustState;
@@ -48,7 +54,20 @@ export interface AgentConfig extends AgentSpec {
   readonly sessionPath: string | undefined;
   readonly textPath: string | undefined;
   readonly resumeCommand: readonly string[] | undefined;
+  /** How many tasks it may have at once. */
+  readonly maxRunning: number | undefined;
   readonly builtIn: boolean;
+}
+
+export interface WorktreeConfig {
+  readonly setup: string | undefined;
+  /** In seconds. */
+  readonly setupTimeout: number;
+  readonly copy: readonly string[];
+  readonly port: boolean;
+  readonly branchPrefix: string;
+  /** In bytes. */
+  readonly quota: number | undefined;
 }
 
 /** USD per million tokens. */
@@ -132,11 +151,36 @@ function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust"
     agents,
     prices: new Map(tables.toReversed().flatMap(({ prices }) => Object.entries(prices ?? {}).map(priceOf))),
     tools: { deferOver: deferOver === false ? Infinity : deferOver },
-    worktree: {
-      setup: first(tables, ({ worktree }) => worktree?.setup),
-      copy: first(tables, ({ worktree }) => worktree?.copy) ?? [],
+    worktree: worktreeOf(tables),
+    pipelines: new Map(
+      tables
+        .toReversed()
+        .flatMap(({ pipelines }) => Object.entries(pipelines ?? {}).map(([of, { stages }]) => [of, stages])),
+    ),
+    merge: {
+      how: first(tables, ({ merge }) => merge?.how) ?? "merge",
+      gate: first(tables, ({ merge }) => merge?.gate),
+    },
+    limits: {
+      perRepository: first(tables, ({ limits }) => limits?.per_repository),
+      providers: first(tables, ({ limits }) => limits?.providers) ?? {},
     },
     files: layers.map(({ file }) => file),
+  };
+}
+
+const SETUP_TIMEOUT_S = 600;
+const GIGABYTE = 1e9;
+
+function worktreeOf(tables: readonly ConfigTable[]): WorktreeConfig {
+  const quota = first(tables, ({ worktree }) => worktree?.quota_gb);
+  return {
+    setup: first(tables, ({ worktree }) => worktree?.setup),
+    setupTimeout: first(tables, ({ worktree }) => worktree?.setup_timeout) ?? SETUP_TIMEOUT_S,
+    copy: first(tables, ({ worktree }) => worktree?.copy) ?? [],
+    port: first(tables, ({ worktree }) => worktree?.port) ?? true,
+    branchPrefix: first(tables, ({ worktree }) => worktree?.branch_prefix) ?? "rookery/",
+    quota: quota === undefined ? undefined : quota * GIGABYTE,
   };
 }
 
@@ -168,6 +212,7 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     sessionPath: first(tables, ({ session_path }) => session_path),
     textPath: first(tables, ({ text_path }) => text_path),
     resumeCommand: first(tables, ({ resume_command }) => resume_command),
+    maxRunning: first(tables, ({ max_running }) => max_running),
     builtIn: own.length === 0,
   };
   if (agent.backend === "command" && agent.command === undefined) {

@@ -47,6 +47,8 @@ const AgentTable = z.strictObject({
   mode: name.optional(),
   /** Its program gets a terminal, for set-ups that need one. */
   pty: z.boolean().optional(),
+  /** How many tasks it may have at once. */
+  max_running: z.int().positive().optional(),
   /** Variables of the environment that it gets although they are another provider's secrets. */
   pass_env: z.array(name).optional(),
   /** How long nothing may come before a turn counts as stalled, in seconds; false: for ever. */
@@ -111,6 +113,41 @@ const McpTable = z
     }
   });
 
+const stageName = z.string().regex(/^[\w.-]+$/);
+const back = {
+  name: stageName.optional(),
+  /** The stage to go back to when this one does not pass; without it the task fails then. */
+  back_to: stageName.optional(),
+  /** How often the stage may be gone through; 3 if it can go back, once if not. */
+  tries: z.int().min(1).max(100).optional(),
+};
+const mergeHow = z.enum(["merge", "squash", "rebase"]);
+const ONE_OF_STAGE = ["agent", "run", "merge"] as const;
+
+const StageTable = z
+  .strictObject({
+    ...back,
+    agent: name.optional(),
+    model: name.optional(),
+    /** For an agent: what it is told instead of the task's prompt. */
+    prompt: name.optional(),
+    /** For an agent: what its last message must hold. */
+    pass: name.optional(),
+    /** A command for the shell that must end well. */
+    run: name.optional(),
+    /** For a command: seconds. */
+    timeout: z.number().positive().optional(),
+    merge: mergeHow.optional(),
+    into: name.optional(),
+    gate: name.optional(),
+  })
+  .superRefine((table, context) => {
+    if (ONE_OF_STAGE.filter((key) => table[key] !== undefined).length !== 1) {
+      context.addIssue(`needs exactly one of ${ONE_OF_STAGE.join(", ")}`);
+    }
+  });
+export type StageTable = z.infer<typeof StageTable>;
+
 const serverName = z.string().regex(/^[\w.-]+$/);
 
 export const ConfigTable = z.strictObject({
@@ -123,7 +160,33 @@ export const ConfigTable = z.strictObject({
       defer_over: z.union([z.int().nonnegative(), z.literal(false)]).optional(),
     })
     .optional(),
-  worktree: z.strictObject({ setup: name.optional(), copy: z.array(name).optional() }).optional(),
+  worktree: z
+    .strictObject({
+      /** A command for the shell, run once in each new worktree. */
+      setup: name.optional(),
+      /** In seconds; 600 if not said. */
+      setup_timeout: z.number().positive().optional(),
+      /** Files that git does not know, such as `.env`. */
+      copy: z.array(name).optional(),
+      /** Does each get a port of its own? True if not said. */
+      port: z.boolean().optional(),
+      /** Before the task's id; `rookery/` if not said. */
+      branch_prefix: z
+        .string()
+        .regex(/^[\w][\w./-]*$/)
+        .optional(),
+      /** Gigabytes that all worktrees of the repository may have, for `rookery task gc`. */
+      quota_gb: z.number().nonnegative().optional(),
+    })
+    .optional(),
+  pipelines: z.record(stageName, z.strictObject({ stages: z.array(StageTable).min(1).max(50) })).optional(),
+  merge: z.strictObject({ how: mergeHow.optional(), gate: name.optional() }).optional(),
+  limits: z
+    .strictObject({
+      per_repository: z.int().positive().optional(),
+      providers: z.record(name, z.int().positive()).optional(),
+    })
+    .optional(),
   prices: z.record(name, PriceTable).optional(),
 });
 export type ConfigTable = z.infer<typeof ConfigTable>;

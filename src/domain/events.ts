@@ -78,6 +78,8 @@ export const eventBodies = once(() => ({
     permissions: PermissionPolicy,
     title: z.string().optional(),
     parent: z.string().optional(),
+    /** The task that it is of. */
+    task: z.string().optional(),
     /** What the program of the parent calls the session that this is a fork of. */
     forkOf: z.string().optional(),
     reopened: z.boolean().optional(),

@@ -1,7 +1,7 @@
 /** Ids that sort by the time they were made, also within one millisecond. */
 import { randomBytes } from "node:crypto";
 
-export type IdPrefix = "ses" | "trn" | "msg" | "tool" | "inp" | "app";
+export type IdPrefix = "ses" | "trn" | "msg" | "tool" | "inp" | "app" | "mrg";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const TIME_LENGTH = 10;

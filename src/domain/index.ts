@@ -9,4 +9,5 @@ export * from "./session-tools.ts";
 export * from "./state.ts";
 export * from "./store.ts";
 export * from "./summary.ts";
+export * from "./task/index.ts";
 export * from "./tools.ts";

@@ -13,6 +13,7 @@ export interface SessionState {
   readonly cwd: string;
   readonly title: string | undefined;
   readonly parent: string | undefined;
+  readonly task: string | undefined;
   /** What the agent's program calls this session, if it has sessions of its own. */
   readonly nativeId: string | undefined;
   /** What the program called the session that this one was forked from, until it has one for this. */
@@ -106,6 +107,7 @@ export function emptyState(id: string): SessionState {
     cwd: "",
     title: undefined,
     parent: undefined,
+    task: undefined,
     nativeId: undefined,
     forkOf: undefined,
     permissions: "ask",
@@ -152,6 +154,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         cwd: event.cwd,
         title: event.title ?? state.title,
         parent: event.parent ?? state.parent,
+        task: event.task ?? state.task,
         nativeId: event.backend === state.backend ? state.nativeId : undefined,
         forkOf: event.forkOf ?? (event.backend === state.backend ? state.forkOf : undefined),
         permissions: event.permissions,

@@ -95,6 +95,7 @@ export interface ListQuery {
   readonly agent?: string | undefined;
   readonly cwd?: string | undefined;
   readonly parent?: string | undefined;
+  readonly task?: string | undefined;
   /** Half a copy is listed only where `copying` is asked for. */
   readonly status?: SessionStatus | undefined;
   /** Sessions older than this id; for paging. */

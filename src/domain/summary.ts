@@ -1,6 +1,6 @@
 /** The line a session has in a listing, kept by the store as events arrive so that listing reads no log. */
 import type { SessionEvent, TurnOutcome } from "./events.ts";
-import type { SessionStatus } from "./state.ts";
+import { addUsage, NO_USAGE, type SessionStatus, type Usage } from "./state.ts";
 
 export interface SessionSummary {
   readonly id: string;
@@ -11,6 +11,8 @@ export interface SessionSummary {
   readonly cwd: string;
   readonly title?: string | undefined;
   readonly parent?: string | undefined;
+  /** The task that it is of. */
+  readonly task?: string | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: SessionStatus;
@@ -22,6 +24,10 @@ export interface SessionSummary {
   /** Those of them that no turn made: they outlast its end. */
   readonly ofNoTurn?: readonly string[] | undefined;
   readonly lastOutcome?: TurnOutcome["status"] | undefined;
+  /** Undefined where nothing was reported, and in sessions that are older than this field. */
+  readonly usage?: Usage | undefined;
+  /** What was last said or begun in it. */
+  readonly lastLine?: string | undefined;
 }
 
 export function emptySummary(id: string): SessionSummary {
@@ -40,6 +46,7 @@ export function emptySummary(id: string): SessionSummary {
 }
 
 const TITLE_LENGTH = 80;
+const LINE_LENGTH = 120;
 
 /** Only the few types that a listing shows change more than the head, so a flood of deltas costs one copy. */
 export function summarize(before: SessionSummary, events: readonly SessionEvent[]): SessionSummary {
@@ -60,6 +67,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         cwd: event.cwd,
         title: event.title ?? summary.title,
         parent: event.parent ?? summary.parent,
+        ...(event.task !== undefined && { task: event.task }),
         createdAt: summary.createdAt || event.at,
         status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,
       };
@@ -104,9 +112,22 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       const goesOn = summary.status === "waiting" && waitingFor.every((requestId) => ofNoTurn?.includes(requestId));
       return { waitingFor, ...(ofNoTurn !== undefined && { ofNoTurn }), status: goesOn ? "running" : summary.status };
     }
+    case "usage.reported":
+      return { usage: addUsage(summary.usage ?? NO_USAGE, event) };
+    case "message.completed":
+      return lastLineOf(event.text);
+    case "tool.started":
+      return lastLineOf(event.title);
     default: // a listing shows nothing of the rest
       return undefined;
   }
+}
+
+/** Of a long text only its end is looked at. */
+function lastLineOf(text: string): Partial<SessionSummary> | undefined {
+  const end = text.slice(-4 * LINE_LENGTH).trimEnd();
+  const line = end.slice(end.lastIndexOf("\n") + 1).trim();
+  return line === "" ? undefined : { lastLine: line.slice(0, LINE_LENGTH).toWellFormed() };
 }
 
 function ofTurns({ waitingFor, ofNoTurn = [] }: SessionSummary): readonly string[] {

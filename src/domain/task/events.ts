@@ -1,0 +1,107 @@
+/** Everything that can happen to a task: a log of its own beside those of its sessions, as schemas that the types are inferred from. */
+import { z } from "zod";
+import { Budget, MergeHow, TaskId, TaskSpec } from "./spec.ts";
+
+export const TaskOutcome = z.enum(["done", "failed", "stopped"]);
+export type TaskOutcome = z.infer<typeof TaskOutcome>;
+
+export const MergeOutcome = z.enum(["merged", "nothing", "conflicts", "gate_failed", "failed"]);
+export type MergeOutcome = z.infer<typeof MergeOutcome>;
+
+export const taskEventBodies = once(() => ({
+  "task.created": z.strictObject({ spec: TaskSpec }),
+  /** It waits for its turn once more: a person resumed it, a limit has passed, its process died, or it is tried again. */
+  "task.queued": z.strictObject({
+    why: z.enum(["resumed", "continued", "interrupted", "retried"]),
+    message: z.string().optional(),
+    /** Not before then. */
+    notBefore: z.iso.datetime().optional(),
+    /** What a person says to it when it is resumed. */
+    prompt: z.string().optional(),
+    budget: Budget.optional(),
+  }),
+  /** Someone took it, and prepares it. */
+  "task.started": z.strictObject({ run: z.int().positive(), owner: z.string() }),
+  "worktree.made": z.strictObject({
+    path: z.string(),
+    branch: z.string(),
+    /** The branch or what else was asked for, and the commit that it was then. */
+    base: z.string(),
+    baseCommit: z.string(),
+    port: z.int().optional(),
+  }),
+  "worktree.ready": z.strictObject({}),
+  /** What a command of it printed: `setup`, a stage, or `gate`. */
+  "output.text": z.strictObject({ from: z.string(), text: z.string() }),
+  "stage.started": z.strictObject({
+    stage: z.int().nonnegative(),
+    name: z.string(),
+    attempt: z.int().positive(),
+    /** Of an agent's stage: where it works, and how many turns there were before. */
+    sessionId: z.string().optional(),
+    turns: z.int().nonnegative().optional(),
+  }),
+  "stage.ended": z.strictObject({
+    stage: z.int().nonnegative(),
+    name: z.string(),
+    passed: z.boolean(),
+    message: z.string().optional(),
+    /** Where it goes on, if not at the next one. */
+    backTo: z.int().nonnegative().optional(),
+  }),
+  /** A limit of its account: nobody holds it until then. */
+  "task.parked": z.strictObject({ until: z.iso.datetime(), message: z.string() }),
+  /** Whoever runs it is to stop. */
+  "task.stop_asked": z.strictObject({ reason: z.string().optional() }),
+  "task.ended": z.strictObject({ outcome: TaskOutcome, code: z.string().optional(), message: z.string().optional() }),
+  "merge.asked": z.strictObject({
+    mergeId: z.string(),
+    how: MergeHow,
+    into: z.string(),
+    gate: z.string().optional(),
+    message: z.string().optional(),
+  }),
+  /** What is about to become the head of the branch: whoever finds it there knows that it was done. */
+  "merge.prepared": z.strictObject({ mergeId: z.string(), commit: z.string() }),
+  "merge.ended": z.strictObject({
+    mergeId: z.string(),
+    outcome: MergeOutcome,
+    commit: z.string().optional(),
+    conflicts: z.array(z.string()).optional(),
+    message: z.string().optional(),
+  }),
+  "worktree.removed": z.strictObject({ path: z.string(), branch: z.string(), forced: z.boolean() }),
+  /** It is listed no more. */
+  "task.removed": z.strictObject({}),
+  notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
+}));
+
+type Bodies = ReturnType<typeof taskEventBodies>;
+export type TaskEventType = keyof Bodies;
+export type TaskEventBody = { [Type in TaskEventType]: { type: Type } & z.infer<Bodies[Type]> }[TaskEventType];
+/** What is appended. */
+export type TaskEventDraft = TaskEventBody & { at: string };
+/** What is in the log. */
+export type TaskEvent = TaskEventDraft & { seq: number; taskId: string };
+
+/** The schema of an entry; exported so that others can check what they read. */
+export const TaskEvent: z.ZodType<TaskEvent> = z.lazy(
+  () =>
+    z.discriminatedUnion(
+      "type",
+      Object.entries(taskEventBodies()).map(([type, body]) =>
+        z.strictObject({
+          seq: z.int().positive(),
+          at: z.iso.datetime(),
+          taskId: TaskId,
+          type: z.literal(type),
+          ...body.shape,
+        }),
+      ) as unknown as [z.core.$ZodTypeDiscriminable],
+    ) as unknown as z.ZodType<TaskEvent>,
+);
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
