@@ -3,23 +3,24 @@ import { join, relative } from "node:path";
 import { entriesOf, type EntryServer } from "../domain/mcp-declared.ts";
 import { readPrompt, readText, type TextFile } from "./files.ts";
 import { programFiles, type FileHashes, type ProgramFamily, type ProgramFiles } from "./program-files.ts";
+import { placeOf, realFolder, type Place } from "./root.ts";
 import type { ConfigTable } from "./schema.ts";
 
-export interface Brought {
-  readonly root: string;
+export interface Brought extends Place {
   readonly config: { readonly file: string; readonly table: ConfigTable } | undefined;
   /** What `.mcp.json` lists. */
   readonly servers: ReadonlyMap<string, EntryServer>;
   /** By the name that the configuration gives them. */
   readonly prompts: ReadonlyMap<string, string>;
-  /** All of it, by path relative to the root: what trust is about. */
+  /** All of it, by path relative to the root: what trust is about. What a program takes orders from is by that to the checkout. */
   readonly hashes: FileHashes;
   /** What agents' own programs take orders from; of interest only where one of them is driven. */
   readonly programs: Readonly<Record<ProgramFamily, ProgramFiles>>;
 }
 
 /** Reading runs nothing. Rejects with `config_invalid`. */
-export async function readBrought(root: string, cwd: string): Promise<Brought> {
+export async function readBrought(cwd: string): Promise<Brought> {
+  const { root, checkout } = await placeOf(cwd);
   const file = join(root, "rookery.toml");
   const toml = await readText(file);
   const json = await readText(join(root, ".mcp.json"));
@@ -31,10 +32,11 @@ export async function readBrought(root: string, cwd: string): Promise<Brought> {
   const files = [toml, json, ...prompts.values()].filter((read) => read !== undefined);
   return {
     root,
+    checkout,
     config: table === undefined ? undefined : { file, table },
     servers: servers ?? new Map(),
     prompts: new Map(Array.from(prompts, ([named, { text }]) => [named, text])),
-    programs: await programFiles(root, cwd),
+    programs: await programFiles(checkout, await realFolder(cwd)),
     hashes: Object.fromEntries(files.map(({ path, hash }) => [relative(root, path), hash])),
   };
 }

@@ -6,7 +6,6 @@ import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
 import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
-import { realFolder, repositoryRoot } from "./root.ts";
 import type { AgentTable, ConfigTable, PriceTable, StageTable, ToolPattern } from "./schema.ts";
 import { declaredServers, refuseUnknownServers } from "./servers.ts";
 import { requireTrust, trustFor, trustOf, type DrivenProgram, type TrustState } from "./trust.ts";
@@ -95,7 +94,7 @@ const BUILT_IN: Record<string, AgentTable> = {
 
 /** Rejects with `config_invalid`, `not_trusted` or `cwd_missing`. */
 export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): Promise<Config> {
-  const brought = await readBrought(await repositoryRoot(cwd), await realFolder(cwd));
+  const brought = await readBrought(cwd);
   const state = await trustOf(brought, env);
   if (trust === "require") requireTrust(state);
   const leftOut = trust === "leave_out" && state.status === "untrusted";

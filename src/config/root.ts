@@ -1,6 +1,6 @@
 /** Which repository a working folder belongs to, found without starting git. */
 import { realpath, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { RookeryError } from "../domain/errors.ts";
 
 /** The nearest folder upwards that is a repository for git, or the folder itself; symlinks resolved. */
@@ -10,6 +10,25 @@ export async function repositoryRoot(cwd: string): Promise<string> {
     if (await isRepository(join(folder, ".git"))) return folder;
     if (folder === dirname(folder)) return start;
   }
+}
+
+/** Where a working folder is: what is checked out around it, and the repository whose configuration holds there. */
+export interface Place {
+  readonly root: string;
+  /** The same folder, but for the worktree of a task: what its agent's program finds is there. */
+  readonly checkout: string;
+}
+
+/**
+ * A task is configured and trusted as its repository is, whatever its branch says: its worktree lies in
+ * `.rookery/worktrees/` of that. Nobody but the repository can put one there.
+ */
+export async function placeOf(cwd: string): Promise<Place> {
+  const checkout = await repositoryRoot(cwd);
+  const worktrees = dirname(checkout);
+  const root = dirname(dirname(worktrees));
+  const isOurs = basename(worktrees) === "worktrees" && basename(dirname(worktrees)) === ".rookery";
+  return isOurs && (await isRepository(join(root, ".git"))) ? { root, checkout } : { root: checkout, checkout };
 }
 
 /** The one name that a folder has in the log. Rejects with `cwd_missing` where there is no such folder. */

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Env } from "./home.ts";
+import { loadConfig } from "./load.ts";
 import { requireTrust, trust, trustState } from "./trust.ts";
 
 let folder: string;
@@ -117,4 +118,40 @@ it.each([
   expect(attempt).toThrow(expect.objectContaining({ code: "not_trusted" }));
   expect(attempt).toThrow(what);
   expect(attempt).toThrow(command);
+});
+
+/** A task's worktree, as git makes one. */
+async function writeWorktree(files: Record<string, string>): Promise<string> {
+  const worktree = join(repo, ".rookery/worktrees/fix");
+  await mkdir(worktree, { recursive: true });
+  await writeFile(join(worktree, ".git"), `gitdir: ${join(repo, ".git/worktrees/fix")}`);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(worktree, path)), { recursive: true });
+    await writeFile(join(worktree, path), text);
+  }
+  return worktree;
+}
+
+it("the worktree of a task is configured as its repository is, whatever its branch says", async () => {
+  await write({ "rookery.toml": `[defaults]\nagent = "claude"` });
+  await trust(repo, env);
+  const worktree = await writeWorktree({ "rookery.toml": `[defaults]\nagent = "codex"` });
+  expect(await trustState(worktree, env)).toMatchObject({ status: "trusted", root: repo });
+  expect((await loadConfig({ cwd: worktree, env })).defaults.agent).toBe("claude");
+});
+
+it("an agent that writes orders for its own program into its worktree is not started again until they are trusted", async () => {
+  await write({ ".claude/settings.json": "{}" });
+  await trust(repo, env);
+  const worktree = await writeWorktree({ ".claude/settings.json": "{}" });
+  const program = { family: "claude", local: false } as const;
+  await (await loadConfig({ cwd: worktree, env })).requireTrustFor(program);
+  await writeFile(join(worktree, ".claude/settings.json"), `{"hooks":{}}`);
+  await expect((await loadConfig({ cwd: worktree, env })).requireTrustFor(program)).rejects.toMatchObject({
+    code: "not_trusted",
+    message: expect.stringContaining(worktree) as unknown,
+  });
+  await trust(worktree, env);
+  await (await loadConfig({ cwd: worktree, env })).requireTrustFor(program);
+  expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
 });

@@ -9,7 +9,6 @@ import { type Brought, readBrought } from "./brought.ts";
 import { readText } from "./files.ts";
 import { type Env, homeFolder } from "./home.ts";
 import type { ProgramFamily } from "./program-files.ts";
-import { realFolder, repositoryRoot } from "./root.ts";
 
 export type TrustState =
   | { readonly status: "nothing_to_trust"; readonly root: string }
@@ -36,19 +35,20 @@ type Ledger = z.infer<typeof Ledger>;
 
 /** Of all that the repository brings, for whatever agent. `dir` is any folder of it. */
 export async function trustState(dir: string, env: Env): Promise<TrustState> {
-  const { root, ...brought } = await readBrought(await repositoryRoot(dir), await realFolder(dir));
-  return trustOf({ root, hashes: all(brought) }, env);
+  const brought = await readBrought(dir);
+  return trustOf({ ...brought, hashes: all(brought) }, env);
 }
 
 /** Trusts what is there now, beside what was trusted in other folders of the repository, and answers what that is. */
 export async function trust(dir: string, env: Env): Promise<TrustState> {
-  const brought = await readBrought(await repositoryRoot(dir), await realFolder(dir));
+  const brought = await readBrought(dir);
   const hashes = all(brought);
   const files = Object.keys(hashes);
   if (files.length === 0) return { status: "nothing_to_trust", root: brought.root };
   const ledger = await readLedger(env);
-  const entry = { at: new Date().toISOString(), files: { ...ledger.repositories[brought.root]?.files, ...hashes } };
-  await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [brought.root]: entry } });
+  const { checkout } = brought;
+  const entry = { at: new Date().toISOString(), files: { ...ledger.repositories[checkout]?.files, ...hashes } };
+  await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [checkout]: entry } });
   return { status: "trusted", root: brought.root, files };
 }
 
@@ -61,15 +61,20 @@ export interface DrivenProgram {
 /** Of what Rookery itself would use, and of what the agent's program would. */
 export async function trustFor(brought: Brought, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
   const { orders, binary } = brought.programs[family];
-  return trustOf({ root: brought.root, hashes: { ...brought.hashes, ...orders, ...(local && binary) } }, env);
+  return trustOf({ ...brought, hashes: { ...brought.hashes, ...orders, ...(local && binary) } }, env);
 }
 
-export async function trustOf({ root, hashes }: Pick<Brought, "root" | "hashes">, env: Env): Promise<TrustState> {
+/** The worktree of a task may have what its repository was trusted with, and what it was trusted with itself. */
+export async function trustOf(
+  { root, checkout, hashes }: Pick<Brought, "root" | "checkout" | "hashes">,
+  env: Env,
+): Promise<TrustState> {
   const files = Object.keys(hashes);
   if (files.length === 0) return { status: "nothing_to_trust", root };
-  const trusted = (await readLedger(env)).repositories[root]?.files;
-  if (trusted === undefined) return { status: "untrusted", root, files, changed: [] };
-  const changed = files.filter((file) => trusted[file] !== hashes[file]);
+  const { repositories } = await readLedger(env);
+  const trusted = [root, checkout].flatMap((folder) => (repositories[folder] ? [repositories[folder].files] : []));
+  if (trusted.length === 0) return { status: "untrusted", root, files, changed: [] };
+  const changed = files.filter((file) => !trusted.some((known) => known[file] === hashes[file]));
   return changed.length === 0 ? { status: "trusted", root, files } : { status: "untrusted", root, files, changed };
 }
 
