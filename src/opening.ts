@@ -55,6 +55,8 @@ export interface Given {
   readonly apiKey?: string;
   /** MCP servers for this session, over those that are configured. Not kept in the log. */
   readonly mcpServers?: readonly McpServerSpec[];
+  /** For the agent and what it starts, beside the environment that Rookery has. Not kept in the log. */
+  readonly env?: Readonly<Record<string, string>>;
   /** No agent is started: the session holds its tools, for `session.tools.offer()`, and takes no prompt. */
   readonly toolsOnly?: boolean;
 }
@@ -70,8 +72,8 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     if (given.toolsOnly !== true) await mustBeTrusted(agent, config, { env: around.env, cwd });
     first ??= agent.name;
     const settings = settingsOf(agent, state, { ...changes, cwd });
-    const env = { ...around.env, ...agent.env };
-    const wanted = await wantedFor(around, { sessionId: state.id, agent: agent.name, cwd }, agent, config);
+    const env = { ...around.env, ...agent.env, ...given.env };
+    const wanted = await wantedFor({ ...around, env }, { sessionId: state.id, agent: agent.name, cwd }, agent, config);
     const backend =
       given.toolsOnly === true
         ? toolsOnlyBackend({ env, wanted })
@@ -188,7 +190,7 @@ async function wantedFor(
   };
   if (config.mcp.size === 0) return wanted;
   const { serversFor } = await import("./mcp/config/index.ts");
-  const place = { cwd: session.cwd, env: { ...around.env, ...agent.env } };
+  const place = { cwd: session.cwd, env: around.env };
   return { ...wanted, servers: serversFor(config, agent, place) };
 }
 

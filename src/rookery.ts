@@ -59,6 +59,8 @@ export interface OpenSessionOptions extends Given {
   /** Can anyone be asked for a permission? If not, what needs one is refused. True if not said. */
   readonly attended?: boolean;
   readonly title?: string;
+  /** The task that a new one is of. */
+  readonly task?: string;
 }
 
 export interface ServersQuery {
@@ -224,11 +226,11 @@ export class Rookery implements AsyncDisposable {
       attended: options.attended ?? true,
       onReleased: (session: Session) => void this.#sessions.delete(session),
     };
-    const { id, agent, model, permissions, title } = options;
+    const { id, agent, model, permissions, title, task } = options;
     const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
     const prepare = preparing(this.#surroundings, options);
     return id === undefined
-      ? createSession(opening, { agent, model, permissions, title, cwd: cwd ?? this.#folder(".") }, prepare)
+      ? createSession(opening, { agent, model, permissions, title, task, cwd: cwd ?? this.#folder(".") }, prepare)
       : reopenSession(opening, id, { agent, model, permissions, cwd }, prepare);
   }
 

@@ -32,7 +32,7 @@ export interface OpenOptions {
 
 export async function createSession(
   options: OpenOptions,
-  { title, ...changes }: Changes & { readonly title?: string | undefined },
+  { title, task, ...changes }: Changes & { readonly title?: string | undefined; readonly task?: string | undefined },
   prepare: Prepare,
 ): Promise<Session> {
   const { store, clock } = options;
@@ -41,7 +41,7 @@ export async function createSession(
   const prepared = await prepare(emptyState(sessionId), changes);
   const { settings } = prepared;
   const driver = opening.use(await Driver.connect(prepare, prepared));
-  const body = { type: "session.opened" as const, ...settings, title };
+  const body = { type: "session.opened" as const, ...settings, title, task };
   const at = new Date(clock.now()).toISOString();
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at }] });
   const recorder = await takePen(options, opening, sessionId);

@@ -53,6 +53,18 @@ describe("a turn that meets a limit", () => {
     expect([later?.status, later?.parkedUntil]).toEqual(["idle", undefined]);
   });
 
+  it("stays parked when the session is left, and goes on with whoever opens it next", async () => {
+    await using s = await parked([limited(3600)]);
+    await s.session.leave();
+    await expect(s.turn.outcome).rejects.toMatchObject({ code: "interrupted" });
+    expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked", parkedUntil: after(3605) });
+    expect(await s.store.currentLease(s.session.id)).toBeUndefined();
+    s.clock.turn(3605);
+    const next = await s.reopen();
+    expect(await next.resumed?.outcome).toEqual(DONE);
+    expect((await s.lines()).slice(-3)).toEqual(["notice turn_resumed", "continued", "ended done"]);
+  });
+
   it("leaves no tool and no request open while it waits", async () => {
     let runs = 0;
     await using s = await openPlayed((turn) => {

@@ -21,12 +21,12 @@ import { looseEnds } from "./ending.ts";
 import { expandPrompt } from "./expand.ts";
 import { asInput } from "./input.ts";
 import type { Recorder } from "./recorder.ts";
-import { driveTurn } from "./turn.ts";
+import { driveTurn, Left } from "./turn.ts";
 
 /** The events of a turn as they are committed, from its start to its end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
   readonly id: string;
-  /** Rejects only where the log cannot be written. */
+  /** Rejects only where the log cannot be written, or the session is left while the turn is parked. */
   readonly outcome: Promise<TurnOutcome>;
 }
 
@@ -193,6 +193,15 @@ export class Session implements AsyncDisposable {
     } finally {
       await this[Symbol.asyncDispose]();
     }
+  }
+
+  /** Lets go of the conversation; a turn that is parked stays so, and goes on when someone opens it again. */
+  async leave(): Promise<void> {
+    this.#letGo = true;
+    const running = this.#running;
+    this.#abort(new Left());
+    await running?.turn.outcome.catch(() => undefined);
+    await this[Symbol.asyncDispose]();
   }
 
   /** Lets go of the conversation, which goes on when someone opens it again; a running turn is cancelled. */

@@ -35,11 +35,19 @@ const CANCEL_GRACE_MS = 10_000;
 
 const CANCELLED: TurnOutcome = { status: "cancelled" };
 
-/** Drives a turn that has been started in the log, and ends it there. Rejects only where the log cannot be written. */
+/** The reason to give up a turn that is parked without ending it. */
+export class Left extends RookeryError {
+  constructor() {
+    super("interrupted", "the session was left while its turn waits; whoever opens it next waits on");
+  }
+}
+
+/** Drives a turn that has been started in the log, and ends it there. Rejects only where the log cannot be written, or with `Left`. */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
-  const { recorder, turnId } = options;
+  const { recorder, turnId, signal } = options;
   await recorder.commit(); // a turn that did not start is not driven
   const outcome = await outcomeOf(options);
+  if (signal.reason instanceof Left && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
   await endTurn(recorder, turnId, outcome);
   return outcome;
 }
