@@ -5,6 +5,6 @@ export { deleteStored } from "./delete.ts";
 export type { Changes, Prepare, Prepared, Settings } from "./driver.ts";
 export { forkStored } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
-export { isDriven } from "./lease.ts";
+export { isDriven, keepLease, takeLease } from "./lease.ts";
 export * from "./open.ts";
 export { Session, type Turn } from "./session.ts";

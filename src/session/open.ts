@@ -102,6 +102,14 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   await recorder.commit();
 }
 
+/** Ends a turn that a dead process left, and opens no agent for it. Rejects with `session_in_use` while a living one drives it. */
+export async function settleStored(options: OpenOptions, sessionId: string): Promise<void> {
+  await using opening = new DisposeStack();
+  const recorder = await takePen(options, opening, sessionId);
+  const { turn } = recorder.state;
+  if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" }, { deserted: true });
+}
+
 /** The lease first, the state after it: what is read then is what the last holder left. */
 async function takePen(
   { store, clock, owner }: OpenOptions,

@@ -66,7 +66,10 @@ export const taskEventBodies = once(() => ({
   "merge.ended": z.strictObject({
     mergeId: z.string(),
     outcome: MergeOutcome,
+    /** What the branch it went into is then. */
     commit: z.string().optional(),
+    /** What the task's own branch was: nothing of it is lost as long as it is that. */
+    tip: z.string().optional(),
     conflicts: z.array(z.string()).optional(),
     message: z.string().optional(),
   }),

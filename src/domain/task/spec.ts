@@ -32,7 +32,7 @@ export const Stage = z.lazy(() =>
       model: z.string().optional(),
       /** The task's own if not said; `{prompt}`, `{feedback}` and `{base}` stand for what they say. */
       prompt: z.string().optional(),
-      /** It passes if its last message has this line or text; whatever it says if not said. */
+      /** It passes if a line of its last message is this; whatever it says if not said. */
       pass: z.string().optional(),
     }),
     z.strictObject({

@@ -31,7 +31,7 @@ export interface TaskState {
   readonly current?: StageRun | undefined;
   /** Why the last stage that did not pass did not, for whoever mends it. */
   readonly feedback?: string | undefined;
-  /** What a person said when they resumed it, until an agent was told. */
+  /** What a person said when they resumed it, until the stage is over in which an agent was told. */
   readonly said?: string | undefined;
   /** All sessions it has had, the newest last, and whose they are. */
   readonly sessions: readonly TaskSession[];
@@ -77,6 +77,8 @@ export interface TaskMerge {
   readonly askedAt: string;
   /** What is, or was about to become, the head of `into`. */
   readonly commit?: string | undefined;
+  /** The head of the task's branch that went into it. */
+  readonly tip?: string | undefined;
   /** Undefined while it waits or is being done. */
   readonly outcome?: MergeOutcome | undefined;
   readonly conflicts?: readonly string[] | undefined;
@@ -128,13 +130,13 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         attempts: { ...state.attempts, [stage]: attempt },
         current: { stage, name, attempt, sessionId, turns },
         sessions: withSession(state.sessions, sessionId, name),
-        said: sessionId === undefined ? state.said : undefined,
       };
     }
     case "stage.ended":
       return {
         ...state,
         current: undefined,
+        said: undefined,
         stage: event.backTo ?? (event.passed ? event.stage + 1 : event.stage),
         feedback: event.passed ? state.feedback : event.message,
       };
@@ -157,8 +159,8 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
     case "merge.prepared":
       return inMerge(state, event.mergeId, { commit: event.commit });
     case "merge.ended": {
-      const { outcome, commit, conflicts, message } = event;
-      return inMerge(state, event.mergeId, { outcome, commit, conflicts, why: message });
+      const { outcome, commit, tip, conflicts, message } = event;
+      return inMerge(state, event.mergeId, { outcome, commit, tip, conflicts, why: message });
     }
     case "worktree.removed":
       return { ...state, worktree: state.worktree && { ...state.worktree, removed: true } };
