@@ -1,0 +1,76 @@
+import { spawnSync } from "node:child_process";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { deferred, ownIdentity, startTimeOf } from "../stdx/index.ts";
+import { withLock } from "./lock.ts";
+import { openRepository } from "./repository.ts";
+import { openScene, refused, testGit } from "./test-scene.ts";
+
+it("of those who write to one repository only one does at a time, in the order they came", async () => {
+  await using scene = await openScene();
+  const again = await openRepository(scene.user.path, testGit(scene.user.path));
+  const log: string[] = [];
+  const held = deferred();
+  const first = scene.repository.exclusive(async () => {
+    log.push("first begins");
+    await held.promise;
+    log.push("first ends");
+  });
+  const failing = again.exclusive(() => Promise.reject(new Error("broke")));
+  const last = again.exclusive(async () => void log.push(`last, with ${(await locksOf(scene.user.path)).join()}`));
+  held.resolve();
+  await expect(failing).rejects.toThrow("broke");
+  await Promise.all([first, last]);
+  expect(log).toEqual(["first begins", "first ends", "last, with rookery.lock"]);
+  expect(await locksOf(scene.user.path)).toEqual([]);
+});
+
+it("another process that lives keeps its lock, and is named after a bounded wait", async () => {
+  await using scene = await openScene({ "a.txt": "" }, { exclusiveMs: 50 });
+  const { pid, startTime } = ownIdentity();
+  await writeFile(join(scene.user.path, ".git/rookery.lock"), `${pid}.${startTime}.0123456789ab`);
+  await refused(
+    scene.repository.exclusive(() => Promise.resolve()),
+    "repository_locked",
+    /rookery\.lock/,
+  );
+  expect(await locksOf(scene.user.path)).toEqual(["rookery.lock"]);
+});
+
+it("a dead one's lock is taken over by one of those who wait, although one died while it took it over", async () => {
+  await using scene = await openScene();
+  const dead = spawnSync("true").pid;
+  const { startTime } = ownIdentity();
+  expect(startTimeOf(dead)).not.toBe(startTime);
+  const file = join(scene.user.path, ".git/rookery.lock");
+  await writeFile(file, `${dead}.${startTime}.0123456789ab`);
+  await writeFile(`${file}.dead`, `${dead}.${startTime}.ba9876543210`);
+  let inside = 0;
+  let most = 0;
+  const work = async (): Promise<void> => {
+    most = Math.max(most, (inside += 1));
+    await new Promise(setImmediate);
+    inside -= 1;
+  };
+  const all = await Promise.all(Array.from({ length: 20 }, () => withLock(file, 20_000, work)));
+  expect(all.every((done) => done !== undefined)).toBe(true);
+  expect(most).toBe(1);
+  expect(await locksOf(scene.user.path)).toEqual([]);
+});
+
+it("whoever gives up does not wait on", async () => {
+  await using scene = await openScene();
+  const { pid, startTime } = ownIdentity();
+  await writeFile(join(scene.user.path, ".git/rookery.lock"), `${pid}.${startTime}.0123456789ab`);
+  const controller = new AbortController();
+  const waiting = scene.repository.exclusive(() => Promise.resolve(), controller.signal);
+  const behind = scene.repository.exclusive(() => Promise.resolve(), controller.signal);
+  controller.abort(new Error("given up"));
+  await expect(behind).rejects.toThrow("given up");
+  await expect(waiting).rejects.toThrow("given up");
+});
+
+async function locksOf(root: string): Promise<string[]> {
+  return (await readdir(join(root, ".git"))).filter((name) => name.startsWith("rookery.lock"));
+}

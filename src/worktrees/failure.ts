@@ -1,0 +1,84 @@
+/** What git's failures mean to a caller: the only place that reads its words. */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { RookeryError, messageOf } from "../domain/index.ts";
+import type { GitResult } from "./git.ts";
+
+/** git itself could not be started. */
+export function notStarted(error: unknown, cwd: string, isFolder: boolean): RookeryError {
+  if (!isFolder) return new RookeryError("cwd_missing", `${cwd} is no folder, so git cannot run in it`);
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "EACCES"
+    ? new RookeryError("git_missing", "there is no git on the PATH; install git, then try again", { cause: error })
+    : new RookeryError("git_failed", `git could not be started: ${messageOf(error)}`, { cause: error });
+}
+
+export async function failureOf(
+  cwd: string,
+  args: readonly string[],
+  { code, stderr, stdout }: Pick<GitResult, "code" | "stderr" | "stdout">,
+): Promise<RookeryError> {
+  if (isDiskFull(stderr)) {
+    return new RookeryError("disk_full", `the disk of ${cwd} is full; make room on it, then try again`);
+  }
+  if (/not a git repository|not a git directory/i.test(stderr)) return noRepository(cwd);
+  const lock = lockIn(stderr);
+  if (lock !== undefined) return lockedBy(resolve(cwd, lock));
+  const said = lastWords(stderr) || lastWords(stdout) || (code === null ? "it was killed" : `exit code ${code}`);
+  return new RookeryError("git_failed", `git ${verbOf(args)} failed in ${cwd}: ${said}`);
+}
+
+export function noRepository(cwd: string): RookeryError {
+  return new RookeryError(
+    "repository_missing",
+    `${cwd} is in no git repository; go to one, or make one with: git init && git commit --allow-empty -m "Begin"`,
+  );
+}
+
+/** The file that another git holds, if that is what it failed at. */
+export function lockIn(stderr: string): string | undefined {
+  const [, made] = /Unable to create '(.+?\.lock)': File exists/.exec(stderr) ?? [];
+  if (made !== undefined) return made;
+  const [, config] = /could not lock config file (.+?): File exists/.exec(stderr) ?? [];
+  return config === undefined ? undefined : `${config}.lock`;
+}
+
+export function isDiskFull(text: string): boolean {
+  return /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/.test(text);
+}
+
+async function lockedBy(file: string): Promise<RookeryError> {
+  const age = await stat(file).then(
+    ({ mtimeMs }) => `is ${Math.max(0, Math.round((Date.now() - mtimeMs) / 1000))} seconds old`,
+    () => "was there until just now",
+  );
+  return new RookeryError(
+    "repository_locked",
+    `another git works on this repository: ${file} ${age}; wait for it to end, or remove that file if none runs`,
+  );
+}
+
+const MOST_WORDS = 1_000;
+
+/** What git says it fails at comes last, after hints and progress. */
+function lastWords(text: string): string {
+  const lines = text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("hint:"));
+  const from = lines.findIndex((line) => /^(fatal|error):/.test(line));
+  const said = from === -1 ? lines.slice(-3) : lines.slice(from);
+  return said.join("; ").slice(0, MOST_WORDS).toWellFormed();
+}
+
+/** `worktree add`, not all that was said to it: paths and settings make it unreadable. */
+function verbOf(args: readonly string[]): string {
+  const words: string[] = [];
+  for (let at = 0; at < args.length && words.length < 2; at += 1) {
+    const word = args[at] ?? "";
+    if (word === "-c" || word === "-C") at += 1;
+    else if (/^[a-z][a-z-]*$/.test(word)) words.push(word);
+    else if (words.length > 0) break;
+  }
+  return words.join(" ");
+}

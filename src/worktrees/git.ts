@@ -1,0 +1,195 @@
+/** Runs git: in a process group of its own, with bounded output, and away from whatever would make it ask or go elsewhere. */
+import { stat } from "node:fs/promises";
+import { RookeryError } from "../domain/index.ts";
+import { startGroup, type ProcessGroup } from "../stdx/index.ts";
+import { failureOf, lockIn, notStarted } from "./failure.ts";
+import { pause } from "./wait.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface GitOptions {
+  readonly env: Env;
+  /** Put in the environment of every child, so that what its owner leaves behind is found. */
+  readonly marker: string;
+  readonly signal?: AbortSignal | undefined;
+  /** How long someone else's lock is waited for; 5 seconds if not said. */
+  readonly lockMs?: number | undefined;
+}
+
+export interface GitResult {
+  /** Null where a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** More was to come, and was left out: see `cutAt`. */
+  readonly truncated: boolean;
+}
+
+export interface RunOptions {
+  /** Written to its input, which is empty otherwise. */
+  readonly input?: string | undefined;
+  /** Reads only this many bytes, and ends git then. */
+  readonly cutAt?: number | undefined;
+}
+
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const MAX_STDERR_BYTES = 64 * 1024;
+const LOCK_MS = 5_000;
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 500;
+
+/**
+ * What we do to a repository is plumbing of ours, so its hooks do not run, nor the program it may name to watch files, and
+ * nothing is left cleaning up in the background. Filters do: a checkout without them would be another one.
+ */
+const SETTINGS = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.quotePath=false",
+  "gc.auto=0",
+  "maintenance.auto=false",
+].flatMap((setting) => ["-c", setting]);
+
+/** Where there is no git-lfs, pointers stay pointers; git would fail otherwise, if the user's settings name it. */
+export const WITHOUT_LFS: readonly string[] = ["process=", "smudge=", "clean=", "required=false"].flatMap((setting) => [
+  "-c",
+  `filter.lfs.${setting}`,
+]);
+
+/** Its output, without the last line end. Rejects with what `failureOf` makes of a failure, or the signal's reason. */
+export async function git(
+  cwd: string,
+  args: readonly string[],
+  options: GitOptions,
+  run: RunOptions = {},
+): Promise<string> {
+  const result = await gitTry(cwd, args, options, run);
+  if (result.code !== 0 && !result.truncated) throw await failureOf(cwd, args, result);
+  return result.stdout.replace(/\n$/, "");
+}
+
+/**
+ * What git said, whatever it was: only where git cannot be started, says too much or is given up does it reject. A lock
+ * that someone else holds is waited for, and the command given again.
+ */
+export async function gitTry(
+  cwd: string,
+  args: readonly string[],
+  options: GitOptions,
+  run: RunOptions = {},
+): Promise<GitResult> {
+  const until = performance.now() + (options.lockMs ?? LOCK_MS);
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
+    const result = await runOnce(cwd, args, options, run);
+    if (result.code === 0 || lockIn(result.stderr) === undefined || performance.now() + ms > until) return result;
+    await pause(ms, options.signal);
+  }
+}
+
+async function runOnce(
+  cwd: string,
+  args: readonly string[],
+  { env, marker, signal }: GitOptions,
+  { input, cutAt }: RunOptions,
+): Promise<GitResult> {
+  signal?.throwIfAborted();
+  const stdin = input === undefined ? "ignore" : "pipe";
+  await using group = await startGroup("git", ["--no-pager", ...SETTINGS, ...args], {
+    cwd,
+    env: gitEnvironment(env),
+    marker,
+    stdin,
+  }).catch(async (error: unknown) => {
+    throw notStarted(error, cwd, await isFolder(cwd));
+  });
+  const stop = (): void => void group.stop();
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    feed(group, input);
+    const limit = cutAt ?? MAX_OUTPUT_BYTES;
+    const stdout = collect(group.child.stdout, limit, stop);
+    const stderr = collect(group.child.stderr, MAX_STDERR_BYTES);
+    const { exitCode } = await group.exited;
+    signal?.throwIfAborted();
+    if (stdout.over() && cutAt === undefined) throw tooMuch(args);
+    return { code: exitCode, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.over() };
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
+
+function feed({ child }: ProcessGroup, input: string | undefined): void {
+  child.stdin?.on("error", () => undefined); // it ended without reading all of it; its exit says why
+  child.stdin?.end(input);
+}
+
+/** Keeps the first bytes, up to the limit, and says once that there are more. */
+function collect(stream: NodeJS.ReadableStream | null, limit: number, onOver?: () => void) {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream?.on("error", () => undefined); // destroyed on purpose when the group is stopped
+  stream?.on("data", (bytes: Buffer) => {
+    if (length < limit) chunks.push(bytes.subarray(0, limit - length));
+    if (length <= limit && length + bytes.length > limit) onOver?.();
+    length += bytes.length;
+  });
+  return { over: () => length > limit, text: () => Buffer.concat(chunks).toString("utf8") };
+}
+
+/** Variables that would have git work on something else than the folder it runs in, or talk more than it should. */
+const ELSEWHERE = new Set([
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_INDEX_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_NAMESPACE",
+  "GIT_PREFIX",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_QUARANTINE_PATH",
+  "GIT_SHALLOW_FILE",
+  "GIT_GRAFT_FILE",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_CONFIG",
+  "GIT_EXTERNAL_DIFF",
+  "GIT_DIFF_OPTS",
+  "GIT_LITERAL_PATHSPECS",
+  "GIT_GLOB_PATHSPECS",
+  "GIT_NOGLOB_PATHSPECS",
+  "GIT_ICASE_PATHSPECS",
+]);
+
+/** What git, and what we run in a worktree, gets of the environment: nothing that points at another repository. */
+export function withoutGitPlaces(env: Env): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !ELSEWHERE.has(name) && !name.startsWith("GIT_TRACE")),
+  );
+}
+
+/** Its words are read, so they are English; it is never to ask; and looking takes no lock that others would wait for. */
+function gitEnvironment(env: Env): Env {
+  return {
+    ...withoutGitPlaces(env),
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_EDITOR: ":",
+    GIT_SEQUENCE_EDITOR: ":",
+    GIT_MERGE_AUTOEDIT: "no",
+    GIT_ASKPASS: "false",
+    SSH_ASKPASS: "false",
+  };
+}
+
+function tooMuch(args: readonly string[]): RookeryError {
+  const megabytes = MAX_OUTPUT_BYTES / (1024 * 1024);
+  return new RookeryError("git_failed", `git ${args[0] ?? ""} printed more than ${megabytes} MB, which is not read`);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

@@ -1,0 +1,9 @@
+/** Worktrees: a folder and a branch of its own for each task, made, looked at, and removed without losing anything. */
+export { git, gitTry, type Env, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
+export {
+  openRepository,
+  type Repository,
+  type RepositoryOptions,
+  type RepositoryRun,
+  type Resolved,
+} from "./repository.ts";

@@ -1,0 +1,81 @@
+/** A lock between processes: a file that names its owner, and that the next one takes over once its owner is dead. */
+import { randomBytes } from "node:crypto";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { isDeadOwner, ownIdentity } from "../stdx/index.ts";
+import { pause } from "./wait.ts";
+
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+
+/** Runs `work` while the file is ours. Undefined, and nothing was run, where it is not to be had in that time. */
+export async function withLock<T>(
+  file: string,
+  waitMs: number,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<{ readonly result: T } | undefined> {
+  const { pid, startTime } = ownIdentity();
+  const own = `${pid}.${startTime}.${randomBytes(6).toString("hex")}`;
+  if (!(await acquire(file, own, waitMs, signal))) return undefined;
+  try {
+    return { result: await work() };
+  } finally {
+    if ((await ownerOf(file)) === own) await rm(file, { force: true });
+  }
+}
+
+async function acquire(file: string, own: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  const until = performance.now() + waitMs;
+  for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
+    signal?.throwIfAborted();
+    if (await make(file, own)) return true;
+    const owner = await ownerOf(file);
+    if (owner === undefined) continue;
+    if (isDeadOwner(owner)) {
+      const left = until - performance.now();
+      if (left > 0 && (await bury(file, owner, left, signal))) continue;
+    }
+    if (performance.now() + ms > until) return false;
+    await pause(ms, signal);
+  }
+}
+
+/** Whole or not at all: a file without its owner in it could never be taken over. */
+async function make(file: string, own: string): Promise<boolean> {
+  const whole = `${file}.${own}`;
+  await writeFile(whole, own, { flag: "wx", mode: 0o600 });
+  try {
+    await link(whole, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(whole, { force: true });
+  }
+}
+
+/**
+ * Removes a dead owner's file, under a lock of its own: of two who find the same one dead, the slower would otherwise
+ * remove what the quicker has taken meanwhile.
+ */
+async function bury(file: string, dead: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  const buried = await withLock(
+    `${file}.dead`,
+    waitMs,
+    async () => {
+      if ((await ownerOf(file)) === dead) await rm(file, { force: true });
+    },
+    signal,
+  );
+  return buried !== undefined;
+}
+
+async function ownerOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

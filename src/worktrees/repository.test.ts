@@ -1,0 +1,128 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
+import { git } from "./git.ts";
+import { openRepository } from "./repository.ts";
+import { openScene, refused, testEnvironment, testGit } from "./test-scene.ts";
+
+it("any folder of a repository leads to its main checkout, also one of a linked worktree", async () => {
+  await using user = await temporaryRepository({ "src/deep/a b.txt": "1", "ünï/x": "2" });
+  await using other = await temporaryFolder();
+  await user.git("worktree", "add", "--quiet", "-b", "linked", join(other.path, "linked tree"));
+  for (const cwd of [".", "src/deep", "ünï", ".git"].map((at) => join(user.path, at))) {
+    expect((await openRepository(cwd, testGit(user.path))).root).toBe(user.path);
+  }
+  const linked = await openRepository(join(other.path, "linked tree", "src"), testGit(user.path));
+  expect(linked).toMatchObject({ root: user.path, commonDir: join(user.path, ".git") });
+});
+
+it("what is no repository to work in is refused with what to type", async () => {
+  await using plain = await temporaryFolder();
+  await using empty = await temporaryRepository({}, { commit: false });
+  await using hollow = await temporaryFolder();
+  await mkdir(join(hollow.path, ".git"));
+  const bare = join(plain.path, "bare.git");
+  execFileSync("git", ["init", "--quiet", "--bare", bare], { env: testEnvironment(plain.path) });
+  const open = (cwd: string) => openRepository(cwd, testGit(plain.path));
+  await refused(open(plain.path), "repository_missing", /git init/);
+  await refused(open(hollow.path), "repository_missing");
+  await refused(open(join(plain.path, "nowhere")), "cwd_missing");
+  await refused(open(bare), "repository_bare", /git clone/);
+  await refused(open(empty.path), "repository_empty", /--allow-empty/);
+});
+
+it("a machine without git is told to install it", async () => {
+  await using user = await temporaryRepository();
+  const options = testGit(user.path, { PATH: join(user.path, "bin") });
+  await refused(openRepository(user.path, options), "git_missing");
+});
+
+it("variables that point at another repository change nothing", async () => {
+  await using user = await temporaryRepository();
+  await using other = await temporaryRepository({ "b.txt": "" });
+  const options = testGit(user.path, {
+    GIT_DIR: join(other.path, ".git"),
+    GIT_WORK_TREE: other.path,
+    GIT_INDEX_FILE: join(other.path, ".git/index"),
+    GIT_TRACE: "1",
+  });
+  expect((await openRepository(user.path, options)).root).toBe(user.path);
+  expect(await git(user.path, ["ls-files"], options)).toBe("");
+});
+
+it("a base is found by branch, tag, commit or HEAD, and only a branch is told as one", async () => {
+  await using scene = await openScene();
+  const { user, repository } = scene;
+  const commit = await user.git("rev-parse", "HEAD");
+  await user.git("tag", "v1");
+  await user.git("branch", "topic/ünï");
+  expect(await repository.head()).toEqual({ commit, branch: "main" });
+  expect(await repository.resolve("topic/ünï")).toEqual({ commit, branch: "topic/ünï" });
+  for (const ref of ["v1", commit, commit.slice(0, 10)]) expect(await repository.resolve(ref)).toEqual({ commit });
+  await user.git("checkout", "--quiet", "--detach");
+  expect(await repository.head()).toEqual({ commit });
+  expect(await repository.resolve("HEAD")).toEqual({ commit });
+});
+
+it.each(["mian", "-q", "--all", "^main", "main..HEAD", "ma in", "main\n", "", "HEAD:a.txt", "x".repeat(1001), "\0"])(
+  "the base %o is not found",
+  async (ref) => {
+    await using scene = await openScene();
+    await refused(
+      scene.repository.resolve(ref),
+      "base_not_found",
+      ref === "mian" ? /did you mean main\?/ : /git branch/,
+    );
+  },
+);
+
+it("who commits must be known", async () => {
+  await using scene = await openScene();
+  await scene.repository.identity();
+  await scene.user.git("config", "--unset", "user.email");
+  await refused(scene.repository.identity(), "identity_missing", /user\.email/);
+});
+
+it("a lock of another git is waited for, then named with its age", async () => {
+  await using scene = await openScene({ "a.txt": "1" }, { lockMs: 200 });
+  const lock = join(scene.user.path, ".git/index.lock");
+  await writeFile(lock, "");
+  const before = new Date(Date.now() - 65_000);
+  await utimes(lock, before, before);
+  const locked = scene.repository.git(["add", "a.txt"]);
+  await refused(locked, "repository_locked", /index\.lock is 6\d seconds old/);
+  await writeFile(lock, "");
+  await scene.user.write("a.txt", "2");
+  const waiting = openRepository(scene.user.path, { ...testGit(scene.user.path), lockMs: 30_000 }).then((patient) =>
+    patient.git(["add", "a.txt"]),
+  );
+  setTimeout(() => void rm(lock), 100);
+  await waiting;
+});
+
+it("git's own last words are kept", async () => {
+  await using scene = await openScene();
+  await refused(scene.repository.git(["checkout", "nowhere"]), "git_failed", /git checkout.*nowhere/);
+});
+
+it("hooks of the repository do not run for our own plumbing", async () => {
+  await using scene = await openScene();
+  await scene.user.write(".git/hooks/post-checkout", "#!/bin/sh\ntouch ran\n");
+  await scene.user.git("config", "core.hooksPath", join(scene.user.path, ".git/hooks"));
+  execFileSync("chmod", ["+x", join(scene.user.path, ".git/hooks/post-checkout")]);
+  await scene.repository.git(["checkout", "--quiet", "-b", "other"]);
+  expect(await readdir(scene.user.path)).not.toContain("ran");
+});
+
+it("what is cut is ended and told so, and a signal ends git", async () => {
+  await using scene = await openScene({ "big.txt": "0123456789\n".repeat(100_000) });
+  const cut = await scene.repository.gitTry(["show", "HEAD"], { cutAt: 1000 });
+  expect(cut).toMatchObject({ truncated: true });
+  expect(cut.stdout).toHaveLength(1000);
+  const controller = new AbortController();
+  const waiting = scene.repository.git(["cat-file", "--batch"], { signal: controller.signal, input: "HEAD\n" });
+  controller.abort(new Error("given up"));
+  await expect(waiting).rejects.toThrow("given up");
+});

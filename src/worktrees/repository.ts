@@ -1,0 +1,206 @@
+/** A repository of the user's: where it is, what is checked out, and one writer to it at a time. */
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve as resolvePath } from "node:path";
+import { RookeryError, messageOf } from "../domain/index.ts";
+import { didYouMean } from "../stdx/index.ts";
+import { failureOf, isDiskFull, noRepository } from "./failure.ts";
+import { WITHOUT_LFS, git, gitTry, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
+import { withLock } from "./lock.ts";
+import { isOnPath } from "./path.ts";
+import { orAborted } from "./wait.ts";
+
+export interface Repository {
+  /** Of the main checkout, also when a linked worktree was given; with symbolic links resolved. */
+  readonly root: string;
+  /** Where git keeps what all worktrees share. */
+  readonly commonDir: string;
+  readonly options: GitOptions;
+  /**
+   * Runs what writes while nobody else does: neither in this process nor, through a file, in another. Not to be called
+   * from within itself. Rejects with `repository_locked` where it is not to be had in two minutes.
+   */
+  exclusive<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** In the root if not said otherwise; as `git`. */
+  git(args: readonly string[], options?: RepositoryRun): Promise<string>;
+  /** As `gitTry`. */
+  gitTry(args: readonly string[], options?: RepositoryRun): Promise<GitResult>;
+  /** What is checked out in the main checkout. Rejects with `repository_empty` where nothing was committed on it yet. */
+  head(): Promise<Resolved>;
+  /** Rejects with `base_not_found`. */
+  resolve(ref: string): Promise<Resolved>;
+  /** Rejects with `identity_missing` where git would not know who commits. */
+  identity(): Promise<void>;
+}
+
+export interface Resolved {
+  readonly commit: string;
+  /** Without `refs/heads/`; undefined for a tag, a commit, another's branch or a detached HEAD. */
+  readonly branch?: string | undefined;
+}
+
+export interface RepositoryRun extends RunOptions {
+  readonly cwd?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RepositoryOptions extends GitOptions {
+  /** How long another process's work is waited for; two minutes if not said. */
+  readonly exclusiveMs?: number | undefined;
+}
+
+const EXCLUSIVE_MS = 120_000;
+const MAX_NAMES = 1_000;
+
+/** By any folder of it. Rejects with `repository_missing`, `repository_bare`, `repository_empty`, `cwd_missing`, `git_missing`. */
+export async function openRepository(cwd: string, options: RepositoryOptions): Promise<Repository> {
+  const { root, commonDir } = await placesOf(cwd, options);
+  const filters = (await isOnPath("git-lfs", options.env)) ? [] : WITHOUT_LFS;
+  const { signal: _ofOpening, ...kept } = options;
+  const within = ({ cwd: at = root, signal, ...run }: RepositoryRun, args: readonly string[]) =>
+    [at, [...filters, ...args], { ...kept, signal }, run] as const;
+  const repository: Repository = {
+    root,
+    commonDir,
+    options: kept,
+    exclusive: (work, signal) => exclusively(commonDir, options.exclusiveMs ?? EXCLUSIVE_MS, work, signal),
+    git: (args, run = {}) => git(...within(run, args)),
+    gitTry: (args, run = {}) => gitTry(...within(run, args)),
+    head: () => headOf(repository),
+    resolve: (ref) => resolveRef(repository, ref),
+    identity: () => knowsWhoCommits(repository),
+  };
+  await hasCommits(repository);
+  return repository;
+}
+
+async function placesOf(cwd: string, options: GitOptions): Promise<Pick<Repository, "root" | "commonDir">> {
+  const args = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir", "--is-bare-repository"];
+  // The last one fails where there is no checkout, after the others were printed.
+  const result = await gitTry(cwd, [...args, "--show-toplevel"], options);
+  const [common, own, bare, top] = result.stdout.split("\n");
+  if (!common || !own || bare === undefined) throw await failureOf(cwd, args, result);
+  if (bare === "true") throw bareRepository(cwd);
+  const commonDir = await realpath(common).catch(() => common);
+  const isMain = top && (await realpath(own).catch(() => own)) === commonDir;
+  const root = isMain ? top : await mainCheckoutOf(commonDir, options);
+  return { root: await realpath(root), commonDir };
+}
+
+/** Seen from a linked worktree, or from within `.git`. */
+async function mainCheckoutOf(commonDir: string, options: GitOptions): Promise<string> {
+  const settings = ["config", "--get-regexp", "^core\\.(bare|worktree)$"];
+  const { stdout } = await gitTry(commonDir, [`--git-dir=${commonDir}`, ...settings], options);
+  const of = (name: string): string | undefined => new RegExp(`^core\\.${name} (.*)$`, "m").exec(stdout)?.[1];
+  if (of("bare") === "true") throw bareRepository(commonDir);
+  const elsewhere = of("worktree");
+  if (elsewhere !== undefined) return resolvePath(commonDir, elsewhere);
+  if (basename(commonDir) === ".git") return dirname(commonDir);
+  throw noRepository(commonDir);
+}
+
+function bareRepository(path: string): RookeryError {
+  return new RookeryError(
+    "repository_bare",
+    `${path} is a bare repository, without a checkout to work beside; clone it: git clone ${path} FOLDER`,
+  );
+}
+
+function emptyRepository(root: string): RookeryError {
+  return new RookeryError(
+    "repository_empty",
+    `${root} has no commit to start from; make one: git commit --allow-empty -m "Begin"`,
+  );
+}
+
+/** A branch without a commit may be checked out although others have some: a base can be named then. */
+async function hasCommits(repository: Repository): Promise<void> {
+  const { code } = await repository.gitTry(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  if (code === 0) return;
+  const any = await repository.git(["for-each-ref", "--count=1", "refs/heads", "refs/remotes"]);
+  if (any === "") throw emptyRepository(repository.root);
+}
+
+async function headOf(repository: Repository): Promise<Resolved> {
+  const found = await look(repository, "HEAD");
+  if (found === undefined) throw emptyRepository(repository.root);
+  return found;
+}
+
+async function resolveRef(repository: Repository, ref: string): Promise<Resolved> {
+  const found = isHarmless(ref) ? await look(repository, ref) : undefined;
+  if (found !== undefined) return found;
+  const shown = JSON.stringify(ref.slice(0, 200).toWellFormed());
+  const known = await repository.git(["for-each-ref", `--count=${MAX_NAMES}`, "--format=%(refname:short)"]);
+  throw new RookeryError(
+    "base_not_found",
+    `${repository.root} has no branch, tag or commit ${shown}${didYouMean(ref, known.split("\n"))}; see: git branch --all`,
+  );
+}
+
+/** Nothing that git would take for an option, a range or several. */
+function isHarmless(ref: string): boolean {
+  return ref !== "" && ref.length <= 1_000 && !/^[-^]|\.\.|[\0-\x20\x7f]/.test(ref);
+}
+
+async function look(repository: Repository, ref: string): Promise<Resolved | undefined> {
+  const args = ["rev-parse", `${ref}^{commit}`, "--symbolic-full-name", ref];
+  const result = await repository.gitTry(args);
+  if (result.code !== 0) {
+    if (isDiskFull(result.stderr)) throw await failureOf(repository.root, args, result);
+    return undefined;
+  }
+  const [commit = "", name = ""] = result.stdout.split("\n");
+  if (!/^[0-9a-f]{40,64}$/.test(commit)) return undefined;
+  const branch = name.startsWith("refs/heads/") ? name.slice("refs/heads/".length) : undefined;
+  return { commit, branch };
+}
+
+/** Git would guess one from the machine's name otherwise, on some machines. */
+async function knowsWhoCommits(repository: Repository): Promise<void> {
+  const asked = ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map((who) =>
+    repository.gitTry(["-c", "user.useConfigOnly=true", "var", who]),
+  );
+  if ((await Promise.all(asked)).every(({ code }) => code === 0)) return;
+  throw new RookeryError(
+    "identity_missing",
+    'git does not know who commits; tell it: git config --global user.name "Your Name" && git config --global user.email you@example.com',
+  );
+}
+
+/** By the folder that is shared: several of one process may have the same repository open. */
+const queues = new Map<string, Promise<unknown>>();
+
+async function exclusively<T>(
+  commonDir: string,
+  waitMs: number,
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const before = queues.get(commonDir) ?? Promise.resolve();
+  const mine = before.then(() => underLock(commonDir, waitMs, work, signal));
+  const settled = mine.catch(() => undefined);
+  queues.set(commonDir, settled);
+  void settled.then(() => {
+    if (queues.get(commonDir) === settled) queues.delete(commonDir);
+  });
+  await orAborted(before, signal); // its turn comes all the same, and finds that it was given up
+  return mine;
+}
+
+async function underLock<T>(
+  commonDir: string,
+  waitMs: number,
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const file = join(commonDir, "rookery.lock");
+  const done = await withLock(file, waitMs, work, signal).catch((error: unknown) => {
+    if (error instanceof RookeryError || !isDiskFull(messageOf(error))) throw error;
+    throw new RookeryError("disk_full", `the disk of ${commonDir} is full; make room on it, then try again`);
+  });
+  if (done !== undefined) return done.result;
+  throw new RookeryError(
+    "repository_locked",
+    `another rookery has worked on this repository for ${Math.round(waitMs / 1000)} seconds, as ${file} says; wait for it, or end it`,
+  );
+}
