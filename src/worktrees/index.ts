@@ -7,3 +7,4 @@ export {
   type RepositoryRun,
   type Resolved,
 } from "./repository.ts";
+export { runCommand, type Command, type CommandEnd } from "./run-command.ts";

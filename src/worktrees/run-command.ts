@@ -1,0 +1,89 @@
+/** Runs a command of the user's in a shell, in a worktree: with a time limit, bounded output, and nothing left behind. */
+import { randomBytes } from "node:crypto";
+import { StringDecoder } from "node:string_decoder";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RookeryError, messageOf } from "../domain/index.ts";
+import { DisposeStack, deadline, killMarked, startGroup, type ProcessGroup } from "../stdx/index.ts";
+import { withoutGitPlaces, type Env } from "./git.ts";
+import { orAborted } from "./wait.ts";
+
+export interface Command {
+  /** For `sh -c`. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly env: Env;
+  readonly marker: string;
+  readonly timeoutMs: number;
+  /** Called with what it prints as it comes, up to a megabyte in all; then once with how much was left out. */
+  onOutput(text: string): void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly signal?: NodeJS.Signals | undefined;
+  readonly timedOut: boolean;
+  /** The last of what it printed. */
+  readonly tail: string;
+}
+
+export const MAX_OUTPUT_BYTES = 1024 * 1024;
+const TAIL_LENGTH = 4_000;
+/** What still holds the output open after the shell ended is in the background, and ends with it. */
+const DRAIN_MS = 500;
+
+/**
+ * Resolves when the command, and all that it started, is gone; also what left its process group, or was left in the
+ * background. Rejects only where there is no shell or no folder, or with the signal's reason.
+ */
+export async function runCommand(options: Command): Promise<CommandEnd> {
+  const { command, cwd, env, marker, timeoutMs, signal } = options;
+  signal?.throwIfAborted();
+  const own = `command-${randomBytes(6).toString("hex")}`;
+  await using running = new DisposeStack();
+  running.defer(() => killMarked(own));
+  const place = { cwd, env: withoutGitPlaces(env), marker: `${marker},${own}` };
+  const group = running.use(
+    await startGroup("sh", ["-c", command], place).catch((cause: unknown) => {
+      throw new RookeryError("cwd_missing", `no command can be run in ${cwd}: ${messageOf(cause)}`, { cause });
+    }),
+  );
+  const output = collect(group, (text) => options.onOutput(text));
+  using limit = deadline(timeoutMs, ...(signal === undefined ? [] : [signal]));
+  await orAborted(group.ended, limit.signal).then(
+    () => Promise.race([group.exited, sleep(DRAIN_MS, undefined, { ref: false })]),
+    () => undefined,
+  );
+  const timedOut = limit.isLate;
+  await group.stop();
+  signal?.throwIfAborted();
+  const end = await group.exited;
+  return { exitCode: end.exitCode, signal: end.signal ?? undefined, timedOut, tail: output.finish() };
+}
+
+/** Read as it comes, so that a flood neither blocks the command nor fills the memory. */
+function collect({ child }: ProcessGroup, pass: (text: string) => void): { finish(): string } {
+  let tail = "";
+  let passed = 0;
+  let leftOut = 0;
+  const take = (text: string, bytes: number): void => {
+    tail = (tail + text).slice(-TAIL_LENGTH);
+    if (passed + bytes > MAX_OUTPUT_BYTES) {
+      leftOut += bytes;
+      return;
+    }
+    passed += bytes;
+    if (text !== "") pass(text);
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    const decoder = new StringDecoder("utf8");
+    stream?.on("data", (bytes: Buffer) => take(decoder.write(bytes), bytes.length));
+    stream?.on("error", () => undefined); // destroyed on purpose when the group is stopped
+  }
+  return {
+    finish() {
+      if (leftOut > 0) pass(`\n… ${leftOut} bytes left out\n`);
+      return tail.toWellFormed();
+    },
+  };
+}
