@@ -1,0 +1,267 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { MergeHow, MergeReport } from "../../domain/index.ts";
+import { temporaryFolder } from "../../testing/repository.ts";
+import { MARKER, refused, type Scene } from "../test-scene.ts";
+import { merge, predict, wasPublished, type MergeOptions } from "./index.ts";
+import { change, expectSound, lines, openStory, stateOf } from "./test-story.ts";
+
+const HOWS: readonly MergeHow[] = ["merge", "squash", "rebase"];
+const MESSAGE = 'Merge task x: "quoted" $(touch hacked) `id`\n\n# not a comment\n--author=nobody';
+
+function mergeTask(scene: Scene, how: MergeHow, more: Partial<MergeOptions> = {}): Promise<MergeReport> {
+  const options = { branch: "task", into: "main", how, message: MESSAGE, marker: MARKER, ...more };
+  return merge(scene.repository, options);
+}
+
+/** What `main` has gained, the newest first, as parents and subject. */
+async function gained({ user }: Scene, since: string): Promise<readonly string[]> {
+  const text = await user.git("log", "--first-parent", "--format=%p|%s", `${since}..main`);
+  return text.split("\n").map((line) => {
+    const [parents = "", subject = ""] = line.split("|");
+    return `${parents.split(" ").length} ${subject}`;
+  });
+}
+
+const GAINED: Record<MergeHow, readonly string[]> = {
+  merge: [`2 ${MESSAGE.split("\n")[0]}`],
+  squash: [`1 ${MESSAGE.split("\n")[0]}`],
+  rebase: ["1 Say it twice", "1 Say it once"],
+};
+
+describe.each(HOWS)("%s", (how) => {
+  it("brings a branch into one that is checked out, and that checkout along", async () => {
+    await using scene = await openStory();
+    const { user, repository } = scene;
+    const before = await user.git("rev-parse", "main");
+    const foreseen = await stateOf(scene).then(async (state) => {
+      const report = await predict(repository, { branch: "task", into: "main", how });
+      expect(await stateOf(scene)).toEqual(state);
+      return report;
+    });
+    expect(foreseen).toMatchObject({ outcome: "merged", how, into: "main", dryRun: true, commits: 2, conflicts: [] });
+    expect(foreseen).toMatchObject({ commit: undefined });
+    const prepared: string[] = [];
+    const report = await mergeTask(scene, how, {
+      prepared: async (commit) => {
+        expect(await user.git("rev-parse", "main")).toBe(before);
+        prepared.push(commit);
+      },
+    });
+    expect(report).toEqual({
+      outcome: "merged",
+      how,
+      into: "main",
+      dryRun: false,
+      commit: await user.git("rev-parse", "main"),
+      conflicts: [],
+      commits: 2,
+    });
+    expect(prepared).toEqual([report.commit]);
+    expect(await gained(scene, before)).toEqual(GAINED[how]);
+    expect(await user.read("a.txt")).toBe(lines({ 2: "by the task" }));
+    expect([await user.read("new.txt"), await user.read("c.txt")]).toEqual(["new\n", "c, gone on\n"]);
+    expect(await user.git("status", "--porcelain")).toBe("");
+    expect(await wasPublished(repository, { into: "main", commit: report.commit! })).toBe(true);
+    await expectSound(scene);
+  });
+
+  it("leaves everything alone where both sides changed the same, and says where", async () => {
+    await using scene = await openStory();
+    const { repository } = scene;
+    await change(scene, "a.txt", lines({ 2: "by someone else" }), "Say it differently");
+    const before = await stateOf(scene);
+    const report = await mergeTask(scene, how, { prepared: () => Promise.reject(new Error("it is not prepared")) });
+    expect(report).toMatchObject({ outcome: "conflicts", conflicts: ["a.txt"], commits: 2, dryRun: false });
+    expect(report.message).toContain("a.txt");
+    const foreseen = await predict(repository, { branch: "task", into: "main", how });
+    expect(foreseen).toEqual({ ...report, dryRun: true });
+    expect(await stateOf(scene)).toEqual(before);
+    await expectSound(scene);
+  });
+
+  it("tries the result with the gate, and leaves everything alone where that does not pass", async () => {
+    await using scene = await openStory();
+    const before = await stateOf(scene);
+    let said = "";
+    const gate = {
+      command: "cat a.txt c.txt new.txt; git log -1 --format=%s; exit 7",
+      timeoutMs: 20_000,
+      env: scene.env,
+      onOutput: (text: string) => void (said += text),
+    };
+    const report = await mergeTask(scene, how, { gate, prepared: () => Promise.reject(new Error("not prepared")) });
+    expect(report).toMatchObject({ outcome: "gate_failed", commits: 2 });
+    expect(report.commit).toBeUndefined();
+    expect(report.message).toContain("exited with 7");
+    expect(said).toBe(`${lines({ 2: "by the task" })}c, gone on\nnew\n${GAINED[how][0]!.slice(2)}\n`);
+    expect(await stateOf(scene)).toEqual(before);
+    await expectSound(scene);
+  });
+
+  it("goes on once the gate has passed", async () => {
+    await using scene = await openStory();
+    const gate = { command: "echo trash > trash; rm a.txt; test -f new.txt", timeoutMs: 20_000, env: scene.env };
+    const report = await mergeTask(scene, how, { gate: { ...gate, onOutput: () => undefined } });
+    expect(report).toMatchObject({ outcome: "merged" });
+    expect(await scene.user.git("status", "--porcelain")).toBe("");
+    expect(await scene.user.read("a.txt")).toBe(lines({ 2: "by the task" }));
+    await expectSound(scene);
+  });
+
+  it("keeps what the user has changed, staged and made elsewhere", async () => {
+    await using scene = await openStory();
+    const { user } = scene;
+    await user.write("b.txt", "being written\n");
+    await user.write("staged.txt", "staged\n");
+    await user.git("add", "staged.txt");
+    await user.write("untracked.txt", "mine\n");
+    const status = await user.git("status", "--porcelain");
+    expect(await mergeTask(scene, how)).toMatchObject({ outcome: "merged" });
+    expect(await user.git("status", "--porcelain")).toBe(status);
+    expect(await Promise.all(["b.txt", "staged.txt", "untracked.txt"].map((file) => user.read(file)))).toEqual([
+      "being written\n",
+      "staged\n",
+      "mine\n",
+    ]);
+    expect(await user.read("new.txt")).toBe("new\n");
+    await expectSound(scene);
+  });
+
+  it.each(["changed", "staged", "deleted", "untracked", "ignored"])(
+    "is refused where it would write over a file that the user has %s, and changes nothing",
+    async (what) => {
+      await using scene = await openStory();
+      const { user, repository } = scene;
+      const file = what === "untracked" || what === "ignored" ? "new.txt" : "a.txt";
+      if (what === "deleted") await user.git("rm", "--quiet", file);
+      else await user.write(file, "the user's\n");
+      if (what === "staged") await user.git("add", file);
+      if (what === "ignored") await writeFile(join(user.path, ".git", "info", "exclude"), "new.txt\n");
+      const before = await stateOf(scene);
+      await refused(mergeTask(scene, how), "checkout_dirty", new RegExp(`${user.path}.*write over ${file};.*stash`));
+      expect(await stateOf(scene)).toEqual(before);
+      if (what !== "ignored") {
+        const foreseen = await predict(repository, { branch: "task", into: "main", how });
+        expect(foreseen).toMatchObject({ outcome: "merged", message: expect.stringContaining(file) as string });
+        const gate = {
+          command: "touch ../../../gate-ran",
+          timeoutMs: 20_000,
+          env: scene.env,
+          onOutput: () => undefined,
+        };
+        await refused(mergeTask(scene, how, { gate }), "checkout_dirty");
+      }
+      expect(await stateOf(scene)).toEqual(before);
+      await expectSound(scene);
+    },
+  );
+
+  it("moves a branch that is not checked out, and touches no file", async () => {
+    await using scene = await openStory();
+    const { user } = scene;
+    await user.git("checkout", "--quiet", "other");
+    await user.write("a.txt", "the user's\n");
+    const before = await stateOf(scene);
+    const main = await user.git("rev-parse", "main");
+    const report = await mergeTask(scene, how);
+    expect(report).toMatchObject({ outcome: "merged", commit: await user.git("rev-parse", "main") });
+    expect(await gained(scene, main)).toEqual(GAINED[how]);
+    expect(await user.git("show", "main:new.txt")).toBe("new");
+    const after = await stateOf(scene);
+    expect({ ...after, "the branches": "" }).toEqual({ ...before, "the branches": "" });
+    await expectSound(scene);
+  });
+
+  it("brings another worktree along that has the branch", async () => {
+    await using scene = await openStory();
+    await using place = await temporaryFolder();
+    const { user } = scene;
+    await user.git("checkout", "--quiet", "other");
+    const folder = join(place.path, "a wörktree");
+    await user.git("worktree", "add", "--quiet", folder, "main");
+    await writeFile(join(folder, "b.txt"), "being written\n");
+    expect(await mergeTask(scene, how)).toMatchObject({ outcome: "merged" });
+    expect(await readFile(join(folder, "new.txt"), "utf8")).toBe("new\n");
+    expect(await user.git("-C", folder, "status", "--porcelain")).toBe(" M b.txt");
+    await expectSound(scene);
+  });
+
+  it("begins again where the branch moved meanwhile", async () => {
+    await using scene = await openStory();
+    const { user } = scene;
+    const before = await user.git("rev-parse", "main");
+    const prepared: string[] = [];
+    const report = await mergeTask(scene, how, {
+      prepared: async (commit) => {
+        prepared.push(commit);
+        if (prepared.length === 1) await change(scene, "b.txt", "b, gone on\n", "Go on meanwhile");
+      },
+    });
+    expect(report).toMatchObject({ outcome: "merged", commit: prepared[1] });
+    expect(prepared).toHaveLength(2);
+    expect(await gained(scene, before)).toEqual([...GAINED[how], "1 Go on meanwhile"]);
+    expect([await user.read("b.txt"), await user.read("new.txt")]).toEqual(["b, gone on\n", "new\n"]);
+    expect(await user.git("status", "--porcelain")).toBe("");
+    await expectSound(scene);
+  });
+
+  it("gives up on a branch that never rests, whether or not it is checked out", async () => {
+    for (const on of ["main", "other"]) {
+      await using scene = await openStory();
+      const { user } = scene;
+      await user.git("checkout", "--quiet", on);
+      let times = 0;
+      const prepared = async (): Promise<void> => {
+        const tree = await user.git("rev-parse", "main^{tree}");
+        times += 1;
+        await user.git(
+          "update-ref",
+          "refs/heads/main",
+          await user.git("commit-tree", tree, "-p", "main", "-m", "again"),
+        );
+      };
+      const report = await mergeTask(scene, how, { prepared });
+      expect(report).toMatchObject({ outcome: "failed", message: expect.stringContaining("moved 5 times") as string });
+      expect(times).toBe(5);
+      expect(await user.git("status", "--porcelain")).toBe("");
+      await expectSound(scene);
+    }
+  });
+
+  it("has nothing to do the second time", async () => {
+    await using scene = await openStory();
+    const { repository } = scene;
+    await mergeTask(scene, how);
+    const before = await stateOf(scene);
+    if (how === "merge") expect(await mergeTask(scene, how)).toMatchObject({ outcome: "nothing", commits: 0 });
+    else expect(await mergeTask(scene, how)).toMatchObject({ outcome: "nothing", commits: 2 });
+    expect(await predict(repository, { branch: "task", into: "main", how })).toMatchObject({ outcome: "nothing" });
+    expect(await stateOf(scene)).toEqual(before);
+  });
+
+  it("runs no hook and asks for no signature", async () => {
+    await using scene = await openStory();
+    const { user } = scene;
+    const hooks = join(user.path, ".git", "hooks");
+    await mkdir(hooks, { recursive: true });
+    const names = [
+      "pre-merge-commit",
+      "post-merge",
+      "post-checkout",
+      "reference-transaction",
+      "pre-rebase",
+      "commit-msg",
+    ];
+    for (const name of names) await writeFile(join(hooks, name), `#!/bin/sh\ntouch hooked\nexit 1\n`, { mode: 0o755 });
+    await user.git("config", "commit.gpgsign", "true");
+    await user.git("config", "gpg.program", "false");
+    await user.git("config", "merge.verifySignatures", "true");
+    await user.git("config", "merge.autoStash", "true");
+    await user.git("config", "branch.main.mergeOptions", "--no-ff --squash");
+    expect(await mergeTask(scene, how)).toMatchObject({ outcome: "merged" });
+    expect(Object.keys(await stateOf(scene))).not.toContain("hooked");
+    await expectSound(scene);
+  });
+});

@@ -1,0 +1,71 @@
+/** A checkout for the time of a merge: beside those of tasks, of no branch, and gone afterwards whatever happens. */
+import { lstat, mkdir, readFile, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { RookeryError } from "../../domain/index.ts";
+import { isDeadOwner } from "../../stdx/index.ts";
+import type { Repository } from "../repository.ts";
+
+export interface Scratch extends AsyncDisposable {
+  readonly path: string;
+}
+
+let made = 0;
+
+/** The marker names whoever owns it, in the name of the folder. */
+export async function openScratch(
+  repository: Repository,
+  { commit, marker, signal }: { commit: string; marker: string; signal?: AbortSignal | undefined },
+): Promise<Scratch> {
+  const folder = await mergingFolder(repository);
+  made += 1;
+  const path = join(folder, `${marker}-${made}`);
+  const close = (): Promise<void> => discard(repository, path);
+  try {
+    const add = ["worktree", "add", "--quiet", "--detach", path, commit];
+    await repository.exclusive(() => repository.git(add, { signal }), signal);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { path, [Symbol.asyncDispose]: close };
+}
+
+/** Removes what killed owners left; gives how many there were. */
+export async function sweepMerges(repository: Repository): Promise<number> {
+  const folder = join(repository.root, ".rookery", "merging");
+  if (!(await isFolder(folder))) return 0;
+  const names = await readdir(folder);
+  const dead = names.filter((name) => isDeadOwner(name.replace(/-\d+$/, "")));
+  for (const name of dead) await discard(repository, join(folder, name));
+  return dead.length;
+}
+
+/** Nothing is written through a link that a repository may have brought. */
+async function mergingFolder({ root }: Repository): Promise<string> {
+  const folders = [join(root, ".rookery"), join(root, ".rookery", "merging")];
+  for (const folder of folders) {
+    await mkdir(folder).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    });
+    if (await isFolder(folder)) continue;
+    throw new RookeryError("worktree_missing", `${folder} is not a folder of its own; remove it, then try again`);
+  }
+  return join(root, ".rookery", "merging");
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** The files, and what git keeps of it; not with `git worktree remove`, which fails at one that was only half made. */
+async function discard({ commonDir }: Repository, path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  const records = join(commonDir, "worktrees");
+  for (const name of await readdir(records).catch(() => [])) {
+    const points = await readFile(join(records, name, "gitdir"), "utf8").catch(() => "");
+    if (points.trim() === join(path, ".git")) await rm(join(records, name), { recursive: true, force: true });
+  }
+}
