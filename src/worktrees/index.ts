@@ -8,3 +8,4 @@ export {
   type Resolved,
 } from "./repository.ts";
 export { runCommand, type Command, type CommandEnd } from "./run-command.ts";
+export * from "./merge/index.ts";
