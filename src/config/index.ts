@@ -7,6 +7,7 @@ export {
   type LoadOptions,
   type Price,
   resolveAgent,
+  userDefaults,
   type WorktreeConfig,
 } from "./load.ts";
 export { didYouMean, nearest } from "./nearest.ts";

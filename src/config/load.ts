@@ -115,6 +115,11 @@ export function resolveAgent(config: Config, name: string = config.defaults.agen
   throw new RookeryError("agent_unknown", `there is no agent "${name}"${guess}; see what there is: rookery agents`);
 }
 
+/** What the user's own file says for all repositories. Rejects with `config_invalid`. */
+export async function userDefaults(env: Env): Promise<Config["defaults"]> {
+  return merged(await userLayer(userConfigFile(env))).defaults;
+}
+
 /** One file of configuration, with the texts of the prompts that it names. */
 interface Layer {
   readonly file: string;

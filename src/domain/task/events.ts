@@ -29,8 +29,11 @@ export const taskEventBodies = once(() => ({
     base: z.string(),
     baseCommit: z.string(),
     port: z.int().optional(),
+    /** It needs its set-up; if not, it is as it was, but for the port. */
+    anew: z.boolean(),
   }),
-  "worktree.ready": z.strictObject({}),
+  /** Was there anything to set up? */
+  "worktree.ready": z.strictObject({ setUp: z.boolean() }),
   /** What a command of it printed: `setup`, a stage, or `gate`. */
   "output.text": z.strictObject({ from: z.string(), text: z.string() }),
   "stage.started": z.strictObject({
@@ -75,7 +78,7 @@ export const taskEventBodies = once(() => ({
   }),
   "worktree.removed": z.strictObject({ path: z.string(), branch: z.string(), forced: z.boolean() }),
   /** It is listed no more. */
-  "task.removed": z.strictObject({}),
+  "task.removed": z.strictObject({ message: z.string().optional() }),
   notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
 }));
 

@@ -117,7 +117,8 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
       };
     case "worktree.made": {
       const { path, branch, base, baseCommit, port } = event;
-      return { ...state, worktree: { path, branch, base, baseCommit, port, ready: false, removed: false } };
+      const ready = !event.anew && state.worktree?.ready === true;
+      return { ...state, worktree: { path, branch, base, baseCommit, port, ready, removed: false } };
     }
     case "worktree.ready":
       return { ...state, phase: "running", worktree: state.worktree && { ...state.worktree, ready: true } };
