@@ -1,0 +1,67 @@
+// Programs of others, as processes that are surely gone in the end, and what they answer over HTTP.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const START_MS = 60_000;
+const LEAVE_MS = 3_000;
+
+/** In a group of its own, which is killed with all that is left in it. */
+export function started([file, ...args], { cwd, env, output = "ignore" }) {
+  const child = spawn(file, args, { cwd, env, stdio: ["ignore", output, "ignore"], detached: true });
+  const ended = once(child, "exit");
+  ended.catch(() => undefined);
+  return {
+    pid: child.pid,
+    stdout: child.stdout,
+    ended,
+    async end() {
+      signal(child.pid, "SIGTERM");
+      await Promise.race([ended, sleep(LEAVE_MS, undefined, { ref: false })]);
+      signal(child.pid, "SIGKILL");
+      await ended;
+    },
+  };
+}
+
+/** opencode takes connections before it answers any, and never answers those. */
+export async function whenAnswered(url) {
+  for (const until = Date.now() + START_MS; ; await sleep(20)) {
+    const answered = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (answered) return;
+    if (Date.now() > until) throw new Error(`${url} did not answer within ${START_MS} ms`);
+  }
+}
+
+/** Posts JSON and gives the JSON of the answer. */
+export async function ask(url, body, headers = {}) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
+  return JSON.parse(text);
+}
+
+export async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function signal(pid, name) {
+  try {
+    process.kill(-pid, name);
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
+}

@@ -1,0 +1,16 @@
+// The scripted model for programs that take no ACP agent: one answer of numbered texts to each prompt.
+import { say, startModelServer } from "../../dist/testing/index.js";
+import { now } from "./count.mjs";
+import { padding } from "./burst.mjs";
+
+/** A model as `{ url, total, inARound, begunAt(), close() }`. */
+export async function talkative(total) {
+  const text = Array.from({ length: total }, (_, number) => `${number}${padding(0)}`);
+  let begun;
+  const model = await startModelServer(({ toolNames }) => {
+    if (toolNames.length === 0) return say("A title"); // is asked for beside the answer
+    begun = now();
+    return say(text);
+  });
+  return { url: model.url, total, inARound: total, begunAt: () => begun, close: () => model.close() };
+}

@@ -1,0 +1,87 @@
+// The servers that are measured here, each as a process: ours, and the floor.
+import { once } from "node:events";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { builtEnvironment } from "../../dist/testing/index.js";
+import { ask, freePort, started } from "../peers/program.mjs";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const CLI = here("../../dist/cli/main.cjs");
+const TOKEN = "bench-bench-bench-bench-bench-bench-bench";
+const START_MS = 30_000;
+
+export async function startBare({ folder, agent }) {
+  const command = [process.execPath, here("./bare.mjs"), JSON.stringify(agent.command)];
+  const server = started(command, { cwd: folder, env: builtEnvironment({ home: folder }), output: "pipe" });
+  const [port] = await once(server.stdout.setEncoding("utf8"), "data");
+  let opened = 0;
+  return {
+    only: "agent_message_chunk",
+    async openSession() {
+      const url = `http://127.0.0.1:${port.trim()}/${(opened += 1)}`;
+      return { url, headers: {}, prompt: () => ask(url, {}) };
+    },
+    [Symbol.asyncDispose]: () => server.end(),
+  };
+}
+
+/** `toml` is what `[agents.it]` says. `node` are options of Node's. */
+export async function startRookery({ folder, toml, extra = {}, node = [] }) {
+  const memory = join(folder, "memory.json");
+  const env = builtEnvironment({ home: folder, extra: { ...extra, BENCH_MEMORY: memory } });
+  const config = join(env.XDG_CONFIG_HOME, "rookery");
+  await mkdir(config, { recursive: true });
+  await writeFile(join(config, "rookery.toml"), `[agents.it]\n${toml}\n`);
+  const port = await freePort();
+  const options = ["--expose-gc", "--import", here("./memory.mjs"), ...node];
+  const command = [process.execPath, ...options, CLI, "serve", "--port", String(port), "--token", TOKEN];
+  const from = performance.now();
+  const server = started(command, { cwd: folder, env });
+  const base = `http://127.0.0.1:${port}`;
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  await Promise.race([
+    answered(`${base}/v1/health`, headers),
+    server.ended.then(([code]) => Promise.reject(new Error(`rookery serve ended with ${code}`))),
+  ]);
+  const firstAnswerMs = performance.now() - from;
+  return {
+    only: '"message.delta"',
+    pid: server.pid,
+    base,
+    headers,
+    firstAnswerMs,
+    async openSession() {
+      const { id } = await ask(`${base}/v1/sessions`, { agent: "it", cwd: folder, permissions: "all" }, headers);
+      return {
+        id,
+        url: `${base}/v1/sessions/${id}/events`,
+        headers: { ...headers, accept: "text/event-stream" },
+        prompt: () => ask(`${base}/v1/sessions/${id}/turns`, { input: "go" }, headers),
+      };
+    },
+    /** Bytes that the server holds once what nobody needs is collected; and what it has of the machine. */
+    async memory() {
+      await rm(memory, { force: true });
+      process.kill(server.pid, "SIGUSR2");
+      for (;;) {
+        const text = await readFile(memory, "utf8").catch(() => undefined);
+        if (text !== undefined) return JSON.parse(text);
+        await sleep(5);
+      }
+    },
+    [Symbol.asyncDispose]: () => server.end(),
+  };
+}
+
+async function answered(url, headers) {
+  for (const until = Date.now() + START_MS; ; await sleep(2)) {
+    const ok = await fetch(url, { headers }).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ok) return;
+    if (Date.now() > until) throw new Error(`${url} did not answer within ${START_MS} ms`);
+  }
+}
