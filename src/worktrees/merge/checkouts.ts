@@ -32,7 +32,7 @@ export async function checkoutOf(
 async function foldersOf(repository: Repository, ref: string, signal?: AbortSignal): Promise<readonly string[]> {
   const text = await repository.git(["worktree", "list", "--porcelain", "-z"], { signal });
   return text.split("\0\0").flatMap((entry) => {
-    const lines = entry.split("\0").map((line) => line.replace(/^\n/, ""));
+    const lines = entry.split("\0");
     const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
     return path !== undefined && lines.includes(`branch ${ref}`) && existsSync(path) ? [path] : [];
   });

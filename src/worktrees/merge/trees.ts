@@ -17,7 +17,7 @@ export async function mergeTrees(
 ): Promise<MergedTree> {
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
   const result = await repository.gitTry(args, { cwd, signal });
-  const [tree = "", ...files] = result.stdout.split("\0").map((line) => line.trim());
+  const [tree = "", ...files] = result.stdout.split("\0");
   if (result.code === 0) return { tree };
   if (result.code === 1 && tree !== "") return { conflicts: [...new Set(files.filter((file) => file !== ""))].sort() };
   if (result.code === 129) throw new RookeryError("git_failed", "merging needs git 2.38 or newer; install it");

@@ -1,0 +1,168 @@
+import { execFileSync, spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "rolldown";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { MergeHow } from "../../domain/index.ts";
+import { killMarked } from "../../stdx/index.ts";
+import { temporaryFolder } from "../../testing/repository.ts";
+import { MARKER, type Scene } from "../test-scene.ts";
+import { merge, sweepMerges, wasPublished, type MergeOptions } from "./index.ts";
+import type { ChildOptions, ChildSays } from "./test-child.ts";
+import { expectSound, lines, openStory, stateOf } from "./test-story.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const children = new Set<ChildProcessWithoutNullStreams>();
+let folder = "";
+
+/** Node 20 runs no TypeScript. */
+beforeAll(async () => {
+  const cache = join(ROOT, "node_modules", ".cache");
+  mkdirSync(cache, { recursive: true });
+  folder = mkdtempSync(join(cache, "rookery-merge-"));
+  const input = fileURLToPath(new URL("./test-child.ts", import.meta.url));
+  const output = { file: join(folder, "child.mjs"), codeSplitting: false };
+  await build({ input, platform: "node", transform: { target: "node20" }, output, logLevel: "silent" });
+});
+
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function startChild(scene: Scene, options: Omit<ChildOptions, "path">, path = "") {
+  const env = { ...scene.env, PATH: `${path}${scene.env["PATH"] ?? ""}` };
+  const given = JSON.stringify({ ...options, path: scene.user.path } satisfies ChildOptions);
+  const child = spawn(process.execPath, [join(folder, "child.mjs"), given], { env });
+  children.add(child);
+  child.stderr.pipe(process.stderr);
+  const said = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    async said(name: string): Promise<string> {
+      const next = await said.next();
+      const line = next.done === true ? {} : (JSON.parse(next.value) as ChildSays);
+      expect(Object.keys(line)).toEqual([name]);
+      return String(Object.values(line)[0]);
+    },
+    async kill() {
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
+      await ended;
+      children.delete(child);
+    },
+  };
+}
+
+function mergeHere({ repository }: Scene, how: MergeHow, more: Partial<MergeOptions> = {}) {
+  return merge(repository, { branch: "task", into: "main", how, message: "Merge task x", marker: MARKER, ...more });
+}
+
+async function expectMergedOnce(scene: Scene, how: MergeHow, before: string): Promise<void> {
+  const { user } = scene;
+  const count = await user.git("rev-list", "--count", "--first-parent", `${before}..main`);
+  expect(count).toBe(how === "rebase" ? "2" : "1");
+  expect(await user.git("show", "main:a.txt")).toBe(lines({ 2: "by the task" }).trimEnd());
+  expect(await user.git("status", "--porcelain")).toBe("");
+  await expectSound(scene);
+}
+
+describe.each(["merge", "squash", "rebase"] as const)("a %s whose process is killed", (how) => {
+  it("before it is published has changed nothing, and is done by the next one", async () => {
+    await using scene = await openStory();
+    const before = await stateOf(scene);
+    const main = await scene.user.git("rev-parse", "main");
+    const child = startChild(scene, { how, stopAt: "prepared" });
+    await child.said("marker");
+    const commit = await child.said("prepared");
+    await child.kill();
+    expect(await stateOf(scene)).toEqual(before);
+    expect(await wasPublished(scene.repository, { into: "main", commit })).toBe(false);
+    expect(await mergeHere(scene, how, { earlier: commit })).toMatchObject({ outcome: "merged", commits: 2 });
+    await expectMergedOnce(scene, how, main);
+  });
+
+  it("after it was published is known to be done", async () => {
+    await using scene = await openStory();
+    const main = await scene.user.git("rev-parse", "main");
+    const child = startChild(scene, { how, stopAt: "merged" });
+    await child.said("marker");
+    const commit = await child.said("prepared");
+    expect(await child.said("merged")).toBe(commit);
+    await child.kill();
+    expect(await wasPublished(scene.repository, { into: "main", commit })).toBe(true);
+    expect(await mergeHere(scene, how, { earlier: commit })).toMatchObject({ outcome: "merged", commit });
+    await expectMergedOnce(scene, how, main);
+  });
+
+  it.each(["main", "other"])(
+    "while git publishes it is published nevertheless, and not twice, with %s checked out",
+    async (on) => {
+      await using scene = await openStory();
+      await using place = await temporaryFolder();
+      const { user, repository } = scene;
+      await user.git("checkout", "--quiet", on);
+      const main = await user.git("rev-parse", "main");
+      const held = holdGit(place.path);
+      const child = startChild(scene, { how }, `${place.path}:`);
+      const marker = await child.said("marker");
+      const commit = await child.said("prepared");
+      await held.reached();
+      await child.kill();
+      await killMarked(marker); // as whoever starts next does
+      expect(await wasPublished(repository, { into: "main", commit })).toBe(false);
+      const report = await mergeHere(scene, how, {
+        earlier: commit,
+        prepared: async () => {
+          await held.letGo();
+          await vi.waitFor(
+            async () => expect(await wasPublished(repository, { into: "main", commit })).toBe(true),
+            9_000,
+          );
+        },
+      });
+      expect(report).toMatchObject({ outcome: "merged", commit });
+      await expectMergedOnce(scene, how, main);
+    },
+  );
+});
+
+it("a temporary checkout is swept once its owner was killed, and not before", async () => {
+  await using scene = await openStory();
+  await using place = await temporaryFolder();
+  const { user, repository } = scene;
+  const before = await stateOf(scene);
+  const pipe = join(place.path, "reached");
+  execFileSync("mkfifo", [pipe, join(place.path, "never")]);
+  const gate = `mkdir -p deep/er; chmod 500 deep; echo here > ${pipe}; read x < ${join(place.path, "never")}`;
+  const child = startChild(scene, { how: "merge", gate });
+  const marker = await child.said("marker");
+  await readFile(pipe);
+  expect(await sweepMerges(repository)).toBe(0);
+  expect(await readdir(join(user.path, ".rookery", "merging"))).toEqual([`${marker}-1`]);
+  await child.kill();
+  expect(await killMarked(marker)).toBeGreaterThan(0);
+  expect(await sweepMerges(repository)).toBe(1);
+  expect(await sweepMerges(repository)).toBe(0);
+  expect(await stateOf(scene)).toEqual(before);
+  await expectSound(scene);
+});
+
+/** A git in front of the real one, which stops before it publishes until it is let go. */
+function holdGit(folder: string) {
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const [reached, go] = [join(folder, "reached"), join(folder, "go")];
+  execFileSync("mkfifo", [reached, go]);
+  const script = [
+    "#!/bin/sh",
+    'case " $* " in',
+    `*" --ff-only "* | *" update-ref "*) echo here > '${reached}'; read line < '${go}' ;;`,
+    "esac",
+    `exec '${real}' "$@"`,
+  ];
+  writeFileSync(join(folder, "git"), script.join("\n"), { mode: 0o755 });
+  return { reached: () => readFile(reached), letGo: () => writeFile(go, "go\n") };
+}
