@@ -31,6 +31,8 @@ export interface ArgumentSpec {
 export interface OptionSpec {
   /** `--name` or `--name <value>`. */
   readonly flags: string;
+  /** One letter that is typed instead of `--name`: `-f`. */
+  readonly short?: string;
   readonly summary: string;
   readonly choices?: readonly string[];
   /** May be given several times; its value is a list then. */

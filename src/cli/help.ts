@@ -1,5 +1,5 @@
 /** The help of a command, from its row in the table. */
-import type { ArgumentSpec, CommandSpec } from "./command.ts";
+import type { ArgumentSpec, CommandSpec, OptionSpec } from "./command.ts";
 import { columns } from "./format.ts";
 import { pathText } from "./parse.ts";
 
@@ -8,7 +8,7 @@ export function helpText(path: readonly CommandSpec[]): string {
   const { summary, arguments: args = [], options = [], commands = [], notes, examples = [] } = command;
   const shown = commands.filter(({ hidden }) => hidden !== true);
   const flags = [
-    ...options.map((option) => [option.flags, withChoices(option) + (option.repeatable === true ? MANY : "")]),
+    ...options.map((option) => [flagsOf(option), withChoices(option) + (option.repeatable === true ? MANY : "")]),
     ...(path.length === 1 ? [["--version", "print the version"]] : []),
     ["--help", "explain this command"],
   ];
@@ -33,6 +33,10 @@ export function helpText(path: readonly CommandSpec[]): string {
 }
 
 const MANY = " (may be given several times)";
+
+function flagsOf({ flags, short }: OptionSpec): string {
+  return short === undefined ? flags : `${short}, ${flags}`;
+}
 
 function section(title: string, rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? "" : `${title}:\n${columns(rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]))}`;

@@ -23,7 +23,7 @@ export interface Io {
   outputFailed(): boolean;
 }
 
-export type Output = Writable & { readonly isTTY?: boolean };
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 export function processIo(version: string): Io {
   const output = watchOutput();
@@ -97,7 +97,7 @@ export function say(io: Pick<Io, "stderr" | "env">, line: string, more: readonly
 }
 
 const COMMAND =
-  /(?<!npx )\brookery (?=(?:run|sessions|usage|acp|mcp|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
+  /(?<!npx )\brookery (?=(?:run|task|sessions|serve|usage|acp|mcp|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
 
 /** What is to be typed, as it can be typed here: npx and `npm start` run it where the shell does not find it. */
 export function asTyped({ env }: Pick<Io, "env">, text: string): string {

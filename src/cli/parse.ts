@@ -55,6 +55,7 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
   const options: Record<string, string | boolean | string[]> = {};
   const restAt = command.arguments?.findIndex(({ rest }) => rest === true) ?? -1;
   const known = new Map((command.options ?? []).map((option) => [longOf(option), option]));
+  const short = new Map((command.options ?? []).map((option) => [option.short, option]));
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? "";
     if (word === "--") {
@@ -71,12 +72,13 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
       continue;
     }
     const [flag, inline] = splitOnce(word);
-    const option = known.get(flag);
+    const option = known.get(flag) ?? short.get(flag);
     if (option === undefined) throw unknownOption(flag, [...known.keys(), "--help"], path);
     const separate = inline === undefined && takesValue(option);
     if (separate) index += 1;
     const value = valueOf(option, separate ? words[index] : inline, path);
-    options[keyOf(flag)] = option.repeatable === true ? [...listIn(options[keyOf(flag)]), String(value)] : value;
+    const key = keyOf(longOf(option));
+    options[key] = option.repeatable === true ? [...listIn(options[key]), String(value)] : value;
   }
   return { wants: "run", command, args: checked(args, path), options };
 }

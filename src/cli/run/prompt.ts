@@ -6,22 +6,22 @@ import type { Io } from "../io.ts";
 
 /** Undefined where nothing was typed and a session is to go on; a pipe is then read only for `-`. */
 export async function readPrompt(io: Io, typed: string | undefined, goesOn: boolean): Promise<string | undefined> {
-  if (typed !== undefined && typed !== "-") return notEmpty(typed);
-  if (typed === undefined && goesOn) return undefined;
+  return typed === undefined && goesOn ? undefined : requirePrompt(io, typed, "rookery run");
+}
+
+/** `command` is what to type the prompt after. */
+export async function requirePrompt(io: Io, typed: string | undefined, command: string): Promise<string> {
   if (typed === undefined && io.stdin.isTTY === true) {
-    throw usage('say what to do: rookery run "PROMPT"; see rookery run --help');
+    throw usage(`say what to do: ${command} "PROMPT"; see ${command} --help`);
   }
-  return notEmpty(await readStdin(io, "the prompt"));
+  const text = typed === undefined || typed === "-" ? await readStdin(io, "the prompt") : typed;
+  if (text.trim() === "") throw usage(`the prompt is empty; say what to do: ${command} "PROMPT"`);
+  return text;
 }
 
 /** All of a pipe. Rejects with `input_too_large`, or `input_invalid` where it is no text. */
 export async function readStdin({ stdin }: Io, what: string): Promise<string> {
   return decode(await readBounded(stdin, what), what);
-}
-
-function notEmpty(text: string): string {
-  if (text.trim() === "") throw usage('the prompt is empty; say what to do: rookery run "PROMPT"');
-  return text;
 }
 
 async function readBounded(stdin: Io["stdin"], what: string): Promise<Buffer> {

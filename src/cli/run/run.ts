@@ -1,8 +1,6 @@
 /** `rookery run`: gives an agent a prompt, or goes on with a turn that was left, and shows what happens. */
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
-import { trust, trustState } from "../../config/trust.ts";
-import { isRookeryError } from "../../domain/errors.ts";
 import { PermissionPolicy } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { Rookery } from "../../rookery.ts";
@@ -10,16 +8,15 @@ import { loadState } from "../../session/open.ts";
 import type { Session } from "../../session/session.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
-import { asTyped, type Io, isAttended, print, say } from "../io.ts";
+import { asTyped, type Io, isAttended, print } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
-import { visible } from "../printable.ts";
 import { findSession } from "../sessions/find.ts";
 import { namingOthers } from "./instead.ts";
 import { drive, hasWork } from "./drive.ts";
 import { readPrompt } from "./prompt.ts";
-import { confirm } from "./question.ts";
 import { started } from "./start.ts";
+import { trusting } from "./trusting.ts";
 
 export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const named = textOption(options, "session");
@@ -71,26 +68,6 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
 async function waits(store: SessionStore, sessionId: string): Promise<boolean> {
   const { requests } = await loadState(store, sessionId);
   return requests.some(({ answer }) => answer === undefined || answer.by === "person");
-}
-
-/** On a terminal the question of trust is asked once, here. */
-async function trusting(
-  { io, cwd, signal }: { io: Io; cwd: string; signal: AbortSignal },
-  open: () => Promise<Session>,
-): Promise<Session> {
-  try {
-    return await open();
-  } catch (error) {
-    if (!isRookeryError(error, "not_trusted") || !isAttended(io)) throw error;
-    const state = await trustState(cwd, io.env);
-    if (state.status !== "untrusted") throw error;
-    const names = (files: readonly string[]) => files.map(visible).join(", ");
-    const what = state.changed.length > 0 ? `changed: ${names(state.changed)}` : names(state.files);
-    say(io, `${visible(state.root)} brings what can run commands and steer agents (${what})`);
-    if (!(await confirm(io, "Trust it?", signal))) throw error;
-    await trust(cwd, io.env);
-    return await open();
-  }
 }
 
 async function tellHowToGoOn(io: Io, session: Session, { json, code }: { json: boolean; code: ExitCode }) {

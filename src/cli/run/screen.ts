@@ -7,6 +7,8 @@ import { EMPTY_VIEW, show, waitingFor } from "./view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
+  /** A line that is not of a turn, and what is waited for after it while no turn runs. */
+  tell(text: string | undefined, waits?: string): Promise<void>;
   /** Takes note of what was shown elsewhere, so that what follows is understood. */
   recall(event: SessionEvent): void;
   /** While a question is asked nothing else is drawn. */
@@ -21,8 +23,10 @@ export function openScreen(io: Io, json: boolean): Screen {
   let view = EMPTY_VIEW;
   let held = false;
   let running = false;
+  let between: string | undefined;
   const spin = (): void => {
-    if (running && !held && view.atStart) spinner.wait(waitingFor(view));
+    const label = running ? waitingFor(view) : between;
+    if (label !== undefined && !held && view.atStart) spinner.wait(label);
     else spinner.clear();
   };
   const take = (event: SessionEvent): string => {
@@ -42,6 +46,16 @@ export function openScreen(io: Io, json: boolean): Screen {
       if (json) return printJson(io, event);
       if (text !== "") spinner.clear();
       await print(io, text);
+      spin();
+    },
+    async tell(text, waits) {
+      between = waits;
+      if (!json && text !== undefined) {
+        const before = view.atStart ? "" : "\n";
+        view = { ...view, atStart: true };
+        spinner.clear();
+        await print(io, `${before}${text}\n`);
+      }
       spin();
     },
     hold(now) {

@@ -18,7 +18,7 @@ const ERASE = "\r\u001b[2K";
 /** For pipes and simple terminals. */
 export const noSpinner: Spinner = { wait: () => undefined, clear: () => undefined, [Symbol.dispose]: () => undefined };
 
-export function startSpinner(stream: Output & { readonly columns?: number }): Spinner {
+export function startSpinner(stream: Output): Spinner {
   let timer: NodeJS.Timeout | undefined;
   let drawn = false;
   const clear = (): void => {

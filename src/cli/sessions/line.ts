@@ -6,8 +6,12 @@ import { oneLine } from "../printable.ts";
 const LENGTH = 160;
 
 export function lineOf(event: SessionEvent): string {
-  const head = `${String(event.seq).padStart(5)}  ${clockTime(event.at)}  ${event.type.padEnd(20)}`;
-  return `${head} ${oneLine(detailOf(event), LENGTH)}`.trimEnd();
+  return lineWith(event, detailOf(event));
+}
+
+export function lineWith({ seq, at, type }: { seq: number; at: string; type: string }, detail: string): string {
+  const head = `${String(seq).padStart(5)}  ${clockTime(at)}  ${type.padEnd(20)}`;
+  return `${head} ${oneLine(detail, LENGTH)}`.trimEnd();
 }
 
 /** Where the reader is; the date and the zone are in the JSON. */

@@ -10,10 +10,11 @@ import { asTyped, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { oneLine } from "../printable.ts";
-import { type Asked, detailsOf, openRequests, subjectOf } from "../run/asked.ts";
+import { openRequests } from "../run/asked.ts";
 import { usageWords } from "../run/view.ts";
 import { findSession } from "./find.ts";
 import { commandToGoOn, goesOnInside } from "./going-on.ts";
+import { requestText } from "./request.ts";
 
 export async function showSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
   await using rookery = await openLog(io);
@@ -23,7 +24,7 @@ export async function showSession({ io, args: [named = ""], options }: Call): Pr
   else {
     const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
     const isLost = left && !goesOnInside(state); // whoever asked is gone, and hears no answer
-    const requests = isLost ? [] : (await openRequests(rookery.store, state)).map(waitingFor(id));
+    const requests = isLost ? [] : (await openRequests(rookery.store, state)).map((asked) => requestText(id, asked));
     await print(io, asTyped(io, factsOf(state, left) + requests.join("")));
   }
   return EXIT.done;
@@ -69,19 +70,4 @@ function usedByEach({ usageByAgent }: SessionState): [string, string][] {
   const agents = Object.entries(usageByAgent);
   if (agents.length < 2) return [];
   return agents.map(([agent, usage]) => [`used by ${oneLine(agent)}`, usageWords(usage).join(" · ")]);
-}
-
-function waitingFor(sessionId: string): (asked: Asked) => string {
-  return (asked) => {
-    const [first = "", ...others] = answersTo(asked).map(
-      (word) => `rookery answer ${sessionId} ${asked.requestId} ${word}`,
-    );
-    const answers = [`answer with: ${first}`, ...others.map((other) => `         or: ${other}`)];
-    return `\n${[`waiting for ${subjectOf(asked)}:`, ...detailsOf(asked), ...answers].join("\n")}\n`;
-  };
-}
-
-function answersTo({ question }: Asked): string[] {
-  if (question === undefined) return ["allow", "always", "deny"];
-  return [question.url === undefined ? "accept --content '{…}'" : "accept", "decline", "cancel"];
 }

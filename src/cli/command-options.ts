@@ -1,0 +1,10 @@
+/** Options that many commands have. */
+import type { OptionSpec } from "./command.ts";
+
+export const JSON_OPTION: OptionSpec = { flags: "--json", summary: "print JSON, one value per line" };
+
+export const PERMISSIONS_OPTION: OptionSpec = {
+  flags: "--permissions <policy>",
+  summary: "for each change ask, or allow only reading, all, or nothing",
+  choices: ["ask", "read", "all", "none"],
+};
