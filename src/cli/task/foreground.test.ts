@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { deferred } from "../../stdx/deferred.ts";
+import type { TaskEventBody } from "../../domain/task/events.ts";
+import type { TaskView } from "../../domain/task/view.ts";
+import { EXIT } from "../exit.ts";
+import { collectingIo } from "../test-printed.ts";
+import { startTask } from "./start.ts";
+import { taskView, testDoor, type TestDoor } from "./test-door.ts";
+
+const TREE = { path: "/w/a", branch: "rookery/a", base: "main", baseCommit: "0123456789", removed: false };
+const { removed: _, ...MADE_AS } = TREE;
+const MADE: TaskEventBody = { type: "worktree.made", ...MADE_AS, anew: true };
+
+let io: ReturnType<typeof collectingIo>;
+let door: TestDoor;
+let answered: unknown[];
+beforeEach(() => {
+  io = collectingIo("/somewhere");
+  answered = [];
+});
+
+/** A door whose tasks are run by `run`. */
+function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view: Partial<TaskView> = {}): void {
+  door = testDoor([], {
+    start: async () => {
+      door.views = [taskView({ id: "a", ...view })];
+      door.happen("a", { type: "task.started", run: 1, owner: "me" });
+      return taskView({ id: "a", ...view });
+    },
+    stop: async (id) => {
+      door.change(id, { status: "stopped", worktree: TREE });
+      return taskView({ id, status: "stopped", worktree: TREE });
+    },
+    runner: {
+      run,
+      answer: async (...given) => {
+        answered.push(given);
+      },
+    },
+  });
+}
+
+const start = (options = {}) => startTask({ io, args: ["Do it"], options }, door);
+
+describe("a task that runs in front of a person", () => {
+  it("shows its own steps and those of its agent, and how it ended", async () => {
+    doorThat(
+      async (id) => {
+        const sessionId = "ses_1";
+        door.happen(id, MADE);
+        door.happen(id, { type: "output.text", from: "setup", text: "installed\u001b[2J 3 packages\n" });
+        door.happen(id, { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId });
+        door.happen(id, { type: "turn.started", sessionId, turnId: "t", input: [{ type: "text", text: "Do it" }] });
+        door.happen(id, { type: "message.delta", sessionId, messageId: "m", text: "Working" });
+        door.happen(id, {
+          type: "stage.ended",
+          stage: 0,
+          name: "coder",
+          passed: false,
+          message: "tests fail",
+          backTo: 0,
+        });
+        door.happen(id, { type: "task.ended", outcome: "done" });
+        door.change(id, { status: "done", ranMs: 5_000 });
+      },
+      { stages: ["coder", "check"] },
+    );
+    expect(await start()).toBe(EXIT.done);
+    expect(io.text().split("\n")).toEqual([
+      "task a in /repo; Ctrl-C stops it",
+      "worktree /w/a on rookery/a, from main (012345678)",
+      "installed[2J 3 packages",
+      "▸ coder in ses_1",
+      "Working",
+      "✗ coder did not pass: tests fail; it goes back to stage 1",
+      expect.stringMatching(/^task a is done · .* · 5\.0s$/),
+      "rookery task diff a · rookery task merge a",
+      "",
+    ]);
+  });
+
+  it("is a line of JSON for each event, and nothing else", async () => {
+    doorThat(async (id) => {
+      door.happen(id, MADE);
+      door.change(id, { status: "done" });
+    });
+    expect(await start({ json: true })).toBe(EXIT.done);
+    const lines = io.text().trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { position: 1, type: "task.started" },
+      { position: 2, type: "worktree.made" },
+    ]);
+  });
+
+  it("that failed ends with 1, its reason, and where its worktree is", async () => {
+    doorThat(async (id) => door.change(id, { status: "failed", message: "no luck", worktree: TREE }));
+    expect(await start()).toBe(EXIT.failed);
+    expect(io.text()).toContain(
+      "rookery: task a failed: no luck; its worktree stays: /w/a; go on: rookery task resume a\n",
+    );
+  });
+
+  it("that needs others says so, and who runs it then", async () => {
+    doorThat(async () => undefined, { needs: ["b"] });
+    expect(await start()).toBe(EXIT.done);
+    expect(io.text()).toContain("task a waits for b; nobody runs it until then but: rookery serve\n");
+  });
+
+  it("asks, and tells how to answer where nobody is at the terminal", async () => {
+    doorThat(async (id) => {
+      door.happen(id, {
+        type: "permission.requested",
+        sessionId: "ses_1",
+        requestId: "r1",
+        toolId: "t",
+        tool: "bash",
+        title: "x",
+        kind: "execute",
+        input: { command: "make" },
+      });
+      await vi.waitFor(() => expect(io.text()).toContain("rookery answer ses_1 r1 allow"));
+      door.change(id, { status: "done" });
+    });
+    expect(await start()).toBe(EXIT.done);
+    expect(io.text()).toContain("waiting for a decision on bash:\n  command: make\n");
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("is stopped by %s, and says where its worktree is", async (signal) => {
+    const started = deferred<undefined>();
+    doorThat(async (_, ended) => {
+      started.resolve(undefined);
+      await new Promise<void>((resolve) => ended.addEventListener("abort", () => resolve()));
+    });
+    const running = start();
+    await started.promise;
+    process.emit(signal);
+    expect(await running).toBe(EXIT.cancelled);
+    expect(door.calls).toContainEqual(["stop", "a", { reason: "interrupted" }]);
+    expect(io.text()).toContain(
+      "rookery: task a was stopped; its worktree stays: /w/a; go on: rookery task resume a\n",
+    );
+  });
+
+  it("whose run fails ends in its words, and the log is shown up to there", async () => {
+    doorThat(async (id) => {
+      door.happen(id, MADE);
+      throw new Error("the disk is on fire");
+    });
+    await expect(start()).rejects.toThrow("the disk is on fire");
+    expect(io.text()).toContain("worktree /w/a");
+  });
+});

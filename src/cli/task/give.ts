@@ -1,0 +1,44 @@
+/** Hands a task over to whoever runs it: a server, this process, or nobody yet. */
+import type { TaskView } from "../../domain/task/view.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { asTyped, print, printJson } from "../io.ts";
+import { isSet } from "../options.ts";
+import { oneLine } from "../printable.ts";
+import type { TaskDoor } from "./door.ts";
+import { runInForeground } from "./foreground.ts";
+
+/** `give` starts or resumes it. */
+export async function giveTask(
+  { io, options }: Call,
+  door: TaskDoor,
+  give: () => Promise<TaskView>,
+): Promise<ExitCode> {
+  const json = isSet(options, "json");
+  const { server, runner } = door;
+  const after = await door.head();
+  const task = await give();
+  if (runner !== undefined && !isSet(options, "detach")) {
+    if (!json) await print(io, `task ${task.id} in ${oneLine(task.repository)}; Ctrl-C stops it\n`);
+    return await runInForeground({ io, door, runner, task, after, json });
+  }
+  if (json) await printJson(io, task);
+  else await print(io, asTyped(io, handedOver(task, server)));
+  return EXIT.done;
+}
+
+function handedOver({ id, repository, worktree }: TaskView, server: string | undefined): string {
+  const where =
+    worktree === undefined || worktree.removed ? `a worktree of ${oneLine(repository)}` : oneLine(worktree.path);
+  const who =
+    server === undefined ? "is queued; nobody runs it until: rookery serve" : `is given to the server at ${server}`;
+  const next = [
+    ["rookery task", "see how all are"],
+    [`rookery task logs ${id} -f`, "watch it"],
+    [`rookery task diff ${id}`, "see what it changed"],
+    [`rookery task stop ${id}`, "stop it; its worktree stays"],
+  ] as const;
+  const width = Math.max(...next.map(([command]) => command.length));
+  const lines = next.map(([command, what]) => `  ${command.padEnd(width)}   ${what}`);
+  return `task ${id} ${who}\nit works in ${where}\n${lines.join("\n")}\n`;
+}

@@ -1,0 +1,19 @@
+/** `rookery task resume`: a task goes on in its worktree and its session. */
+import type { Call } from "../command.ts";
+import { type ExitCode, usage } from "../exit.ts";
+import { textOption } from "../options.ts";
+import { readStdin } from "../run/prompt.ts";
+import { budgetOf } from "./amounts.ts";
+import type { TaskDoor } from "./door.ts";
+import { findTask } from "./find.ts";
+import { giveTask } from "./give.ts";
+
+export async function resumeTask(call: Call, door: TaskDoor): Promise<ExitCode> {
+  const [named = "", typed] = call.args;
+  const text = textOption(call.options, "budget");
+  const budget = text === undefined ? undefined : budgetOf(text);
+  const { id } = await findTask(door.tasks, named);
+  const prompt = typed === "-" ? await readStdin(call.io, "the prompt") : typed;
+  if (prompt?.trim() === "") throw usage(`the prompt is empty; without one it just goes on: rookery task resume ${id}`);
+  return giveTask(call, door, () => door.tasks.resume(id, { prompt, budget }));
+}

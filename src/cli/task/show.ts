@@ -1,0 +1,85 @@
+/** `rookery task show`: all that is known of a task, and how to answer what it waits for. */
+import { NO_USAGE } from "../../domain/state.ts";
+import type { TaskView } from "../../domain/task/view.ts";
+import type { Call } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { columns, duration, localTime } from "../format.ts";
+import { asTyped, print, printJson } from "../io.ts";
+import { isSet } from "../options.ts";
+import { oneLine } from "../printable.ts";
+import { usageWords } from "../run/view.ts";
+import { requestText } from "../sessions/request.ts";
+import type { TaskDoor } from "./door.ts";
+import { findTask } from "./find.ts";
+import { openRequests } from "./requests.ts";
+import { hasEnded, lastWords, MERGED, shortCommit } from "./words.ts";
+
+export async function showTask({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
+  const task = await findTask(door.tasks, named);
+  if (isSet(options, "json")) await printJson(io, task);
+  else {
+    const requests = await openRequests(door, task);
+    const waits = requests.map(({ sessionId, asked }) => requestText(sessionId, asked));
+    await print(io, asTyped(io, [factsOf(task), ...waits, nextOf(task)].join("")));
+  }
+  return EXIT.done;
+}
+
+function factsOf(task: TaskView): string {
+  const { worktree, merge, stages, stage } = task;
+  const kept = worktree === undefined ? undefined : `${worktree.path}${worktree.removed ? " (removed)" : ""}`;
+  const facts: [string, string | undefined][] = [
+    ["task", task.id],
+    ["title", task.title],
+    ["prompt", oneLine(task.prompt, 500)],
+    ["status", statusOf(task)],
+    ["agent", task.agent],
+    ["stage", stages.length < 2 ? undefined : `${stage ?? "none"} (of ${stages.join(" → ")})`],
+    ["repository", task.repository],
+    ["worktree", kept],
+    ["branch", worktree && `${worktree.branch}, from ${worktree.base} (${shortCommit(worktree.baseCommit)})`],
+    ["port", worktree?.port === undefined || worktree.removed ? undefined : String(worktree.port)],
+    ["needs", task.needs.join(", ") || undefined],
+    ["priority", task.priority === 0 ? undefined : String(task.priority)],
+    ["given", localTime(task.createdAt)],
+    ["started", task.startedAt && localTime(task.startedAt)],
+    ["ended", task.endedAt && localTime(task.endedAt)],
+    ["ran", task.startedAt && `${duration(task.ranMs)}${task.runs > 1 ? ` in ${task.runs} runs` : ""}`],
+    ["used", isUnused(task) ? undefined : usageWords(task.usage).join(" · ")],
+    ...task.sessions.map(({ id, stage: of }): [string, string] => ["session", `${id} (${of})`]),
+    ["merge", merge && mergeWords(merge)],
+    ["conflicts", merge?.conflicts?.join(", ") || undefined],
+    ["last", hasEnded(task) ? undefined : lastWords(task) || undefined],
+  ];
+  return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
+}
+
+function statusOf(task: TaskView): string {
+  const { status, message, code, notBefore } = task;
+  const until = notBefore === undefined ? "" : ` until ${localTime(notBefore)}`;
+  const why = message === undefined ? "" : `: ${message}${code === undefined ? "" : ` (${code})`}`;
+  return `${status}${until}${why}`;
+}
+
+function mergeWords({ how, into, outcome, commit, message }: NonNullable<TaskView["merge"]>): string {
+  const done = outcome === undefined ? "is being done" : MERGED[outcome];
+  const where = outcome === "merged" && commit !== undefined ? ` as ${shortCommit(commit)}` : "";
+  return `${how} into ${into}: ${done}${where}${message === undefined ? "" : `: ${message}`}`;
+}
+
+function isUnused({ usage }: TaskView): boolean {
+  return usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
+}
+
+/** What a person may want to type now. */
+function nextOf(task: TaskView): string {
+  const { id, status, worktree, merge, removed } = task;
+  if (removed || status === "waiting") return "";
+  const hasTree = worktree !== undefined && !worktree.removed;
+  const commands = [
+    ...(hasTree ? ["diff"] : []),
+    ...(hasTree && hasEnded(task) && merge?.outcome !== "merged" ? ["merge"] : []),
+    ...(hasEnded(task) ? ["resume", "remove"] : ["logs", "stop"]),
+  ];
+  return `\nnext: ${commands.map((name) => `rookery task ${name} ${id}${name === "logs" ? " -f" : ""}`).join(", ")}\n`;
+}

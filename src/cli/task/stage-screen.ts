@@ -1,0 +1,67 @@
+/** What a person sees of a task that runs in front of them: its own lines between those of its agents' turns. */
+import type { TaskEvent } from "../../domain/task/events.ts";
+import type { TaskView } from "../../domain/task/view.ts";
+import { hasColour, type Io } from "../io.ts";
+import { type Colour, coloured, plain } from "../paint.ts";
+import { oneLine, printable } from "../printable.ts";
+import type { Screen } from "../run/screen.ts";
+import { detailOf } from "./words.ts";
+
+/** The text, with its colour and mark, and what is waited for after it. */
+interface Line {
+  readonly text?: string;
+  readonly colour?: Colour;
+  readonly mark?: string;
+  readonly waits?: string;
+}
+
+export async function showTaskEvent(io: Io, screen: Screen, task: TaskView, event: TaskEvent): Promise<void> {
+  const paint = hasColour(io) ? coloured : plain;
+  const { text, colour, mark, waits } = lineOf(event, task.stages.length > 1);
+  const marked = mark === undefined || colour === undefined ? "" : `${paint(colour, mark)} `;
+  const whole =
+    text === undefined ? undefined : mark === undefined && colour !== undefined ? paint(colour, text) : text;
+  await screen.tell(whole === undefined ? undefined : `${marked}${whole}`, waits);
+}
+
+function lineOf(event: TaskEvent, hasStages: boolean): Line {
+  const detail = oneLine(detailOf(event));
+  switch (event.type) {
+    case "task.created":
+    case "task.started":
+      return { waits: "preparing the worktree" };
+    case "worktree.made":
+      return { text: `worktree ${detail}`, colour: "dim", waits: "setting it up" };
+    case "worktree.ready":
+      return { waits: "starting the agent" };
+    case "output.text":
+      return { text: printable(event.text).trimEnd(), colour: "dim", waits: event.from };
+    case "stage.started":
+      return { ...(hasStages && { text: detail, colour: "bold", mark: "▸" }), waits: event.name };
+    case "stage.ended":
+      if (!event.passed) return { text: detail, colour: "red", mark: "✗" };
+      return hasStages ? { text: detail, colour: "green", mark: "✓" } : {};
+    case "task.queued":
+      return { text: `queued: ${detail}`, colour: "dim", waits: "waiting for its turn" };
+    case "task.parked":
+      return { text: `parked ${detail}`, colour: "yellow", mark: "!", waits: "waiting for a limit to pass" };
+    case "merge.asked":
+      return { text: `merge: ${detail}`, colour: "dim", waits: "merging" };
+    case "merge.ended":
+      return {
+        text: detail,
+        colour: event.outcome === "merged" ? "green" : "yellow",
+        mark: event.outcome === "merged" ? "✓" : "!",
+      };
+    case "notice":
+      return event.level === "info"
+        ? { text: oneLine(event.message), colour: "dim" }
+        : { text: oneLine(event.message), colour: event.level === "error" ? "red" : "yellow", mark: "!" };
+    case "merge.prepared":
+    case "task.stop_asked":
+    case "task.ended": // how it ended is said at the end
+    case "worktree.removed":
+    case "task.removed":
+      return {};
+  }
+}

@@ -1,0 +1,442 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { RookeryError } from "../../domain/errors.ts";
+import { NO_USAGE } from "../../domain/state.ts";
+import type { MergeReport, TaskDiff } from "../../domain/task/view.ts";
+import type { Call, Options } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { Io } from "../io.ts";
+import { collectingIo } from "../test-printed.ts";
+import { printDiff } from "./diff.ts";
+import type { TaskDoor } from "./door.ts";
+import { findTask } from "./find.ts";
+import { collectTasks } from "./gc.ts";
+import { listTasks } from "./list.ts";
+import { printLogs } from "./logs.ts";
+import { mergeTask } from "./merge.ts";
+import { removeTask } from "./remove.ts";
+import { resumeTask } from "./resume.ts";
+import { showTask } from "./show.ts";
+import { startTask } from "./start.ts";
+import { stopTask } from "./stop.ts";
+import { taskView, terminalIo, testDoor, type TestDoor } from "./test-door.ts";
+
+type Work = (call: Call, door: TaskDoor) => Promise<ExitCode>;
+
+let io: Io & { text(): string };
+let door: TestDoor;
+beforeEach(() => {
+  io = collectingIo("/somewhere");
+});
+
+async function shown(work: Work, args: readonly string[] = [], options: Options = {}): Promise<[ExitCode, string]> {
+  const before = io.text().length;
+  const code = await work({ io, args, options }, door);
+  return [code, io.text().slice(before)];
+}
+
+const lines = (text: string) => text.trimEnd().split("\n");
+const TREE = { path: "/repo/.rookery/worktrees/a", branch: "rookery/a", base: "main", baseCommit: "0123456789abcdef" };
+
+describe("a task is meant", () => {
+  beforeEach(() => {
+    door = testDoor(["fix-b", "fix-a", "docs", "fix"].map((id) => taskView({ id })));
+  });
+
+  it.each([
+    ["docs", "docs"],
+    ["d", "docs"],
+    ["fix-a", "fix-a"],
+    ["fix", "fix"],
+    ["last", "fix-b"],
+  ])("by %s: %s", async (named, id) => {
+    expect(await findTask(door.tasks, named)).toMatchObject({ id });
+  });
+
+  it.each([
+    ["fix-", "usage", "2 tasks begin with fix-: fix-b, fix-a; type more of the id"],
+    ["nothing", "task_not_found", "there is no task nothing; see what there is: rookery task list --all"],
+    ["../../etc", "task_not_found", "there is no task ../../etc; "],
+    ["", "task_not_found", 'there is no task ""; '],
+  ])("by none of %j", async (named, code, message) => {
+    await expect(findTask(door.tasks, named)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it("by its beginning, although it is on a later page", async () => {
+    door.views = [...Array.from({ length: 450 }, (_, index) => taskView({ id: `t${index}` })), taskView({ id: "old" })];
+    expect(await findTask(door.tasks, "ol")).toMatchObject({ id: "old" });
+  });
+
+  it("by last, where there is none, is answered with what to do", async () => {
+    door.views = [];
+    await expect(findTask(door.tasks, "last")).rejects.toThrow('start one: rookery task start "PROMPT"');
+  });
+});
+
+describe("list", () => {
+  it("is a table of what there is, one that was told and one that waits", async () => {
+    door = testDoor([
+      taskView({ id: "a", status: "waiting", startedAt: "x", ranMs: 5_000, stage: "coder" }),
+      taskView({
+        id: "b",
+        status: "failed",
+        startedAt: "x",
+        ranMs: 65_000,
+        message: "no luck\u001b[2J",
+        agent: "codex",
+      }),
+      taskView({ id: "c", needs: ["a", "b"] }),
+      taskView({
+        id: "d",
+        status: "running",
+        startedAt: "x",
+        ranMs: 7_300_000,
+        usage: { ...NO_USAGE, inputTokens: 12_000, outputTokens: 345, costUsd: 1.5, costBy: "computed" },
+        lastLine: "bash: npm\ttest",
+      }),
+    ]);
+    const [code, text] = await shown(listTasks);
+    expect(code).toBe(EXIT.done);
+    expect(lines(text)).toEqual([
+      "task  state    agent   stage  time   tokens  cost    last",
+      "a     waiting  claude  coder  5s                     it asks something: see rookery task show",
+      "b     failed   codex          1m 5s                  no luck[2J",
+      "c     queued   claude                                after a, b",
+      "d     running  claude         2h 1m  12.3k   ~$1.50  bash: npm test",
+    ]);
+  });
+
+  it("is filtered, and is JSON for programs", async () => {
+    door = testDoor([taskView({ id: "a", status: "done" }), taskView({ id: "b", agent: "codex" })]);
+    expect(
+      lines((await shown(listTasks, [], { status: "done", json: true }))[1]).map((line) => JSON.parse(line) as unknown),
+    ).toEqual([expect.objectContaining({ id: "a", status: "done" })]);
+    expect((await shown(listTasks, [], { agent: "codex" }))[1]).toMatch(/^task[^]*\nb /);
+    expect((await shown(listTasks, [], { agent: "none" }))[1]).toContain("no such tasks; start one");
+  });
+
+  it("has what is worked on, although many came after it, and all with --all", async () => {
+    const many = Array.from({ length: 300 }, (_, index) => taskView({ id: `q${index}` }));
+    door = testDoor([...many, taskView({ id: "busy", status: "running" })]);
+    const some = lines((await shown(listTasks))[1]);
+    expect(some).toHaveLength(21);
+    expect(some[1]).toMatch(/^busy /);
+    expect(lines((await shown(listTasks, [], { all: true }))[1])).toHaveLength(302);
+  });
+
+  it("of nothing says what to do", async () => {
+    door = testDoor();
+    expect(await shown(listTasks)).toEqual([EXIT.done, 'no tasks; start one: rookery task start "PROMPT"\n']);
+  });
+});
+
+describe("show", () => {
+  it("has all of it", async () => {
+    door = testDoor([
+      taskView({
+        id: "a",
+        status: "failed",
+        message: "it broke",
+        code: "stage_failed",
+        needs: ["b"],
+        stages: ["coder", "check"],
+        stage: "check",
+        sessions: [{ id: "ses_1", stage: "coder" }],
+        worktree: { ...TREE, port: 4000, removed: false },
+        merge: { how: "merge", into: "main", outcome: "conflicts", conflicts: ["x.ts", "y.ts"] },
+      }),
+    ]);
+    const text = (await shown(showTask, ["a"]))[1];
+    for (const line of [
+      /^status +failed: it broke \(stage_failed\)$/m,
+      /^stage +check \(of coder → check\)$/m,
+      /^worktree +\/repo\/\.rookery\/worktrees\/a$/m,
+      /^branch +rookery\/a, from main \(012345678\)$/m,
+      /^port +4000$/m,
+      /^needs +b$/m,
+      /^session +ses_1 \(coder\)$/m,
+      /^merge +merge into main: conflicts$/m,
+      /^conflicts +x\.ts, y\.ts$/m,
+      /^next: rookery task diff a, rookery task merge a, rookery task resume a, rookery task remove a$/m,
+    ]) {
+      expect(text).toMatch(line);
+    }
+    expect(JSON.parse((await shown(showTask, ["a"], { json: true }))[1])).toEqual(door.views[0]);
+  });
+
+  it("says what it asks, whole, and what to type", async () => {
+    const sessionId = "ses_1";
+    door = testDoor([taskView({ id: "a", status: "waiting", waitingFor: [{ sessionId, requestId: "r2" }] })]);
+    const asked = { type: "permission.requested", toolId: "t", tool: "bash", title: "x", kind: "execute" } as const;
+    door.happen("a", { ...asked, sessionId, requestId: "r1", input: { command: "first" } });
+    door.happen("a", { ...asked, sessionId, requestId: "r2", input: { command: "echo a\nrm b" } });
+    const text = (await shown(showTask, ["a"]))[1];
+    expect(text).toContain(
+      "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer ses_1 r2 allow\n",
+    );
+    expect(text).not.toContain("first");
+  });
+});
+
+describe("logs", () => {
+  beforeEach(() => {
+    door = testDoor([taskView({ id: "a", status: "running" })]);
+    door.happen("a", { type: "task.started", run: 2, owner: "o" });
+    door.happen("b", { type: "task.started", run: 1, owner: "o" });
+    door.happen("a", { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId: "ses_1" });
+    door.happen("a", { type: "message.completed", sessionId: "ses_1", messageId: "m", text: "hi" });
+    door.happen("a", { type: "agent.raw", sessionId: "ses_1", data: { x: 1 } });
+    door.happen("a", { type: "output.text", from: "setup", text: "made\u001b[31m it\n" });
+  });
+
+  it("are of the task and its sessions, in order, with the positions that --after takes", async () => {
+    const text = (await shown(printLogs, ["a"]))[1];
+    expect(lines(text).map((line) => line.replace(/\d\d:\d\d:\d\d/, "TIME").replaceAll(/ +/g, " "))).toEqual([
+      " 1 TIME task.started run 2",
+      " 3 TIME stage.started coder in ses_1",
+      " 4 TIME message.completed hi",
+      " 6 TIME output.text setup: made[31m it",
+    ]);
+    expect(lines((await shown(printLogs, ["a"], { after: "3", all: true }))[1])).toHaveLength(3);
+    const [first] = lines((await shown(printLogs, ["a"], { json: true }))[1]);
+    expect(JSON.parse(first ?? "")).toMatchObject({ position: 1, type: "task.started", taskId: "a" });
+    await expect(shown(printLogs, ["a"], { after: "x" })).rejects.toThrow("--after takes a whole number");
+  });
+
+  it("are followed until the task has ended, with what came with the end", async () => {
+    const following = shown(printLogs, ["a"], { follow: true });
+    await vi.waitFor(() => expect(door.followers).toBe(1));
+    door.happen("a", { type: "task.ended", outcome: "failed", message: "too bad" });
+    door.happen("b", { type: "task.ended", outcome: "done" });
+    door.happen("a", { type: "notice", level: "info", code: "x", message: "the very last" });
+    door.change("a", { status: "failed" });
+    const [code, text] = await following;
+    expect(code).toBe(EXIT.done);
+    expect(text).toContain("failed: too bad");
+    expect(lines(text).at(-1)).toContain("info: the very last");
+    expect((await shown(printLogs, ["a"], { follow: true }))[1]).toContain("too bad");
+  });
+});
+
+describe("start", () => {
+  const given = taskView({ id: "add-it" });
+  const start = async () => given;
+
+  it("gives the task to a server and returns at once with what to type", async () => {
+    door = testDoor([], { start, server: "http://127.0.0.1:7433" });
+    const options: Options = {
+      id: "add-it",
+      priority: "-5",
+      needs: ["a", "b,c"],
+      retries: "2",
+      budget: "5usd,200ktokens,30m",
+      permissions: "all",
+      cwd: "sub",
+    };
+    const [code, text] = await shown(startTask, ["Add it"], options);
+    expect(code).toBe(EXIT.done);
+    expect(door.calls).toEqual([
+      [
+        "start",
+        expect.objectContaining({
+          prompt: "Add it",
+          id: "add-it",
+          priority: -5,
+          needs: ["a", "b", "c"],
+          retries: 2,
+          budget: { usd: 5, tokens: 200_000, seconds: 1_800 },
+          permissions: "all",
+          cwd: "/somewhere/sub",
+        }),
+      ],
+    ]);
+    expect(text).toContain(
+      "task add-it is given to the server at http://127.0.0.1:7433\nit works in a worktree of /repo\n",
+    );
+    expect(text).toContain("rookery task logs add-it -f");
+    expect(JSON.parse((await shown(startTask, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });
+  });
+
+  it("without a server says that nobody runs what is only queued", async () => {
+    const runner = { run: () => Promise.reject(new Error("nobody asked")), answer: () => Promise.resolve() };
+    door = testDoor([], { start, runner });
+    expect((await shown(startTask, ["x"], { detach: true }))[1]).toContain(
+      "task add-it is queued; nobody runs it until: rookery serve\n",
+    );
+  });
+
+  it.each<[string, Options, string]>([
+    ["x", { id: "../x" }, '"../x" is no id of a task: at most 64 small letters'],
+    ["x", { id: "a".repeat(300) }, "is no id of a task"],
+    ["x", { id: "last" }, '"last" is no id: it stands for the newest task'],
+    ["x", { needs: ["A B"] }, '"A B" is no id of a task'],
+    ["x", { priority: "high" }, '--priority takes a whole number from -1000 to 1000, not "high"'],
+    ["x", { retries: "-1" }, "--retries takes a whole number from 0 on"],
+    ["x", { budget: "lots" }, '--budget takes amounts such as "5usd,200000tokens,30m"'],
+    [" ", {}, 'the prompt is empty; say what to do: rookery task start "PROMPT"'],
+  ])("%j with %j is refused: %s", async (prompt, options, message) => {
+    door = testDoor([], { start });
+    const refusal = shown(startTask, [prompt], options);
+    await expect(refusal).rejects.toMatchObject({ code: "usage", message: expect.stringContaining(message) });
+    expect(door.calls).toEqual([]);
+  });
+});
+
+describe("stop, resume and remove", () => {
+  const stopped = taskView({ id: "a", status: "stopped", worktree: { ...TREE, removed: false } });
+
+  it("stop says where the worktree is and how to go on", async () => {
+    door = testDoor([taskView({ id: "a", status: "running" })], { stop: async () => stopped });
+    expect(await shown(stopTask, ["a"], { reason: "enough" })).toEqual([
+      EXIT.done,
+      "stopped a; its worktree stays: /repo/.rookery/worktrees/a; go on: rookery task resume a\n",
+    ]);
+    expect(door.calls).toEqual([["stop", "a", { reason: "enough" }]]);
+  });
+
+  it("resume gives it to the server again, with what is to be said", async () => {
+    door = testDoor([stopped], { resume: async () => taskView({ ...stopped, status: "queued" }), server: "http://x" });
+    const [code, text] = await shown(resumeTask, ["a", "go on"], { budget: "1h" });
+    expect([code, text]).toEqual([EXIT.done, expect.stringContaining("it works in /repo/.rookery/worktrees/a\n")]);
+    expect(door.calls).toEqual([["resume", "a", { prompt: "go on", budget: { seconds: 3_600 } }]]);
+    await expect(shown(resumeTask, ["a", " "])).rejects.toThrow("the prompt is empty");
+  });
+
+  it("remove says what it freed, and loses nothing by itself", async () => {
+    const remove = vi.fn(async (id: string, { force }: { force?: boolean | undefined } = {}) => {
+      if (force !== true) throw new RookeryError("worktree_unmerged", "2 commits are not merged");
+      return { id, freed: 12_345_678 };
+    });
+    door = testDoor([stopped], { remove });
+    await expect(shown(removeTask, ["a"])).rejects.toMatchObject({ code: "worktree_unmerged" });
+    expect(await shown(removeTask, ["a"], { force: true })).toEqual([EXIT.done, "removed a; 12.3 MB are free\n"]);
+  });
+});
+
+describe("diff", () => {
+  const PATCH = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\u001b[2J\n";
+  const diff: TaskDiff = {
+    base: "main",
+    files: [
+      { path: "x", change: "modified", additions: 1, deletions: 1, binary: false },
+      { path: "new\u001bname", from: "old", change: "renamed", binary: true },
+    ],
+    additions: 1,
+    deletions: 1,
+    commits: [{ commit: "c", subject: "s", author: "a", at: "t" }],
+    uncommitted: true,
+    patch: PATCH,
+    truncated: false,
+  };
+
+  it("is the patch as git printed it, byte for byte, where a program reads it", async () => {
+    door = testDoor([taskView({ id: "a" })], { diff: async () => diff });
+    expect(await shown(printDiff, ["a"])).toEqual([EXIT.done, PATCH]);
+    expect(door.calls).toEqual([["diff", "a", { patch: true }]]);
+    expect((await shown(printDiff, ["a"], { nameOnly: true }))[1]).toBe("x\nnew\u001bname\n");
+    expect(JSON.parse((await shown(printDiff, ["a"], { json: true }))[1])).toEqual(diff);
+  });
+
+  it("has colours and nothing to act on for a terminal", async () => {
+    io = terminalIo();
+    door = testDoor([taskView({ id: "a" })], { diff: async () => ({ ...diff, patch: PATCH.replace("-a", "--- a") }) });
+    const text = (await shown(printDiff, ["a"]))[1];
+    expect(text).toContain("\u001b[32m+b[2J\u001b[39m\n");
+    expect(text).toContain("\u001b[31m--- a\u001b[39m\n");
+    expect(text).toContain("\u001b[1m--- a/x\u001b[22m\n");
+  });
+
+  it("is summed up with --stat", async () => {
+    door = testDoor([taskView({ id: "a" })], { diff: async () => diff });
+    expect(lines((await shown(printDiff, ["a"], { stat: true }))[1])).toEqual([
+      "modified  x              +1      -1",
+      "renamed   old → newname  binary",
+      "2 files · +1 · -1 · 1 commit · some of it is not committed",
+    ]);
+    await expect(shown(printDiff, ["a"], { stat: true, json: true })).rejects.toThrow("choose one");
+  });
+
+  it("that is too large says so", async () => {
+    door = testDoor([taskView({ id: "a" })], { diff: async () => ({ ...diff, truncated: true }) });
+    expect((await shown(printDiff, ["a"]))[1]).toContain("rookery: the diff of a is too large to be shown whole");
+  });
+});
+
+describe("merge", () => {
+  const report: MergeReport = {
+    outcome: "merged",
+    how: "merge",
+    into: "main",
+    dryRun: false,
+    conflicts: [],
+    commits: 2,
+  };
+  const merging = (change: Partial<MergeReport>) => {
+    const merged = async () => ({ ...report, ...change });
+    door = testDoor([taskView({ id: "a" })], { merge: merged, predictMerge: merged });
+  };
+
+  it.each<[Partial<MergeReport>, ExitCode, string]>([
+    [{ commit: "0123456789abcd" }, EXIT.done, "merged a into main (merge, 2 commits, now 012345678)\n"],
+    [{ outcome: "nothing", commits: 0 }, EXIT.done, "a has nothing that main does not have\n"],
+    [
+      { outcome: "gate_failed", message: "exit code 1" },
+      EXIT.failed,
+      "the gate did not pass, so a was not merged into main: exit code 1; its output: rookery task logs a\n",
+    ],
+    [{ outcome: "failed", message: "locked" }, EXIT.failed, "a could not be merged into main: locked\n"],
+  ])("%j ends with %i", async (change, code, text) => {
+    merging(change);
+    expect(await shown(mergeTask, ["a"])).toEqual([code, text]);
+  });
+
+  it("with conflicts fails and lists the files", async () => {
+    merging({ outcome: "conflicts", conflicts: ["x.ts", "b\u001by"] });
+    const [code, text] = await shown(mergeTask, ["a"], { how: "rebase", into: "main", noGate: true, message: "m" });
+    expect(code).toBe(EXIT.failed);
+    expect(text).toMatch(/^a conflicts with main in 2 files; nothing was changed:\n {2}x\.ts\n {2}b<U\+001B>y\n/);
+    expect(text).toContain('rookery task resume a "Merge main');
+    expect(door.calls).toEqual([["merge", "a", { how: "rebase", into: "main", gate: false, message: "m" }]]);
+  });
+
+  it("is predicted with --dry-run, and nothing is done", async () => {
+    merging({ dryRun: true });
+    expect((await shown(mergeTask, ["a"], { dryRun: true, gate: "npm test" }))[1]).toBe(
+      "a would merge into main without conflicts (merge, 2 commits); nothing was changed\n",
+    );
+    expect(door.calls.map(([name]) => name)).toEqual(["predictMerge"]);
+    await expect(shown(mergeTask, ["a"], { gate: "x", noGate: true })).rejects.toMatchObject({ code: "usage" });
+  });
+});
+
+describe("gc", () => {
+  const report = {
+    dryRun: false,
+    removed: [{ id: "a", path: "/w/a", bytes: 2_000_000 }],
+    kept: [{ id: "b", path: "/w/b", bytes: 1_500, why: "2 commits are not merged" }],
+    freed: 2_000_000,
+    left: 1_500,
+  };
+
+  it("reports what went, what stays and why", async () => {
+    door = testDoor([], { collect: async () => report });
+    const [code, text] = await shown(collectTasks, [], { quota: "2.5GB", cwd: "x" });
+    expect(code).toBe(EXIT.done);
+    expect(lines(text)).toEqual([
+      "a  removed  2.0 MB  /w/a",
+      "b  stays    1.5 kB  2 commits are not merged",
+      "freed 2.0 MB; 1.5 kB in use",
+    ]);
+    expect(door.calls).toEqual([["collect", { dryRun: false, quota: 2.5e9, cwd: "/somewhere/x" }]]);
+  });
+
+  it("only says what would go", async () => {
+    door = testDoor([], { collect: async () => ({ ...report, dryRun: true }) });
+    const text = (await shown(collectTasks, [], { dryRun: true }))[1];
+    expect(text).toContain("a  would go");
+    expect(text).toContain("would free 2.0 MB; 1.5 kB in use; nothing was removed\n");
+    await expect(shown(collectTasks, [], { quota: "much" })).rejects.toThrow("--quota takes a size such as 500MB");
+  });
+});

@@ -1,0 +1,100 @@
+/** What a person is told of a task and of what happened to it. */
+import type { LogEvent } from "../../domain/task/store.ts";
+import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
+import type { TaskView } from "../../domain/task/view.ts";
+import { localTime } from "../format.ts";
+
+export function isTaskEvent(event: LogEvent): event is TaskEvent {
+  return "taskId" in event;
+}
+
+/** In a few words; empty where the type says it all. */
+export function detailOf(event: TaskEvent): string {
+  switch (event.type) {
+    case "task.created":
+      return `${event.spec.agent} in ${event.spec.repository}: ${event.spec.title}`;
+    case "task.queued":
+      return [QUEUED[event.why], event.message, event.notBefore && `not before ${localTime(event.notBefore)}`]
+        .filter((part) => part !== undefined && part !== "")
+        .join("; ");
+    case "task.started":
+      return event.run === 1 ? "" : `run ${event.run}`;
+    case "worktree.made":
+      return `${event.path} on ${event.branch}, from ${event.base} (${shortCommit(event.baseCommit)})`;
+    case "output.text":
+      return `${event.from}: ${event.text}`;
+    case "stage.started":
+      return `${event.name}${event.attempt === 1 ? "" : ` (time ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${event.sessionId}`}`;
+    case "stage.ended": {
+      const why = event.message === undefined ? "" : `: ${event.message}`;
+      const back = event.backTo === undefined ? "" : `; it goes back to stage ${event.backTo + 1}`;
+      return `${event.name} ${event.passed ? "passed" : `did not pass${why}${back}`}`;
+    }
+    case "task.parked":
+      return `until ${localTime(event.until)}: ${event.message}`;
+    case "task.stop_asked":
+      return event.reason ?? "";
+    case "task.ended":
+      return `${event.outcome}${event.message === undefined ? "" : `: ${event.message}`}`;
+    case "merge.asked":
+      return `${event.how} into ${event.into}${event.gate === undefined ? "" : `, if this passes: ${event.gate}`}`;
+    case "merge.prepared":
+      return shortCommit(event.commit);
+    case "merge.ended":
+      return [MERGED[event.outcome], event.conflicts?.join(", "), event.message]
+        .filter((part) => part !== undefined && part !== "")
+        .join(": ");
+    case "worktree.removed":
+      return `${event.path}, ${event.branch}${event.forced ? " (by force)" : ""}`;
+    case "notice":
+      return `${event.level}: ${event.message}`;
+    case "task.removed":
+      return event.message ?? "";
+    case "worktree.ready":
+      return "";
+  }
+}
+
+const QUEUED: Record<Extract<TaskEvent, { type: "task.queued" }>["why"], string> = {
+  resumed: "goes on",
+  continued: "the limit has passed",
+  interrupted: "whoever ran it is gone",
+  retried: "is tried again",
+};
+
+export const MERGED: Record<MergeOutcome, string> = {
+  merged: "merged",
+  nothing: "nothing to merge",
+  conflicts: "conflicts",
+  gate_failed: "the gate did not pass",
+  failed: "the merge failed",
+};
+
+/** Why it is as it is, or what was last said in it. */
+export function lastWords(task: TaskView): string {
+  const { status, merge, message, lastLine = "" } = task;
+  if (status === "waiting") return "it asks something: see rookery task show";
+  if (merge !== undefined && merge.outcome === undefined) return `is being merged into ${merge.into}`;
+  if (status === "queued") return queuedWords(task);
+  if (status === "parked")
+    return [task.notBefore && `until ${localTime(task.notBefore)}`, message].filter(Boolean).join(": ");
+  if (status === "failed" || status === "stopped") return message ?? lastLine;
+  if (merge?.outcome === "merged") return `merged into ${merge.into}`;
+  if (merge?.outcome !== undefined && merge.outcome !== "nothing") return `${MERGED[merge.outcome]}: ${merge.into}`;
+  return lastLine;
+}
+
+function queuedWords({ notBefore, message, needs }: TaskView): string {
+  if (notBefore !== undefined)
+    return `not before ${localTime(notBefore)}${message === undefined ? "" : `: ${message}`}`;
+  return message ?? (needs.length === 0 ? "" : `after ${needs.join(", ")}`);
+}
+
+export function shortCommit(commit: string): string {
+  return commit.slice(0, 9);
+}
+
+/** Has it come to an end, until a person wants more of it? */
+export function hasEnded({ status }: Pick<TaskView, "status">): boolean {
+  return status === "done" || status === "failed" || status === "stopped";
+}
