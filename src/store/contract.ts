@@ -1,14 +1,17 @@
 /** What every store must do, said as cases that any test runner can run. */
 import { appendCases } from "./contract/appends.ts";
 import { blobCases } from "./contract/blobs.ts";
+import { claimCases } from "./contract/claims.ts";
 import { closingCases } from "./contract/closing.ts";
 import { deleteCases } from "./contract/deleting.ts";
+import { feedCases } from "./contract/feed.ts";
 import { followCases } from "./contract/following.ts";
 import { journalCases } from "./contract/journal.ts";
 import { leaseCases } from "./contract/leases.ts";
 import { listCases } from "./contract/listing.ts";
 import { readCases } from "./contract/reading.ts";
 import type { StoreContractCase } from "./contract/scene.ts";
+import { taskCases } from "./contract/tasks.ts";
 import { textCases } from "./contract/texts.ts";
 
 export type { StoreContractCase } from "./contract/scene.ts";
@@ -23,5 +26,8 @@ export const storeContract: readonly StoreContractCase[] = [
   ...deleteCases,
   ...journalCases,
   ...blobCases,
+  ...taskCases,
+  ...claimCases,
+  ...feedCases,
   ...closingCases,
 ];

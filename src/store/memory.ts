@@ -1,13 +1,20 @@
 /** A store that lives as long as its process: for tests, and for sessions nobody wants to keep. */
 import { setMaxListeners } from "node:events";
 import {
+  applyTask,
   emptySummary,
+  keyText,
   RookeryError,
   summarize,
   type Append,
   type Appended,
   type BlobRef,
+  type ClaimedTask,
   type EventPage,
+  type EventText,
+  type FeedPage,
+  type FeedQuery,
+  type FeedText,
   type FollowQuery,
   type JournalEntry,
   type Lease,
@@ -15,35 +22,54 @@ import {
   type ListQuery,
   type ReadQuery,
   type SessionEvent,
-  type SessionStore,
   type SessionSummary,
-  keyText,
+  type Store,
+  type TaskAppend,
+  type TaskClaim,
+  type TaskEvent,
+  type TaskPhase,
+  type TaskQuery,
+  type TaskRead,
+  type TaskState,
 } from "../domain/index.ts";
-import { admit, prepareAppend, type JournalText } from "./admission.ts";
+import { prepareAppend, prepareTaskAppend, type Admissible, type JournalText } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
-import { follow } from "./follow.ts";
+import { follow, FOLLOW_PAGE, followPages, type Followed } from "./follow.ts";
 import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "./lease.ts";
-import { clampLimit, fitRange, rangeOf } from "./page.ts";
-import { Waiters } from "./waiters.ts";
+import { MemoryFeed } from "./memory/feed.ts";
+import { MemoryLog } from "./memory/log.ts";
+import { busyTasks, candidatesOf, listed } from "./memory/tasks.ts";
+import { clampLimit } from "./page.ts";
+import { chosen, NO_TASKS, startOf } from "./task-facts.ts";
+import { FEED, Waiters } from "./waiters.ts";
 
-export function openMemoryStore(): SessionStore {
+export function openMemoryStore(): Store {
   return new MemoryStore();
 }
 
-/** All that is kept of a session; events and values as JSON, so that nobody holds a part of the store in hand. */
+/** All that is kept of a session; values as JSON, as its events are. */
 interface KeptSession {
-  readonly bodies: string[];
-  readonly appends: Map<string, number>;
+  readonly log: MemoryLog;
   readonly journal: Map<string, KeptEntry>;
   summary: SessionSummary;
+  /** The task that it belongs to, if there was one when it was opened. */
+  task: MemoryLog | undefined;
+}
+
+interface KeptTask {
+  readonly log: MemoryLog;
+  readonly order: number;
+  readonly state: TaskState;
 }
 
 interface KeptEntry extends Pick<JournalEntry, "key" | "finished"> {
   readonly value: string | undefined;
 }
 
-class MemoryStore implements SessionStore {
+class MemoryStore implements Store {
   readonly #sessions = new Map<string, KeptSession>();
+  readonly #tasks = new Map<string, KeptTask>();
+  readonly #feed = new MemoryFeed();
   readonly #leases = new Map<string, KeptLease>();
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #waiters = new Waiters();
@@ -57,42 +83,97 @@ class MemoryStore implements SessionStore {
     this.#refuseIfClosed();
     const admissible = prepareAppend(append);
     const { sessionId } = append;
-    const kept = this.#sessions.get(sessionId);
-    const repeatedHead = kept?.appends.get(append.id);
-    if (repeatedHead !== undefined) return { head: repeatedHead, repeated: true };
-    const head = kept?.bodies.length ?? 0;
-    admit(admissible, { head, generation: this.#leases.get(sessionId)?.generation });
-
-    const session = kept ?? newSession(sessionId);
+    const session = this.#sessions.get(sessionId) ?? newSession(sessionId);
+    const appended = this.#append(session.log, admissible);
+    if (appended.repeated) return appended;
     for (const write of admissible.journal) writeJournal(session.journal, sessionId, write);
-    for (const body of admissible.bodies) session.bodies.push(body);
-    session.summary = summarize(session.summary, admissible.events);
-    session.appends.set(append.id, admissible.head);
+    const before = session.summary;
+    session.summary = summarize(before, admissible.events as readonly SessionEvent[]);
+    if (session.summary.task !== before.task) session.task = this.#tasks.get(session.summary.task ?? "")?.log;
     this.#sessions.set(sessionId, session);
     this.#waiters.moved(sessionId, admissible.head);
-    return { head: admissible.head, repeated: false };
+    return appended;
+  }
+
+  async appendTask(append: TaskAppend): Promise<Appended> {
+    this.#refuseIfClosed();
+    return this.#appendTask(append);
   }
 
   async read(query: ReadQuery): Promise<EventPage> {
     this.#refuseIfClosed();
-    const { sessionId, order } = query;
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined) throw new RookeryError("session_not_found", `no session ${sessionId}`);
-    const head = session.bodies.length;
-    const { first, last } = fitRange(rangeOf(query, head), order, (range) => bytesOf(session, range.first, range.last));
-    const events = session.bodies
-      .slice(Math.max(first - 1, 0), Math.max(last, 0))
-      .map((body) => Object.assign(JSON.parse(body) as SessionEvent, { sessionId }));
-    return { events: order === "newest_first" ? events.reverse() : events, head };
+    const { log } = this.#session(query.sessionId);
+    const events = log.page<SessionEvent>(query);
+    return { events: query.order === "newest_first" ? events.reverse() : events, head: log.head };
   }
 
   follow(query: FollowQuery): AsyncIterable<SessionEvent> {
-    const grown = async (sessionId: string, after: number, signal: AbortSignal): Promise<void> => {
-      if ((this.#sessions.get(sessionId)?.bodies.length ?? Infinity) > after) return;
-      await this.#waiters.wait(sessionId, after, signal);
+    return follow(
+      this.#following(query.sessionId, (log, page) => log.page<SessionEvent>(page)),
+      query,
+    );
+  }
+
+  followText(query: FollowQuery): AsyncIterable<readonly EventText[]> {
+    return followPages(
+      this.#following(query.sessionId, (log, page) => log.texts(page)),
+      query,
+    );
+  }
+
+  followFeed({ task, ...cursor }: FeedQuery): AsyncIterable<readonly FeedText[]> {
+    const feed: Followed<FeedText> = {
+      read: async (after) => {
+        const { events, head } = await this.readFeed({ after, task, limit: FOLLOW_PAGE });
+        return { items: events, through: events.at(-1)?.position ?? head };
+      },
+      grown: (after, signal) => this.#grown(FEED, after, () => this.#feed.head, signal),
+      joined: () => () => undefined,
+      closed: this.#closed.signal,
     };
-    const joined = () => () => undefined;
-    return follow({ read: (page) => this.read(page), grown, joined, closed: this.#closed.signal }, query);
+    return followPages(feed, cursor);
+  }
+
+  async readFeed({ after, task, limit }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
+    this.#refuseIfClosed();
+    const wanted = task === undefined ? undefined : this.#task(task).log;
+    const isWanted = (log: MemoryLog) =>
+      wanted === undefined || log === wanted || (log.kind === "session" && this.#sessions.get(log.id)?.task === wanted);
+    return { events: this.#feed.after(after, clampLimit(limit), isWanted), head: this.#feed.head };
+  }
+
+  async readTask(query: TaskRead): Promise<{ events: readonly TaskEvent[]; head: number }> {
+    this.#refuseIfClosed();
+    const { log } = this.#task(query.taskId);
+    return { events: log.page<TaskEvent>(query), head: log.head };
+  }
+
+  async task(taskId: string): Promise<TaskState | undefined> {
+    this.#refuseIfClosed();
+    const task = this.#tasks.get(taskId);
+    return task && plain(task.state);
+  }
+
+  async tasks(query: TaskQuery = {}): Promise<readonly TaskState[]> {
+    this.#refuseIfClosed();
+    return listed(this.#tasks, query).map(plain);
+  }
+
+  async countTasks(): Promise<Readonly<Record<TaskPhase, number>>> {
+    this.#refuseIfClosed();
+    const counts: Record<TaskPhase, number> = { ...NO_TASKS };
+    for (const { state } of this.#tasks.values()) if (!state.removed) counts[state.phase] += 1;
+    return counts;
+  }
+
+  async claimTask(claim: TaskClaim): Promise<ClaimedTask | undefined> {
+    this.#refuseIfClosed();
+    const { owner, now, until } = claim;
+    const id = chosen(claim, candidatesOf(this.#tasks, this.#leases, claim), busyTasks(this.#tasks));
+    if (id === undefined) return undefined;
+    const lease = this.#keepLease(grantLease(this.#leases.get(id), { sessionId: id, owner, now, until }));
+    this.#appendTask(startOf(this.#task(id).state, claim, lease.generation));
+    return { state: plain(this.#task(id).state), lease };
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
@@ -103,8 +184,10 @@ class MemoryStore implements SessionStore {
 
   async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
     this.#refuseIfClosed();
-    const { agent, cwd, parent, status, before, limit } = query;
-    return Array.from(this.#sessions.values(), ({ summary }) => summary)
+    const { agent, cwd, parent, task, status, before, limit } = query;
+    return Array.from(this.#sessions.values())
+      .filter((session) => task === undefined || session.task?.id === task)
+      .map(({ summary }) => summary)
       .filter((summary) => agent === undefined || summary.agent === agent)
       .filter((summary) => cwd === undefined || summary.cwd === cwd)
       .filter((summary) => parent === undefined || summary.parent === parent)
@@ -139,9 +222,10 @@ class MemoryStore implements SessionStore {
   async delete(lease: Lease): Promise<void> {
     this.#refuseIfClosed();
     const { sessionId } = lease;
-    if (!this.#sessions.has(sessionId)) throw new RookeryError("session_not_found", `no session ${sessionId}`);
+    const { log } = this.#session(sessionId);
     stillCurrent(this.#leases.get(sessionId), lease);
     this.#sessions.delete(sessionId);
+    this.#feed.forget(log);
     this.#leases.delete(sessionId);
     this.#waiters.gone(sessionId);
   }
@@ -174,6 +258,59 @@ class MemoryStore implements SessionStore {
     this.#closed.abort();
   }
 
+  #session(id: string): KeptSession {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new RookeryError("session_not_found", `no session ${id}`);
+    return session;
+  }
+
+  #task(id: string): KeptTask {
+    const task = this.#tasks.get(id);
+    if (task === undefined) throw new RookeryError("task_not_found", `no task ${id}`);
+    return task;
+  }
+
+  #append(log: MemoryLog, admissible: Admissible): Appended {
+    const appended = log.append(admissible, this.#leases.get(log.id)?.generation);
+    if (appended.repeated) return appended;
+    this.#feed.add(log, admissible.events.length);
+    this.#waiters.moved(FEED, this.#feed.head);
+    return appended;
+  }
+
+  #appendTask(append: TaskAppend): Appended {
+    const { taskId } = append;
+    const kept = this.#tasks.get(taskId);
+    const { log, order } = kept ?? { log: new MemoryLog("task", taskId), order: this.#tasks.size + 1 };
+    const admissible = prepareTaskAppend(append);
+    const appended = this.#append(log, admissible);
+    if (appended.repeated) return appended;
+    const state = (admissible.events as readonly TaskEvent[]).reduce(applyTask, kept?.state as TaskState);
+    this.#tasks.set(taskId, { log, order, state: plain(state) });
+    return appended;
+  }
+
+  #following<Item extends { readonly seq: number }>(
+    sessionId: string,
+    pageOf: (log: MemoryLog, query: { after: number; limit: number }) => readonly Item[],
+  ): Followed<Item> {
+    return {
+      read: async (after) => {
+        this.#refuseIfClosed();
+        const items = pageOf(this.#session(sessionId).log, { after, limit: FOLLOW_PAGE });
+        return { items, through: items.at(-1)?.seq ?? after };
+      },
+      grown: (after, signal) =>
+        this.#grown(sessionId, after, () => this.#sessions.get(sessionId)?.log.head ?? Infinity, signal),
+      joined: () => () => undefined,
+      closed: this.#closed.signal,
+    };
+  }
+
+  async #grown(logId: string, after: number, headNow: () => number, signal: AbortSignal): Promise<void> {
+    if (headNow() <= after) await this.#waiters.wait(logId, after, signal);
+  }
+
   #keepLease(kept: KeptLease): Lease {
     this.#leases.set(kept.sessionId, kept);
     const { sessionId, owner, generation, until } = kept;
@@ -186,7 +323,7 @@ class MemoryStore implements SessionStore {
 }
 
 function newSession(id: string): KeptSession {
-  return { bodies: [], appends: new Map(), journal: new Map(), summary: emptySummary(id) };
+  return { log: new MemoryLog("session", id), journal: new Map(), summary: emptySummary(id), task: undefined };
 }
 
 function writeJournal(journal: Map<string, KeptEntry>, sessionId: string, write: JournalText): void {
@@ -209,13 +346,7 @@ function writeJournal(journal: Map<string, KeptEntry>, sessionId: string, write:
   }
 }
 
-function bytesOf({ bodies }: KeptSession, first: number, last: number): number {
-  let bytes = 0;
-  for (let seq = first; seq <= last; seq += 1) bytes += bodies[seq - 1]?.length ?? 0;
-  return bytes;
-}
-
 /** As it would come back from a file: without undefined. */
-function plain(summary: SessionSummary): SessionSummary {
-  return JSON.parse(JSON.stringify(summary)) as SessionSummary;
+function plain<T extends SessionSummary | TaskState>(kept: T): T {
+  return JSON.parse(JSON.stringify(kept)) as T;
 }

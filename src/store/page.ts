@@ -10,7 +10,7 @@ export interface Range {
   readonly last: number;
 }
 
-export function rangeOf(query: ReadQuery, head: number): Range {
+export function rangeOf(query: Omit<ReadQuery, "sessionId">, head: number): Range {
   const low = Math.max(query.after ?? 0, 0) + 1;
   const high = Math.min((query.before ?? Infinity) - 1, head);
   const count = clampLimit(query.limit);

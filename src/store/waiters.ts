@@ -1,47 +1,50 @@
-/** Those who wait for sessions to grow. */
+/** Those who wait for logs to grow, by the log's id. */
 
 export class Waiters {
-  readonly #bySession = new Map<string, Set<Waiter>>();
+  readonly #byLog = new Map<string, Set<Waiter>>();
 
-  get sessions(): readonly string[] {
-    return Array.from(this.#bySession.keys());
+  get logs(): readonly string[] {
+    return Array.from(this.#byLog.keys());
   }
 
   get empty(): boolean {
-    return this.#bySession.size === 0;
+    return this.#byLog.size === 0;
   }
 
-  /** Resolves when the session's head passes `after`, when it is gone, when the signal fires, or when all are woken. */
-  wait(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
+  /** Resolves when the log's head passes `after`, when it is gone, when the signal fires, or when all are woken. */
+  wait(logId: string, after: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const waiters = this.#bySession.get(sessionId) ?? new Set();
+      const waiters = this.#byLog.get(logId) ?? new Set();
       const waiter: Waiter = {
         after,
         wake: () => {
           signal.removeEventListener("abort", waiter.wake);
           waiters.delete(waiter);
-          if (waiters.size === 0 && this.#bySession.get(sessionId) === waiters) this.#bySession.delete(sessionId);
+          if (waiters.size === 0 && this.#byLog.get(logId) === waiters) this.#byLog.delete(logId);
           resolve();
         },
       };
       if (signal.aborted) return resolve();
-      this.#bySession.set(sessionId, waiters.add(waiter));
+      this.#byLog.set(logId, waiters.add(waiter));
       signal.addEventListener("abort", waiter.wake);
     });
   }
 
-  moved(sessionId: string, head: number): void {
-    for (const waiter of this.#bySession.get(sessionId) ?? []) if (waiter.after < head) waiter.wake();
+  moved(logId: string, head: number): void {
+    for (const waiter of this.#byLog.get(logId) ?? []) if (waiter.after < head) waiter.wake();
   }
 
-  gone(sessionId: string): void {
-    this.moved(sessionId, Infinity);
+  gone(logId: string): void {
+    this.moved(logId, Infinity);
   }
 
   wakeAll(): void {
-    for (const waiters of this.#bySession.values()) for (const waiter of waiters) waiter.wake();
+    for (const waiters of this.#byLog.values()) for (const waiter of waiters) waiter.wake();
   }
 }
+
+/** The log of everything: its head is the last position of the feed. No session has this id. */
+export const FEED = "";
 
 interface Waiter {
   readonly after: number;

@@ -1,6 +1,6 @@
 /** The contract of closing: what was begun is finished, and nothing is begun any more. */
 import assert from "node:assert/strict";
-import { appendOf, inStore, numbers, openSession, refuses, says, SESSION } from "./scene.ts";
+import { appendOf, createTask, inStore, numbers, openSession, refuses, says, SESSION, TASK } from "./scene.ts";
 
 export const closingCases = [
   inStore("closing waits for the appends that were made before it", async (store) => {
@@ -44,6 +44,13 @@ export const closingCases = [
       () => store.journal(SESSION, "trn_1"),
       () => store.putBlob(new Uint8Array()),
       () => store.getBlob("sha256:0"),
+      () => createTask(store),
+      () => store.readTask({ taskId: TASK }),
+      () => store.task(TASK),
+      () => store.tasks(),
+      () => store.countTasks(),
+      () => store.claimTask({ owner: "a", now: 0, until: 1, choose: () => undefined }),
+      () => store.readFeed({ after: 0 }),
     ];
     for (const call of late) await refuses("store_closed", call());
   }),

@@ -8,19 +8,24 @@ import type {
   EventDraft,
   SessionEvent,
   SessionStore,
+  Store,
+  TaskAppend,
+  TaskEventBody,
+  TaskEventDraft,
+  TaskSpec,
 } from "../../domain/index.ts";
 
 export interface StoreContractCase {
   /** A sentence. */
   readonly name: string;
   /** Closes what it opened; throws where the store breaks its promise. Every store that `open` gives is empty. */
-  readonly run: (open: () => Promise<SessionStore>) => Promise<void>;
+  readonly run: (open: () => Promise<Store>) => Promise<void>;
 }
 
 export const AT = "2026-01-02T03:04:05.678Z";
 export const SESSION = "ses_0000000001aaaaaaaaaaaa";
 
-export function inStore(name: string, scene: (store: SessionStore) => Promise<void>): StoreContractCase {
+export function inStore(name: string, scene: (store: Store) => Promise<void>): StoreContractCase {
   return {
     name,
     async run(open) {
@@ -43,7 +48,7 @@ export function says(text: string): EventDraft {
   return draft({ type: "output.text", text });
 }
 
-export function opening(more: { cwd?: string; parent?: string; title?: string } = {}): EventDraft {
+export function opening(more: { cwd?: string; parent?: string; title?: string; task?: string } = {}): EventDraft {
   return draft({ type: "session.opened", cwd: "/repo", backend: "api", permissions: "ask", ...more });
 }
 
@@ -54,6 +59,50 @@ export function appendOf(expectedHead: number, events: readonly EventDraft[], mo
 }
 
 let counter = 0;
+
+export const TASK = "add-pages";
+
+/** Alone on its agent, in the only repository there is. */
+export function specOf(more: Partial<TaskSpec> = {}): TaskSpec {
+  return {
+    prompt: "Add pages",
+    title: "Add pages",
+    repository: "/repo",
+    agent: "coder",
+    provider: "anthropic",
+    priority: 0,
+    needs: [],
+    retries: 0,
+    budget: {},
+    stages: [{ kind: "agent", name: "coder", agent: "coder", tries: 1 }],
+    limits: {},
+    ...more,
+  };
+}
+
+export function happens(body: TaskEventBody, at = AT): TaskEventDraft {
+  return { ...body, at };
+}
+
+export function taskAppendOf(
+  expectedHead: number,
+  events: readonly TaskEventDraft[],
+  more: Partial<TaskAppend> = {},
+): TaskAppend {
+  counter += 1;
+  return { taskId: TASK, id: `app_${counter}`, expectedHead, events, ...more };
+}
+
+export async function createTask(store: Store, taskId = TASK, more: Partial<TaskSpec> = {}): Promise<Appended> {
+  return store.appendTask(taskAppendOf(0, [happens({ type: "task.created", spec: specOf(more) })], { taskId }));
+}
+
+/** Appends to a task wherever its head is. */
+export async function tell(store: Store, taskId: string, ...bodies: TaskEventBody[]): Promise<Appended> {
+  const head = (await store.task(taskId))?.head ?? 0;
+  const events = bodies.map((body) => happens(body));
+  return store.appendTask(taskAppendOf(head, events, { taskId }));
+}
 
 /** Opens the session and says the texts; the head is then one more than their number. */
 export async function openSession(store: SessionStore, texts: readonly string[] = []): Promise<Appended> {

@@ -1,30 +1,44 @@
 /** Writing appends: each is judged on its own, and those that pass are written together. Runs inside a transaction. */
-import { emptySummary, summarize, type Appended, type SessionSummary } from "../../domain/index.ts";
-import { admit, type Admissible, type JournalText } from "../admission.ts";
+import type { Appended, LogEvent } from "../../domain/index.ts";
+import { admit, type Admissible, type JournalText, type LogKind } from "../admission.ts";
 import type { Database } from "./database.ts";
 import { isMalformedJson } from "./errors.ts";
+import { writeFeed } from "./feed.ts";
+import { loadSession } from "./session-log.ts";
+import { loadTask } from "./task-log.ts";
 
 export type Verdict = { readonly appended: Appended } | { readonly refused: unknown };
 
+/** The row of a session or a task that its log belongs to. */
+export interface KeptLog {
+  /** Of the log, which is not that of the row: see the schema. Undefined where there is none yet. */
+  readonly no: number | undefined;
+  readonly head: number;
+  /** Takes the events into the row. Called once, with at least one event or where the row exists. */
+  keep(events: readonly LogEvent[]): { readonly log: number; readonly whose: number };
+}
+
 /** One verdict per append, in order. A refused one leaves no trace and does not touch its neighbours. */
 export function writeAppends(db: Database, appends: readonly Admissible[]): Verdict[] {
-  const sessions = new Map<string, Session>();
-  for (const { append } of appends) {
-    const session = sessions.get(append.sessionId) ?? loadSession(db, append.sessionId);
-    sessions.set(append.sessionId, session);
-    session.asked.push(append.id);
-  }
-  for (const session of sessions.values()) loadRepeats(db, session);
-  const verdicts = appends.map((admissible) => judge(sessionOf(sessions, admissible), admissible));
-  for (const session of sessions.values()) if (session.accepted.length > 0) writeSession(db, session);
+  const logs: Record<LogKind, Map<string, Log>> = { session: new Map(), task: new Map() };
+  const judged = appends.map((admissible) => {
+    const { kind, logId, append } = admissible;
+    const log = logs[kind].get(logId) ?? loadLog(db, kind, logId);
+    logs[kind].set(logId, log);
+    log.asked.push(append.id);
+    return { log, admissible };
+  });
+  const all = [...logs.session.values(), ...logs.task.values()];
+  for (const log of all) loadRepeats(db, log);
+  const verdicts = judged.map(({ log, admissible }) => judge(log, admissible));
+  for (const log of all) if (log.accepted.length > 0) writeLog(db, log);
   return verdicts;
 }
 
-/** A session while a group of appends is being judged. */
-interface Session {
-  no: number | undefined;
+/** A log while a group of appends is being judged. */
+interface Log {
+  readonly kept: KeptLog;
   head: number;
-  summary: SessionSummary;
   readonly generation: number | undefined;
   readonly asked: string[];
   /** The head that each append id came to. */
@@ -32,77 +46,40 @@ interface Session {
   readonly accepted: Admissible[];
 }
 
-function loadSession(db: Database, id: string): Session {
-  const row = db.get("select no, head, summary from session where id = ?", id);
-  const lease = db.get("select generation from lease where session_id = ?", id);
-  return {
-    no: row?.[0] as number | undefined,
-    head: (row?.[1] as number | undefined) ?? 0,
-    summary: row === undefined ? emptySummary(id) : (JSON.parse(row[2] as string) as SessionSummary),
-    generation: lease?.[0] as number | undefined,
-    asked: [],
-    known: new Map(),
-    accepted: [],
-  };
+function loadLog(db: Database, kind: LogKind, id: string): Log {
+  const kept = kind === "session" ? loadSession(db, id) : loadTask(db, id);
+  const generation = db.get("select generation from lease where session_id = ?", id)?.[0] as number | undefined;
+  return { kept, head: kept.head, generation, asked: [], known: new Map(), accepted: [] };
 }
 
-function loadRepeats(db: Database, { no, asked, known }: Session): void {
+function loadRepeats(db: Database, { kept: { no }, asked, known }: Log): void {
   if (no === undefined) return;
   const sql = "select id, head from append where session = ? and id in (select value from json_each(?))";
   for (const [id, head] of db.all(sql, no, JSON.stringify(asked))) known.set(id as string, head as number);
 }
 
-function sessionOf(sessions: Map<string, Session>, { append }: Admissible): Session {
-  return sessions.get(append.sessionId) as Session;
-}
-
-function judge(session: Session, admissible: Admissible): Verdict {
-  const repeatedHead = session.known.get(admissible.append.id);
+function judge(log: Log, admissible: Admissible): Verdict {
+  const repeatedHead = log.known.get(admissible.append.id);
   if (repeatedHead !== undefined) return { appended: { head: repeatedHead, repeated: true } };
   try {
-    admit(admissible, session);
+    admit(admissible, log);
   } catch (refused) {
     return { refused };
   }
-  session.head = admissible.head;
-  session.known.set(admissible.append.id, admissible.head);
-  session.accepted.push(admissible);
+  log.head = admissible.head;
+  log.known.set(admissible.append.id, admissible.head);
+  log.accepted.push(admissible);
   return { appended: { head: admissible.head, repeated: false } };
 }
 
-function writeSession(db: Database, session: Session): void {
-  const { accepted } = session;
-  const before = session.summary.head;
-  session.summary = summarize(
-    session.summary,
-    accepted.flatMap(({ events }) => events),
-  );
-  const no = keepSummary(db, session);
-  writeBodies(
-    db,
-    no,
-    before + 1,
-    accepted.flatMap(({ bodies }) => bodies),
-  );
+function writeLog(db: Database, { kept, head, accepted }: Log): void {
+  const { log, whose } = kept.keep(accepted.flatMap(({ events }) => events));
+  const bodies = accepted.flatMap(({ bodies }) => bodies);
+  writeBodies(db, log, kept.head + 1, bodies);
   const ids = JSON.stringify(accepted.map(({ append, head }) => [append.id, head]));
-  db.run("insert into append select ?, value ->> 0, value ->> 1 from json_each(?)", no, ids);
-  for (const { journal } of accepted) for (const write of journal) writeJournal(db, no, write);
-}
-
-function keepSummary(db: Database, { no, summary }: Session): number {
-  const { id, head, agent, cwd, parent, status } = summary;
-  const columns = [head, agent, cwd, parent ?? null, status, JSON.stringify(summary)] as const;
-  if (no !== undefined) {
-    db.run(
-      "update session set head = ?, agent = ?, cwd = ?, parent = ?, status = ?, summary = ? where no = ?",
-      ...columns,
-      no,
-    );
-    return no;
-  }
-  const sql =
-    "insert into session (head, agent, cwd, parent, status, summary, id) values (?, ?, ?, ?, ?, ?, ?) returning no";
-  return db.get(sql, ...columns, id)?.[0] as number;
+  db.run("insert into append select ?, value ->> 0, value ->> 1 from json_each(?)", log, ids);
+  if (bodies.length > 0) writeFeed(db, { log, whose, head, events: bodies.length });
+  for (const { journal } of accepted) for (const write of journal) writeJournal(db, log, write);
 }
 
 /** Where there are more, SQLite takes an array of them apart, which is faster than a call per row. */

@@ -16,7 +16,7 @@ const WAITING_APPENDS = 200_000;
 
 export interface CommitOptions {
   readonly lockTimeout: number;
-  /** Called after each commit with the sessions that grew. */
+  /** Called after each commit with the sessions and tasks that grew. */
   onCommit(heads: ReadonlyMap<string, number>): void;
 }
 
@@ -103,7 +103,7 @@ export class Commits {
         result.reject(verdict?.refused);
         continue;
       }
-      if (!verdict.appended.repeated) heads.set(admissible.append.sessionId, verdict.appended.head);
+      if (!verdict.appended.repeated) heads.set(admissible.logId, verdict.appended.head);
       result.resolve(verdict.appended);
     }
     if (heads.size > 0) this.#options.onCommit(heads);

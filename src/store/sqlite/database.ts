@@ -50,6 +50,16 @@ export class Database {
     }
   }
 
+  /** What is read meanwhile is of one moment, whoever writes. */
+  snapshot<T>(work: () => T): T {
+    this.run("begin");
+    try {
+      return work();
+    } finally {
+      this.#rollback();
+    }
+  }
+
   close(): void {
     if (!this.#open) return;
     this.#open = false;

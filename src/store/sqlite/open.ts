@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import type Libsql from "libsql";
-import type { SessionStore } from "../../domain/index.ts";
+import type { Store } from "../../domain/index.ts";
 import { makeFolder } from "../../stdx/index.ts";
 import { Database } from "./database.ts";
 import { storeError } from "./errors.ts";
@@ -39,7 +39,7 @@ const SETTINGS = `
   pragma wal_autocheckpoint = 2000;
   pragma journal_size_limit = 67108864;`;
 
-export async function openSqliteStore(options: SqliteStoreOptions, internals: Internals = {}): Promise<SessionStore> {
+export async function openSqliteStore(options: SqliteStoreOptions, internals: Internals = {}): Promise<Store> {
   const path = resolve(options.path);
   const lockTimeout = options.lockTimeout ?? LOCK_TIMEOUT_MS;
   const db = connect(path);

@@ -50,6 +50,49 @@ export const MIGRATIONS: readonly string[] = [
     bytes blob not null
   );
   `,
+  /*
+   * Tasks have their logs in the same tables, under the negative of their number. The feed has a row for what was
+   * committed together of one log: the position of its last event, and how many there are. `whose` is the task's log
+   * for all that belongs to a task, and the session's own for the rest.
+   */
+  `
+  create table task (
+    no integer primary key,
+    id text not null unique,
+    head integer not null,
+    phase text not null,
+    repository text not null,
+    agent text not null,
+    lane text not null,
+    priority integer not null,
+    limits text not null,
+    not_before integer not null,
+    waiting integer not null,
+    blocked integer not null,
+    merging integer not null,
+    removed integer not null,
+    state text not null
+  );
+  create index task_waiting on task (lane, priority desc, no, not_before) where waiting = 1 and blocked = 0;
+  create index task_phase on task (removed, phase);
+  create index task_merging on task (merging) where merging = 1;
+  create table need (
+    needed text not null,
+    task integer not null,
+    primary key (needed, task)
+  ) without rowid;
+  alter table session add column task integer;
+  create index session_task on session (task) where task is not null;
+  create table feed (
+    through integer primary key,
+    log integer not null,
+    whose integer not null,
+    head integer not null,
+    events integer not null
+  );
+  create index feed_whose on feed (whose);
+  insert into feed select sum(head) over (order by no), no, no, head, head from session where head > 0;
+  `,
 ];
 
 /** Brings the file to the newest version, a transaction per step; several processes may try at once. */

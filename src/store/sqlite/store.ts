@@ -5,7 +5,12 @@ import {
   type Append,
   type Appended,
   type BlobRef,
+  type ClaimedTask,
   type EventPage,
+  type EventText,
+  type FeedPage,
+  type FeedQuery,
+  type FeedText,
   type FollowQuery,
   type JournalEntry,
   type Lease,
@@ -13,19 +18,28 @@ import {
   type ListQuery,
   type ReadQuery,
   type SessionEvent,
-  type SessionStore,
   type SessionSummary,
+  type Store,
+  type TaskAppend,
+  type TaskClaim,
+  type TaskEvent,
+  type TaskPhase,
+  type TaskQuery,
+  type TaskRead,
+  type TaskState,
 } from "../../domain/index.ts";
-import { prepareAppend } from "../admission.ts";
+import { prepareAppend, prepareTaskAppend } from "../admission.ts";
 import { nameBlob } from "../blob.ts";
-import { follow } from "../follow.ts";
+import { follow, FOLLOW_PAGE, followPages, type Followed } from "../follow.ts";
 import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "../lease.ts";
-import { Waiters } from "../waiters.ts";
+import { clampLimit } from "../page.ts";
+import { FEED } from "../waiters.ts";
+import { claim } from "./claims.ts";
 import { Commits } from "./commits.ts";
 import type { Database } from "./database.ts";
-import { Doorbell } from "./doorbell.ts";
+import { lastPosition, readFeedPage } from "./feed.ts";
 import { whenUnlocked } from "./lock.ts";
-import { headOf, headsOf, readPage, sessionNotFound } from "./pages.ts";
+import { headOf, notFound, readPage, readTaskPage } from "./pages.ts";
 import {
   forgetSession,
   keepLease,
@@ -36,23 +50,23 @@ import {
   readSummary,
   writeBlob,
 } from "./tables.ts";
+import { countTasks, listTasks, readTask } from "./tasks.ts";
+import { readTexts } from "./texts.ts";
+import { Watch } from "./watch.ts";
 
-export class SqliteStore implements SessionStore {
+export class SqliteStore implements Store {
   readonly #db: Database;
   readonly #lockTimeout: number;
   readonly #commits: Commits;
-  readonly #bell: Doorbell;
-  readonly #waiters = new Waiters();
+  readonly #watch: Watch;
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
-  #seenVersion: unknown;
-  #followers = 0;
 
   constructor(db: Database, { lockTimeout }: { lockTimeout: number }) {
     this.#db = db;
     this.#lockTimeout = lockTimeout;
-    this.#bell = new Doorbell(`${db.path}-bell`);
-    this.#commits = new Commits(db, { lockTimeout, onCommit: (heads) => this.#committed(heads) });
+    this.#watch = new Watch(db);
+    this.#commits = new Commits(db, { lockTimeout, onCommit: (heads) => this.#watch.committed(heads) });
     setMaxListeners(0, this.#closed.signal); // one per follower
   }
 
@@ -66,13 +80,34 @@ export class SqliteStore implements SessionStore {
   }
 
   follow(query: FollowQuery): AsyncIterable<SessionEvent> {
-    const log = {
-      read: (page: ReadQuery) => this.read(page),
-      grown: (sessionId: string, after: number, signal: AbortSignal) => this.#grown(sessionId, after, signal),
-      joined: () => this.#joined(),
+    return follow(
+      this.#following(query.sessionId, (page) => readPage(this.#db, page).events),
+      query,
+    );
+  }
+
+  followText(query: FollowQuery): AsyncIterable<readonly EventText[]> {
+    return followPages(
+      this.#following(query.sessionId, (page) => readTexts(this.#db, page)),
+      query,
+    );
+  }
+
+  followFeed({ task, ...cursor }: FeedQuery): AsyncIterable<readonly FeedText[]> {
+    const feed: Followed<FeedText> = {
+      read: async (after) => {
+        const { events, head } = await this.#reading(() => readFeedPage(this.#db, { after, task, limit: FOLLOW_PAGE }));
+        return { items: events, through: events.at(-1)?.position ?? head };
+      },
+      grown: (after, signal) => this.#watch.grown(FEED, after, () => lastPosition(this.#db), signal),
+      joined: () => this.#watch.joined(),
       closed: this.#closed.signal,
     };
-    return follow(log, query);
+    return followPages(feed, cursor);
+  }
+
+  async readFeed({ after, task, limit }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
+    return this.#reading(() => readFeedPage(this.#db, { after, task, limit: clampLimit(limit) }));
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
@@ -106,12 +141,11 @@ export class SqliteStore implements SessionStore {
   async delete(lease: Lease): Promise<void> {
     const { sessionId } = lease;
     await this.#writing(() => {
-      if (headOf(this.#db, sessionId) === undefined) throw sessionNotFound(sessionId);
+      if (headOf(this.#db, sessionId) === undefined) throw notFound("session", sessionId);
       stillCurrent(readLease(this.#db, sessionId), lease);
       forgetSession(this.#db, sessionId);
     });
-    this.#bell.ring();
-    this.#waiters.gone(sessionId);
+    this.#watch.gone(sessionId);
   }
 
   async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {
@@ -129,6 +163,33 @@ export class SqliteStore implements SessionStore {
     return this.#reading(() => readBlob(this.#db, hash));
   }
 
+  async appendTask(append: TaskAppend): Promise<Appended> {
+    this.#refuseIfClosed();
+    return this.#commits.add(prepareTaskAppend(append));
+  }
+
+  async readTask(query: TaskRead): Promise<{ events: readonly TaskEvent[]; head: number }> {
+    return this.#reading(() => readTaskPage(this.#db, query));
+  }
+
+  async task(taskId: string): Promise<TaskState | undefined> {
+    return this.#reading(() => readTask(this.#db, taskId));
+  }
+
+  async tasks(query: TaskQuery = {}): Promise<readonly TaskState[]> {
+    return this.#reading(() => listTasks(this.#db, query));
+  }
+
+  async countTasks(): Promise<Readonly<Record<TaskPhase, number>>> {
+    return this.#reading(() => countTasks(this.#db));
+  }
+
+  async claimTask(request: TaskClaim): Promise<ClaimedTask | undefined> {
+    const claimed = await this.#writing(() => claim(this.#db, request));
+    if (claimed !== undefined) this.#watch.committed(new Map());
+    return claimed;
+  }
+
   /** Ends every follower, writes what is queued, and closes the file. */
   [Symbol.asyncDispose](): Promise<void> {
     return (this.#closing ??= this.#close());
@@ -137,7 +198,7 @@ export class SqliteStore implements SessionStore {
   async #close(): Promise<void> {
     this.#closed.abort();
     await this.#commits.drained();
-    this.#bell.close();
+    this.#watch.close();
     this.#db.close();
   }
 
@@ -160,46 +221,19 @@ export class SqliteStore implements SessionStore {
     });
   }
 
-  #committed(heads: ReadonlyMap<string, number>): void {
-    this.#bell.ring();
-    for (const [sessionId, head] of heads) this.#waiters.moved(sessionId, head);
-  }
-
-  /** Listens first and looks then: what is committed in between is either seen or rung for. */
-  async #grown(sessionId: string, after: number, signal: AbortSignal): Promise<void> {
-    const grown = this.#waiters.wait(sessionId, after, signal);
-    this.#bell.listen(() => this.#look());
-    this.#orWakeAll(() => this.#waiters.moved(sessionId, headOf(this.#db, sessionId) ?? Infinity));
-    await grown;
-    if (this.#waiters.empty) this.#bell.rest();
-  }
-
-  #joined(): () => void {
-    this.#followers += 1;
-    return () => {
-      this.#followers -= 1;
-      if (this.#followers === 0) this.#bell.ignore();
+  #following<Item extends { readonly seq: number }>(
+    sessionId: string,
+    readPage: (query: { sessionId: string; after: number; limit: number }) => readonly Item[],
+  ): Followed<Item> {
+    return {
+      read: async (after) => {
+        const items = await this.#reading(() => readPage({ sessionId, after, limit: FOLLOW_PAGE }));
+        return { items, through: items.at(-1)?.seq ?? after };
+      },
+      grown: (after, signal) => this.#watch.grown(sessionId, after, () => headOf(this.#db, sessionId), signal),
+      joined: () => this.#watch.joined(),
+      closed: this.#closed.signal,
     };
-  }
-
-  #look(): void {
-    if (this.#waiters.empty) return;
-    this.#orWakeAll(() => {
-      const [version] = this.#db.get("pragma data_version") ?? [];
-      if (version === this.#seenVersion) return;
-      const heads = headsOf(this.#db, this.#waiters.sessions);
-      for (const sessionId of this.#waiters.sessions) this.#waiters.moved(sessionId, heads.get(sessionId) ?? Infinity);
-      this.#seenVersion = version;
-    });
-  }
-
-  /** Whoever waits while the file cannot be read is woken: their own read says what is wrong, or tries again. */
-  #orWakeAll(look: () => void): void {
-    try {
-      look();
-    } catch {
-      this.#waiters.wakeAll();
-    }
   }
 
   #refuseIfClosed(): void {

@@ -3,6 +3,7 @@ import type { EffectKey, JournalEntry, ListQuery, SessionSummary } from "../../d
 import type { KeptLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
 import type { Database } from "./database.ts";
+import { forgetInFeed } from "./feed.ts";
 
 export function readSummary(db: Database, sessionId: string): SessionSummary | undefined {
   const row = db.get("select summary from session where id = ?", sessionId);
@@ -14,11 +15,16 @@ const LIST = `
   select summary from session
   where (?1 is null or agent = ?1) and (?2 is null or cwd = ?2) and (?3 is null or parent = ?3)
     and (status = ?4 or ?4 is null and status <> 'copying') and (?5 is null or id < ?5)
+    OF_TASK
   order by id desc limit ?6`;
+const LIST_ALL = LIST.replace("OF_TASK", "");
+/** Apart, so that its index is used. */
+const LIST_OF_TASK = LIST.replace("OF_TASK", "and task = (select no from task where id = ?7)");
 
 export function listSummaries(db: Database, query: ListQuery): SessionSummary[] {
-  const { agent = null, cwd = null, parent = null, status = null, before = null } = query;
-  const rows = db.all(LIST, agent, cwd, parent, status, before, clampLimit(query.limit));
+  const { agent = null, cwd = null, parent = null, status = null, before = null, task } = query;
+  const values = [agent, cwd, parent, status, before, clampLimit(query.limit)];
+  const rows = task === undefined ? db.all(LIST_ALL, ...values) : db.all(LIST_OF_TASK, ...values, task);
   return rows.map(([summary]) => JSON.parse(summary as string) as SessionSummary);
 }
 
@@ -35,6 +41,7 @@ export function keepLease(db: Database, { sessionId, owner, generation, until, r
 }
 
 export function forgetSession(db: Database, sessionId: string): void {
+  forgetInFeed(db, sessionId);
   for (const table of ["event", "append", "journal"]) {
     db.run(`delete from ${table} where session = (select no from session where id = ?)`, sessionId);
   }

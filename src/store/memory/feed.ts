@@ -1,0 +1,54 @@
+/** The feed in memory: which events have which positions. */
+import type { FeedText } from "../../domain/index.ts";
+import { MAX_PAGE_BYTES } from "../page.ts";
+import type { MemoryLog } from "./log.ts";
+
+interface Entry {
+  readonly position: number;
+  readonly log: MemoryLog;
+  readonly seq: number;
+}
+
+export class MemoryFeed {
+  #entries: Entry[] = [];
+  #head = 0;
+
+  get head(): number {
+    return this.#head;
+  }
+
+  /** The last `count` events of the log. */
+  add(log: MemoryLog, count: number): void {
+    for (let seq = log.head - count + 1; seq <= log.head; seq += 1) {
+      this.#entries.push({ position: (this.#head += 1), log, seq });
+    }
+  }
+
+  forget(log: MemoryLog): void {
+    this.#entries = this.#entries.filter((entry) => entry.log !== log);
+  }
+
+  after(position: number, limit: number, isWanted: (log: MemoryLog) => boolean): FeedText[] {
+    const texts: FeedText[] = [];
+    let bytes = 0;
+    for (let index = this.#firstAfter(position); index < this.#entries.length && texts.length < limit; index += 1) {
+      const { position, log, seq } = this.#entries[index] as Entry;
+      if (!isWanted(log)) continue;
+      const text = log.text(seq);
+      bytes += text.length;
+      if (bytes > MAX_PAGE_BYTES && texts.length > 0) break;
+      texts.push({ position, text });
+    }
+    return texts;
+  }
+
+  #firstAfter(position: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle] as Entry).position > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,141 @@
+/** The feed: every event of every log by its position in the order of the commits. */
+import type { FeedText } from "../../domain/index.ts";
+import { fitRange } from "../page.ts";
+import { completed, endingOf } from "../text.ts";
+import type { Database } from "./database.ts";
+import { notFound, whyNot, type Located } from "./pages.ts";
+import { whoseIs } from "./session-log.ts";
+import { isBodyOf, joinedBodies, takeApart } from "./texts.ts";
+
+/** What was committed together of one log. */
+interface Entry {
+  readonly log: number;
+  readonly whose: number;
+  readonly head: number;
+  readonly events: number;
+}
+
+export function writeFeed(db: Database, { log, whose, head, events }: Entry): void {
+  const sql = "insert into feed values (ifnull((select max(through) from feed), 0) + ?4, ?1, ?2, ?3, ?4)";
+  db.run(sql, log, whose, head, events);
+}
+
+/** Where its entry was the last, an empty one stays, so that no position comes twice. */
+export function forgetInFeed(db: Database, sessionId: string): void {
+  const row = db.get("select no, task from session where id = ?", sessionId) as [number, number | null] | undefined;
+  if (row === undefined) return;
+  const [log, task] = row;
+  const last = lastPosition(db);
+  db.run("delete from feed where log = ? and whose = ?", log, whoseIs(log, task));
+  if (lastPosition(db) === last) return;
+  db.run("delete from feed where whose = 0");
+  db.run("insert into feed values (?, 0, 0, 0, 0)", last);
+}
+
+export function lastPosition(db: Database): number {
+  return (db.get("select max(through) from feed")?.[0] as number | null | undefined) ?? 0;
+}
+
+export interface FeedRead {
+  readonly after: number;
+  readonly task?: string | undefined;
+  readonly limit: number;
+}
+
+/** The page that follows the cursor, and the last position there is. Rejects with `task_not_found`. */
+export function readFeedPage(db: Database, { after, task, limit }: FeedRead): { events: FeedText[]; head: number } {
+  return db.snapshot(() => {
+    const whose = task === undefined ? [] : [logOfTask(db, task)];
+    const sql = whose.length === 0 ? EVERYTHING : OF_TASK;
+    const stretches = stretchesAfter(db.all(sql.entries, after, limit, ...whose) as EntryRow[], after, limit);
+    const total = stretches.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+    const bytesOf = (count: number) =>
+      db.get(sql.bytes, ...boundsOf(after, cut(stretches, count)), ...whose)?.[0] as number;
+    const { last: count } = fitRange({ first: 1, last: total }, "oldest_first", ({ last }) => bytesOf(last));
+    const page = cut(stretches, count);
+    const bodies = page.length === 0 ? [] : takeApart(db.get(sql.bodies, ...boundsOf(after, page), ...whose)?.[0]);
+    return { events: textsOf(db, page, bodies), head: lastPosition(db) };
+  });
+}
+
+/** A part of an entry: events of one log that have positions without a hole between them. */
+interface Stretch {
+  readonly log: Located;
+  /** Of its entry. */
+  readonly through: number;
+  /** Of its first event. */
+  readonly position: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+type EntryRow = readonly [through: number, head: number, events: number, log: number, id: string];
+
+const EVERYTHING = queries("");
+/** By the index on `whose`, which has the positions in order. */
+const OF_TASK = queries("and whose = ");
+
+function queries(whose: string): { entries: string; bytes: string; bodies: string } {
+  const only = (parameter: string) => (whose === "" ? "" : whose + parameter);
+  const events = `
+    feed cross join event on event.session = feed.log
+      and seq > max(feed.head - events, ?1 - through + feed.head)
+      and seq <= min(feed.head, ?2 - through + feed.head)
+    where through > ?1 and through <= ?3 ${only("?4")}`;
+  return {
+    entries: `
+      select through, head, events, log, case
+        when log > 0 then (select id from session where no = log)
+        else (select id from task where no = -log) end
+      from feed where through > ?1 and events > 0 ${only("?3")} order by through limit ?2`,
+    bytes: `select sum(octet_length(body)) from ${events}`,
+    bodies: joinedBodies(`select body from ${events} order by through, seq limit -1`),
+  };
+}
+
+function logOfTask(db: Database, taskId: string): number {
+  const row = db.get("select -no from task where id = ?", taskId);
+  if (row === undefined) throw notFound("task", taskId);
+  return row[0] as number;
+}
+
+function stretchesAfter(rows: readonly EntryRow[], after: number, limit: number): Stretch[] {
+  const stretches = rows.map(([through, head, events, no, id]): Stretch => {
+    const count = Math.min(events, through - after);
+    const log: Located = { kind: no > 0 ? "session" : "task", id, no, head };
+    return { log, through, position: through - count + 1, first: head - count + 1, last: head };
+  });
+  return cut(stretches, limit);
+}
+
+/** As many as `count` events of them. */
+function cut(stretches: readonly Stretch[], count: number): Stretch[] {
+  const some: Stretch[] = [];
+  let left = count;
+  for (const stretch of stretches) {
+    if (left <= 0) break;
+    const last = Math.min(stretch.last, stretch.first + left - 1);
+    some.push({ ...stretch, last });
+    left -= last - stretch.first + 1;
+  }
+  return some;
+}
+
+/** The cursor, the last position, and the entry that holds it. */
+function boundsOf(after: number, stretches: readonly Stretch[]): [number, number, number] {
+  const end = stretches.at(-1);
+  return end === undefined ? [after, after, after] : [after, end.position + end.last - end.first, end.through];
+}
+
+function textsOf(db: Database, stretches: readonly Stretch[], bodies: readonly string[]): FeedText[] {
+  const texts: FeedText[] = [];
+  for (const { log, position, first, last } of stretches) {
+    const ending = endingOf(log.kind, log.id);
+    for (let seq = first; seq <= last; seq += 1) {
+      const body = bodies[texts.length];
+      if (body === undefined || !isBodyOf(body, seq)) throw whyNot(db, log, { first, last });
+      texts.push({ position: position + seq - first, text: completed(body, ending) });
+    }
+  }
+  return texts;
+}

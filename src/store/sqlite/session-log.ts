@@ -1,0 +1,54 @@
+/** The row of a session, as its log grows. */
+import { emptySummary, summarize, type SessionEvent, type SessionSummary } from "../../domain/index.ts";
+import type { KeptLog } from "./appends.ts";
+import type { Database } from "./database.ts";
+
+export function loadSession(db: Database, id: string): KeptLog {
+  const row = db.get("select no, head, summary, task from session where id = ?", id) as
+    [number, number, string, number | null] | undefined;
+  const [no, head = 0, text, task = null] = row ?? [];
+  return {
+    no,
+    head,
+    keep(events) {
+      const before = text === undefined ? emptySummary(id) : (JSON.parse(text) as SessionSummary);
+      const after = summarize(before, events as readonly SessionEvent[]);
+      const ofTask = after.task === before.task ? task : taskNumber(db, after.task);
+      const log = keepSummary(db, no, after, ofTask);
+      if (no !== undefined && ofTask !== task) moveInFeed(db, log, { from: task, to: ofTask });
+      return { log, whose: whoseIs(log, ofTask) };
+    },
+  };
+}
+
+/** Under whose number the feed has a session. */
+export function whoseIs(no: number, task: number | null): number {
+  return task === null ? no : -task;
+}
+
+/** A session that names a task which is not there belongs to none. */
+function taskNumber(db: Database, taskId: string | undefined): number | null {
+  if (taskId === undefined) return null;
+  return (db.get("select no from task where id = ?", taskId)?.[0] as number | undefined) ?? null;
+}
+
+function keepSummary(db: Database, no: number | undefined, summary: SessionSummary, task: number | null): number {
+  const { id, head, agent, cwd, parent, status } = summary;
+  const columns = [head, agent, cwd, parent ?? null, status, JSON.stringify(summary), task] as const;
+  if (no !== undefined) {
+    db.run(
+      "update session set head = ?, agent = ?, cwd = ?, parent = ?, status = ?, summary = ?, task = ? where no = ?",
+      ...columns,
+      no,
+    );
+    return no;
+  }
+  const sql =
+    "insert into session (head, agent, cwd, parent, status, summary, task, id) values (?, ?, ?, ?, ?, ?, ?, ?) returning no";
+  return db.get(sql, ...columns, id)?.[0] as number;
+}
+
+function moveInFeed(db: Database, log: number, { from, to }: { from: number | null; to: number | null }): void {
+  const sql = "update feed set whose = ? where whose = ? and log = ?";
+  db.run(sql, whoseIs(log, to), whoseIs(log, from), log);
+}
