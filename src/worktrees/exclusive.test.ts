@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
-import { deferred, ownIdentity, startTimeOf } from "../stdx/index.ts";
+import { expect, it, vi } from "vitest";
+import { deferred, ownIdentity, processesMarked, startTimeOf } from "../stdx/index.ts";
 import { withLock } from "./lock.ts";
 import { openRepository } from "./repository.ts";
 import { openScene, refused, testGit } from "./test-scene.ts";
@@ -57,6 +58,18 @@ it("a dead one's lock is taken over by one of those who wait, although one died 
   expect(all.every((done) => done !== undefined)).toBe(true);
   expect(most).toBe(1);
   expect(await locksOf(scene.user.path)).toEqual([]);
+});
+
+it("what a dead owner's children still do is ended before its lock is taken over", async () => {
+  await using scene = await openScene();
+  const marker = `lock-test-${process.pid}`;
+  const child = spawn("sleep", ["1000"], { env: { ...scene.env, ROOKERY_OWNER: marker } });
+  const ended = once(child, "exit");
+  const dead = `${spawnSync("true").pid}.${ownIdentity().startTime}.0123456789ab`;
+  await writeFile(join(scene.user.path, ".git/rookery.lock"), `${dead}\n${marker}`);
+  await vi.waitFor(() => expect(processesMarked(marker)).toHaveLength(1));
+  await scene.repository.exclusive(() => Promise.resolve(expect(processesMarked(marker)).toEqual([])));
+  await ended;
 });
 
 it("whoever gives up does not wait on", async () => {

@@ -47,6 +47,35 @@ export function isDiskFull(text: string): boolean {
   return /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/.test(text);
 }
 
+/** The branch is there already, stands where a folder of branches would, or is checked out somewhere. */
+export function branchInTheWay(stderr: string, branch: string): RookeryError | undefined {
+  const [, used] = /already (?:checked out|used by worktree) at '(.+)'/.exec(stderr) ?? [];
+  if (used !== undefined) {
+    const message = `the branch ${branch} is checked out at ${used}; leave it there: git switch --detach`;
+    return new RookeryError("branch_exists", message);
+  }
+  const [, other] = /cannot lock ref '.*': '(?:refs\/heads\/)?(.+)' exists; cannot create/.exec(stderr) ?? [];
+  if (other === undefined && !/a branch named '.+' already exists/.test(stderr)) return undefined;
+  const name = other ?? branch;
+  return new RookeryError(
+    "branch_exists",
+    `there is a branch ${name} already, which is not this task's; rename it: git branch -m ${name} NAME, or choose another`,
+  );
+}
+
+/** Large files that are not here and could not be fetched, or nothing that knows them. */
+export function isFilterMissing(stderr: string): boolean {
+  return /smudge filter '?lfs'? failed|external filter '?git-lfs/.test(stderr);
+}
+
+/** What the system refused rather than git. */
+export function fromSystem(error: unknown, path: string): unknown {
+  if (error instanceof RookeryError || !(error instanceof Error) || !isDiskFull(error.message)) return error;
+  return new RookeryError("disk_full", `the disk of ${path} is full; make room on it, then try again`, {
+    cause: error,
+  });
+}
+
 async function lockedBy(file: string): Promise<RookeryError> {
   const age = await stat(file).then(
     ({ mtimeMs }) => `is ${Math.max(0, Math.round((Date.now() - mtimeMs) / 1000))} seconds old`,

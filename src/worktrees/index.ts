@@ -9,3 +9,7 @@ export {
 } from "./repository.ts";
 export { runCommand, type Command, type CommandEnd } from "./run-command.ts";
 export * from "./merge/index.ts";
+export { leaseWorktree, type Lease } from "./lease.ts";
+export { findWorktree, listWorktrees, type Worktree } from "./record.ts";
+export { leasePort, releasePort, type PortLease } from "./port.ts";
+export { setUp, type SetUp } from "./set-up.ts";

@@ -1,21 +1,25 @@
 /** A lock between processes: a file that names its owner, and that the next one takes over once its owner is dead. */
 import { randomBytes } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
-import { isDeadOwner, ownIdentity } from "../stdx/index.ts";
+import { isDeadOwner, killMarked, ownIdentity } from "../stdx/index.ts";
 import { pause } from "./wait.ts";
 
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
-/** Runs `work` while the file is ours. Undefined, and nothing was run, where it is not to be had in that time. */
+/**
+ * Runs `work` while the file is ours. Undefined, and nothing was run, where it is not to be had in that time. Children that
+ * carry the marker are ended by whoever takes the lock over after our death, before it does.
+ */
 export async function withLock<T>(
   file: string,
   waitMs: number,
   work: () => Promise<T>,
   signal?: AbortSignal,
+  marker = "",
 ): Promise<{ readonly result: T } | undefined> {
   const { pid, startTime } = ownIdentity();
-  const own = `${pid}.${startTime}.${randomBytes(6).toString("hex")}`;
+  const own = `${pid}.${startTime}.${randomBytes(6).toString("hex")}\n${marker}`;
   if (!(await acquire(file, own, waitMs, signal))) return undefined;
   try {
     return { result: await work() };
@@ -31,7 +35,7 @@ async function acquire(file: string, own: string, waitMs: number, signal: AbortS
     if (await make(file, own)) return true;
     const owner = await ownerOf(file);
     if (owner === undefined) continue;
-    if (isDeadOwner(owner)) {
+    if (isDeadOwner(owner.split("\n")[0] ?? "")) {
       const left = until - performance.now();
       if (left > 0 && (await bury(file, owner, left, signal))) continue;
     }
@@ -42,7 +46,7 @@ async function acquire(file: string, own: string, waitMs: number, signal: AbortS
 
 /** Whole or not at all: a file without its owner in it could never be taken over. */
 async function make(file: string, own: string): Promise<boolean> {
-  const whole = `${file}.${own}`;
+  const whole = `${file}.${own.split("\n")[0] ?? ""}`;
   await writeFile(whole, own, { flag: "wx", mode: 0o600 });
   try {
     await link(whole, file);
@@ -64,7 +68,10 @@ async function bury(file: string, dead: string, waitMs: number, signal: AbortSig
     `${file}.dead`,
     waitMs,
     async () => {
-      if ((await ownerOf(file)) === dead) await rm(file, { force: true });
+      if ((await ownerOf(file)) !== dead) return;
+      const marker = dead.split("\n")[1];
+      if (marker) await killMarked(marker);
+      await rm(file, { force: true });
     },
     signal,
   );

@@ -1,9 +1,9 @@
 /** A repository of the user's: where it is, what is checked out, and one writer to it at a time. */
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath } from "node:path";
-import { RookeryError, messageOf } from "../domain/index.ts";
+import { RookeryError } from "../domain/index.ts";
 import { didYouMean } from "../stdx/index.ts";
-import { failureOf, isDiskFull, noRepository } from "./failure.ts";
+import { failureOf, fromSystem, isDiskFull, noRepository } from "./failure.ts";
 import { WITHOUT_LFS, git, gitTry, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
 import { withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
@@ -62,7 +62,8 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
     root,
     commonDir,
     options: kept,
-    exclusive: (work, signal) => exclusively(commonDir, options.exclusiveMs ?? EXCLUSIVE_MS, work, signal),
+    exclusive: (work, signal) =>
+      exclusively({ commonDir, waitMs: options.exclusiveMs ?? EXCLUSIVE_MS, marker: options.marker }, work, signal),
     git: (args, run = {}) => git(...within(run, args)),
     gitTry: (args, run = {}) => gitTry(...within(run, args)),
     head: () => headOf(repository),
@@ -170,14 +171,20 @@ async function knowsWhoCommits(repository: Repository): Promise<void> {
 /** By the folder that is shared: several of one process may have the same repository open. */
 const queues = new Map<string, Promise<unknown>>();
 
+interface Exclusion {
+  readonly commonDir: string;
+  readonly waitMs: number;
+  readonly marker: string;
+}
+
 async function exclusively<T>(
-  commonDir: string,
-  waitMs: number,
+  exclusion: Exclusion,
   work: () => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
+  const { commonDir } = exclusion;
   const before = queues.get(commonDir) ?? Promise.resolve();
-  const mine = before.then(() => underLock(commonDir, waitMs, work, signal));
+  const mine = before.then(() => underLock(exclusion, work, signal));
   const settled = mine.catch(() => undefined);
   queues.set(commonDir, settled);
   void settled.then(() => {
@@ -188,15 +195,13 @@ async function exclusively<T>(
 }
 
 async function underLock<T>(
-  commonDir: string,
-  waitMs: number,
+  { commonDir, waitMs, marker }: Exclusion,
   work: () => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   const file = join(commonDir, "rookery.lock");
-  const done = await withLock(file, waitMs, work, signal).catch((error: unknown) => {
-    if (error instanceof RookeryError || !isDiskFull(messageOf(error))) throw error;
-    throw new RookeryError("disk_full", `the disk of ${commonDir} is full; make room on it, then try again`);
+  const done = await withLock(file, waitMs, work, signal, marker).catch((error: unknown) => {
+    throw fromSystem(error, commonDir);
   });
   if (done !== undefined) return done.result;
   throw new RookeryError(

@@ -13,7 +13,7 @@ export interface Scene extends AsyncDisposable {
   readonly env: Env;
 }
 
-export const MARKER = "1.test.worktrees";
+export const MARKER = `test-worktrees-${process.pid}`;
 
 export function testEnvironment(home: string, extra: Readonly<Record<string, string>> = {}): Env {
   return builtEnvironment({ home, extra: { GIT_CONFIG_GLOBAL: "/dev/null", ...extra } });

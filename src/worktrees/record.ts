@@ -1,0 +1,73 @@
+/** What is remembered of a task's worktree: written before git makes it, gone after all else of it is. */
+import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { RookeryError, TaskId } from "../domain/index.ts";
+import type { Repository } from "./repository.ts";
+
+export interface Worktree {
+  /** The task's. */
+  readonly id: string;
+  readonly path: string;
+  readonly branch: string;
+  /** The branch or what else it was made from, and the commit that it was then. */
+  readonly base: string;
+  readonly baseCommit: string;
+}
+
+const Kept = z.strictObject({ branch: z.string(), base: z.string(), baseCommit: z.string() });
+
+/** Rejects with `input_invalid` for what is no task's id, since it would be part of a path. */
+export function checkId(id: string): string {
+  if (TaskId.safeParse(id).success) return id;
+  const shown = JSON.stringify(id.slice(0, 100).toWellFormed());
+  throw new RookeryError("input_invalid", `${shown} is no id of a task: small letters, digits, and - _ . between them`);
+}
+
+export function pathOf(repository: Pick<Repository, "root">, id: string): string {
+  return join(repository.root, ".rookery", "worktrees", checkId(id));
+}
+
+/** What is there of ours, whether or not its folder still is. */
+export async function findWorktree(repository: Repository, id: string): Promise<Worktree | undefined> {
+  try {
+    const kept = Kept.parse(JSON.parse(await readFile(fileOf(repository, id), "utf8")));
+    return { id, path: pathOf(repository, id), ...kept };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new RookeryError("worktree_missing", `${fileOf(repository, id)} says nothing of a worktree; remove it`, {
+      cause: error,
+    });
+  }
+}
+
+/** Only those of tasks, not what the user has made beside them; one whose record is broken is left out. */
+export async function listWorktrees(repository: Repository): Promise<readonly Worktree[]> {
+  const names = await readdir(folderOf(repository)).catch(() => []);
+  const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
+  const known = ids.filter((id) => TaskId.safeParse(id).success).sort();
+  const found = await Promise.all(known.map((id) => findWorktree(repository, id).catch(() => undefined)));
+  return found.filter((worktree) => worktree !== undefined);
+}
+
+export async function remember(repository: Repository, worktree: Worktree): Promise<void> {
+  const { id, branch, base, baseCommit } = worktree;
+  const file = fileOf(repository, id);
+  await mkdir(folderOf(repository), { recursive: true });
+  await writeFile(`${file}.new`, `${JSON.stringify({ branch, base, baseCommit })}\n`);
+  await rename(`${file}.new`, file);
+}
+
+export async function forget(repository: Repository, id: string): Promise<void> {
+  await rm(fileOf(repository, id), { force: true });
+  await rm(`${fileOf(repository, id)}.new`, { force: true });
+}
+
+/** In git's own folder: no checkout can bring a file there, and a pruned or deleted worktree does not take it along. */
+function folderOf({ commonDir }: Repository): string {
+  return join(commonDir, "rookery");
+}
+
+function fileOf(repository: Repository, id: string): string {
+  return join(folderOf(repository), `${checkId(id)}.json`);
+}

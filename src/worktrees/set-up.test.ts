@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { processesMarked } from "../stdx/index.ts";
+import { temporaryFolder } from "../testing/repository.ts";
+import { leaseWorktree } from "./lease.ts";
+import { setUp, type SetUp } from "./set-up.ts";
+import { openScene, refused, type Scene } from "./test-scene.ts";
+
+const MARKER = `setup-test-${process.pid}`;
+
+async function setUpIn(scene: Scene, more: Partial<SetUp>) {
+  const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
+  const heard: string[] = [];
+  const options = { copy: [], timeoutMs: 60_000, env: { ...scene.env, ROOKERY_TASK: "t1" }, marker: MARKER, ...more };
+  const done = setUp(worktree, scene.repository, { onOutput: (text) => heard.push(text), ...options });
+  return { path: worktree.path, done, heard };
+}
+
+it("files that git does not know are copied with their modes, and a missing one is only told", async () => {
+  await using scene = await openScene({ "a.txt": "a", ".gitignore": ".env\ncerts\n" });
+  await scene.user.write(".env", "SECRET=1\n");
+  await chmod(join(scene.user.path, ".env"), 0o600);
+  await scene.user.write("certs/deep/key.pem", "key");
+  await symlink("/etc", join(scene.user.path, "certs/etc"));
+  const { path, done, heard } = await setUpIn(scene, { copy: [".env", "certs", ".env.local"] });
+  await done;
+  expect(await readFile(join(path, ".env"), "utf8")).toBe("SECRET=1\n");
+  expect((await stat(join(path, ".env"))).mode & 0o777).toBe(0o600);
+  expect(await readFile(join(path, "certs/deep/key.pem"), "utf8")).toBe("key");
+  expect(existsSync(join(path, "certs/etc"))).toBe(false);
+  expect(heard).toEqual([`.env.local is not in ${scene.user.path}, so it was not copied\n`]);
+  await (
+    await setUpIn(scene, { copy: [".env"] })
+  ).done;
+});
+
+it.each(["../outside", "/etc/passwd", "link/secret", ".", ".rookery", "into/x"])("%s is not copied", async (path) => {
+  await using scene = await openScene({ "a.txt": "a" });
+  await using outside = await temporaryFolder();
+  await writeFile(join(outside.path, "secret"), "secret");
+  await symlink(outside.path, join(scene.user.path, "link"));
+  const { path: tree } = await setUpIn(scene, {});
+  await mkdir(join(scene.user.path, "into"));
+  await writeFile(join(scene.user.path, "into/x"), "x");
+  await symlink(outside.path, join(tree, "into"));
+  await refused((await setUpIn(scene, { copy: [path] })).done, "setup_failed", /could not be copied/);
+  expect(existsSync(join(outside.path, "x"))).toBe(false);
+});
+
+it("the command runs in the worktree with the task's variables, and its output is passed on", async () => {
+  await using scene = await openScene();
+  const { path, done, heard } = await setUpIn(scene, { command: "pwd; echo $ROOKERY_TASK; touch made" });
+  await done;
+  expect(heard.join("")).toBe(`${path}\nt1\n`);
+  expect(existsSync(join(path, "made"))).toBe(true);
+});
+
+it("a command that fails is told with its exit code and last lines", async () => {
+  await using scene = await openScene();
+  const { done } = await setUpIn(scene, { command: "echo no such package; exit 7" });
+  await refused(done, "setup_failed", /exit code 7:\nno such package/);
+});
+
+it("one that hangs is ended with all that it started", async () => {
+  await using scene = await openScene();
+  const { done } = await setUpIn(scene, { command: "setsid sleep 1000 & sleep 1000", timeoutMs: 300 });
+  await refused(done, "setup_failed", /within 0.3 seconds/);
+  expect(processesMarked(MARKER)).toEqual([]);
+});

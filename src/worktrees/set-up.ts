@@ -1,0 +1,82 @@
+/** Makes a new worktree one to work in: files that git does not know, and a command of the user's. */
+import { constants } from "node:fs";
+import { copyFile, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import { RookeryError, messageOf } from "../domain/index.ts";
+import { PathRefusal, confined } from "../stdx/index.ts";
+import { fromSystem } from "./failure.ts";
+import type { Env } from "./git.ts";
+import type { Worktree } from "./record.ts";
+import type { Repository } from "./repository.ts";
+import { runCommand, type CommandEnd } from "./run-command.ts";
+
+export interface SetUp {
+  /** Files and folders, relative to the root of the main checkout, to have in the worktree too. */
+  readonly copy: readonly string[];
+  /** For the shell; nothing is run if not said. */
+  readonly command?: string | undefined;
+  readonly timeoutMs: number;
+  /** With the task's variables. */
+  readonly env: Env;
+  readonly marker: string;
+  /** What the command prints, and what is to be known of the copies. */
+  onOutput(text: string): void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const LAST_LINES = 20;
+const MAX_FILES = 10_000;
+
+/** May be done again after it failed or was killed. Rejects with `setup_failed`, `disk_full`, or the signal's reason. */
+export async function setUp(worktree: Worktree, repository: Repository, options: SetUp): Promise<void> {
+  for (const path of options.copy) {
+    options.signal?.throwIfAborted();
+    await copy(repository.root, worktree.path, path, options);
+  }
+  const { command } = options;
+  if (command === undefined) return;
+  const end = await runCommand({ ...options, onOutput: (text) => options.onOutput(text), command, cwd: worktree.path });
+  if (end.exitCode === 0 && !end.timedOut) return;
+  const said = end.tail.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+  throw new RookeryError(
+    "setup_failed",
+    `the set-up command \`${command}\` ${howItEnded(end, options.timeoutMs)}${said === "" ? "" : `:\n${said}`}`,
+  );
+}
+
+function howItEnded({ exitCode, signal, timedOut }: CommandEnd, timeoutMs: number): string {
+  if (timedOut) return `did not end within ${timeoutMs / 1000} seconds`;
+  return exitCode === null ? `was killed by ${signal ?? "a signal"}` : `ended with exit code ${exitCode}`;
+}
+
+/** What the worktree has already is replaced: it is the main checkout's that is wanted. */
+async function copy(root: string, worktree: string, path: string, options: SetUp): Promise<void> {
+  try {
+    if (isAbsolute(path)) throw new PathRefusal(`${path} is not relative to ${root}`);
+    const from = await confined([root], path);
+    const to = await confined([worktree], path);
+    if (to === worktree) throw new PathRefusal(`${path} is the whole checkout`);
+    if (worktree.startsWith(`${from}/`)) throw new PathRefusal(`${path} has the worktree in it`);
+    if (!(await copyAny(from, to, { files: 0 }))) options.onOutput(`${path} is not in ${root}, so it was not copied\n`);
+  } catch (error) {
+    const cause = fromSystem(error, worktree);
+    if (cause instanceof RookeryError) throw cause;
+    throw new RookeryError("setup_failed", `${path} could not be copied: ${messageOf(error)}`, { cause });
+  }
+}
+
+/** A symlink within a folder is left out: it could lead anywhere. */
+async function copyAny(from: string, to: string, counted: { files: number }): Promise<boolean> {
+  const found = await lstat(from).catch(() => undefined);
+  if (found === undefined) return false;
+  if (found.isDirectory()) {
+    await mkdir(to, { recursive: true });
+    for (const name of await readdir(from)) await copyAny(join(from, name), join(to, name), counted);
+  } else if (found.isFile()) {
+    if ((counted.files += 1) > MAX_FILES) throw new PathRefusal(`it has more than ${MAX_FILES} files`);
+    await mkdir(dirname(to), { recursive: true });
+    await rm(to, { force: true }); // never through a link that the branch has there
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  }
+  return true;
+}

@@ -1,0 +1,88 @@
+/** Submodules of a worktree: those that the main checkout has, from what is here of them already. */
+import { existsSync } from "node:fs";
+import { basename, join, resolve, sep } from "node:path";
+import { linkedAt } from "./linked.ts";
+import type { Worktree } from "./record.ts";
+import type { Repository } from "./repository.ts";
+
+interface Submodule {
+  readonly name: string;
+  readonly path: string;
+  /** Where the main checkout keeps its objects. */
+  readonly local: string;
+}
+
+/** Submodules within submodules; deeper ones stay empty. */
+const DEEPEST = 10;
+
+/**
+ * Git keeps the submodules of each worktree apart. They are made from those of the main checkout, on the same disk, so
+ * that nothing is fetched; what it has not, the worktree has not either, and `git submodule update --init` brings it.
+ */
+export async function bringSubmodules(repository: Repository, worktree: Worktree, signal?: AbortSignal): Promise<void> {
+  await bring(repository, worktree.path, join(repository.commonDir, "modules"), signal, 1);
+}
+
+async function bring(
+  repository: Repository,
+  cwd: string,
+  modules: string,
+  signal: AbortSignal | undefined,
+  depth: number,
+): Promise<void> {
+  if (depth > DEEPEST || !existsSync(join(cwd, ".gitmodules")) || !existsSync(modules)) return;
+  const all = await submodulesIn(repository, cwd, modules);
+  const missing = all.filter(({ path, local }) => existsSync(local) && !existsSync(join(cwd, path, ".git")));
+  if (missing.length > 0) {
+    // Without leave git clones no submodule from a file (CVE-2022-39253: a repository could name any folder of the
+    // machine). These folders are named by us.
+    const settings = ["-c", "protocol.file.allow=always"];
+    for (const { name, local } of missing) settings.push("-c", `submodule.${name}.url=${local}`);
+    const paths = missing.map(({ path }) => path);
+    await repository.git([...settings, "submodule", "--quiet", "update", "--init", "--", ...paths], { cwd, signal });
+    await Promise.all(missing.map((submodule) => pointHome(repository, cwd, submodule)));
+  }
+  for (const { path, local } of all) {
+    await bring(repository, join(cwd, path), join(local, "modules"), signal, depth + 1);
+  }
+}
+
+/** It was made from a folder of ours; who fetches or pushes in it means what the main checkout's does. */
+async function pointHome(repository: Repository, cwd: string, { path, local }: Submodule): Promise<void> {
+  const url = await repository.gitTry(["config", "--file", join(local, "config"), "remote.origin.url"]);
+  if (url.code !== 0) return;
+  await repository.git(["config", "remote.origin.url", url.stdout.trim()], { cwd: join(cwd, path) });
+}
+
+/** One whose name leads out of the folder, or which no setting can name, is left alone. */
+async function submodulesIn(repository: Repository, cwd: string, modules: string): Promise<readonly Submodule[]> {
+  const read = ["config", "--file", ".gitmodules", "-z", "--get-regexp", String.raw`^submodule\..*\.path$`];
+  const { stdout } = await repository.gitTry(read, { cwd });
+  return stdout.split("\0").flatMap((entry) => {
+    const at = entry.indexOf("\n");
+    const name = entry.slice("submodule.".length, at - ".path".length);
+    const path = entry.slice(at + 1);
+    const local = resolve(modules, name);
+    const isInside = local.startsWith(modules + sep) && resolve(cwd, path).startsWith(cwd + sep);
+    return at > 0 && isInside && !name.includes("=") ? [{ name, path, local }] : [];
+  });
+}
+
+/** Commits in submodules of the worktree that the main checkout's do not have: removed with it, they would be lost. */
+export async function commitsInSubmodules(repository: Repository, worktree: Worktree): Promise<readonly string[]> {
+  const linked = await linkedAt(repository, worktree.path);
+  if (linked === undefined || !existsSync(join(linked.dir, "modules"))) return [];
+  const modules = join(repository.commonDir, "modules");
+  const all = await submodulesIn(repository, worktree.path, modules);
+  const lost: string[] = [];
+  for (const { name, path, local } of all) {
+    const own = join(linked.dir, "modules", name);
+    if (!existsSync(own)) continue;
+    const heads = await repository.git([`--git-dir=${own}`, "rev-parse", "HEAD", "--branches"]);
+    const known = existsSync(local)
+      ? await repository.git([`--git-dir=${local}`, "cat-file", "--batch-check"], { input: `${heads}\n` })
+      : heads.replaceAll(/$/gm, " missing");
+    if (/ missing$/m.test(known)) lost.push(path === "" ? basename(local) : path);
+  }
+  return lost;
+}
