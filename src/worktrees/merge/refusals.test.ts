@@ -1,0 +1,197 @@
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { MergeHow } from "../../domain/index.ts";
+import { temporaryFolder, temporaryRepository } from "../../testing/repository.ts";
+import { MARKER, openScene, refused, testEnvironment, type Scene } from "../test-scene.ts";
+import { openRepository } from "../repository.ts";
+import { merge, predict, type MergeOptions } from "./index.ts";
+import { change, expectSound, openStory, stateOf } from "./test-story.ts";
+
+function mergeTask({ repository }: Pick<Scene, "repository">, more: Partial<MergeOptions> = {}) {
+  const options = { branch: "task", into: "main", how: "merge" as MergeHow, message: "Merge", marker: MARKER };
+  return merge(repository, { ...options, ...more });
+}
+
+describe("what is merged, and into what", () => {
+  it("is refused where it cannot be or is no branch, on either side", async () => {
+    await using scene = await openStory();
+    await scene.user.git("tag", "v1");
+    const before = await stateOf(scene);
+    const impossible = [
+      "-f",
+      "--output=x",
+      "a b",
+      "a\nb",
+      "a\0b",
+      "a\x07b",
+      "main..task",
+      "main@{1}",
+      "main~1",
+      "../main",
+    ];
+    const cases = [
+      ...[...impossible, "x.lock", "", "x".repeat(5_000)].map(
+        (name) => [name, "input_invalid", /cannot be the/] as const,
+      ),
+      ["mian", "base_not_found", /did you mean main/],
+      ["HEAD", "input_invalid", /no branch/],
+      ["v1", "input_invalid", /"v1" is no branch.*name a branch/],
+    ] as const;
+    for (const [name, code, words] of cases) {
+      await refused(mergeTask(scene, { into: name }), code, words);
+      await refused(mergeTask(scene, { branch: name }), code, words);
+      await refused(predict(scene.repository, { branch: "task", into: name, how: "merge" }), code, words);
+    }
+    expect(await stateOf(scene)).toEqual(before);
+  });
+
+  it("a commit is no branch, and no branch is merged into itself", async () => {
+    await using scene = await openStory();
+    const commit = await scene.user.git("rev-parse", "main");
+    await refused(mergeTask(scene, { into: commit }), "input_invalid", /no branch/);
+    await refused(mergeTask(scene, { into: "task" }), "input_invalid", /into itself/);
+  });
+
+  it("branches may have names that look like something else", async () => {
+    await using scene = await openStory();
+    const { user } = scene;
+    for (const name of ["ünï/côde", "$(touch${IFS}hacked)", "a;b|c&d", "refs/heads/main", "main'\"`"]) {
+      await user.git("branch", name, "main");
+      expect(await mergeTask(scene, { into: name })).toMatchObject({ outcome: "merged", into: name });
+      expect(await user.git("show", `refs/heads/${name}:new.txt`)).toBe("new");
+    }
+    expect(Object.keys(await stateOf(scene))).not.toContain("hacked");
+    await expectSound(scene);
+  });
+
+  it("a branch that stands for another one moves that one", async () => {
+    await using scene = await openStory();
+    await scene.user.git("symbolic-ref", "refs/heads/trunk", "refs/heads/main");
+    expect(await mergeTask(scene, { into: "trunk" })).toMatchObject({ outcome: "merged" });
+    expect(await scene.user.git("symbolic-ref", "refs/heads/trunk")).toBe("refs/heads/main");
+    expect(await scene.user.git("status", "--porcelain")).toBe("");
+    expect(await scene.user.read("new.txt")).toBe("new\n");
+  });
+
+  it("branches that have nothing in common are left alone", async () => {
+    await using scene = await openStory();
+    const tree = await scene.user.git("rev-parse", "main^{tree}");
+    await scene.user.git("branch", "alien", await scene.user.git("commit-tree", tree, "-m", "from elsewhere"));
+    for (const how of ["merge", "squash", "rebase"] as const) {
+      const report = await mergeTask(scene, { branch: "alien", how });
+      expect(report).toMatchObject({ outcome: "failed", message: expect.stringContaining("in common") as string });
+    }
+  });
+
+  it("nobody merges whom git does not know", async () => {
+    await using user = await temporaryRepository({ "a.txt": "a" });
+    await user.git("branch", "task");
+    await user.git("config", "--unset", "user.email");
+    const repository = await openRepository(user.path, { env: testEnvironment(user.path), marker: MARKER });
+    await refused(mergeTask({ repository }), "identity_missing");
+  });
+});
+
+describe("a checkout that is busy", () => {
+  it("is left alone while a merge, a rebase or a pick is under way in it", async () => {
+    for (const doing of [["merge"], ["rebase"], ["cherry-pick"]]) {
+      await using scene = await openStory();
+      const { user } = scene;
+      await user.git("branch", "clash", "main");
+      await change(scene, "b.txt", "one side\n", "One side");
+      await user.git("checkout", "--quiet", "clash");
+      await change(scene, "b.txt", "other side\n", "Other side");
+      await user.git("checkout", "--quiet", "main");
+      await expect(user.git(...doing, "clash")).rejects.toThrow(/failed/);
+      const before = await stateOf(scene);
+      await refused(mergeTask(scene), "checkout_dirty", /under way/);
+      expect(await stateOf(scene)).toEqual(before);
+    }
+  });
+
+  it("is left alone where the branch is checked out twice", async () => {
+    await using scene = await openStory();
+    await using place = await temporaryFolder();
+    const second = join(place.path, "second");
+    await scene.user.git("worktree", "add", "--quiet", "--force", second, "main");
+    const before = await stateOf(scene);
+    await refused(mergeTask(scene), "checkout_dirty", /second.*all but one/);
+    expect(await stateOf(scene)).toEqual(before);
+  });
+
+  it("does not count once its folder was deleted", async () => {
+    await using scene = await openStory();
+    await using place = await temporaryFolder();
+    await scene.user.git("checkout", "--quiet", "other");
+    const gone = join(place.path, "gone");
+    await scene.user.git("worktree", "add", "--quiet", gone, "main");
+    await place[Symbol.asyncDispose]();
+    expect(await mergeTask(scene)).toMatchObject({ outcome: "merged" });
+  });
+
+  it("is waited for while its index is locked, and named where that does not end", async () => {
+    await using scene = await openScene({ "a.txt": "a\n" });
+    const { user, env } = scene;
+    await user.git("checkout", "--quiet", "-b", "task");
+    await change(scene, "b.txt", "b\n", "Add b");
+    await user.git("checkout", "--quiet", "main");
+    const repository = await openRepository(user.path, { env, marker: MARKER, lockMs: 100 });
+    const lock = join(user.path, ".git", "index.lock");
+    await writeFile(lock, "");
+    const before = await stateOf(scene);
+    await refused(mergeTask({ repository }), "repository_locked", /index\.lock is \d+ seconds old/);
+    expect(await stateOf(scene)).toEqual(before);
+  });
+});
+
+describe("the gate", () => {
+  it("that hangs is ended, and nothing is merged", async () => {
+    await using scene = await openStory();
+    const before = await stateOf(scene);
+    const gate = { command: "echo begun; sleep 600", timeoutMs: 300, env: scene.env, onOutput: () => undefined };
+    const report = await mergeTask(scene, { gate });
+    expect(report).toMatchObject({
+      outcome: "gate_failed",
+      message: expect.stringMatching(/not end.*begun/) as string,
+    });
+    expect(await stateOf(scene)).toEqual(before);
+    await expectSound(scene);
+  });
+
+  it("is given up with the merge, and what it had is removed", async () => {
+    await using scene = await openStory();
+    const before = await stateOf(scene);
+    const own = new AbortController();
+    const gate = { command: "echo begun; sleep 600", timeoutMs: 60_000, env: scene.env };
+    const merging = mergeTask(scene, {
+      gate: { ...gate, onOutput: () => own.abort(new Error("enough")) },
+      signal: own.signal,
+    });
+    await expect(merging).rejects.toThrow("enough");
+    expect(await stateOf(scene)).toEqual(before);
+    await expectSound(scene);
+  });
+
+  it("does not write through a link in place of the folder of temporary checkouts", async () => {
+    for (const link of [".rookery", ".rookery/merging"]) {
+      await using scene = await openStory();
+      await using elsewhere = await temporaryFolder();
+      if (link !== ".rookery") await mkdir(join(scene.user.path, ".rookery"));
+      await symlink(elsewhere.path, join(scene.user.path, link));
+      const gate = { command: "true", timeoutMs: 60_000, env: scene.env, onOutput: () => undefined };
+      await refused(mergeTask(scene, { gate }), "worktree_missing", /not a folder of its own/);
+      expect(await readdir(elsewhere.path)).toEqual([]);
+    }
+  });
+});
+
+it("a merge that is given up before it is published has changed nothing", async () => {
+  await using scene = await openStory();
+  const before = await stateOf(scene);
+  const own = new AbortController();
+  const prepared = async (): Promise<void> => own.abort(new Error("enough"));
+  await expect(mergeTask(scene, { prepared, signal: own.signal })).rejects.toThrow("enough");
+  await expect(mergeTask(scene, { signal: own.signal })).rejects.toThrow("enough");
+  expect(await stateOf(scene)).toEqual(before);
+});
