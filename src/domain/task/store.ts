@@ -133,3 +133,8 @@ export interface FeedPage {
 }
 
 export type LogEvent = SessionEvent | TaskEvent;
+
+export interface FeedEvent {
+  readonly position: number;
+  readonly event: LogEvent;
+}

@@ -2,7 +2,7 @@
 import type { Usage } from "../state.ts";
 import type { MergeOutcome } from "./events.ts";
 import type { Budget, MergeHow } from "./spec.ts";
-import type { LogEvent } from "./store.ts";
+import type { FeedEvent } from "./store.ts";
 
 export const TASK_STATUSES = [
   "queued",
@@ -210,5 +210,5 @@ export interface Tasks {
     readonly task?: string | undefined;
     readonly after?: number | undefined;
     readonly signal?: AbortSignal | undefined;
-  }): AsyncIterable<{ readonly position: number; readonly event: LogEvent }>;
+  }): AsyncIterable<FeedEvent>;
 }
