@@ -29,6 +29,6 @@ export async function printAlone(url, title, run) {
   print(title, await run({ quick: process.argv.includes("--quick") }));
 }
 
-function format(value) {
+export function format(value) {
   return value >= 1000 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
 }

@@ -4,7 +4,7 @@ import { builtEnvironment } from "../../dist/testing/index.js";
 import { processesOf } from "../../e2e/wire.mjs";
 import { figures } from "../server/deliver.mjs";
 import { Count } from "../server/count.mjs";
-import { started } from "./program.mjs";
+import { started } from "../server/program.mjs";
 
 /** `how` is `exec`, which keeps nothing, or `prompt`, which goes through the process that holds the session. */
 export async function runAcpx({ folder, agent, program, how }) {

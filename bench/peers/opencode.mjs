@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
-import { ask, freePort, started, whenAnswered } from "./program.mjs";
+import { ask, freePort, started, whenAnswered } from "../server/program.mjs";
 
 export async function startOpencode({ folder, model, program }) {
   const config = join(folder, ".config", "opencode");

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { builtEnvironment } from "../../dist/testing/index.js";
-import { ask, freePort, started, whenAnswered } from "./program.mjs";
+import { ask, freePort, started, whenAnswered } from "../server/program.mjs";
 
 /** The agent is put where its server looks for the one that it calls `mock`. */
 export async function startSandboxAgent({ folder, agent, program }) {

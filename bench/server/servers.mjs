@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { builtEnvironment } from "../../dist/testing/index.js";
-import { ask, freePort, started } from "../peers/program.mjs";
+import { ask, asked, freePort, started } from "./program.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const CLI = here("../../dist/cli/main.cjs");
@@ -27,13 +27,18 @@ export async function startBare({ folder, agent }) {
   };
 }
 
-/** `toml` is what `[agents.it]` says. `node` are options of Node's. */
+/** The agent of ./burst.mjs in the configuration of Rookery. */
+export function asAgent({ command }) {
+  return `[agents.it]\nbackend = "acp"\ncommand = ${JSON.stringify(command)}`;
+}
+
+/** `toml` is its configuration, in which the agent is called `it`. `node` are options of Node's. */
 export async function startRookery({ folder, toml, extra = {}, node = [] }) {
   const memory = join(folder, "memory.json");
   const env = builtEnvironment({ home: folder, extra: { ...extra, BENCH_MEMORY: memory } });
   const config = join(env.XDG_CONFIG_HOME, "rookery");
   await mkdir(config, { recursive: true });
-  await writeFile(join(config, "rookery.toml"), `[agents.it]\n${toml}\n`);
+  await writeFile(join(config, "rookery.toml"), `${toml}\n`);
   const port = await freePort();
   const options = ["--expose-gc", "--import", here("./memory.mjs"), ...node];
   const command = [process.execPath, ...options, CLI, "serve", "--port", String(port), "--token", TOKEN];
@@ -52,13 +57,15 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
     base,
     headers,
     firstAnswerMs,
+    post: (path, body) => ask(`${base}/v1/${path}`, body, headers),
+    get: (path) => asked(`${base}/v1/${path}`, { headers }),
     async openSession() {
-      const { id } = await ask(`${base}/v1/sessions`, { agent: "it", cwd: folder, permissions: "all" }, headers);
+      const { id } = await this.post("sessions", { agent: "it", cwd: folder, permissions: "all" });
       return {
         id,
         url: `${base}/v1/sessions/${id}/events`,
         headers: { ...headers, accept: "text/event-stream" },
-        prompt: () => ask(`${base}/v1/sessions/${id}/turns`, { input: "go" }, headers),
+        prompt: () => this.post(`sessions/${id}/turns`, { input: "go" }),
       };
     },
     /** Bytes that the server holds once what nobody needs is collected; and what it has of the machine. */

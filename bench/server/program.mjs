@@ -1,8 +1,9 @@
-// Programs of others, as processes that are surely gone in the end, and what they answer over HTTP.
+// Programs as processes that are surely gone in the end, and what they answer over HTTP.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { temporaryFolder } from "../../dist/testing/index.js";
 
 const START_MS = 60_000;
 const LEAVE_MS = 3_000;
@@ -38,15 +39,33 @@ export async function whenAnswered(url) {
 }
 
 /** Posts JSON and gives the JSON of the answer. */
-export async function ask(url, body, headers = {}) {
-  const response = await fetch(url, {
+export function ask(url, body, headers = {}) {
+  return asked(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
+}
+
+/** The JSON of the answer; one that is not good is an error. */
+export async function asked(url, options) {
+  const response = await fetch(url, options);
   const text = await response.text();
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
   return JSON.parse(text);
+}
+
+/** What `work` gives, with what `start` makes in a temporary folder, and with that; both are gone in the end. */
+export async function within(start, work) {
+  const folder = await temporaryFolder();
+  let server;
+  try {
+    server = await start(folder.path);
+    return await work(server, folder.path);
+  } finally {
+    await server?.[Symbol.asyncDispose]();
+    await folder[Symbol.asyncDispose]();
+  }
 }
 
 export async function freePort() {

@@ -1,0 +1,13 @@
+// The table as the README has it.
+import { format } from "../table.mjs";
+
+/** Rows as ../table.mjs has them. */
+export function asMarkdown(title, rows) {
+  const lines = rows.map(({ name, value, unit, ratio, target, ok }) => {
+    const figure = `${format(value)} ${unit}`;
+    const beside = ratio === undefined ? "" : ` (${ratio.toFixed(2)}× floor)`;
+    return [name, figure + beside, target ?? "", target === undefined ? "" : ok ? "met" : "**missed**"];
+  });
+  const table = [["", "figure", "target", ""], ["---", "---:", "---", "---"], ...lines];
+  return `${title}.\n\n${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}`;
+}

@@ -1,0 +1,104 @@
+// Prints one table: what Rookery's server does beside its peers, and the other figures of the pool and the server.
+// `node bench/peers/run.mjs [--quick] [--markdown] [--peers]`; the last for what is measured beside peers alone.
+import { cpus, totalmem } from "node:os";
+import { readFileSync } from "node:fs";
+import { run as pool } from "../pool.mjs";
+import { inTurns, none, rateOf, run as server, to } from "../server.mjs";
+import { burst } from "../server/burst.mjs";
+import { deliver } from "../server/deliver.mjs";
+import { talkative } from "../server/model.mjs";
+import { within } from "../server/program.mjs";
+import { asAgent, startRookery } from "../server/servers.mjs";
+import { print } from "../table.mjs";
+import { run as worktrees } from "../worktrees.mjs";
+import { runAcpx } from "./acpx.mjs";
+import { installed } from "./install.mjs";
+import { asMarkdown } from "./markdown.mjs";
+import { startOpencode } from "./opencode.mjs";
+import { startSandboxAgent } from "./sandbox-agent.mjs";
+
+const MANY = 32;
+const peers = installed();
+const has = (flag) => process.argv.includes(flag);
+const quick = has("--quick");
+
+const rows = [...(await besideSandboxAgent()), ...(await besideAcpx()), ...(await besideOpencode())];
+if (!has("--peers")) for (const run of [server, worktrees, pool]) rows.push(...(await run({ quick })));
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const names = Object.entries(peers).map(([name, peer]) => `${name} ${peer.version}`);
+const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1024 ** 3)} GiB, Node ${process.version}`;
+const title = `${new Date().toISOString().slice(0, 10)}: Rookery ${version} beside ${names.join(", ")}, on ${machine}`;
+if (has("--markdown")) console.log(asMarkdown(title, rows));
+else print(title, rows);
+
+async function besideSandboxAgent() {
+  const [total, rounds] = quick ? [20_000, 2] : [100_000, 5];
+  const { program } = peers["sandbox-agent"];
+  let agent;
+  const ours = (folder) => {
+    agent = burst(folder, total);
+    return startRookery({ folder, toml: asAgent(agent) });
+  };
+  const theirs = (folder) => startSandboxAgent({ folder, agent, program });
+  return beside("an agent's texts", "sandbox-agent", { ours, theirs, rounds, said: () => agent, target: 2 });
+}
+
+/** opencode takes no agent but its own, so both drive the same scripted model instead. */
+async function besideOpencode() {
+  const [total, rounds] = quick ? [2_000, 1] : [10_000, 3];
+  const { program } = peers.opencode;
+  const model = await talkative(total);
+  const extra = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  const ours = (folder) => startRookery({ folder, toml: '[agents.it]\nbackend = "api"', extra });
+  const theirs = (folder) => startOpencode({ folder, model, program });
+  try {
+    return await beside("a model's texts", "opencode", { ours, theirs, rounds, said: () => model });
+  } finally {
+    await model.close();
+  }
+}
+
+function beside(what, peer, { ours, theirs, rounds, said, target }) {
+  return within(ours, (rookery) =>
+    within(theirs, async (other) => {
+      for (const one of [rookery, other]) await deliver(one, said(), { readers: 1 }); // warm
+      const rows = [];
+      for (const readers of [1, MANY]) {
+        const measure = (one) => deliver(one, said(), { readers });
+        const [mine, its] = await inTurns(rounds, [rookery, other], measure);
+        const way = `${what} to ${to(readers)}`;
+        const times = rateOf(mine) / rateOf(its);
+        const aim = target === undefined ? {} : { target: `≥ ${target}× ${peer}`, ok: times >= target };
+        rows.push(
+          { name: `${peer}: ${way}`, value: rateOf(its), unit: "texts/s" },
+          { name: `${peer}: lost on the way`, value: none(its).value, unit: "%" },
+          { name: `rookery, through the log: ${way}`, value: rateOf(mine), unit: "texts/s" },
+          { name: "rookery: lost or out of order on the way", ...none(mine) },
+          { name: `rookery beside ${peer}`, value: times, unit: "×", ...aim },
+        );
+      }
+      return rows;
+    }),
+  );
+}
+
+/** A command, not a server: what one reader has of it is what it prints. */
+async function besideAcpx() {
+  const [total, kept, rounds] = quick ? [10_000, 2_000, 1] : [50_000, 10_000, 3];
+  const { program } = peers.acpx;
+  const rows = [];
+  for (const [how, count, name] of [
+    ["exec", total, "acpx exec: an agent's texts to its output, none kept"],
+    ["prompt", kept, "acpx prompt: an agent's texts to its output, kept in files"],
+  ]) {
+    const measure = () =>
+      within(
+        () => undefined,
+        (_, folder) => runAcpx({ folder, agent: burst(folder, count), program, how }),
+      );
+    const [found] = await inTurns(rounds, [undefined], measure);
+    rows.push({ name, value: rateOf(found), unit: "texts/s" });
+  }
+  return rows;
+}
