@@ -1,0 +1,34 @@
+/** Which agents there are for a folder, and what is known of their programs. */
+import { join } from "node:path";
+import type { FoundProgram } from "../../backends/found/index.ts";
+import type { Env } from "../../config/home.ts";
+
+export interface AgentsQuery {
+  readonly cwd: string;
+}
+
+export interface AgentRow {
+  readonly name: string;
+  readonly backend: string;
+  readonly model?: string | undefined;
+  readonly isDefault: boolean;
+  readonly builtIn: boolean;
+  /** Left out where it needs none. */
+  readonly program?: FoundProgram | undefined;
+}
+
+/** Those of a repository that nobody trusts are left out. Rejects with `config_invalid` or `cwd_missing`. */
+export async function listAgents(
+  { cwd }: AgentsQuery,
+  { env, home }: { readonly env: Env; readonly home: string },
+): Promise<readonly AgentRow[]> {
+  const [{ loadConfig }, { findPrograms }] = await Promise.all([
+    import("../../config/load.ts"),
+    import("../../backends/found/index.ts"),
+  ]);
+  const config = await loadConfig({ cwd, env, trust: "leave_out" });
+  const programs = await findPrograms(config.agents.values(), { env, cwd, cacheFolder: join(home, "cache") });
+  return Array.from(config.agents.values(), ({ name, backend, model, builtIn }) => {
+    return { name, backend, model, isDefault: name === config.defaults.agent, builtIn, program: programs.get(name) };
+  });
+}

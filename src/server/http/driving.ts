@@ -1,0 +1,167 @@
+/** The sessions that this server drives: opened when they are first prompted, and let go of when they have nothing to do. */
+import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
+import type { OpenSessionOptions } from "../../rookery.ts";
+import { sessionNotFound, type Session } from "../../session/index.ts";
+import type { Served } from "./served.ts";
+
+/** More idle ones than these are let go of at once, those first that were used longest ago. */
+const MAX_IDLE = 16;
+const IDLE_MS = 5 * 60_000;
+const LOOK_MS = 30_000;
+
+export interface Began {
+  readonly turnId: string;
+  /** Of its `turn.started`: everything of the turn is from there on. */
+  readonly seq: number;
+}
+
+interface Held {
+  readonly session: Promise<Session>;
+  /** Set once it is open. */
+  open?: Session;
+  usedAt: number;
+}
+
+export class Driving implements AsyncDisposable {
+  readonly #served: Served;
+  readonly #held = new Map<string, Held>();
+  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(served: Served) {
+    this.#served = served;
+    this.#timer = setInterval(() => this.#letGoOfIdle(), LOOK_MS).unref();
+  }
+
+  get count(): number {
+    return this.#held.size;
+  }
+
+  /** A new one. Rejects as `openSession` does. */
+  async open(options: OpenSessionOptions): Promise<string> {
+    this.#refuseIfClosed();
+    const session = await this.#served.openSession({ ...options, attended: true });
+    this.#held.set(session.id, { session: Promise.resolve(session), open: session, usedAt: Date.now() });
+    if (this.#closed) await this.#letGo(session.id);
+    this.#letGoOfIdle();
+    return session.id;
+  }
+
+  /** Resolves when the beginning of the turn is durable. */
+  prompt(id: string, input: string | readonly InputPart[]): Promise<Began> {
+    return this.#using(id, async (session) => {
+      const turn = session.prompt(await expanded(session, input));
+      for await (const { type, turnId, seq } of turn) {
+        if (type === "turn.started" && turnId === turn.id) return { turnId: turn.id, seq };
+      }
+      throw new RookeryError("store_closed", `the log ended before turn ${turn.id} began`);
+    });
+  }
+
+  /** Resolves with the input's id. */
+  queue(id: string, input: string | readonly InputPart[]): Promise<string> {
+    return this.#using(id, async (session) => session.queue(await expanded(session, input)));
+  }
+
+  /** Nothing where no turn runs. Rejects with `session_in_use` where another process runs it. */
+  async cancel(id: string): Promise<void> {
+    const held = this.#held.get(id);
+    if (held !== undefined) return (await held.session).cancel();
+    const summary = await this.#served.store.summary(id);
+    if (summary === undefined) throw sessionNotFound(id);
+    if (!["running", "waiting", "parked"].includes(summary.status)) return;
+    const instead = summary.task === undefined ? "cancel it there, or close it" : `stop task ${summary.task} instead`;
+    throw new RookeryError("session_in_use", `session ${id} is not driven by this server's own hand: ${instead}`);
+  }
+
+  async close(id: string, reason: string | undefined): Promise<void> {
+    const held = this.#held.get(id);
+    this.#held.delete(id);
+    if (held !== undefined) return (await held.session).close(reason);
+    await this.#served.closeSession(id, reason);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#letGo(id);
+    await this.#served.deleteSession(id);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await Promise.allSettled([...this.#held.keys()].map((id) => this.#letGo(id)));
+    await Promise.allSettled(this.#leaving.values());
+  }
+
+  async #using<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
+    this.#refuseIfClosed();
+    const held = this.#held.get(id) ?? this.#hold(id);
+    held.usedAt = Date.now();
+    try {
+      return await work(await held.session);
+    } catch (error) {
+      if (OF_NO_USE.some((code) => isRookeryError(error, code)) && this.#held.get(id) === held) await this.#letGo(id);
+      throw error;
+    } finally {
+      held.usedAt = Date.now();
+      this.#letGoOfIdle();
+    }
+  }
+
+  #hold(id: string): Held {
+    const held: Held = { session: this.#reopen(id), usedAt: Date.now() };
+    this.#held.set(id, held);
+    held.session.then(
+      (session) => {
+        held.open = session;
+      },
+      () => this.#held.get(id) === held && this.#held.delete(id),
+    );
+    return held;
+  }
+
+  async #reopen(id: string): Promise<Session> {
+    await this.#leaving.get(id);
+    return this.#served.openSession({ id, attended: true });
+  }
+
+  #letGoOfIdle(): void {
+    const idle = [...this.#held].filter(([, { open }]) => open !== undefined && isIdle(open));
+    idle.sort(([, one], [, other]) => other.usedAt - one.usedAt);
+    const long = Date.now() - IDLE_MS;
+    for (const [index, [id, { usedAt }]] of idle.entries()) {
+      if (index >= MAX_IDLE || usedAt < long) void this.#letGo(id).catch(() => undefined); // it is found by its marker later
+    }
+  }
+
+  #letGo(id: string): Promise<void> {
+    const held = this.#held.get(id);
+    if (held === undefined) return Promise.resolve();
+    this.#held.delete(id);
+    const leaving = held.session
+      .then((session) => session[Symbol.asyncDispose]())
+      .catch(() => undefined)
+      .finally(() => this.#leaving.get(id) === leaving && this.#leaving.delete(id));
+    this.#leaving.set(id, leaving);
+    return leaving;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw new RookeryError("interrupted", "the server is closing: try again when it is back");
+  }
+}
+
+/** Such a session is opened anew. */
+const OF_NO_USE = ["session_closed", "lease_lost", "agent_unavailable"] as const;
+
+function isIdle({ state }: Session): boolean {
+  return state.closed || (state.turn === undefined && state.queue.length === 0);
+}
+
+async function expanded(
+  session: Session,
+  input: string | readonly InputPart[],
+): Promise<string | readonly InputPart[]> {
+  return typeof input === "string" ? session.expand(input) : input;
+}

@@ -1,0 +1,117 @@
+/** Where requests come in: only who may, only as much as may, and none any more while the door closes. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { getRequestListener } from "@hono/node-server";
+import { closing, makeApp, refusalOf, type Bindings } from "./app.ts";
+import type { Door } from "./door.ts";
+import { guard, type Guarded } from "./guard.ts";
+import { MAX_PROMPT_BODY } from "./input.ts";
+import { Refusal, type Why } from "./problem.ts";
+import { beginVisit, pathOf, type Log, type Visit } from "./visit.ts";
+
+/** In milliseconds. */
+export interface Times {
+  readonly heartbeat: number;
+  /** For a request's headers, and for all of it, to come. */
+  readonly headers: number;
+  readonly request: number;
+  /** For running requests to end when the door closes. */
+  readonly grace: number;
+  /** For slow work, before its caller is told to ask again. */
+  readonly patience: number;
+}
+
+export interface EntranceOptions {
+  readonly guarded: Guarded;
+  readonly log: Log;
+  readonly times: Times;
+}
+
+export interface Entrance {
+  readonly server: Server;
+  /** Takes no more requests, ends the streams, and waits for the rest for as long as `grace` says. */
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+/** More than these are not accepted: each may be a stream that is never read. */
+const MAX_CONNECTIONS = 1_024;
+
+export function openEntrance(door: Door, { guarded, log, times }: EntranceOptions): Entrance {
+  const visits = new WeakMap<IncomingMessage, Visit>();
+  const app = makeApp(door);
+  const serve = getRequestListener(
+    (request, env) => {
+      const { incoming, outgoing } = env as Omit<Bindings, "visit">;
+      return app.fetch(request, { incoming, outgoing, visit: visits.get(incoming) });
+    },
+    { overrideGlobalObjects: false },
+  );
+  let isClosing = false;
+  const enter = (request: IncomingMessage, response: ServerResponse): void => {
+    const visit = beginVisit(request, response, { log, metrics: door.metrics });
+    visits.set(request, visit);
+    response.on("error", () => undefined); // a connection that was reset: its close is what counts
+    try {
+      if (isClosing) throw closing();
+      guard(request, pathOf(request), guarded);
+      void serve(request, response); // never rejects: what a route throws is answered
+    } catch (error) {
+      turnAway(request, response, refusalOf(error, visit.requestId));
+    }
+  };
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: times.headers,
+      requestTimeout: times.request,
+      connectionsCheckingInterval: Math.min(times.headers, 5_000),
+      requireHostHeader: false, // the guard says it in a problem
+      keepAlive: true,
+    },
+    enter,
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    if (Number(request.headers["content-length"] ?? 0) <= MAX_PROMPT_BODY) response.writeContinue();
+    enter(request, response);
+  });
+  server.on("clientError", refuseMalformed);
+  return {
+    server,
+    async close() {
+      isClosing = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      door.streams.close();
+      const late = setTimeout(() => server.closeAllConnections(), times.grace);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+/** Whatever else they send is not read. */
+function turnAway(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { body, headers, status }: ReturnType<typeof refusalOf>,
+): void {
+  const hasBody = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
+  response.writeHead(status, { ...headers, ...(hasBody && { connection: "close" }) });
+  response.end(request.method === "HEAD" ? undefined : body);
+}
+
+/** What Node's parser does not take never becomes a request. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const [why, words] = MALFORMED[error.code ?? ""] ?? (["malformed", "this is not HTTP as it should be"] as const);
+  const { body, headers, status } = refusalOf(new Refusal(why, words), "none");
+  const lines = Object.entries({ ...headers, connection: "close", "content-length": String(Buffer.byteLength(body)) });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${head}\r\n${body}`);
+}
+
+const MALFORMED: Readonly<Record<string, readonly [Why, string]>> = {
+  HPE_HEADER_OVERFLOW: ["headers_too_large", `the headers have more than ${MAX_HEADER_BYTES / 1024} KB`],
+  ERR_HTTP_REQUEST_TIMEOUT: ["too_slow", "the request did not come in time"],
+};

@@ -1,0 +1,15 @@
+/** Every route of the door. */
+import type { Route } from "../route.ts";
+import { eventRoutes } from "./events.ts";
+import { requestRoutes } from "./requests.ts";
+import { serverRoutes } from "./server.ts";
+import { sessionRoutes } from "./sessions.ts";
+import { taskRoutes } from "./tasks.ts";
+
+export const ROUTES: readonly Route[] = [
+  ...serverRoutes,
+  ...sessionRoutes,
+  ...requestRoutes,
+  ...eventRoutes,
+  ...taskRoutes,
+];

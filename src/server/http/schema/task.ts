@@ -1,0 +1,158 @@
+/** Tasks as they go over the wire. */
+import { z } from "zod";
+import {
+  Budget,
+  MergeHow,
+  MergeOutcome,
+  PermissionPolicy,
+  SessionEvent,
+  TASK_STATUSES,
+  TaskEvent,
+  TaskId,
+  type TaskView,
+} from "../../../domain/index.ts";
+import { Folder, UsageSchema } from "./common.ts";
+
+export const TaskSchema: z.ZodType<TaskView> = z.object({
+  id: z.string(),
+  title: z.string(),
+  prompt: z.string(),
+  status: z.enum(TASK_STATUSES),
+  repository: z.string(),
+  agent: z.string(),
+  priority: z.int(),
+  needs: z.array(z.string()),
+  createdAt: z.string(),
+  startedAt: z.string().optional(),
+  endedAt: z.string().optional(),
+  ranMs: z.number().describe("Until now."),
+  runs: z.int(),
+  stage: z.string().optional(),
+  stages: z.array(z.string()),
+  sessions: z.array(z.object({ id: z.string(), stage: z.string() })).describe("The newest last."),
+  worktree: z
+    .object({
+      path: z.string(),
+      branch: z.string(),
+      base: z.string(),
+      baseCommit: z.string(),
+      port: z.int().optional(),
+      removed: z.boolean(),
+    })
+    .optional(),
+  waitingFor: z
+    .array(z.object({ sessionId: z.string(), requestId: z.string() }))
+    .describe("What a person is asked: answered at the session's requests."),
+  notBefore: z.string().optional(),
+  code: z.string().optional().describe("Why it is as it is."),
+  message: z.string().optional(),
+  usage: UsageSchema as unknown as z.ZodType<TaskView["usage"]>,
+  lastLine: z.string().optional(),
+  merge: z
+    .object({
+      how: MergeHow,
+      into: z.string(),
+      outcome: MergeOutcome.optional(),
+      commit: z.string().optional(),
+      conflicts: z.array(z.string()).optional(),
+      message: z.string().optional(),
+    })
+    .optional(),
+  removed: z.boolean(),
+});
+
+export const TaskListSchema = z.object({
+  tasks: z.array(TaskSchema).describe("The newest first."),
+  next: z.string().optional().describe("Give it as `before` for the next page."),
+});
+
+const name = z.string().min(1).max(200);
+
+export const StartTaskBody = z.strictObject({
+  prompt: z.string().min(1),
+  id: TaskId.optional().describe("Made from the prompt if not said."),
+  title: z.string().max(1_000).optional(),
+  cwd: Folder.optional().describe("Any folder of the repository, on the server's machine."),
+  agent: name.optional(),
+  model: name.optional(),
+  permissions: PermissionPolicy.optional(),
+  base: name.optional().describe("A branch, tag or commit; what is checked out if not said."),
+  priority: z.int().min(-1000).max(1000).optional().describe("The greater, the sooner."),
+  needs: z.array(TaskId).max(1_000).optional().describe("Tasks that must be done first."),
+  retries: z.int().min(0).max(100).optional(),
+  budget: Budget.optional(),
+  pipeline: name.optional().describe("A pipeline of rookery.toml; the agent alone if not said."),
+});
+
+export const StopTaskBody = z.strictObject({ reason: z.string().max(1_000).optional() });
+
+export const ResumeTaskBody = z.strictObject({
+  prompt: z.string().optional().describe('What to say to the agent beside "go on".'),
+  budget: Budget.optional(),
+});
+
+export const MergeTaskBody = z.strictObject({
+  how: MergeHow.optional(),
+  into: name.optional().describe("A branch; the base of the task if not said."),
+  gate: z
+    .union([z.string().min(1).max(10_000), z.literal(false)])
+    .optional()
+    .describe("A command that must pass on the result; the configured one if not said, none for false."),
+  message: z.string().max(100_000).optional(),
+  dryRun: z.boolean().optional().describe("Only say what would happen."),
+});
+
+export const MergeReportSchema = z.object({
+  outcome: MergeOutcome,
+  how: MergeHow,
+  into: z.string(),
+  dryRun: z.boolean(),
+  commit: z.string().optional(),
+  conflicts: z.array(z.string()),
+  commits: z.int(),
+  message: z.string().optional(),
+});
+
+export const TaskDiffSchema = z.object({
+  base: z.string(),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      from: z.string().optional(),
+      change: z.enum(["added", "modified", "deleted", "renamed", "copied", "type_changed", "unmerged", "untracked"]),
+      additions: z.int().optional(),
+      deletions: z.int().optional(),
+      binary: z.boolean(),
+    }),
+  ),
+  additions: z.int(),
+  deletions: z.int(),
+  commits: z.array(z.object({ commit: z.string(), subject: z.string(), author: z.string(), at: z.string() })),
+  uncommitted: z.boolean(),
+  patch: z.string().optional(),
+  truncated: z.boolean(),
+});
+
+export const RemovedTaskSchema = z.object({ id: z.string(), freed: z.number().describe("Bytes that are free now.") });
+
+export const CollectBody = z.strictObject({
+  dryRun: z.boolean().optional(),
+  cwd: Folder.optional(),
+  quota: z.number().min(0).optional().describe("Bytes that all worktrees together may have; 0: as few as can be."),
+});
+
+export const CollectReportSchema = z.object({
+  dryRun: z.boolean(),
+  removed: z.array(z.object({ id: z.string(), path: z.string(), bytes: z.number() })),
+  kept: z.array(z.object({ id: z.string(), path: z.string(), bytes: z.number(), why: z.string() })),
+  freed: z.number(),
+  left: z.number(),
+});
+
+/** Of a session, or of a task: each has its own id. */
+export const LogEventSchema = z.union([SessionEvent, TaskEvent]);
+
+export const FeedPageSchema = z.object({
+  events: z.array(z.object({ position: z.int(), event: LogEventSchema })),
+  head: z.int().describe("The last position there is."),
+});
