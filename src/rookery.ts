@@ -1,22 +1,27 @@
 /** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
 import { join, resolve } from "node:path";
 import { withoutSecrets } from "./backends/index.ts";
-import { homeFolder, loadConfig, resolveAgent, type Config } from "./config/index.ts";
+import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from "./config/index.ts";
 import {
   RookeryError,
+  type FeedEvent,
   type ListQuery,
   type McpServerSpec,
   type PermissionPolicy,
   type RemoteServerSpec,
   type SessionDesk,
   type SessionEvent,
-  type SessionStore,
   type SessionSummary,
+  type StartTask,
+  type Store,
+  type Tasks,
+  type TaskView,
 } from "./domain/index.ts";
 import type { DeclaredServer } from "./domain/mcp-declared.ts";
 import { lateAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
 import type { Bounds, McpServers } from "./mcp/index.ts";
 import type { Authorizers } from "./mcp/oauth/index.ts";
+import { Pool, type RunTasks } from "./pool/index.ts";
 import { mustBeFolder, preparing, type Given, type Surroundings } from "./opening.ts";
 import {
   answerRequest,
@@ -25,6 +30,7 @@ import {
   deleteStored,
   forkStored,
   reopenSession,
+  settleStored,
   type Answer,
   type Session,
 } from "./session/index.ts";
@@ -41,7 +47,7 @@ export interface RookeryOptions {
   /** The working folder of sessions that name none. */
   readonly cwd?: string;
   /** Another log than the one in `home`; the caller closes it. */
-  readonly store?: SessionStore;
+  readonly store?: Store;
   readonly clock?: Clock;
   /** Called for each agent that is opened: a plugin belongs to one session. */
   readonly plugins?: Surroundings["plugins"];
@@ -79,9 +85,15 @@ export interface ServersFound extends Pick<Config, "root" | "trust"> {
   readonly specs: readonly McpServerSpec[];
 }
 
+/** Tasks at once, where the user says nothing. */
+const MAX_RUNNING = 4;
+/** How long the user's file is not read again. */
+const LIMIT_MS = 2_000;
+
 export class Rookery implements AsyncDisposable {
   readonly home: string;
-  readonly store: SessionStore;
+  readonly store: Store;
+  readonly #pool: Pool;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #cwd: string | undefined;
   readonly #clock: Clock;
@@ -89,7 +101,10 @@ export class Rookery implements AsyncDisposable {
   #authorizers: Promise<Authorizers> | undefined;
   readonly #owner: Owner;
   readonly #owned: DisposeStack;
+  readonly #stopping = new AbortController();
+  readonly #runs = new Set<Promise<void>>();
   readonly #sessions = new Set<Session>();
+  #limit: { readonly at: number; readonly running: number } | undefined;
   #closed = false;
 
   private constructor(parts: Parts, owner: Owner, owned: DisposeStack) {
@@ -101,6 +116,7 @@ export class Rookery implements AsyncDisposable {
     this.#plugins = parts.plugins;
     this.#owner = owner;
     this.#owned = owned;
+    this.#pool = this.#openPool();
   }
 
   /** Opens the log and ends what killed processes left running. Rejects with a `store_*` error. */
@@ -129,9 +145,52 @@ export class Rookery implements AsyncDisposable {
     return session;
   }
 
-  /** Every event of a session after the cursor, then what comes, until the signal ends it. */
-  follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<SessionEvent> {
-    return this.store.follow({ sessionId: query.session, after: query.after ?? 0, signal: query.signal });
+  /**
+   * Every event of a session after the cursor, then what comes, until the signal ends it; or those of a task and all its
+   * sessions, each with its position, which is the cursor then.
+   */
+  follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<SessionEvent>;
+  follow(query: { task: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent>;
+  follow(query: {
+    session?: string;
+    task?: string;
+    after?: number;
+    signal?: AbortSignal;
+  }): AsyncIterable<SessionEvent> | AsyncIterable<FeedEvent> {
+    const { session = "", task, after = 0, signal } = query;
+    if (task !== undefined) return this.#pool.follow({ task, after, signal });
+    return this.store.follow({ sessionId: session, after, signal });
+  }
+
+  /** What can be done with tasks. Giving one does not run it: `runTasks` does, in this process or another. */
+  get tasks(): Tasks {
+    return this.#pool;
+  }
+
+  startTask(request: StartTask): Promise<TaskView> {
+    return this.#pool.start(request);
+  }
+
+  /**
+   * Runs tasks that are queued, whoever gave them, within the limits that all processes share, and goes on with what a
+   * killed process left: until the signal fires or, where one is named, that task has ended. What runs then is queued
+   * again, and goes on with whoever runs tasks next.
+   */
+  async runTasks({ signal, ...options }: Partial<RunTasks> = {}): Promise<void> {
+    const stop = new AbortController();
+    const end = () => stop.abort();
+    for (const cause of [signal, this.#stopping.signal]) {
+      if (cause?.aborted === true) end();
+      cause?.addEventListener("abort", end, { once: true });
+    }
+    const run = this.#pool.run({ ...options, signal: stop.signal });
+    this.#runs.add(run);
+    try {
+      await run;
+    } finally {
+      this.#runs.delete(run);
+      for (const cause of [signal, this.#stopping.signal]) cause?.removeEventListener("abort", end);
+    }
   }
 
   sessions(query?: ListQuery): Promise<readonly SessionSummary[]> {
@@ -210,6 +269,8 @@ export class Rookery implements AsyncDisposable {
   /** Lets go of every session, ends every process that was started from here, and closes the log. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#stopping.abort();
+    await Promise.allSettled(this.#runs); // each task is queued again before its sessions are let go
     this.#owned.defer(() => allClosed([...this.#sessions]));
     await this.#owned[Symbol.asyncDispose](); // the sessions first, and the rest although one of them fails
   }
@@ -232,6 +293,32 @@ export class Rookery implements AsyncDisposable {
     return id === undefined
       ? createSession(opening, { agent, model, permissions, title, task, cwd: cwd ?? this.#folder(".") }, prepare)
       : reopenSession(opening, id, { agent, model, permissions, cwd }, prepare);
+  }
+
+  #openPool(): Pool {
+    return new Pool({
+      store: this.store,
+      clock: this.#clock,
+      env: this.#env,
+      home: this.home,
+      claim: () => this.#owner.claim(),
+      folder: (path) => this.#folder(path),
+      openSession: (options) => this.openSession(options),
+      settleSession: (id) =>
+        settleStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false }, id),
+      config: (cwd) => loadConfig({ cwd, env: this.#env }),
+      maxRunning: () => this.#maxRunning(),
+      sweep: async () => void (await sweepDeadOwners(join(this.home, "owners"))),
+    });
+  }
+
+  /** By the user's own file alone: it is for all repositories. */
+  async #maxRunning(): Promise<number> {
+    const now = this.#clock.now();
+    if (this.#limit === undefined || now - this.#limit.at > LIMIT_MS) {
+      this.#limit = { at: now, running: (await userDefaults(this.#env)).maxRunning ?? MAX_RUNNING };
+    }
+    return this.#limit.running;
   }
 
   get #surroundings(): Surroundings {

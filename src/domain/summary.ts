@@ -118,6 +118,8 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       return lastLineOf(event.text);
     case "tool.started":
       return lastLineOf(event.title);
+    case "output.text":
+      return event.from === undefined ? lastLineOf(event.text) : undefined;
     default: // a listing shows nothing of the rest
       return undefined;
   }

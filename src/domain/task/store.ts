@@ -28,10 +28,11 @@ export interface TaskStore {
   /**
    * Pages of events after the cursor as they were committed, of sessions and tasks alike, then it waits for more, until
    * the signal ends it. A position is a number that goes up with each event of the store and is never used twice; some
-   * are missing where a session was deleted.
+   * are missing where a session was deleted. Followers that are equally far may be given the same page: it is not to be
+   * changed. Fails with `task_not_found`.
    */
   followFeed(query: FeedQuery): AsyncIterable<readonly FeedText[]>;
-  /** Without waiting. */
+  /** Without waiting. Rejects with `task_not_found`. */
   readFeed(query: Omit<FeedQuery, "signal"> & { readonly limit?: number | undefined }): Promise<FeedPage>;
   /**
    * As `SessionStore.follow`, in pages of JSON, for whoever passes it on: as much at a time as is there and a page holds.
@@ -83,8 +84,8 @@ export interface TaskClaim {
 }
 
 /**
- * What is queued or parked, may start by now, and needs nothing that is not done: of all that share repository, agent and
- * provider only the first, by priority and age.
+ * What is queued or parked, may start by now, needs nothing that is not done, and is held by nobody else: of all that
+ * share repository, agent and provider only the first, by priority and age.
  */
 export interface Candidate extends Busy {
   readonly priority: number;
@@ -109,7 +110,7 @@ export interface ClaimedTask {
 export interface FeedQuery {
   /** A position, exclusive. */
   readonly after: number;
-  /** Only this task and its sessions. */
+  /** Only this task and its sessions: those that named it when it was there already. */
   readonly task?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,0 +1,32 @@
+/** Which task is next: a pure choice among those that could start, within every limit. */
+import type { Busy, Candidate } from "../domain/index.ts";
+
+/**
+ * The greatest priority first; then the repository that has the fewest at work, so that a hundred tasks of one do not keep
+ * another's from starting; then the oldest. What a limit holds back does not hold up what is behind it.
+ */
+export function chooseNext(
+  candidates: readonly Candidate[],
+  busy: readonly Busy[],
+  maxRunning: number,
+): string | undefined {
+  if (busy.length >= maxRunning) return undefined;
+  const atWork = (candidate: Candidate) => count(busy, ({ repository }) => repository === candidate.repository);
+  return candidates
+    .filter((candidate) => isWithinLimits(candidate, busy))
+    .toSorted((a, b) => b.priority - a.priority || atWork(a) - atWork(b) || a.order - b.order)[0]?.id;
+}
+
+function isWithinLimits({ repository, agent, provider, limits }: Candidate, busy: readonly Busy[]): boolean {
+  const within = (limit: number | undefined, isOfIt: (other: Busy) => boolean) =>
+    limit === undefined || count(busy, isOfIt) < limit;
+  return (
+    within(limits.repository, (other) => other.repository === repository) &&
+    within(limits.agent, (other) => other.agent === agent) &&
+    within(limits.provider, (other) => other.provider === provider)
+  );
+}
+
+function count(busy: readonly Busy[], isOfIt: (other: Busy) => boolean): number {
+  return busy.filter(isOfIt).length;
+}

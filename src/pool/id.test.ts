@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { TaskId } from "../domain/index.ts";
+import { checkId, idFor } from "./id.ts";
+
+it.each([
+  ["Add pagination to the list", /^add-pagination-to-the-list-[0-9a-f]{4}$/],
+  ["Étude: naïve façade!", /^e-tude-nai-ve-fac-ade-[0-9a-f]{4}$/],
+  ["修正する", /^task-[0-9a-f]{4}$/],
+  ["../../etc/passwd", /^etc-passwd-[0-9a-f]{4}$/],
+  ["x".repeat(500), /^x{32}-[0-9a-f]{4}$/],
+])("the id of %j can be typed", (prompt, shape) => {
+  const id = idFor(prompt);
+  expect(id).toMatch(shape);
+  expect(TaskId.safeParse(id).success).toBe(true);
+});
+
+it.each(["fix", "issue-12", "a.b", "0", "a_b"])("%s is an id", (id) => expect(checkId(id)).toBe(id));
+
+it.each(["", "../x", "a/b", "-x", ".x", "x.", "a..b", "X", "a b", "é", "x.lock", "a\n", "a\0", "x".repeat(300)])(
+  "%j is no id, in words",
+  (id) => {
+    expect(() => checkId(id)).toThrow(expect.objectContaining({ code: "input_invalid" }) as Error);
+    expect(() => checkId(id)).toThrow(/cannot be the id of a task: .+; such as fix-login/);
+  },
+);

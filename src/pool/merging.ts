@@ -1,0 +1,130 @@
+/** Merging a task's branch, one at a time per repository, so that whoever finds it half done knows how far it came. */
+import {
+  isRookeryError,
+  messageOf,
+  newId,
+  RookeryError,
+  type MergeHow,
+  type MergeReport,
+  type TaskState,
+} from "../domain/index.ts";
+import { inMergeQueue, merge, wasPublished, type Repository } from "../worktrees/index.ts";
+import { outputTo } from "./output.ts";
+import type { PoolParts } from "./parts.ts";
+import type { Pen } from "./pen.ts";
+
+const GATE_TIMEOUT_MS = 30 * 60 * 1000;
+
+export interface Merging {
+  readonly parts: PoolParts;
+  readonly pen: Pen;
+  readonly repository: Repository;
+  readonly signal: AbortSignal;
+}
+
+export interface Wanted {
+  readonly how: MergeHow;
+  readonly into: string;
+  readonly gate?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** The branch to merge into. Rejects with `input_invalid` where the task did not begin from one and none is given. */
+export async function targetOf(repository: Repository, { id, worktree }: TaskState, given?: string): Promise<string> {
+  if (given !== undefined) return given;
+  const base = worktree?.base ?? "";
+  const branch = base === "" ? undefined : (await repository.resolve(base).catch(() => undefined))?.branch;
+  if (branch !== undefined) return branch;
+  throw new RookeryError(
+    "input_invalid",
+    `task ${id} did not begin from a branch: say which to merge into, with --into`,
+  );
+}
+
+/** Asked in the log first; a merge that was asked before and not finished is finished instead. */
+export async function mergeTask(merging: Merging, wanted: Wanted): Promise<MergeReport> {
+  const { pen, repository, signal } = merging;
+  const settled = await settleMerge(merging);
+  if (settled !== undefined) return settled;
+  const mergeId = newId("mrg");
+  const { how, into, gate, message } = wanted;
+  await pen.write({
+    type: "merge.asked",
+    mergeId,
+    how,
+    into,
+    ...(gate !== undefined && { gate }),
+    ...(message !== undefined && { message }),
+  });
+  return inMergeQueue(repository, () => mergeNow(merging, mergeId, wanted), { signal });
+}
+
+/** A merge that was under way when its process died: it was done, it is done now, or undefined where none was. */
+export async function settleMerge(merging: Merging): Promise<MergeReport | undefined> {
+  const { pen, repository, signal } = merging;
+  const left = pen.state.merge;
+  if (left === undefined || left.outcome !== undefined) return undefined;
+  const { mergeId, how, into, commit } = left;
+  if (commit !== undefined && (await wasPublished(repository, { into, commit }))) {
+    const tip = await tipOf(repository, pen.state);
+    await pen.write({ type: "merge.ended", mergeId, outcome: "merged", commit, tip });
+    return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 };
+  }
+  return inMergeQueue(repository, () => mergeNow(merging, mergeId, left), { signal });
+}
+
+async function mergeNow(merging: Merging, mergeId: string, { how, into, gate, message }: Wanted): Promise<MergeReport> {
+  const { parts, pen, repository, signal } = merging;
+  const { id, spec, worktree } = pen.state;
+  const branch = worktree?.branch ?? "";
+  await using output = outputTo(pen, "gate");
+  const gated = gate !== undefined && {
+    gate: {
+      command: gate,
+      timeoutMs: GATE_TIMEOUT_MS,
+      env: { ...parts.env, ROOKERY_TASK: id, ROOKERY_BRANCH: branch, ROOKERY_BASE: into },
+      onOutput: (text: string) => output.add(text),
+    },
+  };
+  try {
+    const tip = await tipOf(repository, pen.state);
+    const report = await merge(repository, {
+      branch,
+      into,
+      how,
+      message: message ?? messageFor(how, id, spec.title),
+      ...gated,
+      marker: parts.claim(),
+      prepared: async (commit) => {
+        await pen.write({ type: "merge.prepared", mergeId, commit });
+      },
+      signal,
+    });
+    await output[Symbol.asyncDispose]();
+    const { outcome, commit, conflicts, message: said } = report;
+    await pen.write({
+      type: "merge.ended",
+      mergeId,
+      outcome,
+      tip,
+      ...(commit !== undefined && { commit }),
+      ...(conflicts.length > 0 && { conflicts: [...conflicts] }),
+      ...(said !== undefined && { message: said }),
+    });
+    return report;
+  } catch (error) {
+    if (signal.aborted) throw error; // whoever comes next goes on with it
+    if (isRookeryError(error)) {
+      await pen.write({ type: "merge.ended", mergeId, outcome: "failed", message: messageOf(error) });
+    }
+    throw error;
+  }
+}
+
+function messageFor(how: MergeHow, id: string, title: string): string {
+  return how === "merge" ? `Merge task ${id}: ${title}` : `${title}\n\nRookery-Task: ${id}`;
+}
+
+async function tipOf(repository: Repository, { worktree }: TaskState): Promise<string> {
+  return (await repository.resolve(`refs/heads/${worktree?.branch ?? ""}`)).commit;
+}

@@ -1,0 +1,112 @@
+/** From what someone asks for to a task that can be kept: its agent, stages and limits as the repository's configuration says now. */
+import { resolveAgent, type Config, type StageTable } from "../config/index.ts";
+import { RookeryError, type Stage, type StartTask, type TaskSpec } from "../domain/index.ts";
+
+const TITLE_LENGTH = 80;
+const MAX_PROMPT_LENGTH = 1024 * 1024;
+const COMMAND_TIMEOUT_S = 1800;
+const TRIES_WITH_A_WAY_BACK = 3;
+
+/** Throws `agent_unknown`, `config_invalid`, `input_invalid` or `input_too_large`. */
+export function plan(request: StartTask, repository: string, config: Config): TaskSpec {
+  const { prompt, model, permissions, base, budget = {} } = request;
+  refuseUnfit(request);
+  const stages = stagesOf(request, config);
+  const first = stages.find((stage) => stage.kind === "agent")?.agent ?? request.agent;
+  const agent = resolveAgent(config, first);
+  const provider = model?.split("/")[0] ?? agent.model?.split("/")[0] ?? agent.backend;
+  return {
+    prompt,
+    title: request.title ?? titleOf(prompt),
+    repository,
+    agent: agent.name,
+    provider,
+    ...(model !== undefined && { model }),
+    ...(permissions !== undefined && { permissions }),
+    ...(base !== undefined && { base }),
+    priority: request.priority ?? 0,
+    needs: [...new Set(request.needs ?? [])],
+    retries: request.retries ?? 0,
+    budget,
+    stages,
+    limits: {
+      ...(config.limits.perRepository !== undefined && { repository: config.limits.perRepository }),
+      ...(agent.maxRunning !== undefined && { agent: agent.maxRunning }),
+      ...(config.limits.providers[provider] !== undefined && { provider: config.limits.providers[provider] }),
+    },
+  };
+}
+
+function refuseUnfit({ prompt, priority = 0, retries = 0 }: StartTask): void {
+  if (prompt.trim() === "") throw new RookeryError("input_invalid", "the prompt is empty: say what is to be done");
+  if (prompt.length > MAX_PROMPT_LENGTH) {
+    const fix = "put it into a file of the repository, and name that";
+    throw new RookeryError("input_too_large", `the prompt has ${prompt.length} characters, and 1 MB fits: ${fix}`);
+  }
+  if (!Number.isInteger(priority) || Math.abs(priority) > 1000) {
+    throw new RookeryError("input_invalid", `priority ${priority} is not a whole number from -1000 to 1000`);
+  }
+  if (!Number.isInteger(retries) || retries < 0 || retries > 100) {
+    throw new RookeryError("input_invalid", `retries ${retries} is not a whole number from 0 to 100`);
+  }
+}
+
+function stagesOf({ pipeline, agent }: StartTask, config: Config): Stage[] {
+  if (pipeline === undefined) {
+    return [{ kind: "agent", name: "work", agent: resolveAgent(config, agent).name, tries: 1 }];
+  }
+  const tables = config.pipelines.get(pipeline);
+  if (tables === undefined) {
+    const known = [...config.pipelines.keys()].join(", ");
+    const others = known === "" ? "none is configured: see [pipelines] in the README" : `there is ${known}`;
+    throw new RookeryError("config_invalid", `there is no pipeline "${pipeline}": ${others}`);
+  }
+  const names = tables.map(nameOf);
+  return tables.map((table, index) => {
+    const where = `pipelines.${pipeline}, stage ${names[index] ?? index}`;
+    if (names.indexOf(names[index] ?? "") !== index) {
+      throw new RookeryError("config_invalid", `${where}: two stages have that name; give one another`);
+    }
+    if (table.back_to !== undefined && !names.slice(0, index + 1).includes(table.back_to)) {
+      const earlier = names.slice(0, index).join(", ") || "none";
+      throw new RookeryError(
+        "config_invalid",
+        `${where}: back_to = "${table.back_to}" is no earlier stage (${earlier})`,
+      );
+    }
+    return stageOf(table, names[index] ?? "", config);
+  });
+}
+
+function nameOf(table: StageTable): string {
+  return table.name ?? table.agent ?? (table.run === undefined ? "merge" : "check");
+}
+
+function stageOf(table: StageTable, name: string, config: Config): Stage {
+  const { agent, model, prompt, pass, run, timeout = COMMAND_TIMEOUT_S, merge, into, gate } = table;
+  const common = {
+    name,
+    tries: table.tries ?? (table.back_to === undefined ? 1 : TRIES_WITH_A_WAY_BACK),
+    ...(table.back_to !== undefined && { backTo: table.back_to }),
+  };
+  if (agent !== undefined) {
+    const named = resolveAgent(config, agent).name;
+    return { kind: "agent", ...common, agent: named, ...given({ model, prompt, pass }) };
+  }
+  if (run !== undefined) return { kind: "command", ...common, command: run, timeout };
+  return {
+    kind: "merge",
+    ...common,
+    how: merge ?? config.merge.how,
+    ...given({ into, gate: gate ?? config.merge.gate }),
+  };
+}
+
+function titleOf(prompt: string): string {
+  const line = prompt.trim().split("\n")[0] ?? "";
+  return line.length > TITLE_LENGTH ? `${line.slice(0, TITLE_LENGTH - 1).toWellFormed()}…` : line;
+}
+
+function given<Of extends object>(values: Of): { [Key in keyof Of]?: Exclude<Of[Key], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

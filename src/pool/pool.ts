@@ -1,0 +1,287 @@
+/** Tasks of this machine: given, queued, run and looked at, in a log that every process shares. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  isEnded,
+  isHeld,
+  isRookeryError,
+  newId,
+  RookeryError,
+  type CollectReport,
+  type CollectTasks,
+  type FeedEvent,
+  type ListTasks,
+  type LogEvent,
+  type MergeReport,
+  type MergeTask,
+  type RemovedTask,
+  type ResumeTask,
+  type StartTask,
+  type TaskDiff,
+  type TaskPhase,
+  type TaskState,
+  type Tasks,
+  type TaskView,
+} from "../domain/index.ts";
+import { isDriven } from "../session/index.ts";
+import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
+import { commitLeft } from "./commit.ts";
+import { checkId, idFor } from "./id.ts";
+import { mergeTask, targetOf } from "./merging.ts";
+import type { PoolParts } from "./parts.ts";
+import { mustBeThere, stamped, takePen, writeFromOutside, type Pen } from "./pen.ts";
+import { plan } from "./plan.ts";
+import { collectTasks, removeTask } from "./removing.ts";
+import { Scheduler, type RunTasks } from "./scheduler.ts";
+import { viewOf } from "./view.ts";
+
+/** More than anyone can look at: past this something gives tasks in a circle. */
+const MAX_QUEUED = 100_000;
+const STOP_MS = 60_000;
+const LOOK_MS = 50;
+
+export class Pool implements Tasks {
+  readonly #parts: PoolParts;
+  readonly #scheduler: Scheduler;
+  readonly #repositories = new Map<string, Promise<Repository>>();
+
+  constructor(parts: PoolParts) {
+    this.#parts = parts;
+    this.#scheduler = new Scheduler(parts, (cwd) => this.#repository(cwd));
+  }
+
+  /** Runs what is queued, by this process and within the limits, until the signal fires or the one named has ended. */
+  run(options: RunTasks): Promise<void> {
+    return this.#scheduler.run(options);
+  }
+
+  async start(request: StartTask): Promise<TaskView> {
+    const { store, clock } = this.#parts;
+    const id = request.id === undefined ? idFor(request.prompt) : checkId(request.id);
+    const repository = await this.#repository(this.#parts.folder(request.cwd ?? "."));
+    const spec = plan(request, repository.root, await this.#parts.config(repository.root));
+    await repository.identity();
+    if (spec.base !== undefined) await repository.resolve(spec.base);
+    await this.#refuseUnmeetable(id, spec.needs);
+    const events = stamped(clock, [{ type: "task.created", spec }]);
+    try {
+      await store.appendTask({ taskId: id, id: newId("app", clock.now()), expectedHead: 0, events });
+    } catch (error) {
+      if (!isRookeryError(error, "append_conflict")) throw error;
+      throw await this.#exists(id);
+    }
+    this.#scheduler.nudge();
+    return this.show(id);
+  }
+
+  async list(query: ListTasks = {}): Promise<readonly TaskView[]> {
+    const { status, cwd, agent, before, limit } = query;
+    const repository = cwd === undefined ? undefined : (await this.#repository(this.#parts.folder(cwd))).root;
+    const phases = status?.map((each): TaskPhase => (each === "waiting" ? "running" : each));
+    const states = await this.#parts.store.tasks({ phases, repository, agent, before, limit });
+    const views = await Promise.all(states.map((state) => this.#view(state)));
+    return status === undefined ? views : views.filter((view) => status.includes(view.status));
+  }
+
+  async show(id: string): Promise<TaskView> {
+    return this.#view(await mustBeThere(this.#parts.store, id));
+  }
+
+  async stop(id: string, { reason }: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
+    const { store, clock } = this.#parts;
+    const before = await mustBeThere(store, id);
+    if (isEnded(before)) throw new RookeryError("task_state", `task ${id} runs no more: it is ${before.phase}`);
+    await writeFromOutside({ store, clock }, id, { type: "task.stop_asked", ...(reason !== undefined && { reason }) });
+    const deadline = clock.now() + STOP_MS;
+    for (;;) {
+      await this.#scheduler.stop(id);
+      const state = await mustBeThere(store, id);
+      if (isEnded(state)) return this.#view(state);
+      if (!(await isDriven(store, id, clock)) && (await this.#end(id))) continue;
+      if (clock.now() > deadline) {
+        throw new RookeryError("task_state", `task ${id} did not stop within a minute: \`rookery task show ${id}\``);
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  async resume(id: string, { prompt, budget }: ResumeTask = {}): Promise<TaskView> {
+    await this.#withPen(id, async (pen) => {
+      const { state } = pen;
+      if (state.removed) throw new RookeryError("task_state", `task ${id} was removed: start another`);
+      if (!isEnded(state)) throw new RookeryError("task_state", `task ${id} has not ended: it is ${state.phase}`);
+      const said = { ...(prompt !== undefined && { prompt }), ...(budget !== undefined && { budget }) };
+      await pen.write({ type: "task.queued", why: "resumed", ...said });
+    });
+    this.#scheduler.nudge();
+    return this.show(id);
+  }
+
+  async diff(id: string, { patch = true }: { readonly patch?: boolean | undefined } = {}): Promise<TaskDiff> {
+    const { repository, worktree } = await this.#place(await mustBeThere(this.#parts.store, id));
+    return diffOf(worktree, repository, { patch });
+  }
+
+  async predictMerge(id: string, options: MergeTask = {}): Promise<MergeReport> {
+    const state = await mustBeThere(this.#parts.store, id);
+    const { repository, worktree } = await this.#place(state);
+    const { how, into } = await this.#merging(repository, state, options);
+    return predict(repository, { branch: worktree.branch, into, how });
+  }
+
+  async merge(id: string, options: MergeTask = {}): Promise<MergeReport> {
+    const parts = this.#parts;
+    return this.#withPen(id, async (pen) => {
+      const { state } = pen;
+      if (isHeld(state)) throw new RookeryError("task_state", `task ${id} is ${state.phase}: wait for its end`);
+      const { repository, worktree } = await this.#place(state);
+      const wanted = await this.#merging(repository, state, options);
+      await commitLeft({ pen, repository, worktree });
+      return mergeTask({ parts, pen, repository, signal: pen.lost }, wanted);
+    });
+  }
+
+  async remove(id: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<RemovedTask> {
+    return this.#withPen(id, (pen) => removeTask(this.#parts, (cwd) => this.#repository(cwd), pen, force));
+  }
+
+  async collect(options: CollectTasks = {}): Promise<CollectReport> {
+    const { store } = this.#parts;
+    const states = await allTasks(store);
+    const wanted = options.cwd === undefined ? undefined : await this.#repository(this.#parts.folder(options.cwd));
+    const roots = wanted === undefined ? new Set(states.map(({ spec }) => spec.repository)) : [wanted.root];
+    const reports: CollectReport[] = [];
+    for (const root of roots) {
+      const repository = await this.#repository(root).catch(() => undefined); // a repository that is gone has no worktrees
+      if (repository === undefined) continue;
+      const { quota } = (await this.#parts.config(root).catch(() => undefined))?.worktree ?? {};
+      const ofIt = states.filter(({ spec }) => spec.repository === repository.root);
+      const how = { ...options, quota: options.quota ?? quota };
+      reports.push(await collectTasks(repository, ofIt, how, (id, path) => this.#forget(id, path)));
+    }
+    return {
+      dryRun: options.dryRun ?? false,
+      removed: reports.flatMap(({ removed }) => removed),
+      kept: reports.flatMap(({ kept }) => kept),
+      freed: reports.reduce((sum, { freed }) => sum + freed, 0),
+      left: reports.reduce((sum, { left }) => sum + left, 0),
+    };
+  }
+
+  async *follow(query: {
+    readonly task?: string | undefined;
+    readonly after?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncGenerator<FeedEvent> {
+    const { task, after = 0, signal } = query;
+    if (task !== undefined) await mustBeThere(this.#parts.store, task);
+    for await (const page of this.#parts.store.followFeed({ task, after, signal })) {
+      for (const { position, text } of page) yield { position, event: JSON.parse(text) as LogEvent };
+    }
+  }
+
+  #view(state: TaskState): Promise<TaskView> {
+    return viewOf(this.#parts.store, this.#parts.clock, state);
+  }
+
+  /** By any folder of it; opened once. */
+  async #repository(cwd: string): Promise<Repository> {
+    const { env } = this.#parts;
+    const known = this.#repositories.get(cwd);
+    if (known !== undefined) return known;
+    const opened = openRepository(cwd, { env, marker: this.#parts.claim() });
+    const { root } = await opened;
+    const first = this.#repositories.get(root) ?? opened;
+    this.#repositories.set(root, first);
+    return first;
+  }
+
+  async #place(state: TaskState): Promise<{ readonly repository: Repository; readonly worktree: Worktree }> {
+    const { id, spec, worktree: known } = state;
+    if (known === undefined || known.removed) {
+      const why = known === undefined ? "has none yet" : "was removed";
+      throw new RookeryError("worktree_missing", `the worktree of task ${id} ${why}`);
+    }
+    const repository = await this.#repository(spec.repository);
+    const worktree = await findWorktree(repository, id);
+    if (worktree === undefined) {
+      const fix = `its branch is ${known.branch}; \`rookery task resume ${id}\` makes it anew`;
+      throw new RookeryError("worktree_missing", `the worktree of task ${id} is gone from ${known.path}: ${fix}`);
+    }
+    return { repository, worktree: { ...worktree, base: known.base, baseCommit: known.baseCommit } };
+  }
+
+  async #merging(repository: Repository, state: TaskState, { how, into, gate, message }: MergeTask) {
+    const config = await this.#parts.config(repository.root);
+    return {
+      how: how ?? config.merge.how,
+      into: await targetOf(repository, state, into),
+      gate: gate === false ? undefined : (gate ?? config.merge.gate),
+      message,
+    };
+  }
+
+  async #withPen<T>(id: string, work: (pen: Pen) => Promise<T>): Promise<T> {
+    const { store, clock } = this.#parts;
+    await using pen = await takePen({ store, clock, owner: this.#parts.claim() }, id);
+    return await work(pen);
+  }
+
+  /** Nobody has it: whoever wants it stopped ends it. False where someone was faster. */
+  async #end(id: string): Promise<boolean> {
+    try {
+      await this.#withPen(id, async (pen) => {
+        const { current, worktree } = pen.state;
+        if (isEnded(pen.state)) return;
+        if (current?.sessionId !== undefined) await this.#parts.settleSession(current.sessionId).catch(() => undefined);
+        const where = worktree === undefined ? {} : { message: `its worktree stays in ${worktree.path}` };
+        await pen.write({ type: "task.ended", outcome: "stopped", ...where });
+      });
+      return true;
+    } catch (error) {
+      if (isRookeryError(error, "task_state")) return false;
+      throw error;
+    }
+  }
+
+  async #forget(id: string, path: string): Promise<void> {
+    if ((await this.#parts.store.task(id)) === undefined) return; // of nobody's
+    await this.#withPen(id, async (pen) => {
+      const branch = pen.state.worktree?.branch ?? "";
+      await pen.write({ type: "worktree.removed", path, branch, forced: false });
+    });
+  }
+
+  async #refuseUnmeetable(id: string, needs: readonly string[]): Promise<void> {
+    const { store } = this.#parts;
+    for (const needed of needs) {
+      if (needed === id) throw new RookeryError("input_invalid", `task ${id} cannot need itself`);
+      const state = await mustBeThere(store, checkId(needed));
+      if (state.removed) throw new RookeryError("task_state", `task ${needed} was removed: it will never be done`);
+    }
+    const { queued } = await store.countTasks();
+    if (queued < MAX_QUEUED) return;
+    throw new RookeryError("task_state", `${queued} tasks are queued: wait for some to be done, or stop some`);
+  }
+
+  async #exists(id: string): Promise<RookeryError> {
+    const { status, agent, sessions, removed, worktree } = await this.show(id);
+    const session = sessions.at(-1)?.id;
+    const what = removed
+      ? "was removed, and its id stays its own"
+      : `is ${status}: agent ${agent}${session === undefined ? "" : `, session ${session}`}${worktree === undefined ? "" : `, in ${worktree.path}`}`;
+    const fix = removed ? "choose another id" : `follow it with rookery task logs -f ${id}, or choose another id`;
+    return new RookeryError("task_exists", `there is a task ${id} already, which ${what}; ${fix}`);
+  }
+}
+
+const PAGE = 1_000;
+
+async function allTasks(store: PoolParts["store"]): Promise<readonly TaskState[]> {
+  const all: TaskState[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await store.tasks({ before, limit: PAGE });
+    all.push(...page);
+    before = page.at(-1)?.id;
+    if (page.length < PAGE) return all;
+  }
+}

@@ -1,0 +1,75 @@
+/** From a task that was taken to a worktree in which its agents can work. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { leasePort, leaseWorktree, setUp, type Repository, type Worktree } from "../worktrees/index.ts";
+import { outputTo } from "./output.ts";
+import type { PoolParts } from "./parts.ts";
+import type { Pen } from "./pen.ts";
+
+export interface Prepared {
+  readonly worktree: Worktree;
+  /** For agents and commands. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Goes on with what is there: a worktree that was set up is not set up again, unless someone deleted it. */
+export async function prepare(
+  parts: PoolParts,
+  pen: Pen,
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const { id, spec, worktree: known } = pen.state;
+  const { worktree: settings } = await parts.config(spec.repository);
+  const isThere = known !== undefined && (await isFolder(known.path));
+  const branch = known?.branch ?? `${settings.branchPrefix}${id}`;
+  const worktree = await leaseWorktree(repository, { id, branch, base: known?.baseCommit ?? spec.base, signal });
+  const port = settings.port ? await leasePort({ folder: portsFolder(parts.home), task: id }) : undefined;
+  const made = {
+    ...worktree,
+    base: known?.base ?? worktree.base,
+    baseCommit: known?.baseCommit ?? worktree.baseCommit,
+  };
+  const env = environmentOf(id, made, port);
+  const anew = known?.ready !== true || !isThere;
+  if (anew || known.port !== port) {
+    const { path, base, baseCommit } = made;
+    const leased = port !== undefined && { port };
+    await pen.write({ type: "worktree.made", path, branch, base, baseCommit, anew, ...leased });
+  }
+  if (!anew) return { worktree: made, env };
+  await using output = outputTo(pen, "setup");
+  await setUp(made, repository, {
+    copy: settings.copy,
+    command: settings.setup,
+    timeoutMs: settings.setupTimeout * 1000,
+    env: { ...parts.env, ...env },
+    marker: parts.claim(),
+    onOutput: (text) => output.add(text),
+    signal,
+  });
+  await output[Symbol.asyncDispose]();
+  await pen.write({ type: "worktree.ready", setUp: settings.setup !== undefined || settings.copy.length > 0 });
+  return { worktree: made, env };
+}
+
+export function portsFolder(home: string): string {
+  return join(home, "ports");
+}
+
+function environmentOf(id: string, { branch, base, path }: Worktree, port?: number): Record<string, string> {
+  return {
+    ROOKERY_TASK: id,
+    ROOKERY_BRANCH: branch,
+    ROOKERY_BASE: base,
+    ROOKERY_WORKTREE: path,
+    ...(port !== undefined && { ROOKERY_PORT: String(port), PORT: String(port) }),
+  };
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}

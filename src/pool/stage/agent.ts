@@ -1,0 +1,149 @@
+/** A stage in which an agent works: one session for each agent of a task, which it comes back to. */
+import {
+  isRookeryError,
+  RookeryError,
+  type SessionStore,
+  type Stage,
+  type TaskState,
+  type TurnOutcome,
+} from "../../domain/index.ts";
+import type { Session, Turn } from "../../session/index.ts";
+import { refuseOverBudget, usedElsewhere } from "../budget.ts";
+import { commitLeft } from "../commit.ts";
+import { parked, stopped } from "../reasons.ts";
+import type { Place, Run, StageResult } from "./run.ts";
+import { firstWords, goOnWords } from "./words.ts";
+
+type AgentStage = Extract<Stage, { kind: "agent" }>;
+
+/** The agent came to no good end: it may be tried again. */
+export class AgentFailed extends RookeryError {}
+
+/** How often it is looked whether the turn is parked, or has used too much. */
+const LOOK_MS = 200;
+
+export async function agentStage(run: Run, stage: AgentStage, { index, attempt }: Place): Promise<StageResult> {
+  const { pen, parts } = run;
+  const before = pen.state;
+  const session = await openFor(run, stage);
+  try {
+    const { current } = before;
+    const isSame = current?.stage === index && current.sessionId === session.id;
+    const turns = isSame ? (current.turns ?? 0) : session.state.turns;
+    await pen.write({ type: "stage.started", stage: index, name: stage.name, attempt, sessionId: session.id, turns });
+    const turn = turnOf(run, { session, stage, before, turns });
+    const outcome = turn === undefined ? session.state.lastOutcome : await followed(run, session, turn);
+    refuseUnlessDone(outcome, session, run.signal);
+    const said = await lastMessage(parts.store, session.id);
+    await session[Symbol.asyncDispose](); // nothing of it works in the folder any more
+    await commitLeft(run);
+    return resultOf(stage, said);
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+}
+
+/** Undefined where the turn of this stage was done before its process died. */
+function turnOf(
+  { pen, signal }: Run,
+  of: { session: Session; stage: AgentStage; before: TaskState; turns: number },
+): Turn | undefined {
+  const { session, stage, before, turns } = of;
+  if (session.resumed !== undefined) return session.resumed;
+  const isGiven = session.state.turns > turns;
+  if (isGiven && session.state.lastOutcome?.status === "done" && before.said === undefined) return undefined;
+  const words = isGiven ? goOnWords(pen.state) : firstWords(pen.state, stage, session.state.turns > 0);
+  return session.prompt(words, { signal });
+}
+
+/** The newest that the task has with this agent, also one that was opened just before its process died. */
+async function openFor({ parts, pen, worktree, env }: Run, stage: AgentStage): Promise<Session> {
+  const { id: task, spec } = pen.state;
+  const [known] = await parts.store.list({ task, agent: stage.agent, limit: 1 });
+  const model = stage.model ?? (stage.agent === spec.agent ? spec.model : undefined);
+  const options = {
+    agent: stage.agent,
+    cwd: worktree.path,
+    title: spec.title,
+    task,
+    env,
+    ...(model !== undefined && { model }),
+    ...(spec.permissions !== undefined && { permissions: spec.permissions }),
+  };
+  const isUsable = known !== undefined && known.status !== "closed";
+  try {
+    return await parts.openSession(isUsable ? { ...options, id: known.id } : options);
+  } catch (error) {
+    if (isRookeryError(error) && /^(agent_(unavailable|exited|failed)|provider_)/.test(error.code)) {
+      throw new AgentFailed(error.code, error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Waits for the turn's end; a turn that is parked is left so, and the task with it. */
+async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOutcome> {
+  const { signal, pen } = run;
+  const elsewhere = await usedElsewhere(run, session.id);
+  const cancel = () => void session.cancel().catch(() => undefined);
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  let left: Error | undefined;
+  const leave = (why: Error): void => {
+    left ??= why;
+    void session.leave().catch(() => undefined);
+  };
+  const timer = setInterval(() => {
+    if (left !== undefined) return;
+    const { parkedUntil } = session.state.turn ?? {};
+    if (parkedUntil !== undefined) return leave(parked(parkedUntil, `its account may do no more until ${parkedUntil}`));
+    const over = refuseOverBudget(pen.state, elsewhere, session.state.usage);
+    if (over !== undefined) leave(over);
+  }, LOOK_MS);
+  try {
+    const outcome = await turn.outcome;
+    if (left !== undefined && !signal.aborted) throw left;
+    return outcome;
+  } catch (error) {
+    throw left ?? error;
+  } finally {
+    clearInterval(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Session, signal: AbortSignal): void {
+  signal.throwIfAborted();
+  switch (outcome?.status) {
+    case "done":
+      return;
+    case "failed":
+      throw new AgentFailed("stage_failed", `${state.agent} failed (${outcome.code}): ${outcome.message}`);
+    case "stalled":
+      throw new AgentFailed("stage_failed", `${state.agent} stalled: ${outcome.message}`);
+    case "cancelled":
+    case undefined:
+      throw stopped(`its turn was cancelled in session ${id}`);
+  }
+}
+
+function resultOf(stage: AgentStage, said: string): StageResult {
+  if (stage.pass === undefined) return { passed: true };
+  const passed = said.split("\n").some((line) => line.trim() === stage.pass);
+  return passed ? { passed } : { passed, message: said };
+}
+
+const LOOK_BACK = 500;
+
+/** Of its last turn; of an agent that only prints, all it printed. */
+async function lastMessage(store: SessionStore, sessionId: string): Promise<string> {
+  const { events } = await store.read({ sessionId, order: "newest_first", limit: LOOK_BACK });
+  const begin = events.findIndex(({ type }) => type === "turn.started");
+  const turn = begin === -1 ? events : events.slice(0, begin);
+  const message = turn.find((event) => event.type === "message.completed" && event.text.trim() !== "");
+  if (message?.type === "message.completed") return message.text;
+  const printed = turn.flatMap((event) =>
+    event.type === "output.text" && event.from === undefined ? [event.text] : [],
+  );
+  return printed.toReversed().join("");
+}
