@@ -19,7 +19,7 @@ it("says that it is there to everyone, and more to who has the token", async () 
 it("lists the agents, with the programs they need", async () => {
   const { json } = await scene.get("/v1/agents");
   expect(json.agents).toContainEqual(expect.objectContaining({ name: "anthropic", backend: "api", isDefault: true }));
-  expect(json.agents.find(({ name }: { name: string }) => name === "codex")).toHaveProperty("program.program", "codex");
+  expect(json.agents.find(({ name }) => name === "codex")).toHaveProperty("program.program", "codex");
 });
 
 it("opens a session, takes a prompt, and tells what came of it in pages and in a stream", async () => {
@@ -36,8 +36,8 @@ it("opens a session, takes a prompt, and tells what came of it in pages and in a
   const page = await scene.get(`${path}/events?after=${prompted.json.seq - 1}`);
   expect(page.json.events[0]).toMatchObject({ type: "turn.started", turnId: prompted.json.turnId });
   const all = await scene.get(`${path}/events`);
-  expect(live.events.map(({ data }) => JSON.parse(data))).toEqual(all.json.events);
-  expect(live.events.map(({ id }) => Number(id))).toEqual(all.json.events.map(({ seq }: { seq: number }) => seq));
+  expect(live.events.map(({ data }): unknown => JSON.parse(data))).toEqual(all.json.events);
+  expect(live.events.map(({ id }) => Number(id))).toEqual(all.json.events.map(({ seq }) => seq));
   await live.cancel();
   expect((await scene.get("/v1/sessions?status=idle&limit=1")).json).toMatchObject({
     sessions: [{ turns: 1 }],

@@ -12,8 +12,24 @@ export interface Said {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test looks into whatever came
-  readonly json: any;
+  readonly json: Anything;
+}
+
+/** What tests look for in answers of all kinds. */
+export interface Anything {
+  readonly id: string;
+  readonly head: number;
+  readonly seq: number;
+  readonly turnId: string;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly next: string | undefined;
+  readonly agents: readonly { readonly name: string }[];
+  readonly sessions: readonly { readonly id: string }[];
+  readonly tasks: readonly { readonly id: string }[];
+  readonly requests: readonly { readonly sessionId: string; readonly requestId: string }[];
+  readonly events: readonly { readonly seq: number; readonly position: number; readonly type: string }[];
 }
 
 export type HttpScene = Awaited<ReturnType<typeof openHttp>>;
@@ -45,7 +61,7 @@ export async function openHttp(script: Script = [], options: Partial<HttpOptions
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
-    const json: unknown = isJson ? JSON.parse(text) : undefined;
+    const json = (isJson ? JSON.parse(text) : undefined) as Anything;
     if (response.ok && json !== undefined) checkAnswer(method, path, response.status, json);
     return { status: response.status, headers: response.headers, text, json };
   };
@@ -123,8 +139,8 @@ function readingOf(response: Response) {
     let rest = "";
     for (;;) {
       const chunk = await reader?.read();
-      if (chunk === undefined || chunk.done) return;
-      const blocks = (rest + decoder.decode(chunk.value, { stream: true })).split("\n\n");
+      if (chunk?.value === undefined) return;
+      const blocks = (rest + decoder.decode(chunk.value as Uint8Array, { stream: true })).split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) {
         if (block.startsWith(":")) comments.push(block.slice(1).trim());
