@@ -75,9 +75,13 @@ function admissible(
   journal: readonly JournalText[],
 ): Admissible {
   const { expectedHead } = append;
-  const bodies = append.events.map((draft, index) => bodyOf(draft, expectedHead + index + 1));
-  const values = journal.reduce((sum, write) => sum + (write.op === "finish" ? (write.value?.length ?? 0) : 0), 0);
-  const bytes = bodies.reduce((sum, body) => sum + body.length, values);
+  const bodies: string[] = [];
+  let bytes = journal.reduce((sum, write) => sum + (write.op === "finish" ? (write.value?.length ?? 0) : 0), 0);
+  for (const draft of append.events) {
+    const body = bodyOf(draft, expectedHead + bodies.length + 1);
+    bodies.push(body);
+    bytes += body.length;
+  }
   if (bytes > MAX_APPEND_BYTES) {
     const size = `${Math.ceil(bytes / 1e6)} MB in one append`;
     throw new RookeryError("input_too_large", `${size} to ${kind} ${logId}: at most 64 MB fit; split it or use blobs`);

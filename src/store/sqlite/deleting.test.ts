@@ -32,6 +32,7 @@ describe("a session that is deleted from a SQLite store", () => {
     for (const table of ["session", "event", "append", "journal", "lease"]) {
       expect(rowsIn(path, `select * from ${table}`)).toEqual([]);
     }
+    expect(rowsIn(path, "select through, events from feed")).toEqual([[5_001, 0]]); // where the feed goes on
     await fill();
     expect(size()).toBeLessThan(once * 1.1);
   });

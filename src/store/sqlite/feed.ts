@@ -36,6 +36,9 @@ export function lastPosition(db: Database): number {
   return (db.get("select max(through) from feed")?.[0] as number | null | undefined) ?? 0;
 }
 
+/** Most pages are full with these; only where they are not, as many are read as could be needed. */
+const FEW_ENTRIES = 32;
+
 export interface FeedRead {
   readonly after: number;
   readonly task?: string | undefined;
@@ -47,8 +50,11 @@ export function readFeedPage(db: Database, { after, task, limit }: FeedRead): { 
   return db.snapshot(() => {
     const whose = task === undefined ? [] : [logOfTask(db, task)];
     const sql = whose.length === 0 ? EVERYTHING : OF_TASK;
-    const stretches = stretchesAfter(db.all(sql.entries, after, limit, ...whose) as EntryRow[], after, limit);
-    const total = stretches.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+    const some = (rows: number) =>
+      stretchesAfter(db.all(sql.entries, after, rows, ...whose) as EntryRow[], after, limit);
+    const few = some(Math.min(FEW_ENTRIES, limit));
+    const stretches = few.length < FEW_ENTRIES || countOf(few) >= limit ? few : some(limit);
+    const total = countOf(stretches);
     const bytesOf = (count: number) =>
       db.get(sql.bytes, ...boundsOf(after, cut(stretches, count)), ...whose)?.[0] as number;
     const { last: count } = fitRange({ first: 1, last: total }, "oldest_first", ({ last }) => bytesOf(last));
@@ -106,6 +112,10 @@ function stretchesAfter(rows: readonly EntryRow[], after: number, limit: number)
     return { log, through, position: through - count + 1, first: head - count + 1, last: head };
   });
   return cut(stretches, limit);
+}
+
+function countOf(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, { first, last }) => sum + last - first + 1, 0);
 }
 
 /** As many as `count` events of them. */

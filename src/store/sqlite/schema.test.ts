@@ -1,6 +1,9 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import Libsql from "libsql";
-import { openSession, SESSION, textsIn } from "../contract/scene.ts";
+import { emptySummary } from "../../domain/index.ts";
+import { openSession, says, SESSION, textsIn } from "../contract/scene.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -19,6 +22,36 @@ describe("the schema of a SQLite store", () => {
     expect(ask(path, "pragma user_version")).toEqual([[MIGRATIONS.length + 2]]);
     expect(ask(path, "select id, colour from session")).toEqual([[SESSION, "grey"]]);
     expect(ask(path, "select name from sqlite_schema where name = 'nest'")).toEqual([]);
+  });
+
+  it("of the first version gets a feed of what it has, session by session", async () => {
+    const path = newPath();
+    mkdirSync(dirname(path), { recursive: true });
+    const old = new Libsql(path);
+    old.exec(`
+      ${MIGRATIONS[0]}
+      pragma user_version = 1;
+      insert into session (no, id, head, agent, cwd, status, summary) values
+        (2, 'ses_b', 3, 'a', '/', 'idle', '${JSON.stringify({ ...emptySummary("ses_b"), head: 3 })}'),
+        (7, 'ses_a', 2, 'a', '/', 'idle', '${JSON.stringify({ ...emptySummary("ses_a"), head: 2 })}');
+      insert into event values
+        (7, 1, '{"type":"x","seq":1}'), (7, 2, '{"type":"x","seq":2}'),
+        (2, 1, '{"type":"x","seq":1}'), (2, 2, '{"type":"x","seq":2}'), (2, 3, '{"type":"x","seq":3}');`);
+    old.close();
+    await using store = await openSqliteStore({ path });
+    const feed = async (after: number) =>
+      (await store.readFeed({ after })).events.map(({ position, text }) => {
+        const { sessionId, seq } = JSON.parse(text) as { sessionId: string; seq: number };
+        return `${position} ${sessionId} ${seq}`;
+      });
+    const all = ["1 ses_b 1", "2 ses_b 2", "3 ses_b 3", "4 ses_a 1", "5 ses_a 2"];
+    for (const after of [0, 1, 2, 3, 4, 5]) expect(await feed(after)).toEqual(all.slice(after));
+    await openSession(store);
+    expect(await feed(4)).toEqual(["5 ses_a 2", `6 ${SESSION} 1`]);
+    await store.append({ sessionId: "ses_b", id: "more", expectedHead: 3, events: [says("4")] });
+    expect(await feed(6)).toEqual(["7 ses_b 4"]);
+    await store.delete(await store.acquireLease({ sessionId: "ses_b", owner: "a", now: 0, until: 1 }));
+    expect(await feed(0)).toEqual(["4 ses_a 1", "5 ses_a 2", `6 ${SESSION} 1`]);
   });
 
   it("stays at the last step that worked where one fails", async () => {

@@ -40,6 +40,7 @@ import type { Database } from "./database.ts";
 import { lastPosition, readFeedPage } from "./feed.ts";
 import { whenUnlocked } from "./lock.ts";
 import { headOf, notFound, readPage, readTaskPage } from "./pages.ts";
+import { SharedPages } from "./shared-pages.ts";
 import {
   forgetSession,
   keepLease,
@@ -59,6 +60,7 @@ export class SqliteStore implements Store {
   readonly #lockTimeout: number;
   readonly #commits: Commits;
   readonly #watch: Watch;
+  readonly #pages: SharedPages;
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
@@ -66,6 +68,7 @@ export class SqliteStore implements Store {
     this.#db = db;
     this.#lockTimeout = lockTimeout;
     this.#watch = new Watch(db);
+    this.#pages = new SharedPages(db);
     this.#commits = new Commits(db, { lockTimeout, onCommit: (heads) => this.#watch.committed(heads) });
     setMaxListeners(0, this.#closed.signal); // one per follower
   }
@@ -87,17 +90,23 @@ export class SqliteStore implements Store {
   }
 
   followText(query: FollowQuery): AsyncIterable<readonly EventText[]> {
-    return followPages(
-      this.#following(query.sessionId, (page) => readTexts(this.#db, page)),
-      query,
-    );
+    const { sessionId } = query;
+    const shared = (page: ReadQuery & { after: number }) =>
+      this.#pages.get(`${page.after} ${sessionId}`, () => readTexts(this.#db, page));
+    return followPages(this.#following(sessionId, shared), query);
   }
 
   followFeed({ task, ...cursor }: FeedQuery): AsyncIterable<readonly FeedText[]> {
     const feed: Followed<FeedText> = {
       read: async (after) => {
-        const { events, head } = await this.#reading(() => readFeedPage(this.#db, { after, task, limit: FOLLOW_PAGE }));
-        return { items: events, through: events.at(-1)?.position ?? head };
+        let head = after;
+        const read = () => {
+          const page = readFeedPage(this.#db, { after, task, limit: FOLLOW_PAGE });
+          head = page.head;
+          return page.events;
+        };
+        const items = await this.#reading(() => (task === undefined ? this.#pages.get(`${after}`, read) : read()));
+        return { items, through: items.at(-1)?.position ?? head };
       },
       grown: (after, signal) => this.#watch.grown(FEED, after, () => lastPosition(this.#db), signal),
       joined: () => this.#watch.joined(),
@@ -145,6 +154,7 @@ export class SqliteStore implements Store {
       stillCurrent(readLease(this.#db, sessionId), lease);
       forgetSession(this.#db, sessionId);
     });
+    this.#pages.forget();
     this.#watch.gone(sessionId);
   }
 
