@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly input?: string | undefined;
   /** Reads only this many bytes, and ends git then. */
   readonly cutAt?: number | undefined;
+  /** Another file in place of the index, which is the agent's or the user's. */
+  readonly index?: string | undefined;
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -90,13 +92,13 @@ async function runOnce(
   cwd: string,
   args: readonly string[],
   { env, marker, signal }: GitOptions,
-  { input, cutAt }: RunOptions,
+  { input, cutAt, index }: RunOptions,
 ): Promise<GitResult> {
   signal?.throwIfAborted();
   const stdin = input === undefined ? "ignore" : "pipe";
   await using group = await startGroup("git", ["--no-pager", ...SETTINGS, ...args], {
     cwd,
-    env: gitEnvironment(env),
+    env: { ...gitEnvironment(env), ...(index !== undefined && { GIT_INDEX_FILE: index }) },
     marker,
     stdin,
   }).catch(async (error: unknown) => {

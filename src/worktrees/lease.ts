@@ -5,7 +5,7 @@ import { RookeryError, isRookeryError } from "../domain/index.ts";
 import { checkBranch, checkOut, deleteBranch, hasBranch } from "./branch.ts";
 import { fromSystem } from "./failure.ts";
 import { allLinked, gitDirOf, type Linked } from "./linked.ts";
-import { makePlace } from "./place.ts";
+import { REMOVED, makePlace } from "./place.ts";
 import { checkId, findWorktree, forget, remember, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { bringSubmodules } from "./submodules.ts";
@@ -115,6 +115,7 @@ async function refuseMoved({ path, branch }: Worktree, own: Linked | undefined, 
 async function renamedTo(path: string, own: Linked): Promise<string | undefined> {
   const above = dirname(path);
   for (const name of await readdir(above)) {
+    if (name.startsWith(REMOVED)) continue;
     if ((await gitDirOf(join(above, name))) === own.dir) return join(above, name);
   }
   return undefined;

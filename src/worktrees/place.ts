@@ -5,6 +5,9 @@ import { RookeryError } from "../domain/index.ts";
 import { pathOf } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
+/** Before the id of what is being removed: no task is called so. */
+export const REMOVED = ".removed-";
+
 const LINE = "/.rookery/";
 
 /** Makes the folder above it. Gives the path, and whether anything is there. */

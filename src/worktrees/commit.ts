@@ -1,0 +1,44 @@
+/** Commits what an agent left lying: only what is in the branch can be merged. */
+import { RookeryError } from "../domain/index.ts";
+import { unmergedIn } from "./look.ts";
+import type { Worktree } from "./record.ts";
+import type { Repository } from "./repository.ts";
+
+export interface CommitAll {
+  readonly message: string;
+  /** Files and folders that stay uncommitted, such as those that the set-up copied. */
+  readonly leave?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Everything that git does not ignore, as one commit, whose name it gives; undefined where there is nothing. The hooks of
+ * the repository do not run, and nothing is signed: it is a record of what is there, made where nobody can answer a
+ * question or mend what a hook minds. Rejects with `identity_missing`, `worktree_missing`, and where a merge is under way.
+ */
+export async function commitAll(
+  worktree: Worktree,
+  repository: Repository,
+  { message, leave = [], signal }: CommitAll,
+): Promise<string | undefined> {
+  const at = { cwd: worktree.path, signal };
+  const status = await repository.git(["status", "--porcelain=v1", "-z", "--untracked-files=normal"], at);
+  if (status === "") return undefined;
+  const unmerged = unmergedIn(status.split("\0"));
+  if (unmerged.length > 0) throw underWay(worktree, unmerged);
+  await repository.identity();
+  const without = leave.map((path) => `:(top,exclude,literal)${path}`);
+  await repository.git(["add", "--all", "--", ":/", ...without], at);
+  if ((await repository.gitTry(["diff", "--cached", "--quiet"], at)).code === 0) return undefined;
+  const settings = ["-c", "commit.gpgSign=false", "-c", "commit.verbose=false"];
+  const how = ["--quiet", "--no-verify", "--cleanup=whitespace", "--file=-"];
+  await repository.git([...settings, "commit", ...how], { ...at, input: message.replaceAll("\0", "") });
+  return repository.git(["rev-parse", "HEAD"], at);
+}
+
+function underWay({ path }: Worktree, files: readonly string[]): RookeryError {
+  return new RookeryError(
+    "merge_conflict",
+    `a merge is under way in ${path}, with conflicts in ${files.slice(0, 10).join(", ")}; solve or abort it there`,
+  );
+}

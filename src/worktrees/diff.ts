@@ -1,0 +1,133 @@
+/** All that differs from where a worktree began: committed, not committed, and not yet known to git. */
+import { randomBytes } from "node:crypto";
+import { copyFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ChangedFile, TaskDiff } from "../domain/index.ts";
+import { checkThere, commitsOf, unmergedIn } from "./look.ts";
+import { gitDirOf } from "./linked.ts";
+import type { Worktree } from "./record.ts";
+import type { Repository, RepositoryRun } from "./repository.ts";
+
+export interface DiffOptions {
+  /** With the text of it? */
+  readonly patch?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const MAX_DIFF_BYTES = 4 * 1024 * 1024;
+/** More are counted, but not named. */
+const MAX_FILES = 10_000;
+
+/** No program that a setting names is run for it, and the user's taste in diffs changes nothing. */
+const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=none"];
+
+/** Rejects with `worktree_missing`. */
+export async function diffOf(worktree: Worktree, repository: Repository, options: DiffOptions = {}): Promise<TaskDiff> {
+  checkThere(worktree);
+  const { signal } = options;
+  const at = { cwd: worktree.path, signal };
+  const [status, base, commits] = await Promise.all([
+    repository.git(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"], at),
+    startOf(worktree, repository, at),
+    commitsOf(worktree, repository, { signal }),
+  ]);
+  const lines = status.split("\0").filter((line) => line !== "");
+  const untracked = lines.filter((line) => line.startsWith("?? ")).map((line) => line.slice(3));
+  await using index = await indexWith(worktree, repository, untracked, at);
+  const within = { ...at, index: index.file };
+  const [listed, patch] = await Promise.all([
+    repository.git(["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...PLAIN, base, "--"], within),
+    options.patch === true ? patchOf(repository, base, within) : undefined,
+  ]);
+  const files = parse(listed, { untracked: new Set(untracked), unmerged: new Set(unmergedIn(lines)) });
+  const sum = (of: "additions" | "deletions"): number => files.reduce((total, file) => total + (file[of] ?? 0), 0);
+  return {
+    base,
+    files: files.slice(0, MAX_FILES),
+    additions: sum("additions"),
+    deletions: sum("deletions"),
+    commits,
+    uncommitted: lines.length > 0,
+    truncated: patch?.truncated === true || files.length > MAX_FILES,
+    ...(patch !== undefined && { patch: patch.text }),
+  };
+}
+
+/** Where its branch left what it was made from; that itself, where a rebase left nothing in common. */
+async function startOf({ baseCommit }: Worktree, repository: Repository, at: RepositoryRun): Promise<string> {
+  const { code, stdout } = await repository.gitTry(["merge-base", baseCommit, "HEAD"], at);
+  return code === 0 ? stdout.trim() : baseCommit;
+}
+
+/** A copy of the index that knows the new files too, since the real one is the agent's; without any, the real one does. */
+async function indexWith(
+  worktree: Worktree,
+  repository: Repository,
+  untracked: readonly string[],
+  at: RepositoryRun,
+): Promise<AsyncDisposable & { readonly file: string | undefined }> {
+  const dir = untracked.length === 0 ? undefined : await gitDirOf(worktree.path);
+  if (dir === undefined) return { file: undefined, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const file = join(dir, `rookery-${randomBytes(6).toString("hex")}.index`);
+  const remove = () => rm(file, { force: true });
+  try {
+    await copyFile(join(dir, "index"), file);
+    const input = untracked.join("\0");
+    const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+    await repository.git(["--literal-pathspecs", ...add], { ...at, index: file, input });
+    return { file, [Symbol.asyncDispose]: remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function patchOf(repository: Repository, base: string, at: RepositoryRun) {
+  const args = ["diff", "--src-prefix=a/", "--dst-prefix=b/", ...PLAIN, base, "--"];
+  const result = await repository.gitTry(args, { ...at, cutAt: MAX_DIFF_BYTES });
+  if (!result.truncated) return { text: result.stdout, truncated: false };
+  return { text: result.stdout.slice(0, result.stdout.lastIndexOf("\n") + 1), truncated: true }; // no half line
+}
+
+const CHANGES: Readonly<Record<string, ChangedFile["change"]>> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "copied",
+  T: "type_changed",
+  U: "unmerged",
+};
+
+/**
+ * With `-z`, as git 2.39 prints it: `:modes and names STATUS` NUL path NUL, a second path where it was moved, for each
+ * file; then `additions TAB deletions TAB path` NUL, where a moved one has an empty path and two more fields.
+ */
+function parse(
+  text: string,
+  { untracked, unmerged }: Record<"untracked" | "unmerged", ReadonlySet<string>>,
+): ChangedFile[] {
+  const fields = text.split("\0");
+  const files = new Map<string, ChangedFile>();
+  for (let at = 0; at < fields.length; at += 1) {
+    const field = fields[at] ?? "";
+    if (field.startsWith(":")) {
+      const letter = field.slice(field.lastIndexOf(" ") + 1).charAt(0);
+      const first = fields[(at += 1)] ?? "";
+      const moved = letter === "R" || letter === "C";
+      const path = moved ? (fields[(at += 1)] ?? "") : first;
+      const known = CHANGES[letter] ?? "modified";
+      const change = untracked.has(path) ? "untracked" : unmerged.has(path) ? "unmerged" : known;
+      files.set(path, { path, change, binary: false, ...(moved && { from: first }) });
+      continue;
+    }
+    const [, added, deleted, name] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(field) ?? [];
+    if (added === undefined) continue;
+    const path = name === "" ? (fields[(at += 2)] ?? "") : (name ?? "");
+    const file = files.get(path);
+    if (file === undefined) continue;
+    const counts = added === "-" ? { binary: true } : { additions: Number(added), deletions: Number(deleted) };
+    files.set(path, { ...file, ...counts });
+  }
+  return [...files.values()];
+}

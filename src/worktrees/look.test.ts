@@ -1,0 +1,162 @@
+import { readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { commitAll } from "./commit.ts";
+import { MAX_DIFF_BYTES, diffOf } from "./diff.ts";
+import { leaseWorktree } from "./lease.ts";
+import { commitsOf, isMerged, statusOf } from "./look.ts";
+import type { Worktree } from "./record.ts";
+import { openScene, refused, type Scene } from "./test-scene.ts";
+
+const lease = (scene: Scene): Promise<Worktree> => leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
+
+it("a new worktree has nothing of its own", async () => {
+  await using scene = await openScene();
+  const worktree = await lease(scene);
+  const { baseCommit } = worktree;
+  expect(await statusOf(worktree, scene.repository)).toEqual({
+    headCommit: baseCommit,
+    branch: "rookery/t1",
+    uncommitted: false,
+    files: [],
+    commits: 0,
+    behind: 0,
+  });
+  expect(await diffOf(worktree, scene.repository, { patch: true })).toEqual({
+    base: baseCommit,
+    files: [],
+    additions: 0,
+    deletions: 0,
+    commits: [],
+    uncommitted: false,
+    truncated: false,
+    patch: "",
+  });
+  expect(await commitAll(worktree, scene.repository, { message: "Nothing" })).toBeUndefined();
+});
+
+it("what is committed, staged, changed, moved, deleted, binary or new is told by its name, whatever that is", async () => {
+  const long = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join("");
+  await using scene = await openScene({
+    "a.txt": "one\ntwo\n",
+    "to move.txt": long,
+    "gone.txt": "x\n",
+    ".gitignore": "ignored.txt\n",
+  });
+  const { user, repository } = scene;
+  const worktree = await lease(scene);
+  const at = (file: string) => join(worktree.path, file);
+  await writeFile(at("committed.txt"), "1\n2\n3\n");
+  await user.git("-C", worktree.path, "add", "committed.txt");
+  await user.git("-C", worktree.path, "commit", "--quiet", "-m", "Add one: with\ttab");
+  await user.git("commit", "--quiet", "--allow-empty", "-m", "Main goes on");
+  await user.git("-C", worktree.path, "mv", "to move.txt", "möved ✓.txt");
+  await writeFile(at("a.txt"), "one\nthree\n");
+  await rm(at("gone.txt"));
+  await writeFile(at("new file\nü.txt"), "n\n");
+  await writeFile(at(":(glob)*.bin"), Buffer.from([0, 1, 2, 0, 255]));
+  await symlink("a.txt", at("link"));
+  await writeFile(at("ignored.txt"), "x");
+
+  const diff = await diffOf(worktree, repository, { patch: true });
+  const told = diff.files.map(({ path, from, change, additions, deletions, binary }) =>
+    [change, path, from ?? "-", binary ? "binary" : `+${additions} -${deletions}`].join(" | "),
+  );
+  expect(told.sort()).toEqual([
+    "added | committed.txt | - | +3 -0",
+    "deleted | gone.txt | - | +0 -1",
+    "modified | a.txt | - | +1 -1",
+    "renamed | möved ✓.txt | to move.txt | +0 -0",
+    "untracked | :(glob)*.bin | - | binary",
+    "untracked | link | - | +1 -0",
+    "untracked | new file\nü.txt | - | +1 -0",
+  ]);
+  expect(diff).toMatchObject({ additions: 6, deletions: 2, uncommitted: true, truncated: false });
+  expect(diff.commits).toEqual([expect.objectContaining({ subject: "Add one: with\ttab", author: "Rookery Test" })]);
+  expect(diff.patch).toContain("+three");
+  expect(diff.patch).toContain("rename to ");
+  expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: true, commits: 1, behind: 1 });
+  expect((await statusOf(worktree, repository)).files).toContain("new file\nü.txt");
+  // The agent's own index is as it was, and nothing is left beside it.
+  expect(await user.git("-C", worktree.path, "diff", "--cached", "--name-only", "--no-renames")).not.toContain("new");
+  expect((await readdir(join(user.path, ".git/worktrees/t1"))).filter((name) => name.startsWith("rookery"))).toEqual(
+    [],
+  );
+});
+
+it("a patch is cut at a whole line", async () => {
+  await using scene = await openScene();
+  const worktree = await lease(scene);
+  await writeFile(join(worktree.path, "big.txt"), "ü".repeat(99).concat("\n").repeat(40_000));
+  const diff = await diffOf(worktree, scene.repository, { patch: true });
+  expect(diff).toMatchObject({ truncated: true, additions: 40_000 });
+  expect(Buffer.byteLength(diff.patch ?? "")).toBeLessThanOrEqual(MAX_DIFF_BYTES);
+  expect(diff.patch).toMatch(/\n\+ü{99}\n$/);
+});
+
+it("no program that a setting or an attribute names is run for a diff", async () => {
+  await using scene = await openScene({ "a.txt": "one\n", ".gitattributes": "*.txt diff=evil\n" });
+  const ran = join(scene.user.path, "ran");
+  await scene.user.git("config", "diff.external", `touch ${ran}; true`);
+  await scene.user.git("config", "diff.evil.textconv", `touch ${ran}; cat`);
+  await scene.user.git("config", "diff.noprefix", "true");
+  const worktree = await lease(scene);
+  await writeFile(join(worktree.path, "a.txt"), "two\n");
+  expect((await diffOf(worktree, scene.repository, { patch: true })).patch).toContain("--- a/a.txt\n+++ b/a.txt\n");
+  expect(await readdir(scene.user.path)).not.toContain("ran");
+});
+
+it("what an agent left is committed whole, without hooks or signatures, and without what is to stay", async () => {
+  await using scene = await openScene({ "a.txt": "one\n", "b.txt": "b\n" });
+  const { user, repository } = scene;
+  await user.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
+  await user.write(".git/hooks/commit-msg", "#!/bin/sh\nexit 1\n");
+  await user.git("config", "commit.gpgSign", "true");
+  await user.git("config", "gpg.program", "false");
+  const worktree = await lease(scene);
+  for (const file of ["a.txt", "new ü.txt", ".env"]) await writeFile(join(worktree.path, file), "new\n");
+  await rm(join(worktree.path, "b.txt"));
+  const message = "# Do it\n\nRookery-Task: t1\n";
+  const commit = await commitAll(worktree, repository, { message, leave: [".env"] });
+  expect(commit).toBe(await user.git("rev-parse", "rookery/t1"));
+  expect(await user.git("log", "-1", "--format=%B", "rookery/t1")).toContain("# Do it\n\nRookery-Task: t1");
+  expect(
+    (await user.git("-c", "core.quotePath=false", "show", "--name-status", "--format=", "rookery/t1")).split("\n"),
+  ).toEqual(["M\ta.txt", "D\tb.txt", "A\tnew ü.txt"]);
+  expect((await statusOf(worktree, repository)).files).toEqual([".env"]);
+  expect(await commitAll(worktree, repository, { message, leave: [".env"] })).toBeUndefined();
+  expect(await commitsOf(worktree, repository)).toHaveLength(1);
+});
+
+it("nothing is committed in the middle of a merge, or by nobody", async () => {
+  await using scene = await openScene();
+  const { user, repository } = scene;
+  const worktree = await lease(scene);
+  await writeFile(join(worktree.path, "a.txt"), "mine\n");
+  await user.git("config", "--unset", "user.email");
+  await refused(commitAll(worktree, repository, { message: "x" }), "identity_missing");
+  await user.git("config", "user.email", "x@y.invalid");
+  await commitAll(worktree, repository, { message: "Mine" });
+  await user.write("a.txt", "theirs\n");
+  await user.git("commit", "--quiet", "--all", "-m", "Theirs");
+  await expect(user.git("-C", worktree.path, "merge", "main")).rejects.toThrow();
+  await refused(commitAll(worktree, repository, { message: "x" }), "merge_conflict", /a\.txt/);
+  expect((await diffOf(worktree, repository)).files).toMatchObject([{ path: "a.txt", change: "unmerged" }]);
+});
+
+it("whether a branch has gone into another is told by its commits", async () => {
+  await using scene = await openScene();
+  const worktree = await lease(scene);
+  await scene.user.git("-C", worktree.path, "commit", "--quiet", "--allow-empty", "-m", "Work");
+  expect(await isMerged(worktree, scene.repository, "main")).toBe(false);
+  await scene.user.git("merge", "--quiet", "--no-ff", "rookery/t1");
+  expect(await isMerged(worktree, scene.repository, "main")).toBe(true);
+});
+
+it("a worktree that is not there is named", async () => {
+  await using scene = await openScene();
+  const worktree = await lease(scene);
+  await rename(worktree.path, `${worktree.path}-moved`);
+  await refused(statusOf(worktree, scene.repository), "worktree_missing", /t1/);
+  await refused(diffOf(worktree, scene.repository), "worktree_missing");
+});

@@ -1,0 +1,93 @@
+/** What a worktree has that its base has not: looked at without changing anything in it. */
+import { existsSync } from "node:fs";
+import { RookeryError, type TaskCommit } from "../domain/index.ts";
+import type { Worktree } from "./record.ts";
+import type { Repository } from "./repository.ts";
+
+export interface WorktreeStatus {
+  readonly headCommit: string;
+  /** What is checked out there now; undefined for a detached HEAD. */
+  readonly branch?: string | undefined;
+  /** Is there anything that is not committed? */
+  readonly uncommitted: boolean;
+  /** That is not committed, relative to the root: the first thousand. */
+  readonly files: readonly string[];
+  /** In its branch, and not in what it was made from. */
+  readonly commits: number;
+  /** In the base as it is now, and not in its branch; 0 where the base is gone. */
+  readonly behind: number;
+}
+
+const MAX_FILES = 1_000;
+const MAX_COMMITS = 1_000;
+
+/** Rejects with `worktree_missing`. */
+export async function statusOf(
+  worktree: Worktree,
+  repository: Repository,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<WorktreeStatus> {
+  checkThere(worktree);
+  const at = { cwd: worktree.path, signal };
+  const [status, ahead, counts] = await Promise.all([
+    repository.git(["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"], at),
+    repository.git(["rev-list", "--count", `${worktree.baseCommit}..HEAD`, "--"], at),
+    repository.gitTry(["rev-list", "--count", "--left-right", `${worktree.base}...HEAD`, "--"], at),
+  ]);
+  const lines = status.split("\0").filter((line) => line !== "");
+  const header = (name: string): string =>
+    /^# \S+ (.*)$/.exec(lines.find((line) => line.startsWith(`# ${name} `)) ?? "")?.[1] ?? "";
+  const files = lines.filter((line) => !line.startsWith("# ")).map(pathIn);
+  const branch = header("branch.head");
+  return {
+    headCommit: header("branch.oid"),
+    branch: branch === "(detached)" ? undefined : branch,
+    uncommitted: files.length > 0,
+    files: files.slice(0, MAX_FILES),
+    commits: Number(ahead),
+    behind: counts.code === 0 ? Number.parseInt(counts.stdout, 10) : 0,
+  };
+}
+
+/** Of `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` and `? path`. */
+function pathIn(line: string): string {
+  const fields = line.startsWith("1 ") ? 8 : line.startsWith("u ") ? 10 : 1;
+  return line.split(" ").slice(fields).join(" ");
+}
+
+/** The newest first: those of its branch that were not in what it was made from; at most a thousand. */
+export async function commitsOf(
+  worktree: Worktree,
+  repository: Repository,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly TaskCommit[]> {
+  checkThere(worktree);
+  const format = "--format=%H%x00%s%x00%an%x00%cI";
+  const args = ["log", "-z", `--max-count=${MAX_COMMITS}`, format, `${worktree.baseCommit}..HEAD`, "--"];
+  const fields = (await repository.git(args, { cwd: worktree.path, signal })).split("\0");
+  const commits: TaskCommit[] = [];
+  for (let at = 0; at + 3 < fields.length; at += 4) {
+    const [commit = "", subject = "", author = "", when = ""] = fields.slice(at, at + 4);
+    commits.push({ commit: commit.trim(), subject, author, at: when });
+  }
+  return commits;
+}
+
+/** Has the other branch every commit of it? */
+export async function isMerged(worktree: Worktree, repository: Repository, into: string): Promise<boolean> {
+  const args = ["merge-base", "--is-ancestor", `refs/heads/${worktree.branch}`, `refs/heads/${into}`];
+  return (await repository.gitTry(args)).code === 0;
+}
+
+/** Of the lines of `status --porcelain=v1`: files that a merge left for someone to decide. */
+export function unmergedIn(lines: readonly string[]): readonly string[] {
+  return lines.filter((line) => /^(?:DD|AU|UD|UA|DU|AA|UU) /.test(line)).map((line) => line.slice(3));
+}
+
+export function checkThere({ id, path }: Worktree): void {
+  if (existsSync(path)) return;
+  throw new RookeryError(
+    "worktree_missing",
+    `the worktree of ${id} is not at ${path} any more; resume it to have it again`,
+  );
+}

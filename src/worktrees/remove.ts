@@ -1,0 +1,77 @@
+/** Removes a worktree: folder, git's record and branch, and never what is nowhere else unless that is said. */
+import { chmod, lstat, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { deleteBranch } from "./branch.ts";
+import { allLinked } from "./linked.ts";
+import { isNothing, lossOf, unmerged, type Merged } from "./loss.ts";
+import { REMOVED, checkPlace } from "./place.ts";
+import { checkId, forget, pathOf, type Worktree } from "./record.ts";
+import type { Repository } from "./repository.ts";
+import { bytesOf } from "./size.ts";
+
+export interface RemoveOptions extends Merged {
+  /** Also what is nowhere else. */
+  readonly force?: boolean | undefined;
+  /** Where it was merged. What that branch has is not lost, nor is what any other has. */
+  readonly into?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * May be called again after someone was killed in the middle of it, and where the folder was deleted by hand. Rejects with
+ * `worktree_unmerged`, or `input_invalid` where a symlink is in the way, and has removed nothing then. A branch that is
+ * checked out elsewhere stays.
+ */
+export async function removeWorktree(
+  repository: Repository,
+  worktree: Worktree,
+  { force = false, mergedTip, signal }: RemoveOptions = {},
+): Promise<{ freed: number }> {
+  const id = checkId(worktree.id);
+  const path = pathOf(repository, id);
+  const own = { ...worktree, path };
+  return repository.exclusive(async () => {
+    const isThere = await checkPlace(repository, id);
+    const { code, stdout } = await repository.gitTry(["rev-parse", "--verify", "--quiet", `refs/heads/${own.branch}`]);
+    const loss = force ? undefined : await lossOf(own, repository, { mergedTip });
+    if (loss !== undefined && !isNothing(loss)) throw unmerged(own, loss);
+    // Away at once: half of a folder would look like one in which files were deleted.
+    const removed = join(dirname(path), `${REMOVED}${id}`);
+    await removeTree(removed);
+    if (isThere) await rename(path, removed);
+    const freed = await bytesOf(removed);
+    for (const linked of await allLinked(repository)) {
+      if (linked.path === path) await removeTree(linked.dir);
+    }
+    if (code === 0) await removeBranch(repository, own.branch, stdout.trim());
+    await removeTree(removed);
+    await forget(repository, id);
+    return { freed };
+  }, signal);
+}
+
+/** Only as it was looked at: what was committed since stays. */
+async function removeBranch(repository: Repository, branch: string, tip: string): Promise<void> {
+  const ref = `refs/heads/${branch}`;
+  const head = await repository.gitTry(["symbolic-ref", "--quiet", "HEAD"]);
+  const isUsed = head.stdout.trim() === ref || (await allLinked(repository)).some((linked) => linked.ref === ref);
+  if (isUsed || !(await deleteBranch(repository, branch, tip))) return;
+  await repository.gitTry(["config", "--remove-section", `branch.${branch}`]); // where it was pushed to, if it was
+}
+
+/** Links are removed, never followed. Some tools protect their folders even from their owner. */
+async function removeTree(path: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 5 };
+  await rm(path, options).catch(async (error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EACCES" && code !== "EPERM") throw error;
+    await unprotect(path);
+    await rm(path, options);
+  });
+}
+
+async function unprotect(path: string): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) return;
+  await chmod(path, 0o700);
+  for (const name of await readdir(path)) await unprotect(join(path, name));
+}
