@@ -308,7 +308,9 @@ export class Rookery implements AsyncDisposable {
         settleStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false }, id),
       config: (cwd) => loadConfig({ cwd, env: this.#env }),
       maxRunning: () => this.#maxRunning(),
-      sweep: async () => void (await sweepDeadOwners(join(this.home, "owners"))),
+      sweep: async () => {
+        await sweepDeadOwners(join(this.home, "owners"));
+      },
     });
   }
 

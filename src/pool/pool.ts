@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   isEnded,
-  isHeld,
   isRookeryError,
   newId,
   RookeryError,
@@ -132,7 +131,9 @@ export class Pool implements Tasks {
     const parts = this.#parts;
     return this.#withPen(id, async (pen) => {
       const { state } = pen;
-      if (isHeld(state)) throw new RookeryError("task_state", `task ${id} is ${state.phase}: wait for its end`);
+      if (!isEnded(state)) {
+        throw new RookeryError("task_state", `task ${id} is ${state.phase}: wait for its end, or stop it first`);
+      }
       const { repository, worktree } = await this.#place(state);
       const wanted = await this.#merging(repository, state, options);
       await commitLeft({ pen, repository, worktree });

@@ -59,6 +59,7 @@ export async function collectTasks(
         inUse: !isEnded(state) || (merge !== undefined && merge.outcome === undefined),
         endedAt,
         mergedTip: isMerged ? merge.tip : undefined,
+        mergedAs: isMerged ? merge.commit : undefined,
       },
     ];
   });
