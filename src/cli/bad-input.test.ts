@@ -52,7 +52,23 @@ it.each([
     ["sessions", "shwo"],
     ['unknown command "shwo" (did you mean show?)', "rookery sessions --help"],
   ],
-  [["serve"], ['unknown command "serve"']],
+  [["srve"], ['unknown command "srve" (did you mean serve?)']],
+  [
+    ["task", "strat", "x"],
+    ['unknown command "strat" (did you mean start?)', "rookery task --help"],
+  ],
+  [
+    ["task", "show"],
+    ["missing argument <task>", "rookery task show --help"],
+  ],
+  [
+    ["task", "start"],
+    ["the prompt is empty", "rookery task start"],
+  ],
+  [
+    ["task", "logs", "x", "-g"],
+    ["unknown option -g", "rookery task logs --help"],
+  ],
   [["run", "x", "--permissions", "some"], ['--permissions is one of ask, read, all, none, not "some"']],
   [
     ["run", "x", "y"],

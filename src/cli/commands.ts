@@ -1,7 +1,8 @@
 /** The table of commands. */
+import { JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
+import { taskCommands } from "./task/commands.ts";
 
-const JSON_OPTION: OptionSpec = { flags: "--json", summary: "print JSON, one value per line" };
 const TRACE_OPTION: OptionSpec = {
   flags: "--trace <file>",
   summary: "write every message down, for `rookery acp trace`",
@@ -166,11 +167,6 @@ const acpCommands: readonly CommandSpec[] = [
 ];
 
 const SERVER = { name: "name", summary: "a server of `rookery mcp list`" };
-const PERMISSIONS_OPTION: OptionSpec = {
-  flags: "--permissions <policy>",
-  summary: "for each change ask, or allow only reading, all, or nothing",
-  choices: ["ask", "read", "all", "none"],
-};
 
 const mcpCommands: readonly CommandSpec[] = [
   {
@@ -277,6 +273,39 @@ export const COMMANDS: readonly CommandSpec[] = [
       "Ctrl-C cancels the turn, twice quits at once; SIGTERM, SIGHUP and a closed pipe cancel it too (130).\n" +
       "With --session, a prompt is read from a pipe only where it is `-`.",
     load: async () => (await import("./run/run.ts")).run,
+  },
+  {
+    name: "task",
+    summary: "tasks side by side, each in a git worktree of its own: start, watch, stop, merge",
+    commands: taskCommands,
+    otherwise: "list",
+    examples: [
+      'rookery task start "Add pagination"',
+      "rookery task",
+      "rookery task logs last -f",
+      "rookery task merge last",
+    ],
+  },
+  {
+    name: "serve",
+    summary: "run tasks, and serve everything over HTTP, until Ctrl-C",
+    options: [
+      { flags: "--host <name>", summary: "the address to listen on (default: 127.0.0.1)" },
+      { flags: "--port <number>", summary: "the port (default: 7433; 0 takes a free one)" },
+      { flags: "--token <token>", summary: "instead of the one that is made at the first start" },
+      { flags: "--allow-host <name>", summary: "a name that clients may call it by", repeatable: true },
+      { flags: "--show-token", summary: "print the token, on a terminal" },
+      { flags: "--json", summary: "print where it is as JSON, and a line of JSON on stderr for each request" },
+    ],
+    notes:
+      "Tasks that a killed server left go on. Every request needs the token. Ctrl-C and SIGTERM let running requests end\n" +
+      "and leave tasks as they are, for the next start; a second one quits at once.",
+    examples: [
+      "rookery serve",
+      "rookery serve --port 8000 --json",
+      "rookery serve --host 0.0.0.0 --allow-host build.lan",
+    ],
+    load: async () => (await import("./serve/serve.ts")).serve,
   },
   {
     name: "sessions",

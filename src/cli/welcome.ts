@@ -41,7 +41,10 @@ function withAgent(name: string | undefined): string[] {
     "Give it something to do:",
     `  rookery run "Explain this repository"${name === undefined ? "" : ` --agent ${name}`}`,
     "",
-    "More: rookery sessions, rookery demo, rookery doctor, rookery --help",
+    "Or in a git worktree of its own, beside others:",
+    `  rookery task start "Fix the failing test"${name === undefined ? "" : ` --agent ${name}`}`,
+    "",
+    "More: rookery serve, rookery sessions, rookery demo, rookery doctor, rookery --help",
   ];
 }
 

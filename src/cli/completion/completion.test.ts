@@ -15,9 +15,26 @@ function completed(...words: string[]): string[] {
 it.each<[string[], string[]]>([
   [
     [""],
-    ["run", "sessions", "usage", "acp", "mcp", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
+    [
+      ["run", "task", "serve", "sessions", "usage", "acp", "mcp"],
+      ["answer", "agents", "trust", "doctor", "demo", "completion", "help"],
+    ].flat(),
   ],
-  [["se"], ["sessions"]],
+  [["se"], ["serve", "sessions"]],
+  [
+    ["task", ""],
+    ["start", "list", "show", "logs", "stop", "resume", "diff", "merge", "remove", "gc"],
+  ],
+  [["task", "merge", "last", "--d"], ["--dry-run"]],
+  [
+    ["task", "merge", "last", "--how", ""],
+    ["merge", "squash", "rebase"],
+  ],
+  [
+    ["task", "list", "--status", "p"],
+    ["preparing", "parked"],
+  ],
+  [["serve", "--allow"], ["--allow-host"]],
   [
     ["sessions", ""],
     ["list", "show", "events", "close", "fork", "delete"],

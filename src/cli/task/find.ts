@@ -35,7 +35,7 @@ export async function* allTasks(tasks: Tasks, query: ListTasks = {}): AsyncItera
     const page = await tasks.list({ ...query, before, limit: PAGE });
     yield* page;
     before = page.at(-1)?.id;
-    if (before === undefined || page.length < PAGE) return;
+    if (before === undefined) return;
   }
 }
 

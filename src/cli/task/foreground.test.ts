@@ -23,7 +23,7 @@ beforeEach(() => {
 function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view: Partial<TaskView> = {}): void {
   door = testDoor([], {
     start: async () => {
-      door.views = [taskView({ id: "a", ...view })];
+      door.views = [taskView({ id: "a", ...view }), taskView({ id: "b" })];
       door.happen("a", { type: "task.started", run: 1, owner: "me" });
       return taskView({ id: "a", ...view });
     },
@@ -101,9 +101,9 @@ describe("a task that runs in front of a person", () => {
   });
 
   it("that needs others says so, and who runs it then", async () => {
-    doorThat(async () => undefined, { needs: ["b"] });
+    doorThat(() => Promise.reject(new Error("it is not to be run")), { needs: ["b"] });
     expect(await start()).toBe(EXIT.done);
-    expect(io.text()).toContain("task a waits for b; nobody runs it until then but: rookery serve\n");
+    expect(io.text()).toContain("task a is queued and waits for b; nobody runs it until: rookery serve\n");
   });
 
   it("asks, and tells how to answer where nobody is at the terminal", async () => {

@@ -18,20 +18,34 @@ export async function giveTask(
   const { server, runner } = door;
   const after = await door.head();
   const task = await give();
-  if (runner !== undefined && !isSet(options, "detach")) {
+  const unmet = await unmetNeeds(door, task);
+  if (runner !== undefined && !isSet(options, "detach") && unmet.length === 0) {
     if (!json) await print(io, `task ${task.id} in ${oneLine(task.repository)}; Ctrl-C stops it\n`);
     return await runInForeground({ io, door, runner, task, after, json });
   }
   if (json) await printJson(io, task);
-  else await print(io, asTyped(io, handedOver(task, server)));
+  else await print(io, asTyped(io, handedOver(task, { server, unmet })));
   return EXIT.done;
 }
 
-function handedOver({ id, repository, worktree }: TaskView, server: string | undefined): string {
-  const where =
-    worktree === undefined || worktree.removed ? `a worktree of ${oneLine(repository)}` : oneLine(worktree.path);
+/** What must be done before it, and is not. */
+async function unmetNeeds({ tasks }: TaskDoor, { needs }: TaskView): Promise<string[]> {
+  const found = await Promise.all(needs.map((need) => tasks.show(need)));
+  return found.flatMap(({ id, status }) => (status === "done" ? [] : [id]));
+}
+
+interface Whereabouts {
+  readonly server: string | undefined;
+  readonly unmet: readonly string[];
+}
+
+function handedOver({ id, repository, worktree }: TaskView, { server, unmet }: Whereabouts): string {
+  const kept = worktree === undefined || worktree.removed ? undefined : oneLine(worktree.path);
+  const waits = unmet.length === 0 ? "" : ` and waits for ${unmet.join(", ")}`;
   const who =
-    server === undefined ? "is queued; nobody runs it until: rookery serve" : `is given to the server at ${server}`;
+    server === undefined
+      ? `is queued${waits}; nobody runs it until: rookery serve`
+      : `is given to the server at ${server}${waits}`;
   const next = [
     ["rookery task", "see how all are"],
     [`rookery task logs ${id} -f`, "watch it"],
@@ -40,5 +54,5 @@ function handedOver({ id, repository, worktree }: TaskView, server: string | und
   ] as const;
   const width = Math.max(...next.map(([command]) => command.length));
   const lines = next.map(([command, what]) => `  ${command.padEnd(width)}   ${what}`);
-  return `task ${id} ${who}\nit works in ${where}\n${lines.join("\n")}\n`;
+  return `task ${id} ${who}\nit works in ${kept ?? `a worktree of ${oneLine(repository)}`}\n${lines.join("\n")}\n`;
 }

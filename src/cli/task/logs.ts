@@ -1,6 +1,6 @@
 /** `rookery task logs`: everything that happened to a task and in its sessions, in one order. */
 import type { Call } from "../command.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
+import { EXIT, type ExitCode, usage } from "../exit.ts";
 import { print, printJson } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import type { Logged, TaskDoor } from "./door.ts";
@@ -17,6 +17,8 @@ export async function printLogs({ io, args: [named = ""], options }: Call, door:
     else await print(io, `${lineOf(logged)}\n`);
   };
   const { id } = await findTask(door.tasks, named);
+  const head = at === 0 ? 0 : await door.head();
+  if (at > head) throw usage(`--after ${at} is beyond the end of the log, which is ${head}; read it from 0`);
   for await (const logged of door.history(id, at)) await show(logged);
   if (!isSet(options, "follow") || (await isOver(door, id))) return EXIT.done;
   for await (const logged of door.tasks.follow({ task: id, after: at })) {

@@ -28,6 +28,7 @@ function lineOf(event: TaskEvent, hasStages: boolean): Line {
   const detail = oneLine(detailOf(event));
   switch (event.type) {
     case "task.created":
+      return { waits: "waiting for its turn" };
     case "task.started":
       return { waits: "preparing the worktree" };
     case "worktree.made":

@@ -203,6 +203,9 @@ describe("logs", () => {
     const [first] = lines((await shown(printLogs, ["a"], { json: true }))[1]);
     expect(JSON.parse(first ?? "")).toMatchObject({ position: 1, type: "task.started", taskId: "a" });
     await expect(shown(printLogs, ["a"], { after: "x" })).rejects.toThrow("--after takes a whole number");
+    await expect(shown(printLogs, ["a"], { after: "7" })).rejects.toThrow(
+      "--after 7 is beyond the end of the log, which is 6",
+    );
   });
 
   it("are followed until the task has ended, with what came with the end", async () => {
