@@ -8,6 +8,7 @@ export {
   type ServersFound,
   type ServersQuery,
 } from "./rookery.ts";
+export type { RunTasks } from "./pool/index.ts";
 export { LoopbackHttp, serveStdio, type Endpoint, type StdioStreams } from "./mcp/endpoint/index.ts";
 export { MAX_INPUT_BYTES, Session, type Answer, type Changes, type Turn } from "./session/index.ts";
 export { openMemoryStore, openSqliteStore } from "./store/index.ts";

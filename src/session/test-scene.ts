@@ -1,7 +1,7 @@
 /** The scene of the session tests: a scripted model, a store, two folders and a session on them. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RookeryError, type SessionStore } from "../domain/index.ts";
+import { RookeryError, type Store } from "../domain/index.ts";
 import { Rookery, type OpenSessionOptions } from "../rookery.ts";
 import { DisposeStack, systemClock, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
@@ -11,13 +11,13 @@ import { builtEnvironment, startModelServer, temporaryFolder, transcript, type S
 export const LATER: Clock = { now: () => Date.now() + 60_000 };
 
 /** Lets `commits` appends through and then behaves like a process that was killed: nothing more is ever written. */
-export function dyingAfter(store: SessionStore, commits: number): SessionStore {
+export function dyingAfter(store: Store, commits: number): Store {
   let left = commits;
   const dead = () => new RookeryError("store_closed", "killed");
   return new Proxy(store, {
     get(target, name) {
       if (name === "append") {
-        return (append: Parameters<SessionStore["append"]>[0]) => {
+        return (append: Parameters<Store["append"]>[0]) => {
           left -= 1;
           return left >= 0 ? target.append(append) : Promise.reject(dead());
         };
@@ -31,7 +31,7 @@ export function dyingAfter(store: SessionStore, commits: number): SessionStore {
 }
 
 /** Nothing is open yet: what drives a session in it comes and goes. */
-export async function openWorld(script: Script, store: SessionStore = openMemoryStore()) {
+export async function openWorld(script: Script, store: Store = openMemoryStore()) {
   const owned = new DisposeStack();
   owned.use(store);
   const home = owned.use(await temporaryFolder());
@@ -54,14 +54,14 @@ export async function openWorld(script: Script, store: SessionStore = openMemory
     /** Empty where there is none. */
     file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
     /** Another process, as it were; through another store, if it is to die in the middle. */
-    open: (clock: Clock = systemClock, through: SessionStore = store) =>
+    open: (clock: Clock = systemClock, through: Store = store) =>
       Rookery.open({ env, cwd: cwd.path, store: through, clock }),
     events: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
 
-export async function openScene(script: Script, options: OpenSessionOptions = {}, store?: SessionStore) {
+export async function openScene(script: Script, options: OpenSessionOptions = {}, store?: Store) {
   const world = await openWorld(script, store);
   const rookery = await world.open();
   world.owned.defer(() => rookery.close().catch(() => undefined)); // some tests break its log on purpose

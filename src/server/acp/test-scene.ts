@@ -1,7 +1,7 @@
 /** For tests: editors at the door, in one process with a scripted model and a log that they share. */
 import { connectClient, transportPair, type Client, type ClientOptions } from "../../acp/index.ts";
 import type * as acp from "../../acp/schema.ts";
-import { RookeryError, type SessionStore } from "../../domain/index.ts";
+import { RookeryError, type Store } from "../../domain/index.ts";
 import { Rookery } from "../../rookery.ts";
 import { DisposeStack, systemClock, type Clock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
@@ -33,17 +33,17 @@ export interface DoorEditor extends Editor {
 export type EditorOptions = Pick<ClientOptions, "serve" | "capabilities">;
 
 /** A folder for sessions, and any number of editors and other processes that share a log. */
-export async function openDesk(script: Script, store: SessionStore = openMemoryStore()) {
+export async function openDesk(script: Script, store: Store = openMemoryStore()) {
   await using opening = new DisposeStack();
   opening.use(store);
   const home = opening.use(await temporaryFolder());
   const folder = opening.use(await temporaryFolder());
   const model = opening.use(await startModelServer(script));
   const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
-  const open = (clock: Clock = systemClock, through: SessionStore = store): Promise<Rookery> =>
+  const open = (clock: Clock = systemClock, through: Store = store): Promise<Rookery> =>
     Rookery.open({ env, cwd: folder.path, store: through, clock });
   const editor = async (
-    options: EditorOptions & { readonly agent?: string; readonly clock?: Clock; readonly store?: SessionStore } = {},
+    options: EditorOptions & { readonly agent?: string; readonly clock?: Clock; readonly store?: Store } = {},
   ): Promise<DoorEditor> => {
     await using opening = new DisposeStack();
     const rookery = await open(options.clock, options.store);
@@ -91,7 +91,7 @@ export async function openDesk(script: Script, store: SessionStore = openMemoryS
 }
 
 /** A store that stops to write at once when its process is killed. */
-function killable(store: SessionStore): { readonly store: SessionStore; kill(): void } {
+function killable(store: Store): { readonly store: Store; kill(): void } {
   let killed = false;
   const dead = () => Promise.reject(new RookeryError("store_closed", "killed"));
   const watched = new Proxy(store, {
