@@ -19,3 +19,4 @@ export { commitsOf, isMerged, statusOf, type WorktreeStatus } from "./look.ts";
 export { isNothing, lossOf, type Loss } from "./loss.ts";
 export { removeWorktree, type RemoveOptions } from "./remove.ts";
 export { bytesOf } from "./size.ts";
+export * from "./collect/index.ts";
