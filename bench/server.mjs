@@ -7,7 +7,8 @@ import { openSqliteStore } from "../dist/index.js";
 import { say, startModelServer } from "../dist/testing/index.js";
 import { burst } from "./server/burst.mjs";
 import { deliver } from "./server/deliver.mjs";
-import { asAgent, startBare, startRookery } from "./server/servers.mjs";
+import { environmentFor } from "./server/model.mjs";
+import { asAgent, OWN_AGENT, startBare, startRookery, WATCHED } from "./server/servers.mjs";
 import { within } from "./server/program.mjs";
 import { opened, write } from "./store/events.mjs";
 import { median, printAlone } from "./table.mjs";
@@ -131,10 +132,10 @@ function untilFirstEvent(url, headers) {
 async function idle({ count }) {
   const warm = 50;
   const model = await startModelServer(() => say("hi"), { maxRequests: count + warm });
-  const extra = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  const extra = environmentFor(model);
   try {
     return await within(
-      (folder) => startRookery({ folder, toml: '[agents.it]\nbackend = "api"', extra }),
+      (folder) => startRookery({ folder, toml: OWN_AGENT, extra, node: WATCHED }),
       async (server) => {
         await turns(server, warm);
         const before = await server.memory();
@@ -184,7 +185,7 @@ async function withAgent(total, work) {
   let agent;
   const start = (folder) => {
     agent = burst(folder, total);
-    return startRookery({ folder, toml: asAgent(agent) });
+    return startRookery({ folder, toml: asAgent(agent), node: WATCHED });
   };
   return within(start, async (ours) => {
     await deliver(ours, agent, { readers: 1 });

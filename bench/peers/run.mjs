@@ -8,7 +8,7 @@ import { burst } from "../server/burst.mjs";
 import { deliver } from "../server/deliver.mjs";
 import { talkative } from "../server/model.mjs";
 import { within } from "../server/program.mjs";
-import { asAgent, startRookery } from "../server/servers.mjs";
+import { asAgent, OWN_AGENT, startRookery } from "../server/servers.mjs";
 import { print } from "../table.mjs";
 import { run as worktrees } from "../worktrees.mjs";
 import { runAcpx } from "./acpx.mjs";
@@ -49,8 +49,7 @@ async function besideOpencode() {
   const [total, rounds] = quick ? [2_000, 1] : [10_000, 3];
   const { program } = peers.opencode;
   const model = await talkative(total);
-  const extra = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
-  const ours = (folder) => startRookery({ folder, toml: '[agents.it]\nbackend = "api"', extra });
+  const ours = (folder) => startRookery({ folder, toml: OWN_AGENT, extra: model.env });
   const theirs = (folder) => startOpencode({ folder, model, program });
   try {
     return await beside("a model's texts", "opencode", { ours, theirs, rounds, said: () => model });

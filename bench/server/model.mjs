@@ -3,7 +3,12 @@ import { say, startModelServer } from "../../dist/testing/index.js";
 import { now } from "./count.mjs";
 import { padding } from "./burst.mjs";
 
-/** A model as `{ url, total, inARound, begunAt(), close() }`. */
+/** What Rookery is told of a scripted model. */
+export function environmentFor({ url }) {
+  return { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "fake" };
+}
+
+/** A model as `{ url, env, total, inARound, begunAt(), close() }`. */
 export async function talkative(total) {
   const text = Array.from({ length: total }, (_, number) => `${number}${padding(0)}`);
   let begun;
@@ -12,5 +17,6 @@ export async function talkative(total) {
     begun = now();
     return say(text);
   });
-  return { url: model.url, total, inARound: total, begunAt: () => begun, close: () => model.close() };
+  const env = environmentFor(model);
+  return { url: model.url, env, total, inARound: total, begunAt: () => begun, close: () => model.close() };
 }

@@ -7,16 +7,21 @@ import { temporaryFolder } from "../../dist/testing/index.js";
 
 const START_MS = 60_000;
 const LEAVE_MS = 3_000;
+const MAX_WORDS = 2_000;
 
 /** In a group of its own, which is killed with all that is left in it. */
 export function started([file, ...args], { cwd, env, output = "ignore" }) {
-  const child = spawn(file, args, { cwd, env, stdio: ["ignore", output, "ignore"], detached: true });
+  const child = spawn(file, args, { cwd, env, stdio: ["ignore", output, "pipe"], detached: true });
+  let words = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (words = (words + text).slice(-MAX_WORDS)));
   const ended = once(child, "exit");
   ended.catch(() => undefined);
   return {
     pid: child.pid,
     stdout: child.stdout,
     ended,
+    /** The last that it said on its standard error output. */
+    words: () => words,
     async end() {
       signal(child.pid, "SIGTERM");
       await Promise.race([ended, sleep(LEAVE_MS, undefined, { ref: false })]);

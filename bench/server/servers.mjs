@@ -32,6 +32,12 @@ export function asAgent({ command }) {
   return `[agents.it]\nbackend = "acp"\ncommand = ${JSON.stringify(command)}`;
 }
 
+/** Rookery's own agent, on the model that the environment of ./model.mjs names. */
+export const OWN_AGENT = '[agents.it]\nbackend = "api"\nmodel = "anthropic/claude-sonnet-5"';
+
+/** Options of Node's with which a server says what it holds: see `memory`. */
+export const WATCHED = ["--expose-gc", "--import", here("./memory.mjs")];
+
 /** `toml` is its configuration, in which the agent is called `it`. `node` are options of Node's. */
 export async function startRookery({ folder, toml, extra = {}, node = [] }) {
   const memory = join(folder, "memory.json");
@@ -40,15 +46,14 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
   await mkdir(config, { recursive: true });
   await writeFile(join(config, "rookery.toml"), `${toml}\n`);
   const port = await freePort();
-  const options = ["--expose-gc", "--import", here("./memory.mjs"), ...node];
-  const command = [process.execPath, ...options, CLI, "serve", "--port", String(port), "--token", TOKEN];
+  const command = [process.execPath, ...node, CLI, "serve", "--port", String(port), "--token", TOKEN];
   const from = performance.now();
   const server = started(command, { cwd: folder, env });
   const base = `http://127.0.0.1:${port}`;
   const headers = { authorization: `Bearer ${TOKEN}` };
   await Promise.race([
     answered(`${base}/v1/health`, headers),
-    server.ended.then(([code]) => Promise.reject(new Error(`rookery serve ended with ${code}`))),
+    server.ended.then(([code]) => Promise.reject(new Error(`rookery serve ended with ${code}: ${server.words()}`))),
   ]);
   const firstAnswerMs = performance.now() - from;
   return {
@@ -68,7 +73,7 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
         prompt: () => this.post(`sessions/${id}/turns`, { input: "go" }),
       };
     },
-    /** Bytes that the server holds once what nobody needs is collected; and what it has of the machine. */
+    /** Only if it is `WATCHED`: bytes that it holds once what nobody needs is collected; and what it has of the machine. */
     async memory() {
       await rm(memory, { force: true });
       process.kill(server.pid, "SIGUSR2");
