@@ -1,14 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  newId,
-  type Append,
-  type EventBody,
-  type EventOf,
-  type SessionEvent,
-  type SessionStore,
-} from "../domain/index.ts";
+import { newId, type Append, type EventBody, type EventOf, type SessionEvent, type Store } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";
 import { call, collect, say, transcript } from "../testing/index.ts";
 import { LATER, dyingAfter, openScene, openWorld } from "./test-scene.ts";
@@ -18,7 +11,7 @@ type Scene = Awaited<ReturnType<typeof openScene>>;
 const lines = async ({ events }: Pick<Scene, "events">, id: string) => transcript(await events(id));
 
 /** Writes to a log as someone who drives it would. */
-async function append(store: SessionStore, sessionId: string, ...bodies: EventBody[]): Promise<void> {
+async function append(store: Store, sessionId: string, ...bodies: EventBody[]): Promise<void> {
   const summary = await store.summary(sessionId);
   const events = bodies.map((body) => ({
     at: "2026-01-02T03:04:05.678Z",
@@ -242,7 +235,7 @@ it("a fork that cannot be finished is taken back", async () => {
 });
 
 /** The store, with someone who is told of each append before it is made. */
-function watching(store: SessionStore, told: (append: Append) => unknown): SessionStore {
+function watching(store: Store, told: (append: Append) => unknown): Store {
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RookeryError, newId, type SessionStore } from "../domain/index.ts";
+import { RookeryError, newId, type Store } from "../domain/index.ts";
 import type { OpenSessionOptions } from "../rookery.ts";
 import { processesMarked } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
@@ -17,8 +17,8 @@ async function opened(script: Script, options: OpenSessionOptions = {}) {
 }
 
 /** A store that can be told to take nothing more. */
-function breakable(real: SessionStore): { readonly store: SessionStore; broken: RookeryError | undefined } {
-  const log: { store: SessionStore; broken: RookeryError | undefined } = { store: real, broken: undefined };
+function breakable(real: Store): { readonly store: Store; broken: RookeryError | undefined } {
+  const log: { store: Store; broken: RookeryError | undefined } = { store: real, broken: undefined };
   log.store = new Proxy(real, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);

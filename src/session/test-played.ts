@@ -3,7 +3,7 @@ import {
   NO_CAPABILITIES,
   type AgentConnection,
   type LimitReached,
-  type SessionStore,
+  type Store,
   type TurnContext,
   type TurnOutcome,
 } from "../domain/index.ts";
@@ -23,9 +23,9 @@ export interface PlayedOptions {
   readonly patience?: Prepared["patience"];
   readonly childMarker?: string;
   readonly heard?: () => number;
-  readonly store?: SessionStore;
+  readonly store?: Store;
   /** What is written goes through this one. */
-  readonly through?: (store: SessionStore) => SessionStore;
+  readonly through?: (store: Store) => Store;
 }
 
 /** A clock that goes only as far as it is turned. */

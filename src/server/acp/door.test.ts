@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RPC } from "../../acp/errors.ts";
-import type { SessionStore } from "../../domain/index.ts";
+import type { Store } from "../../domain/index.ts";
 import { call, calls, fault, say } from "../../testing/index.ts";
 import { choosing, linesOf, openDesk, updated, updatesOf } from "./test-scene.ts";
 
@@ -292,14 +292,14 @@ it("the door's own slash commands are answered without a turn", async () => {
 });
 
 /** As on a machine that has other things to do. */
-function readSlowly(store: SessionStore): SessionStore {
+function readSlowly(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
       if (name !== "follow") {
         const value: unknown = Reflect.get(target, name);
         return typeof value === "function" ? (value.bind(target) as unknown) : value;
       }
-      return async function* (query: Parameters<SessionStore["follow"]>[0]) {
+      return async function* (query: Parameters<Store["follow"]>[0]) {
         for await (const event of target.follow(query)) {
           for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
           yield event;
