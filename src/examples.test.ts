@@ -44,14 +44,14 @@ async function runOn({ url }: ModelServer, name: string, ...args: string[]): Pro
   const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, name), ...args], {
     cwd: folder.path,
     env,
-    timeout: 20_000,
+    timeout: 60_000,
   });
   return stdout;
 }
 
 it("every example is run here", () => {
   const tested = readFileSync(fileURLToPath(import.meta.url), "utf8");
-  for (const name of readdirSync(EXAMPLES)) expect(tested).toMatch(new RegExp(`run(On)?\\([^)]*"${name}"`));
+  for (const name of readdirSync(EXAMPLES)) expect(tested).toMatch(new RegExp(`run(On)?\\([^)]*"${name}["/]`));
 });
 
 it("prompt.mjs drives a turn and answers its permission", () => {
@@ -104,4 +104,11 @@ it("tools.mjs gives a session a tool and an instruction, and refuses what its pl
       "denied: pushing is for people; say what you would push\nStaging is well.\n",
   );
   expect(own.requests[0]?.system).toContain("Look at the deployment");
+});
+
+it("fleet/run.mjs gives ten tasks to a server, and merges what can be merged", { timeout: 60_000 }, async () => {
+  const said = await run("fleet/run.mjs");
+  expect(said).toContain("languages is merged into main (merge)");
+  expect(said).toContain("everyone is not merged, as the dry run said: conflicts in hello.mjs");
+  expect(said).toMatch(/\n\* Say hello\n$/);
 });

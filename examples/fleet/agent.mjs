@@ -1,0 +1,136 @@
+// A scripted coding agent that speaks ACP on stdio: node agent.mjs coder|reviewer
+// It needs no model: a prompt says "recipe: NAME", and what that is stands in recipes.mjs. What it was told in a session
+// it keeps in $FLEET_NOTES, so that it goes on after it was killed, and there it notes each piece of work that it did.
+import { execFileSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { peerError, RPC, serveAgent, streamTransport } from "rookery/acp";
+import { RECIPES } from "./recipes.mjs";
+
+const [, , role = "coder"] = process.argv;
+const { FLEET_NOTES: notes, ROOKERY_TASK: task = "none" } = process.env;
+const PAUSE_MS = 150;
+
+/** By its id: where it works, and all that it was told. */
+const sessions = new Map();
+const fileOf = (id) => join(notes, "sessions", `${id}.json`);
+const keep = (id) => writeFileSync(fileOf(id), JSON.stringify(sessions.get(id)));
+
+mkdirSync(join(notes, "sessions"), { recursive: true });
+
+const server = serveAgent({
+  transport: streamTransport(process.stdin, process.stdout),
+  handlers: (client) => ({
+    initialize: () => ({
+      agentInfo: { name: "fleet", version: "1.0.0" },
+      agentCapabilities: { sessionCapabilities: { resume: {} } },
+    }),
+    newSession({ cwd }) {
+      const sessionId = randomUUID();
+      sessions.set(sessionId, { cwd, told: [] });
+      keep(sessionId);
+      return { sessionId };
+    },
+    resumeSession({ sessionId }) {
+      if (!existsSync(fileOf(sessionId))) throw peerError(RPC.notFound, `there is no session ${sessionId}`);
+      sessions.set(sessionId, JSON.parse(readFileSync(fileOf(sessionId), "utf8")));
+      return {};
+    },
+    async prompt({ sessionId, prompt }, { signal }) {
+      const session = sessions.get(sessionId);
+      session.told.push(prompt.map(({ text = "" }) => text).join("\n"));
+      keep(sessionId);
+      const say = (text) =>
+        client.update(sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+      const work = role === "reviewer" ? review : RECIPES[recipeOf(session)];
+      try {
+        await say(await work(toolsFor({ client, session, sessionId, signal })));
+      } catch (error) {
+        signal.throwIfAborted();
+        throw peerError(RPC.internalError, error.message);
+      }
+      return { stopReason: "end_turn" };
+    },
+  }),
+});
+await server.closed;
+
+/** Of the first prompt that names one: what comes after it may only say that it is to go on. */
+function recipeOf({ told }) {
+  const name = /^recipe: (\w+)$/m.exec(told.join("\n"))?.[1] ?? "";
+  if (!Object.hasOwn(RECIPES, name)) throw peerError(RPC.invalidParams, "the prompt has no line such as recipe: guide");
+  return name;
+}
+
+async function review({ read, pause }) {
+  await pause();
+  const isWhole = read("RELEASE.md").includes("guide") && read("VERSION").trim() !== "";
+  return isWhole ? "I have read it.\nAPPROVED" : "It does not say what is new.";
+}
+
+function toolsFor({ client, session, sessionId, signal }) {
+  const at = (file) => join(session.cwd, file);
+  const read = (file) => (existsSync(at(file)) ? readFileSync(at(file), "utf8") : "");
+  const ledger = join(notes, "ledger");
+  const did = (what) => appendFileSync(ledger, `${task} ${what}\n`);
+  const git = (...args) => execFileSync("git", args, { cwd: session.cwd, encoding: "utf8", stdio: "pipe" }).trim();
+  return {
+    read,
+    pause: () => sleep(PAUSE_MS, undefined, { signal }),
+    told: (words) => session.told.some((text) => text.includes(words)),
+    /** Until it is cancelled: whoever has it wait stops it. */
+    async wait(title) {
+      const toolCall = { toolCallId: randomUUID(), title, kind: "other", status: "in_progress" };
+      await client.update(sessionId, { sessionUpdate: "tool_call", ...toolCall });
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+    once(what) {
+      const done = existsSync(ledger) ? readFileSync(ledger, "utf8").split("\n") : [];
+      if (!done.includes(`${task} ${what}`)) did(what);
+    },
+    write(file, text) {
+      if (!existsSync(at(".env")) || !existsSync(at(".ready"))) throw new Error("the worktree was not set up");
+      if (read(file) === text) return;
+      mkdirSync(dirname(at(file)), { recursive: true });
+      writeFileSync(at(file), text);
+      did(file);
+    },
+    commit(message) {
+      rmSync(git("rev-parse", "--path-format=absolute", "--git-path", "index.lock"), { force: true }); // of a git that was killed
+      if (git("status", "--porcelain") === "") return;
+      git("add", "--all");
+      git("commit", "--quiet", `--message=${message}`);
+    },
+    async ask(message, properties) {
+      const requestedSchema = { type: "object", properties, required: Object.keys(properties) };
+      const { action, content } = await client.elicit(
+        { mode: "form", sessionId, message, requestedSchema },
+        { signal },
+      );
+      if (action !== "accept") throw new Error("nobody told me what I have to know");
+      return content;
+    },
+    async permit(title) {
+      const toolCall = {
+        toolCallId: randomUUID(),
+        title,
+        kind: "execute",
+        status: "pending",
+        rawInput: { command: title },
+      };
+      await client.update(sessionId, { sessionUpdate: "tool_call", ...toolCall });
+      const options = [
+        { optionId: "yes", name: "Yes", kind: "allow_once" },
+        { optionId: "no", name: "No", kind: "reject_once" },
+      ];
+      const { outcome } = await client.requestPermission({ sessionId, toolCall, options }, { signal });
+      const isAllowed = outcome.outcome === "selected" && outcome.optionId === "yes";
+      const status = isAllowed ? "completed" : "failed";
+      const { toolCallId } = toolCall;
+      await client.update(sessionId, { sessionUpdate: "tool_call_update", toolCallId, status });
+      return isAllowed;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// What the scripted agent does for each task. Every one looks first, so that it goes on where it was interrupted.
+
+const LANGUAGES = { de: "Hallo", fr: "Bonjour", it: "Ciao" };
+
+export const RECIPES = {
+  async guide({ write, commit, pause }) {
+    await pause();
+    write("docs/guide.md", "# Guide\n\nSay hello: `node hello.mjs`\n");
+    commit("Write a guide");
+    return "The guide is written.";
+  },
+
+  /** Leaves what it did for Rookery to commit. */
+  async changelog({ write, pause }) {
+    await pause();
+    write("CHANGELOG.md", "# Changes\n\n- It says hello.\n");
+    return "The changes are listed.";
+  },
+
+  async licence({ write, commit, pause }) {
+    write("LICENSE", "Do what you like.\n");
+    commit("Add a licence");
+    await pause();
+    write("NOTICE", "hello is anyone's.\n");
+    commit("Add a notice");
+    return "There is a licence, and a notice.";
+  },
+
+  async name({ read, write, commit, ask }) {
+    if (read("hello.mjs").includes('"world"')) {
+      const { name } = await ask("Who is to be greeted?", { name: { type: "string", title: "A name" } });
+      write("hello.mjs", read("hello.mjs").replace('"world"', JSON.stringify(name)));
+    }
+    commit("Greet someone");
+    return "It greets whom you said.";
+  },
+
+  /** Waits after the first until someone has looked at it: it is stopped meanwhile, and resumed with those words. */
+  async languages({ write, commit, pause, told, wait }) {
+    for (const [language, word] of Object.entries(LANGUAGES)) {
+      write(`languages/${language}.txt`, `${word}\n`);
+      commit(`Say hello in ${language}`);
+      await pause();
+      if (!told("are checked")) await wait(`Wait until the words of ${language} are checked`);
+    }
+    return "It knows three languages.";
+  },
+
+  /** Forgets something at first, and is told so by the check. */
+  async release({ write, commit, pause, told }) {
+    await pause();
+    write("RELEASE.md", "# Release\n\nIt greets people, and there is a guide.\n");
+    commit("Write what is new");
+    if (told("which version")) write("VERSION", "1.1.0\n");
+    commit("Say which version it is");
+    return "The release is ready.";
+  },
+
+  /** Changes the line that another task changes as well. */
+  async everyone({ read, write, commit, pause }) {
+    await pause();
+    write("hello.mjs", read("hello.mjs").replace('"world"', '"everyone"'));
+    commit("Greet everyone");
+    return "It greets everyone.";
+  },
+
+  async deploy({ pause }) {
+    await pause();
+    throw new Error("there is no host to deploy to");
+  },
+
+  /** Changes nothing. */
+  async audit({ permit, once, pause }) {
+    await pause();
+    if (!(await permit("Count the words of every file"))) return "I was not allowed to look.";
+    once("audited");
+    return "Nothing is wrong with it.";
+  },
+
+  async experiment({ write, pause }) {
+    await pause();
+    write("experiment.txt", "Would it be faster backwards?\n");
+    return "It is not faster.";
+  },
+};

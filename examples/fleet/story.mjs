@@ -1,0 +1,226 @@
+// The story of ten tasks, as a client of `rookery serve` lives it: given, watched, answered, stopped, resumed, merged.
+// Each step looks before it acts, so that it can be repeated: the server may be killed and come back at any moment.
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient, remoteTasks } from "rookery/client";
+
+/** In the order in which they are given. Four run at a time, and three of the first four wait for somebody. */
+export const TASKS = [
+  { id: "guide", title: "Write a guide", pipeline: "straight" },
+  { id: "name", title: "Greet someone by name", pipeline: "straight" },
+  { id: "languages", title: "Say hello in three languages" },
+  { id: "audit", title: "Look for mistakes, and change nothing" },
+  { id: "everyone", title: "Greet everyone" },
+  { id: "changelog", title: "List what changed" },
+  { id: "licence", title: "Add a licence" },
+  { id: "deploy", title: "Deploy it" },
+  { id: "experiment", title: "Try something" },
+  { id: "release", title: "Prepare a release", pipeline: "reviewed", needs: ["guide", "name"] },
+];
+
+/** Resolves with what it saw; rejects where something did not go as it should. */
+export async function playStory({ url, token, repository, signal, tell = () => {}, onEvent = () => {} }) {
+  const client = createClient({ url, token });
+  const tasks = remoteTasks(client);
+  const log = watch(tasks, onEvent, signal);
+  const show = (id) => again(() => tasks.show(id));
+
+  /** What becomes of a task, once `holds` says that it is as it should be. */
+  async function until(id, holds) {
+    for (;;) {
+      const next = log.next();
+      const view = await show(id);
+      if (holds(view)) return view;
+      await next;
+    }
+  }
+
+  const done = (id) => until(id, isEnded).then((view) => expectStatus(view, "done"));
+
+  /** Answers whatever it asks until it is done; it asks again where the server was killed before it had the answer. */
+  async function answered(id, answer) {
+    for (;;) {
+      const next = log.next();
+      const view = await show(id);
+      if (isEnded(view)) return expectStatus(view, "done");
+      for (const { sessionId, requestId } of view.waitingFor) {
+        tell(`${id} asks: ${await questionOf(sessionId, requestId)}`);
+        const path = { id: sessionId, requestId };
+        const { error } = await again(() =>
+          client.POST("/v1/sessions/{id}/requests/{requestId}", { params: { path }, body: answer }),
+        );
+        assert.ok(error === undefined || error.code === "request_resolved", JSON.stringify(error));
+      }
+      await next;
+    }
+  }
+
+  async function questionOf(sessionId, requestId) {
+    const path = { id: sessionId };
+    const { data } = await again(() => client.GET("/v1/sessions/{id}/requests", { params: { path } }));
+    return data?.requests.find((request) => request.requestId === requestId)?.title ?? "(answered already)";
+  }
+
+  async function merged(id, how) {
+    for (;;) {
+      const next = log.next();
+      const { merge } = await show(id);
+      if (merge?.outcome !== undefined) return merge;
+      const report = await again(() => tasks.merge(id, { how })).catch(only("task_state")); // it is being merged already
+      if (report !== undefined) continue;
+      await next;
+    }
+  }
+
+  /** Has it predicted first, and holds the merge to it. */
+  async function mergedAsPredicted(id, how) {
+    const before = await show(id);
+    const predicted = before.merge === undefined ? await again(() => tasks.predictMerge(id, { how })) : undefined;
+    const merge = await merged(id, how);
+    if (predicted !== undefined) {
+      assert.equal(predicted.outcome, merge.outcome, `${id} was not merged as predicted`);
+      assert.deepEqual(predicted.conflicts, merge.conflicts ?? []);
+    }
+    tell(wordsOf(id, merge));
+    return merge;
+  }
+
+  try {
+    tell("Ten tasks are given; four run at a time.");
+    for (const { id, title, ...more } of TASKS) {
+      const prompt = `${title}\n\nrecipe: ${id}`;
+      await again(() => tasks.start({ id, prompt, cwd: repository, ...more }).catch(only("task_exists")));
+    }
+
+    // It begins from what is there now; then somebody else's change of the same line is merged.
+    await done("everyone");
+    assert.equal((await done("guide")).merge?.outcome, "merged");
+    await answered("name", { action: "accept", content: { name: "Ada" } });
+    await answered("audit", { decision: "allow" });
+
+    await until("languages", ({ lastLine }) => lastLine === "Wait until the words of de are checked");
+    const stopped = await again(async () => {
+      const view = await tasks.show("languages");
+      return view.status === "stopped" ? view : tasks.stop("languages", { reason: "its words are being checked" });
+    });
+    expectStatus(stopped, "stopped");
+    tell(`languages is stopped: ${stopped.message}`);
+    await again(async () => {
+      const view = await tasks.show("languages");
+      if (view.status === "stopped") await tasks.resume("languages", { prompt: "The words are checked: go on." });
+    });
+    const resumed = await done("languages");
+    assert.equal(resumed.worktree.path, stopped.worktree.path);
+    assert.deepEqual(resumed.sessions, stopped.sessions);
+
+    for (const id of ["changelog", "licence", "experiment"]) await done(id);
+    const failed = expectStatus(await until("deploy", isEnded), "failed");
+    tell(`deploy failed: ${failed.message}`);
+    const released = await done("release");
+    assert.equal(released.merge?.outcome, "merged");
+    tell(`release was checked, mended, reviewed and merged in ${released.sessions.length} sessions`);
+
+    const { files } = await again(() => tasks.diff("licence"));
+    tell(`licence adds ${files.map(({ path }) => path).join(", ")}`);
+    await mergedAsPredicted("changelog", "squash");
+    await mergedAsPredicted("licence", "rebase");
+    await mergedAsPredicted("languages", "merge");
+    const refused = await mergedAsPredicted("everyone", "merge");
+    const nothing = await mergedAsPredicted("audit", "merge");
+
+    const isRemoved = async () => (await show("experiment")).removed;
+    const refusal = await again(() => tasks.remove("experiment")).catch(only("worktree_unmerged", "task_not_found"));
+    assert.ok(refusal === undefined, "what was not merged was removed, although nobody forced it");
+    tell("experiment has work that is merged nowhere, so it is only removed by force");
+    while (!(await isRemoved())) {
+      await again(() => tasks.remove("experiment", { force: true })).catch(only("task_state"));
+    }
+
+    const wanted = { cwd: repository, quota: 0 };
+    const promised = await again(() => tasks.collect({ ...wanted, dryRun: true }));
+    const collected = await again(() => tasks.collect(wanted));
+    tell(`the worktrees of ${promised.removed.map(({ id }) => id).join(", ")} are collected`);
+    for (const { id, why } of collected.kept) tell(`that of ${id} is kept: ${why}`);
+    const views = await again(() => tasks.list({ cwd: repository }));
+    return { stopped, resumed, refused, nothing, promised, collected, views };
+  } finally {
+    await log.close();
+  }
+}
+
+/** One stream of everything: it is shown, and whoever waits for something looks again. */
+function watch(tasks, onEvent, given) {
+  const ending = new AbortController();
+  const signal = given === undefined ? ending.signal : AbortSignal.any([ending.signal, given]);
+  let wake = () => {};
+  let fail = () => {};
+  let next;
+  const turn = () => {
+    next = new Promise((resolve, reject) => ([wake, fail] = [resolve, reject]));
+    next.catch(() => {}); // it may be that nobody waits
+  };
+  turn();
+  let after = 0;
+  const following = again(async () => {
+    for await (const { position, event } of tasks.follow({ after, signal })) {
+      after = position;
+      onEvent(event, position);
+      wake();
+      turn();
+    }
+  });
+  following.then(
+    () => fail(signal.reason),
+    (error) => fail(error),
+  );
+  return {
+    next: () => next,
+    async close() {
+      ending.abort(new Error("the story is over"));
+      await following.catch(() => {});
+    },
+  };
+}
+
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 50;
+
+/** While the server is away. */
+async function again(work) {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isAway(error) || performance.now() > until) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** What the client says where nobody listens, or the connection broke before an answer came. */
+function isAway(error) {
+  return error?.code === "server_unreachable" || (error instanceof TypeError && /fetch|terminated/.test(error.message));
+}
+
+/** For `catch`: an error with one of these codes is as good as an answer. */
+function only(...codes) {
+  return (error) => {
+    if (!codes.includes(error?.code)) throw error;
+  };
+}
+
+function wordsOf(id, { how, into, outcome, conflicts = [] }) {
+  if (outcome === "merged") return `${id} is merged into ${into} (${how})`;
+  if (outcome === "nothing") return `${id} changed nothing, so there is nothing to merge`;
+  return `${id} is not merged, as the dry run said: ${outcome} in ${conflicts.join(", ")}`;
+}
+
+function isEnded({ status }) {
+  return status === "done" || status === "failed" || status === "stopped";
+}
+
+function expectStatus(view, status) {
+  assert.equal(view.status, status, `${view.id} is ${view.status}: ${view.message}`);
+  return view;
+}

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { expectSwept, expectTheEnd } from "./test-fleet-checks.ts";
+import { openFleet, type Fleet, type Told } from "./test-fleet.ts";
+
+/** `npm run soak` asks for 200. */
+const KILLS = Number(process.env["ROOKERY_KILLS"] ?? 6);
+/** Of one story: more, and it would mostly be starting. */
+const KILLS_OF_A_STORY = 6;
+const SEED = Number(process.env["ROOKERY_SEED"] ?? Date.now() % 1_000_000);
+const LONGEST_DELAY_MS = 250;
+
+let whole = 0;
+
+it("ten tasks are given, watched, answered, stopped, resumed and merged over HTTP", { timeout: 120_000 }, async () => {
+  await using fleet = await openFleet();
+  await fleet.start();
+  const told = await fleet.play();
+  await fleet.stop();
+  await expectTheEnd(fleet, told);
+  whole = told.events.length;
+});
+
+it(
+  `the same tasks come to the same end although the server is killed ${KILLS} times`,
+  { timeout: 120_000 + KILLS * 10_000 },
+  async () => {
+    const random = randomOf(SEED);
+    for (let left = KILLS; left > 0; left -= KILLS_OF_A_STORY) {
+      const kills = Array.from({ length: Math.min(left, KILLS_OF_A_STORY) }, (): Kill => {
+        return { share: random(), delayMs: random() * LONGEST_DELAY_MS };
+      }).sort((a, b) => a.share - b.share);
+      await using fleet = await openFleet();
+      await fleet.start();
+      const told = await playWithKills(fleet, kills).catch((cause: unknown) => {
+        throw new Error(`ROOKERY_SEED=${SEED}, ${left} left: ${String(cause)}\n${fleet.printed()}`, { cause });
+      });
+      await fleet.stop();
+      await expectTheEnd(fleet, told).catch((cause: unknown) => {
+        throw new Error(`ROOKERY_SEED=${SEED}, ${left} left: ${String(cause)}\n${fleet.printed()}`, { cause });
+      });
+    }
+  },
+);
+
+interface Kill {
+  /** How much of a whole story's events have happened, and how long after that. */
+  readonly share: number;
+  readonly delayMs: number;
+}
+
+async function playWithKills(fleet: Fleet, kills: readonly Kill[]): Promise<Told> {
+  const left = [...kills];
+  let killing: Promise<void> = Promise.resolve();
+  let isKilling = false;
+  const kill = async (delayMs: number): Promise<void> => {
+    await sleep(delayMs);
+    await fleet.kill();
+    await fleet.start();
+    await expectSwept(fleet);
+    isKilling = false;
+  };
+  const told = await fleet.play((position) => {
+    const next = left[0];
+    if (isKilling || next === undefined || position < next.share * whole) return;
+    left.shift();
+    isKilling = true;
+    killing = kill(next.delayMs);
+    killing.catch(() => undefined); // told below
+  });
+  await killing;
+  expect(left).toEqual([]);
+  return told;
+}
+
+/** The same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let count = 0;
+  return () => {
+    const digest = createHash("sha256")
+      .update(`${seed} ${(count += 1)}`)
+      .digest();
+    return digest.readUInt32BE() / 2 ** 32;
+  };
+}
