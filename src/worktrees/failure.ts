@@ -43,8 +43,12 @@ export function lockIn(stderr: string): string | undefined {
   return config === undefined ? undefined : `${config}.lock`;
 }
 
+/**
+ * A checkout that cannot write a file which it could create does not say why (seen in git 2.39.5), and has removed what it
+ * wrote by then: there is hardly another reason.
+ */
 export function isDiskFull(text: string): boolean {
-  return /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT/.test(text);
+  return /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT|unable to write (?:new.index )?file/.test(text);
 }
 
 /** The branch is there already, stands where a folder of branches would, or is checked out somewhere. */

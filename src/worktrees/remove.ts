@@ -60,7 +60,7 @@ async function removeBranch(repository: Repository, branch: string, tip: string)
 }
 
 /** Links are removed, never followed. Some tools protect their folders even from their owner. */
-async function removeTree(path: string): Promise<void> {
+export async function removeTree(path: string): Promise<void> {
   const options = { recursive: true, force: true, maxRetries: 5 };
   await rm(path, options).catch(async (error: unknown) => {
     const { code } = error as NodeJS.ErrnoException;

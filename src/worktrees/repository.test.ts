@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
+import { failureOf } from "./failure.ts";
 import { git } from "./git.ts";
 import { openRepository } from "./repository.ts";
 import { openScene, refused, testEnvironment, testGit } from "./test-scene.ts";
@@ -100,6 +101,20 @@ it("a lock of another git is waited for, then named with its age", async () => {
   );
   setTimeout(() => void rm(lock), 100);
   await waiting;
+});
+
+it.each([
+  ["error: unable to write loose object file: No space left on device", "disk_full"],
+  ["fatal: write error: Disk quota exceeded", "disk_full"],
+  ["fatal: unable to write new index file", "disk_full"],
+  ["fatal: not a git repository: (null)", "repository_missing"],
+  ["error: could not lock config file .git/config: File exists", "repository_locked"],
+  ["hint: try this\nerror: something else", "git_failed"],
+] as const)("git that says %o means %s", async (stderr, code) => {
+  const failure = await failureOf("/somewhere", ["worktree", "add", "x"], { code: 128, stdout: "", stderr });
+  expect(failure.code).toBe(code);
+  if (code === "git_failed")
+    expect(failure.message).toBe("git worktree add failed in /somewhere: error: something else");
 });
 
 it("git's own last words are kept", async () => {

@@ -1,0 +1,219 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { killMarked } from "../stdx/index.ts";
+import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
+import { statusOf } from "./look.ts";
+import { leaseWorktree } from "./lease.ts";
+import { listWorktrees, remember, type Worktree } from "./record.ts";
+import { removeWorktree } from "./remove.ts";
+import { openRepository } from "./repository.ts";
+import { MARKER, openScene, refused, testEnvironment, testGit, type Scene } from "./test-scene.ts";
+
+const T1 = { id: "t1", branch: "rookery/t1" };
+
+it("a sparse checkout keeps its cone", async () => {
+  await using scene = await openScene({ "in/a": "a", "out/b": "b", "top.txt": "t" });
+  await scene.user.git("sparse-checkout", "set", "--cone", "in");
+  const { path } = await leaseWorktree(scene.repository, T1);
+  expect((await readdir(path)).sort()).toEqual([".git", "in", "top.txt"]);
+  expect(await scene.user.git("-C", path, "sparse-checkout", "list")).toBe("in");
+});
+
+describe("submodules", () => {
+  async function withSubmodules() {
+    const inner = await temporaryRepository({ "deep.txt": "deep\n" });
+    const library = await temporaryRepository({ "lib.txt": "lib\n" });
+    const allow = ["-c", "protocol.file.allow=always"];
+    await library.git(...allow, "submodule", "--quiet", "add", `file://${inner.path}`, "in ner");
+    await library.git("commit", "--quiet", "-m", "Add inner");
+    const scene = await openScene();
+    await scene.user.git(...allow, "submodule", "--quiet", "add", `file://${library.path}`, "libs/my lib");
+    await scene.user.git("commit", "--quiet", "-m", "Add library");
+    await scene.user.git(...allow, "submodule", "--quiet", "update", "--init", "--recursive");
+    const url = library.path;
+    // From here on there is nothing to fetch from.
+    await inner[Symbol.asyncDispose]();
+    await library[Symbol.asyncDispose]();
+    return { ...scene, url };
+  }
+
+  it("are those of the main checkout, from its own objects, also one within another", async () => {
+    await using scene = await withSubmodules();
+    const { user, repository, url } = scene;
+    const settings = await user.read(".git/config");
+    const worktree = await leaseWorktree(repository, T1);
+    const at = join(worktree.path, "libs/my lib");
+    expect(await readFile(join(at, "lib.txt"), "utf8")).toBe("lib\n");
+    expect(await readFile(join(at, "in ner/deep.txt"), "utf8")).toBe("deep\n");
+    expect(await user.git("-C", at, "remote", "get-url", "origin")).toBe(`file://${url}`);
+    expect(await user.read(".git/config")).toBe(settings);
+    expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: false });
+    expect(await user.git("status", "--porcelain")).toBe("");
+    await leaseWorktree(repository, T1);
+    await removeWorktree(repository, worktree);
+    expect(existsSync(worktree.path)).toBe(false);
+  });
+
+  it("have commits of their own, which are not lost either", async () => {
+    await using scene = await withSubmodules();
+    const worktree = await leaseWorktree(scene.repository, T1);
+    const at = join(worktree.path, "libs/my lib");
+    const who = ["-c", "user.name=x", "-c", "user.email=x@y.invalid"];
+    await scene.user.git("-C", at, ...who, "commit", "--quiet", "--allow-empty", "-m", "In the library");
+    await scene.user.git("-C", at, "branch", "kept");
+    await scene.user.git("-C", at, "checkout", "--quiet", "HEAD~1");
+    await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /submodules libs\/my lib/);
+    await removeWorktree(scene.repository, worktree, { force: true });
+  });
+
+  it("that the main checkout does not have stay empty, and nothing is fetched", async () => {
+    await using scene = await openScene({
+      ".gitmodules": '[submodule "far"]\n\tpath = far\n\turl = https://nowhere.invalid/x.git\n',
+    });
+    const commit = await scene.user.git("rev-parse", "HEAD");
+    await scene.user.git("update-index", "--add", "--cacheinfo", `160000,${commit},far`);
+    await scene.user.git("commit", "--quiet", "-m", "Add far");
+    const { path } = await leaseWorktree(scene.repository, T1);
+    expect(await readdir(join(path, "far"))).toEqual([]);
+  });
+});
+
+describe("large files", () => {
+  const POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 12\n";
+
+  /** As `git lfs install` leaves it. */
+  async function configured(bin?: string) {
+    const user = await temporaryRepository({ "big.bin": POINTER, ".gitattributes": "*.bin filter=lfs -text\n" });
+    for (const [name, value] of [
+      ["smudge", "git-lfs smudge -- %f"],
+      ["clean", "git-lfs clean -- %f"],
+      ["required", "true"],
+    ] as const) {
+      await user.git("config", `filter.lfs.${name}`, value);
+    }
+    const { PATH = "" } = testEnvironment(user.path);
+    const env = testEnvironment(user.path, bin === undefined ? {} : { PATH: `${bin}:${PATH}` });
+    return { user, repository: await openRepository(user.path, { env, marker: MARKER }) };
+  }
+
+  async function program(folder: string, text: string): Promise<void> {
+    await writeFile(join(folder, "git-lfs"), `#!/bin/sh\n${text}\n`);
+    await chmod(join(folder, "git-lfs"), 0o755);
+  }
+
+  it("stay pointers where there is no git-lfs", async () => {
+    const { user, repository } = await configured();
+    await using _ = user;
+    const worktree = await leaseWorktree(repository, T1);
+    expect(await readFile(join(worktree.path, "big.bin"), "utf8")).toBe(POINTER);
+    expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: false });
+  });
+
+  it("are brought by git-lfs where it can, and stay pointers where it cannot", async () => {
+    await using bin = await temporaryFolder();
+    await program(
+      bin.path,
+      `case $1 in smudge) cat >/dev/null; echo large;; clean) cat >/dev/null; printf '${POINTER.replaceAll("\n", "\\n")}';; esac`,
+    );
+    const { user, repository } = await configured(bin.path);
+    await using _ = user;
+    const worktree = await leaseWorktree(repository, T1);
+    expect(await readFile(join(worktree.path, "big.bin"), "utf8")).toBe("large\n");
+    await program(bin.path, "echo 'cannot be reached' >&2; exit 2");
+    const other = await leaseWorktree(repository, { id: "t2", branch: "rookery/t2" });
+    expect(await readFile(join(other.path, "big.bin"), "utf8")).toBe(POINTER);
+  });
+});
+
+/** A git that does something before it is the real one. */
+async function gitThat(folder: string, text: string): Promise<string> {
+  const real = execFileSync("sh", ["-c", "command -v git"], { env: testEnvironment(folder), encoding: "utf8" }).trim();
+  await mkdir(join(folder, "bin"), { recursive: true });
+  await writeFile(join(folder, "bin/git"), `#!/bin/sh\nGIT=${real}\n${text}\nexec $GIT "$@"\n`);
+  await chmod(join(folder, "bin/git"), 0o755);
+  return `${join(folder, "bin")}:${testEnvironment(folder)["PATH"] ?? ""}`;
+}
+
+it("a full disk leaves neither folder nor branch nor record, and the user's checkout as it was", async () => {
+  await using folder = await temporaryFolder();
+  // A file may have 8 blocks: the checkout of the large one fails half-way, as it would on a full disk.
+  const full = `case "$*" in *"worktree add"*) trap '' XFSZ; ulimit -f 8;; esac`;
+  const PATH = await gitThat(folder.path, full);
+  await using user = await temporaryRepository({ "a.txt": "a\n", "big.txt": "0123456789\n".repeat(10_000) });
+  await user.write("a.txt", "changed\n");
+  const before = [await user.git("status", "--porcelain=v2"), await user.git("for-each-ref")];
+  const repository = await openRepository(user.path, testGit(user.path, { PATH }));
+  await refused(leaseWorktree(repository, T1), "disk_full", /make room/);
+  expect([await user.git("status", "--porcelain=v2"), await user.git("for-each-ref")]).toEqual(before);
+  expect(await readdir(join(user.path, ".rookery/worktrees"))).toEqual([]);
+  expect((await user.git("worktree", "list")).split("\n")).toHaveLength(1);
+  expect(await listWorktrees(repository)).toEqual([]);
+  const patient = await openRepository(user.path, testGit(user.path));
+  await leaseWorktree(patient, T1);
+});
+
+describe("where everything was killed while a worktree was made, the next one makes it whole", () => {
+  const files = { "a.txt": "a\n", "b.slow": "b\n", "c.txt": "c\n", ".gitattributes": "*.slow filter=slow\n" };
+
+  async function isWhole({ user, repository }: Scene, baseCommit: string): Promise<void> {
+    const worktree = await leaseWorktree(repository, T1);
+    expect(worktree).toMatchObject({ ...T1, base: "main", baseCommit });
+    expect(await statusOf(worktree, repository)).toMatchObject({ uncommitted: false, headCommit: baseCommit });
+    expect((await user.git("worktree", "list")).split("\n")).toHaveLength(2);
+    expect(await readdir(join(user.path, ".git/worktrees"))).toEqual(["t1"]);
+  }
+
+  async function begun(scene: Scene): Promise<Worktree> {
+    const baseCommit = await scene.user.git("rev-parse", "HEAD");
+    const worktree = { ...T1, path: join(scene.user.path, ".rookery/worktrees/t1"), base: "main", baseCommit };
+    await remember(scene.repository, worktree);
+    await scene.user.git("commit", "--quiet", "--allow-empty", "-m", "Main goes on");
+    return worktree;
+  }
+
+  it.each([false, true])("before git did anything, or with its branch (%s)", async (withBranch) => {
+    await using scene = await openScene(files);
+    const { branch, baseCommit } = await begun(scene);
+    if (withBranch) await scene.user.git("branch", branch, baseCommit);
+    await mkdir(join(scene.user.path, ".git/worktrees/t1"), { recursive: true });
+    await isWhole(scene, baseCommit);
+  });
+
+  it("in the middle of the checkout", async () => {
+    await using scene = await openScene(files);
+    const { user, env } = scene;
+    const { branch, baseCommit, path } = await begun(scene);
+    await user.git("config", "filter.slow.smudge", `touch "${user.path}/.git/here"; exec sleep 1000`);
+    const marker = `killed-${process.pid}`;
+    const args = ["worktree", "add", "-b", branch, path, baseCommit];
+    const making = spawn("git", args, { cwd: user.path, env: { ...env, LC_ALL: "C", ROOKERY_OWNER: marker } });
+    const ended = once(making, "exit");
+    await vi.waitFor(() => expect(existsSync(join(user.path, ".git/here"))).toBe(true), { timeout: 20_000 });
+    await killMarked(marker);
+    await ended;
+    expect(await readdir(path)).not.toContain("c.txt");
+    expect(await user.read(".git/worktrees/t1/locked")).toContain("initializing");
+    await user.git("config", "--unset", "filter.slow.smudge");
+    await isWhole(scene, baseCommit);
+  });
+
+  it("whoever gives up in the middle of the checkout leaves nothing", async () => {
+    await using scene = await openScene(files);
+    const { user, repository } = scene;
+    const before = await user.git("for-each-ref");
+    await user.git("config", "filter.slow.smudge", `touch "${user.path}/.git/here"; exec sleep 1000`);
+    const controller = new AbortController();
+    const leasing = leaseWorktree(repository, { ...T1, signal: controller.signal });
+    await vi.waitFor(() => expect(existsSync(join(user.path, ".git/here"))).toBe(true), { timeout: 20_000 });
+    controller.abort(new Error("given up"));
+    await expect(leasing).rejects.toThrow("given up");
+    expect(await user.git("for-each-ref")).toBe(before);
+    expect(await readdir(join(user.path, ".rookery/worktrees"))).toEqual([]);
+    expect(await listWorktrees(repository)).toEqual([]);
+    expect((await user.git("worktree", "list")).split("\n")).toHaveLength(1);
+  });
+});
