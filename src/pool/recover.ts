@@ -7,10 +7,13 @@ import type { PoolParts, Repositories } from "./parts.ts";
 import { takePen, type Pen } from "./pen.ts";
 import { interrupted } from "./reasons.ts";
 
-/** Leaves alone what a living process has. */
-export async function requeueLeft(parts: PoolParts): Promise<void> {
+/** Leaves alone what a living process has, and what is ours although we were too busy to say so in time. */
+export async function requeueLeft(parts: PoolParts, isOurs: (id: string) => boolean): Promise<void> {
   const held = await parts.store.tasks({ phases: ["preparing", "running"], limit: MAX_PAGE });
-  const left = await deserted(parts, held);
+  const left = await deserted(
+    parts,
+    held.filter(({ id }) => !isOurs(id)),
+  );
   if (left.length === 0) return;
   await parts.sweep(); // nothing of the dead process works in the folder when the next one goes on
   for (const { id } of left) await withPen(parts, id, (pen) => requeue(parts, pen));

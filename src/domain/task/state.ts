@@ -31,7 +31,7 @@ export interface TaskState {
   readonly current?: StageRun | undefined;
   /** Why the last stage that did not pass did not, for whoever mends it. */
   readonly feedback?: string | undefined;
-  /** What a person said when they resumed it, until the stage is over in which an agent was told. */
+  /** What a person said when they resumed it, until the stage or the run is over in which an agent was told. */
   readonly said?: string | undefined;
   /** All sessions it has had, the newest last, and whose they are. */
   readonly sessions: readonly TaskSession[];
@@ -150,6 +150,7 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         ...rested(state, event.at),
         phase: event.outcome,
         endedAt: event.at,
+        said: undefined,
         code: event.code,
         message: event.message,
       };
