@@ -44,7 +44,7 @@ export async function targetOf(repository: Repository, { id, worktree }: TaskSta
 /** Asked in the log first; a merge that was asked before and not finished is finished instead. */
 export async function mergeTask(merging: Merging, wanted: Wanted): Promise<MergeReport> {
   const { pen, repository, signal } = merging;
-  const settled = await settleMerge(merging);
+  const settled = (await settleMerge(merging)) ?? (await mergedBefore(merging, wanted));
   if (settled !== undefined) return settled;
   const mergeId = newId("mrg");
   const { how, into, gate, message } = wanted;
@@ -57,6 +57,18 @@ export async function mergeTask(merging: Merging, wanted: Wanted): Promise<Merge
     ...(message !== undefined && { message }),
   });
   return inMergeQueue(repository, () => mergeNow(merging, mergeId, wanted), { signal });
+}
+
+/**
+ * The branch is what it was when it was merged: whoever asks again, or died before noting that a stage was over, is told
+ * so. Merged once more it would count as nothing, and nobody would know any more what of it is safe.
+ */
+async function mergedBefore({ pen, repository }: Merging, { into }: Wanted): Promise<MergeReport | undefined> {
+  const { merge: before } = pen.state;
+  if (before?.outcome !== "merged" || before.into !== into || before.commit === undefined) return undefined;
+  const { how, tip, commit } = before;
+  const isSame = tip === (await tipOf(repository, pen.state)) && (await wasPublished(repository, { into, commit }));
+  return isSame ? { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 } : undefined;
 }
 
 /** A merge that was under way when its process died: it was done, it is done now, or undefined where none was. */
