@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-export interface RookeryClient extends Client<paths> {
+export interface RookeryClient extends Client<paths, "application/json"> {
   readonly url: string;
   /** A session's, a task's or all events, over as many connections as it takes. */
   readonly follow: Follow;
@@ -29,7 +29,7 @@ export function createClient({
   fetch = (...args) => globalThis.fetch(...args),
 }: ClientOptions): RookeryClient {
   const base = url.replace(/\/+$/, "");
-  const client = createFetch<paths>({
+  const client = createFetch<paths, "application/json">({
     baseUrl: base,
     headers: { authorization: `Bearer ${token}` },
     fetch: (request) => fetch(request),

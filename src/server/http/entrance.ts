@@ -33,6 +33,7 @@ export interface Entrance {
   close(): Promise<void>;
 }
 
+const LOOK_MS = 20;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** More than these are not accepted: each may be a stream that is never read. */
 const MAX_CONNECTIONS = 1_024;
@@ -83,8 +84,10 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
       isClosing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       door.streams.close();
+      const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS); // those whose last answer came meanwhile
       const late = setTimeout(() => server.closeAllConnections(), times.grace);
       await closed;
+      clearInterval(idle);
       clearTimeout(late);
     },
   };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { say } from "../../testing/index.ts";
+import { call, say } from "../../testing/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 
 let scene: HttpScene;
@@ -47,5 +47,86 @@ it("opens a session, takes a prompt, and tells what came of it in pages and in a
   expect(await scene.post(`${path}/turns`, { input: "hi" })).toMatchObject({
     status: 409,
     json: { code: "session_closed" },
+  });
+});
+
+it("lists what waits for a person, and takes the answer", async () => {
+  await scene[Symbol.asyncDispose]();
+  scene = await openHttp([call("bash", { command: "echo hi" }), say("done")]);
+  const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
+  await scene.post(`/v1/sessions/${id}/turns`, { input: "say hi" });
+  await vi.waitFor(async () => expect((await scene.get("/v1/requests")).json.requests).toHaveLength(1));
+  const [request] = (await scene.get(`/v1/sessions/${id}/requests`)).json.requests;
+  expect(request).toMatchObject({ sessionId: id, kind: "permission", tool: "bash", input: { command: "echo hi" } });
+  const path = `/v1/sessions/${id}/requests/${request?.requestId ?? ""}`;
+  expect(await scene.post(path, { action: "accept" })).toMatchObject({ status: 400, json: { code: "usage" } });
+  expect(await scene.post(path, { decision: "maybe" })).toMatchObject({ status: 400, json: { code: "input_invalid" } });
+  expect((await scene.post(`${path}x`, { decision: "deny" })).json).toMatchObject({ code: "request_not_found" });
+  expect((await scene.post(path, { decision: "allow" })).status).toBe(200);
+  await vi.waitFor(async () =>
+    expect((await scene.get(`/v1/sessions/${id}`)).json).toMatchObject({ status: "idle", lastOutcome: "done" }),
+  );
+  expect(await scene.post(path, { decision: "allow" })).toMatchObject({
+    status: 409,
+    json: { code: "request_resolved" },
+  });
+  expect((await scene.get("/v1/requests")).json.requests).toEqual([]);
+});
+
+it("cancels a turn, refuses a second one meanwhile, and queues one that may wait", async () => {
+  await scene[Symbol.asyncDispose]();
+  scene = await openHttp([call("bash", { command: "sleep 60" }), say("later")]);
+  const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
+  const path = `/v1/sessions/${id}`;
+  await scene.post(`${path}/turns`, { input: "wait" });
+  expect(await scene.post(`${path}/turns`, { input: "more" })).toMatchObject({
+    status: 409,
+    json: { code: "turn_in_progress" },
+  });
+  expect((await scene.post(`${path}/turns`, { input: "more", queue: true })).json).toHaveProperty("inputId");
+  expect((await scene.post(`${path}/cancel`)).status).toBe(200);
+  await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ turns: 2, lastOutcome: "done" }));
+  expect((await scene.post(`${path}/cancel`)).status).toBe(200);
+});
+
+it("opens a session again that nobody drives any more", async () => {
+  const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
+  await scene.door.close();
+  await using again = await scene.serve();
+  const headers = { authorization: `Bearer ${again.token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ input: "hi" });
+  const prompted = await fetch(`${again.url}/v1/sessions/${id}/turns`, { method: "POST", headers, body });
+  expect(prompted.status).toBe(202);
+  await vi.waitFor(async () => expect(await scene.store.summary(id)).toMatchObject({ lastOutcome: "done" }));
+});
+
+it("does once what is asked twice with the same key", async () => {
+  const headers = { "idempotency-key": "once-and-never-again" };
+  const body = { agent: "anthropic", cwd: scene.cwd };
+  const [one, other] = await Promise.all([
+    scene.post("/v1/sessions", body, { headers }),
+    scene.post("/v1/sessions", body, { headers }),
+  ]);
+  expect(one.json.id).toBe(other.json.id);
+  expect(await scene.post("/v1/sessions", {}, { headers })).toMatchObject({
+    status: 400,
+    json: { code: "input_invalid" },
+  });
+});
+
+it("counts what it does, and writes a line for each request", async () => {
+  await scene.get("/v1/sessions?limit=1");
+  const { text } = await scene.get("/metrics");
+  expect(text).toContain('rookery_http_requests_total{method="GET",route="/v1/sessions",status="200"} 1');
+  expect(text).toContain('rookery_http_request_duration_seconds_count{method="GET",route="/v1/sessions"} 1');
+  expect(text).toContain('rookery_tasks{phase="queued"} 0');
+  const line = scene.lines.map((text) => JSON.parse(text) as object).find((fields) => "path" in fields);
+  expect(line).toEqual({
+    at: expect.any(String),
+    method: "GET",
+    path: "/v1/sessions",
+    status: 200,
+    ms: expect.any(Number),
+    requestId: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
 });
