@@ -62,6 +62,8 @@ it("a base is found by branch, tag, commit or HEAD, and only a branch is told as
   expect(await repository.head()).toEqual({ commit, branch: "main" });
   expect(await repository.resolve("topic/ünï")).toEqual({ commit, branch: "topic/ünï" });
   for (const ref of ["v1", commit, commit.slice(0, 10)]) expect(await repository.resolve(ref)).toEqual({ commit });
+  await user.git("pack-refs", "--all");
+  expect(await repository.head()).toEqual({ commit, branch: "main" });
   await user.git("checkout", "--quiet", "--detach");
   expect(await repository.head()).toEqual({ commit });
   expect(await repository.resolve("HEAD")).toEqual({ commit });
