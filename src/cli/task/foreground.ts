@@ -40,10 +40,13 @@ export async function runInForeground(options: Foreground): Promise<ExitCode> {
       askers.bringUp(logged);
     });
     const running = runner.run(id, ended.signal);
-    await Promise.race([running, aborted(interrupts.signal)]);
-    if (interrupts.signal.aborted) await stopped(door, id);
-    ended.abort();
-    await running;
+    try {
+      await Promise.race([running, aborted(interrupts.signal)]);
+      if (interrupts.signal.aborted) await stopped(door, id);
+    } finally {
+      ended.abort();
+      await running;
+    }
   }
   return await conclude(options, await door.tasks.show(id));
 }
