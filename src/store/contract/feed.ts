@@ -96,6 +96,13 @@ export const feedCases = [
     assert.deepEqual(await store.readFeed({ after: -5, limit: 1 }), { events: events.slice(0, 1), head });
   }),
 
+  inStore("a page of the feed is full although each of its events was committed alone", async (store) => {
+    await openSession(store);
+    for (const seq of numbers(2, 80)) await say(store, seq, seq);
+    assert.deepEqual(positionsOf((await store.readFeed({ after: 0 })).events), numbers(1, 80));
+    assert.deepEqual(positionsOf((await store.readFeed({ after: 3, limit: 70 })).events), numbers(4, 73));
+  }),
+
   inStore("what the feed says of an event is what its log says", async (store) => {
     await mixed(store);
     await store.append(appendOf(3, [{ ...says("\u001e\u0000\ud800 é"), seq: 9, sessionId: "stray" } as never]));
