@@ -19,7 +19,11 @@ const DEEPEST = 10;
  * Git keeps the submodules of each worktree apart. They are made from those of the main checkout, on the same disk, so
  * that nothing is fetched; what it has not, the worktree has not either, and `git submodule update --init` brings it.
  */
-export async function bringSubmodules(repository: Repository, worktree: Worktree, signal?: AbortSignal): Promise<void> {
+export async function bringSubmodules(
+  repository: Repository,
+  worktree: Pick<Worktree, "path">,
+  signal?: AbortSignal,
+): Promise<void> {
   await bring(repository, worktree.path, join(repository.commonDir, "modules"), signal, 1);
 }
 

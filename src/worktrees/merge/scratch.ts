@@ -1,9 +1,12 @@
 /** A checkout for the time of a merge: beside those of tasks, of no branch, and gone afterwards whatever happens. */
-import { lstat, mkdir, readFile, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, mkdir, readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
 import { isDeadOwner } from "../../stdx/index.ts";
+import { allLinked } from "../linked.ts";
+import { removeTree } from "../remove.ts";
 import type { Repository } from "../repository.ts";
+import { bringSubmodules } from "../submodules.ts";
 
 export interface Scratch extends AsyncDisposable {
   readonly path: string;
@@ -22,7 +25,10 @@ export async function openScratch(
   const close = (): Promise<void> => discard(repository, path);
   try {
     const add = ["worktree", "add", "--quiet", "--detach", path, commit];
-    await repository.exclusive(() => repository.git(add, { signal }), signal);
+    await repository.exclusive(async () => {
+      await repository.git(add, { signal });
+      await bringSubmodules(repository, { path }, signal);
+    }, signal);
   } catch (error) {
     await close();
     throw error;
@@ -61,11 +67,10 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /** The files, and what git keeps of it; not with `git worktree remove`, which fails at one that was only half made. */
-async function discard({ commonDir }: Repository, path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true, maxRetries: 3 });
-  const records = join(commonDir, "worktrees");
-  for (const name of await readdir(records).catch(() => [])) {
-    const points = await readFile(join(records, name, "gitdir"), "utf8").catch(() => "");
-    if (points.trim() === join(path, ".git")) await rm(join(records, name), { recursive: true, force: true });
+async function discard(repository: Repository, path: string): Promise<void> {
+  await removeTree(path);
+  for (const linked of await allLinked(repository)) {
+    const isIts = linked.path === "" ? basename(linked.dir) === basename(path) : linked.path === path;
+    if (isIts) await removeTree(linked.dir);
   }
 }
