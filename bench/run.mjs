@@ -1,13 +1,16 @@
-// Prints every table; `--quick` for a look, without it for figures to write down.
+// Prints every table; `--quick` for a look, without it for figures to write down. Beside peers: `peers/run.mjs`.
 import { cpus, totalmem } from "node:os";
 import { run as acp } from "./acp.mjs";
 import { run as backends } from "./backends.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as mcp } from "./mcp.mjs";
+import { run as pool } from "./pool.mjs";
+import { run as server } from "./server.mjs";
 import { run as start } from "./start.mjs";
 import { run as store } from "./store.mjs";
 import { print } from "./table.mjs";
 import { run as tools } from "./tools.mjs";
+import { run as worktrees } from "./worktrees.mjs";
 
 const quick = process.argv.includes("--quick");
 const memory = Math.round(totalmem() / 1024 ** 3);
@@ -22,6 +25,9 @@ for (const [title, run] of [
   ["Programs", backends],
   ["Tools", tools],
   ["MCP servers", mcp],
+  ["Server", server],
+  ["Worktrees", worktrees],
+  ["Pool", pool],
 ]) {
   print(title, await run({ quick }));
 }
