@@ -16,7 +16,7 @@ it.each([
 
 it.each(["fix", "issue-12", "a.b", "0", "a_b"])("%s is an id", (id) => expect(checkId(id)).toBe(id));
 
-it.each(["", "../x", "a/b", "-x", ".x", "x.", "a..b", "X", "a b", "é", "x.lock", "a\n", "a\0", "x".repeat(300)])(
+it.each(["", "../x", "a/b", "-x", ".x", "x.", "a..b", "X", "a b", "é", "x.lock", "ses_1", "a\n", "a\0", "x".repeat(300)])(
   "%j is no id, in words",
   (id) => {
     expect(() => checkId(id)).toThrow(expect.objectContaining({ code: "input_invalid" }) as Error);

@@ -44,7 +44,6 @@ describe("a task", () => {
   it("has its own port and variables, also in its set-up, whose output is in its log", async () => {
     await using s = await openScene({
       toml: `[worktree]\nsetup = "echo $ROOKERY_TASK on $PORT > setup.txt; echo ready-$ROOKERY_TASK"\ncopy = [".env"]\n`,
-      files: { ".gitignore": ".env\n" },
     });
     await s.repository.write(".env", "SECRET=1\n");
     s.run();
@@ -61,6 +60,7 @@ describe("a task", () => {
       }),
     );
     expect(new Set(ports).size).toBe(2);
+    expect(await s.repository.git("ls-tree", "--name-only", "rookery/one")).not.toContain(".env"); // nobody ignores it
     const output = (await eventsOf(s, "one")).filter((event) => event.type === "output.text");
     expect(output).toMatchObject([{ from: "setup", text: expect.stringContaining("ready-one") as string }]);
   });

@@ -136,7 +136,7 @@ export class Pool implements Tasks {
       }
       const { repository, worktree } = await this.#place(state);
       const wanted = await this.#merging(repository, state, options);
-      await commitLeft({ pen, repository, worktree });
+      await commitLeft({ parts, pen, repository, worktree });
       return mergeTask({ parts, pen, repository, signal: pen.lost }, wanted);
     });
   }

@@ -8,7 +8,8 @@ export const TaskId = z
   .min(1)
   .max(64)
   .regex(/^[a-z0-9](?:[a-z0-9_-]|\.(?=[a-z0-9]))*$/, "expected small letters, digits, and - _ . between them")
-  .refine((id) => !id.endsWith(".lock"), "must not end with .lock");
+  .refine((id) => !id.endsWith(".lock"), "must not end with .lock")
+  .refine((id) => !id.startsWith("ses_"), "must not begin as a session's does");
 
 const name = z.string().min(1).max(200);
 
