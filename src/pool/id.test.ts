@@ -16,10 +16,23 @@ it.each([
 
 it.each(["fix", "issue-12", "a.b", "0", "a_b"])("%s is an id", (id) => expect(checkId(id)).toBe(id));
 
-it.each(["", "../x", "a/b", "-x", ".x", "x.", "a..b", "X", "a b", "é", "x.lock", "ses_1", "a\n", "a\0", "x".repeat(300)])(
-  "%j is no id, in words",
-  (id) => {
-    expect(() => checkId(id)).toThrow(expect.objectContaining({ code: "input_invalid" }) as Error);
-    expect(() => checkId(id)).toThrow(/cannot be the id of a task: .+; such as fix-login/);
-  },
-);
+it.each([
+  "",
+  "../x",
+  "a/b",
+  "-x",
+  ".x",
+  "x.",
+  "a..b",
+  "X",
+  "a b",
+  "é",
+  "x.lock",
+  "ses_1",
+  "a\n",
+  "a\0",
+  "x".repeat(300),
+])("%j is no id, in words", (id) => {
+  expect(() => checkId(id)).toThrow(expect.objectContaining({ code: "input_invalid" }) as Error);
+  expect(() => checkId(id)).toThrow(/cannot be the id of a task: .+; such as fix-login/);
+});
