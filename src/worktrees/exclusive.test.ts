@@ -39,6 +39,20 @@ it("another process that lives keeps its lock, and is named after a bounded wait
   expect(await locksOf(scene.user.path)).toEqual(["rookery.lock"]);
 });
 
+it("what the dead left of their locks is gone once the repository is opened, and what the living have is not", async () => {
+  await using scene = await openScene();
+  const { pid, startTime } = ownIdentity();
+  const dead = `${spawnSync("true").pid}.${startTime}.0123456789ab`;
+  const file = (name: string) => join(scene.user.path, ".git", name);
+  await writeFile(file("rookery-merge.lock"), `${dead}\n`);
+  await writeFile(file("rookery.lock.dead"), `${dead}\n`);
+  await writeFile(file(`rookery.lock.${dead}`), `${dead}\n`);
+  const mine = `rookery.lock.${pid}.${startTime}.0123456789ab`;
+  await writeFile(file(mine), "");
+  await openRepository(scene.user.path, testGit(scene.user.path));
+  expect(await locksOf(scene.user.path)).toEqual([mine]);
+});
+
 it("a dead one's lock is taken over by one of those who wait, although one died while it took it over", async () => {
   await using scene = await openScene();
   const dead = spawnSync("true").pid;
@@ -85,5 +99,5 @@ it("whoever gives up does not wait on", async () => {
 });
 
 async function locksOf(root: string): Promise<string[]> {
-  return (await readdir(join(root, ".git"))).filter((name) => name.startsWith("rookery.lock"));
+  return (await readdir(join(root, ".git"))).filter((name) => /^rookery.*\.lock/.test(name));
 }

@@ -1,6 +1,7 @@
 /** A lock between processes: a file that names its owner, and that the next one takes over once its owner is dead. */
 import { randomBytes } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { isDeadOwner, killMarked, ownIdentity } from "../stdx/index.ts";
 import { pause } from "./wait.ts";
 
@@ -25,6 +26,21 @@ export async function withLock<T>(
     return { result: await work() };
   } finally {
     if ((await ownerOf(file)) === own) await rm(file, { force: true });
+  }
+}
+
+const SWEEP_MS = 5_000;
+
+/** Removes what owners of such locks left in the folder when they died, also between two steps of taking one. */
+export async function sweepLocks(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, lock, draftOf] = /^(rookery(?:-merge)?\.lock(?:\.dead)*)(?:\.(\d+\..+))?$/.exec(name) ?? [];
+    if (lock === undefined) continue;
+    const file = join(folder, name);
+    const owner = draftOf ?? (await ownerOf(file));
+    if (owner === undefined || !isDeadOwner(owner.split("\n")[0] ?? "")) continue;
+    if (draftOf === undefined) await bury(file, owner, SWEEP_MS, undefined);
+    else await rm(file, { force: true });
   }
 }
 

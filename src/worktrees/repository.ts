@@ -5,7 +5,7 @@ import { RookeryError } from "../domain/index.ts";
 import { didYouMean } from "../stdx/index.ts";
 import { failureOf, fromSystem, isDiskFull, noRepository } from "./failure.ts";
 import { WITHOUT_LFS, git, gitTry, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
-import { withLock } from "./lock.ts";
+import { sweepLocks, withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
 import { orAborted } from "./wait.ts";
 
@@ -71,6 +71,7 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
     identity: () => knowsWhoCommits(repository),
   };
   await hasCommits(repository);
+  await sweepLocks(commonDir).catch(() => undefined); // where nothing can be written, nothing needs a lock
   return repository;
 }
 
