@@ -1,12 +1,14 @@
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { newId } from "../../../domain/index.ts";
 import { openSqliteStore } from "../../../store/index.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../../testing/index.ts";
 import { appendNotices, openHttp, type HttpScene } from "../test-scene.ts";
 
 const SECONDS = 1_000;
 const EVENTS = 200_000;
+const MB = 1024 * 1024;
 
 let folder: TemporaryFolder;
 let scene: HttpScene;
@@ -82,3 +84,25 @@ it(
     await vi.waitFor(async () => expect((await scene.get("/v1/health")).json).toMatchObject({ streams: 0 }));
   },
 );
+
+it("reads no further for a reader that stalls than what its connection holds", { timeout: 60 * SECONDS }, async () => {
+  const sessionId = await scene.written(0);
+  const path = `/v1/sessions/${sessionId}/events`;
+  const quick = await reader(path);
+  const stalled = await reader(path);
+  stalled.response.pause();
+  const at = new Date().toISOString();
+  const text = "x".repeat(MB);
+  for (let head = 1; head <= 40; head += 1) {
+    const events = [{ type: "message.delta" as const, at, agent: "a", messageId: "m", text }];
+    await scene.store.append({ sessionId, id: newId("app"), expectedHead: head, events });
+  }
+  await vi.waitFor(() => expect(quick.last).toBe(41), 20 * SECONDS);
+  const { text: metrics } = await scene.get("/metrics");
+  const sent = Number(/^rookery_stream_bytes_total (\d+)$/m.exec(metrics)?.[1]);
+  expect(sent).toBeGreaterThan(40 * MB);
+  expect(sent).toBeLessThan(50 * MB);
+  stalled.response.resume();
+  await vi.waitFor(() => expect(stalled.last).toBe(41), 20 * SECONDS);
+  for (const { response } of [quick, stalled]) response.destroy();
+});
