@@ -82,10 +82,14 @@ export async function settleMerge(merging: Merging): Promise<MergeReport | undef
     await pen.write({ type: "merge.ended", mergeId, outcome: "merged", commit, tip });
     return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 };
   }
-  return inMergeQueue(repository, () => mergeNow(merging, mergeId, left), { signal });
+  return inMergeQueue(repository, () => mergeNow(merging, mergeId, { ...left, earlier: commit }), { signal });
 }
 
-async function mergeNow(merging: Merging, mergeId: string, { how, into, gate, message }: Wanted): Promise<MergeReport> {
+async function mergeNow(
+  merging: Merging,
+  mergeId: string,
+  { how, into, gate, message, earlier }: Wanted & { readonly earlier?: string | undefined },
+): Promise<MergeReport> {
   const { parts, pen, repository, signal } = merging;
   const { id, spec, worktree } = pen.state;
   const branch = worktree?.branch ?? "";
@@ -107,6 +111,7 @@ async function mergeNow(merging: Merging, mergeId: string, { how, into, gate, me
       message: message ?? messageFor(how, id, spec.title),
       ...gated,
       marker: parts.claim(),
+      earlier,
       prepared: async (commit) => {
         await pen.write({ type: "merge.prepared", mergeId, commit });
       },
