@@ -33,13 +33,13 @@ it(
       }).sort((a, b) => a.share - b.share);
       await using fleet = await openFleet();
       await fleet.start();
-      const told = await playWithKills(fleet, kills).catch((cause: unknown) => {
-        throw new Error(`ROOKERY_SEED=${SEED}, ${left} left: ${String(cause)}\n${fleet.printed()}`, { cause });
-      });
-      await fleet.stop();
-      await expectTheEnd(fleet, told).catch((cause: unknown) => {
-        throw new Error(`ROOKERY_SEED=${SEED}, ${left} left: ${String(cause)}\n${fleet.printed()}`, { cause });
-      });
+      try {
+        const told = await playWithKills(fleet, kills);
+        await fleet.stop();
+        await expectTheEnd(fleet, told);
+      } catch (cause) {
+        throw new Error(`ROOKERY_SEED=${SEED}, ${JSON.stringify(kills)}: ${String(cause)}`, { cause });
+      }
     }
   },
 );

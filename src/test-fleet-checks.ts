@@ -232,10 +232,10 @@ function expectNothingLeft({ home, processes }: Fleet): void {
   expect(listed(join(home, "ports"))).toEqual([]);
 }
 
-/** What a killed server left running is gone once the next one answers. */
+/** What a killed server left running is gone soon after the next one answers. */
 export async function expectSwept({ processes }: Fleet): Promise<void> {
-  const ofTheDead = () =>
-    processes((owner) => owner !== undefined && !existsSync(`/proc/${owner.split(".")[0] ?? ""}`));
+  const isDead = (owner: string) => !existsSync(`/proc/${owner.split(".")[0] ?? ""}`);
+  const ofTheDead = () => processes().filter(({ owner }) => owner !== undefined && isDead(owner));
   await vi.waitFor(() => expect(ofTheDead()).toEqual([]), { timeout: 5_000 });
 }
 

@@ -1,0 +1,49 @@
+/** What the model does for each task of the fleet, whichever program asks it. */
+import { join } from "node:path";
+import type { Voice } from "../../src/backends/contract/index.ts";
+import type { ModelRequest, Reply, Script } from "../../src/testing/index.ts";
+
+export interface Errand {
+  readonly id: string;
+  readonly agent: "claude" | "codex";
+  /** What is written into its worktree; an empty file is made by a command that needs a permission. */
+  readonly file: string;
+  readonly text: string;
+  /** Thinks for ever, until it is told to go on. */
+  readonly waits?: boolean;
+}
+
+export const GO_ON = "Nobody else needs you: go on now.";
+const THINKING: Reply = {
+  // Enough events that some text has arrived on every wire before the silence.
+  text: ["Thinking", ...Array<string>(9).fill("…")],
+  fault: { kind: "stall", afterEvents: 8 },
+};
+
+export function promptOf({ id }: Errand): string {
+  return `Please do the errand <${id}>.`;
+}
+
+export function modelOf(
+  errands: readonly Errand[],
+  voices: Readonly<Record<Errand["agent"], Voice>>,
+  repository: string,
+): Script {
+  return (request) => {
+    if (request.toolNames.length === 0) return { text: "A title" }; // titles, summaries and routing need no tools
+    const said = saidIn(request);
+    const errand = errands.find((each) => said.includes(promptOf(each)));
+    if (errand === undefined) return { text: "Nobody told me what to do." };
+    if (request.toolResults.length > 0) return { text: "Done." };
+    if (errand.waits === true && !said.includes(GO_ON)) return THINKING;
+    const file = join(repository, ".rookery", "worktrees", errand.id, errand.file);
+    const voice = voices[errand.agent];
+    return {
+      toolCalls: [errand.text === "" ? voice.permissionCall({ file }) : voice.writeCall({ file, text: errand.text })],
+    };
+  };
+}
+
+function saidIn({ messages }: ModelRequest): string {
+  return messages.map(({ role, text }) => (role === "user" ? text : "")).join("\n");
+}
