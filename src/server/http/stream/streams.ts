@@ -8,6 +8,8 @@ import { Channel, type Source } from "./channel.ts";
 /** Comments that keep a connection from looking dead. */
 export const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 1_000;
+/** In bytes: of what came a moment ago there is less. */
+const LARGE = 16 * 1024;
 
 export interface StreamOptions {
   /** Streams of the same name are the same log. */
@@ -80,6 +82,7 @@ export class Streams {
       this.sentEvents += piece.count;
       this.sentBytes += piece.bytes.length;
       if (!response.write(piece.bytes)) await drained(response, signal);
+      if (piece.bytes.length >= LARGE) await others();
     }
   }
 
@@ -113,6 +116,11 @@ const HEAD = {
 function lastWords(error: unknown): string {
   const gone = isRookeryError(error, "session_not_found") || isRookeryError(error, "task_not_found");
   return `event: ${gone ? "gone" : "failed"}\ndata: ${JSON.stringify(problemOf(error))}\n\n`;
+}
+
+/** As long as a connection takes all at once, a drain comes before anything else does: nobody else would be heard. */
+function others(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
