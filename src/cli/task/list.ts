@@ -8,6 +8,7 @@ import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import type { TaskDoor } from "./door.ts";
 import { allTasks } from "./find.ts";
 import { showLive } from "./live.ts";
+import { sizeOf } from "./size.ts";
 import { tableOf } from "./table.ts";
 
 const DEFAULT_LIMIT = 20;
@@ -33,7 +34,7 @@ export async function listTasks({ io, options }: Call, door: TaskDoor): Promise<
   } else if (isLively(io.stdout, io.env) && !isSet(options, "once")) {
     await showLive({ io, door, tasks, read });
   } else {
-    const width = io.stdout.isTTY === true ? io.stdout.columns : undefined;
+    const width = io.stdout.isTTY === true ? sizeOf(io.stdout).width : undefined;
     await print(io, `${tableOf(tasks, { width }).join("\n")}\n`);
   }
   return EXIT.done;

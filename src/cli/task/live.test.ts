@@ -54,6 +54,14 @@ describe("the live table", () => {
     expect(frames()[0]?.split("\n").length).toBeLessThanOrEqual(12);
   });
 
+  it("takes a terminal that does not know its size for a usual one", async () => {
+    Object.assign(io.stdout, { columns: 0, rows: 0 });
+    const watching = watch();
+    await vi.waitFor(() => expect(io.text()).toMatch(/\nb +.*queued/));
+    io.person.write("q");
+    await watching;
+  });
+
   it("ends in words where the tasks cannot be followed", async () => {
     vi.spyOn(door.tasks, "follow").mockImplementation(() => {
       throw new Error("the server is gone");

@@ -5,6 +5,7 @@ import { coloured, plain } from "../paint.ts";
 import { shortened } from "./cells.ts";
 import type { TaskDoor } from "./door.ts";
 import { watchKeys } from "./keys.ts";
+import { sizeOf } from "./size.ts";
 import { tableOf } from "./table.ts";
 
 export interface Live {
@@ -56,7 +57,7 @@ function drawn(io: Io): { draw(tasks: readonly TaskView[], since: number): void 
   let height = 0;
   return {
     draw(tasks, since) {
-      const { columns: width = 80, rows = 24 } = io.stdout;
+      const { width, height: rows } = sizeOf(io.stdout);
       const lines = tableOf(tasks, { width: width - 1, paint, since });
       const room = Math.max(3, rows - 2);
       const shown = lines.length <= room ? lines : lines.slice(0, room - 1);
