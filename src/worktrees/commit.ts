@@ -27,13 +27,25 @@ export async function commitAll(
   const unmerged = unmergedIn(status.split("\0"));
   if (unmerged.length > 0) throw underWay(worktree, unmerged);
   await repository.identity();
-  const without = leave.map((path) => `:(top,exclude,literal)${path}`);
+  const without = (await unignored(repository, leave, at)).map((path) => `:(top,exclude,literal)${path}`);
   await repository.git(["add", "--all", "--", ":/", ...without], at);
   if ((await repository.gitTry(["diff", "--cached", "--quiet"], at)).code === 0) return undefined;
   const settings = ["-c", "commit.gpgSign=false", "-c", "commit.verbose=false"];
   const how = ["--quiet", "--no-verify", "--cleanup=whitespace", "--file=-"];
   await repository.git([...settings, "commit", ...how], { ...at, input: message.replaceAll("\0", "") });
   return repository.git(["rev-parse", "HEAD"], at);
+}
+
+/** Git takes the name of an ignored file for a wish to add it, and refuses, although it is named to be left out (2.39). */
+async function unignored(
+  repository: Repository,
+  paths: readonly string[],
+  at: { readonly cwd: string; readonly signal?: AbortSignal | undefined },
+): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const { stdout } = await repository.gitTry(["check-ignore", "-z", "--stdin"], { ...at, input: paths.join("\0") });
+  const ignored = new Set(stdout.split("\0"));
+  return paths.filter((path) => !ignored.has(path));
 }
 
 function underWay({ path }: Worktree, files: readonly string[]): RookeryError {

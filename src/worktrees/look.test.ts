@@ -128,6 +128,15 @@ it("what an agent left is committed whole, without hooks or signatures, and with
   expect(await commitsOf(worktree, repository)).toHaveLength(1);
 });
 
+it("what is to be left out is, whether or not git ignores it, and whether or not it is there", async () => {
+  await using scene = await openScene({ "a.txt": "one\n", ".gitignore": ".env\n" });
+  const { user, repository } = scene;
+  const worktree = await lease(scene);
+  for (const name of [".env", ".env.local", "new.txt"]) await writeFile(join(worktree.path, name), "x\n");
+  await commitAll(worktree, repository, { message: "New", leave: [".env", ".env.local", "missing"] });
+  expect(await user.git("show", "--name-only", "--format=", "rookery/t1")).toBe("new.txt");
+});
+
 it("nothing is committed in the middle of a merge, or by nobody", async () => {
   await using scene = await openScene();
   const { user, repository } = scene;
