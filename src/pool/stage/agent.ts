@@ -52,8 +52,8 @@ function turnOf(
   if (session.resumed !== undefined) return session.resumed;
   const isGiven = session.state.turns > turns;
   if (isGiven && session.state.lastOutcome?.status === "done" && before.said === undefined) return undefined;
-  const words = isGiven ? goOnWords(pen.state) : firstWords(pen.state, stage, session.state.turns > 0);
-  return session.prompt(words, { signal });
+  const words = firstWords(pen.state, stage, turns > 0);
+  return session.prompt(isGiven ? goOnWords(pen.state, words) : words, { signal });
 }
 
 /** The newest that the task has with this agent, also one that was opened just before its process died. */

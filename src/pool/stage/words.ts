@@ -20,11 +20,11 @@ export function firstWords(state: TaskState, stage: Extract<Stage, { kind: "agen
   );
 }
 
-/** Its turn came to no end: the process died, or a person stopped it. */
-export function goOnWords({ spec, said }: TaskState): string {
+/** Its turn came to no end: the process died, or a person stopped it. It may be that it never heard what it was told. */
+export function goOnWords({ said }: TaskState, first: string): string {
   if (said !== undefined) return said;
   return (
     "You were interrupted before you were done. Look at what is there already, do not do again what is done, and " +
-    `finish the task. It was:\n\n${spec.prompt}`
+    `finish. This is what you were told:\n\n${first}`
   );
 }
