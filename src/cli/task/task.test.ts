@@ -154,7 +154,6 @@ describe("show", () => {
       /^stage +check \(of coder → check\)$/m,
       /^worktree +\/repo\/\.rookery\/worktrees\/a$/m,
       /^branch +rookery\/a, from main \(012345678\)$/m,
-      /^port +4000$/m,
       /^needs +b$/m,
       /^session +ses_1 \(coder\)$/m,
       /^merge +merge into main: conflicts$/m,
@@ -163,7 +162,10 @@ describe("show", () => {
     ]) {
       expect(text).toMatch(line);
     }
+    expect(text).not.toMatch(/^port/m); // it was this task's until it ended
     expect(JSON.parse((await shown(showTask, ["a"], { json: true }))[1])).toEqual(door.views[0]);
+    door.change("a", { status: "running" });
+    expect((await shown(showTask, ["a"]))[1]).toMatch(/^port +4000$/m);
   });
 
   it("says what it asks, whole, and what to type", async () => {
