@@ -55,7 +55,6 @@ const PACKAGES: Record<string, readonly string[]> = {
   "smol-toml": ["config"],
   hono: ["server"],
   "@hono/node-server": ["server"],
-  "@hono/zod-openapi": ["server"],
   "openapi-fetch": ["client"],
   "eventsource-parser": ["client"],
   "@modelcontextprotocol/sdk": ["mcp", "acp", "testing"],
