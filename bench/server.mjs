@@ -18,7 +18,7 @@ const MANY = 32;
 
 export async function run({ quick = false } = {}) {
   return [
-    ...(await delivering({ total: quick ? 20_000 : 100_000, rounds: quick ? 2 : 5 })),
+    ...(await delivering({ total: quick ? 20_000 : 50_000, rounds: quick ? 2 : 5 })),
     ...(await besideAStalledOne({ total: quick ? 20_000 : 100_000, rounds: quick ? 2 : 9 })),
     ...(await comingBack({ total: quick ? 100_000 : 1_000_000, times: quick ? 20 : 100 })),
     ...(await idle({ count: quick ? 100 : 1_000 })),

@@ -22,8 +22,13 @@ const peers = installed();
 const has = (flag) => process.argv.includes(flag);
 const quick = has("--quick");
 
-const rows = [...(await besideSandboxAgent()), ...(await besideAcpx()), ...(await besideOpencode())];
-if (!has("--peers")) for (const run of [server, worktrees, pool]) rows.push(...(await run({ quick })));
+const parts = { "sandbox-agent": besideSandboxAgent, acpx: besideAcpx, opencode: besideOpencode };
+if (!has("--peers")) Object.assign(parts, { "the server": server, worktrees, "the pool": pool });
+const rows = [];
+for (const [name, run] of Object.entries(parts)) {
+  process.stderr.write(`Measuring ${name}…\n`); // the whole takes minutes
+  rows.push(...(await run({ quick })));
+}
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 const names = Object.entries(peers).map(([name, peer]) => `${name} ${peer.version}`);
@@ -33,51 +38,53 @@ if (has("--markdown")) console.log(asMarkdown(title, rows));
 else print(title, rows);
 
 async function besideSandboxAgent() {
-  const [total, rounds] = quick ? [20_000, 2] : [100_000, 5];
   const { program } = peers["sandbox-agent"];
-  let agent;
-  const ours = (folder) => {
-    agent = burst(folder, total);
-    return startRookery({ folder, toml: asAgent(agent) });
+  const rounds = quick ? 2 : 5;
+  const to = async (readers, total) => {
+    let agent;
+    const ours = (folder) => {
+      agent = burst(folder, total);
+      return startRookery({ folder, toml: asAgent(agent) });
+    };
+    const theirs = (folder) => startSandboxAgent({ folder, agent, program });
+    const measured = { readers, rounds, said: () => agent, target: 2 };
+    return beside("an agent's texts", "sandbox-agent", { ours, theirs, ...measured });
   };
-  const theirs = (folder) => startSandboxAgent({ folder, agent, program });
-  return beside("an agent's texts", "sandbox-agent", { ours, theirs, rounds, said: () => agent, target: 2 });
+  return [...(await to(1, quick ? 20_000 : 100_000)), ...(await to(MANY, quick ? 10_000 : 30_000))];
 }
 
 /** opencode takes no agent but its own, so both drive the same scripted model instead. */
 async function besideOpencode() {
-  const [total, rounds] = quick ? [2_000, 1] : [10_000, 3];
   const { program } = peers.opencode;
-  const model = await talkative(total);
+  const model = await talkative(quick ? 1_000 : 5_000);
   const ours = (folder) => startRookery({ folder, toml: OWN_AGENT, extra: model.env });
   const theirs = (folder) => startOpencode({ folder, model, program });
+  const to = (readers) => {
+    const measured = { readers, rounds: quick ? 1 : 3, said: () => model };
+    return beside("a model's texts", "opencode", { ours, theirs, ...measured });
+  };
   try {
-    return await beside("a model's texts", "opencode", { ours, theirs, rounds, said: () => model });
+    return [...(await to(1)), ...(await to(MANY))];
   } finally {
     await model.close();
   }
 }
 
-function beside(what, peer, { ours, theirs, rounds, said, target }) {
+function beside(what, peer, { ours, theirs, readers, rounds, said, target }) {
   return within(ours, (rookery) =>
     within(theirs, async (other) => {
       for (const one of [rookery, other]) await deliver(one, said(), { readers: 1 }); // warm
-      const rows = [];
-      for (const readers of [1, MANY]) {
-        const measure = (one) => deliver(one, said(), { readers });
-        const [mine, its] = await inTurns(rounds, [rookery, other], measure);
-        const way = `${what} to ${to(readers)}`;
-        const times = rateOf(mine) / rateOf(its);
-        const aim = target === undefined ? {} : { target: `≥ ${target}× ${peer}`, ok: times >= target };
-        rows.push(
-          { name: `${peer}: ${way}`, value: rateOf(its), unit: "texts/s" },
-          { name: `${peer}: lost on the way`, value: none(its).value, unit: "%" },
-          { name: `rookery, through the log: ${way}`, value: rateOf(mine), unit: "texts/s" },
-          { name: "rookery: lost or out of order on the way", ...none(mine) },
-          { name: `rookery beside ${peer}`, value: times, unit: "×", ...aim },
-        );
-      }
-      return rows;
+      const [mine, its] = await inTurns(rounds, [rookery, other], (one) => deliver(one, said(), { readers }));
+      const way = `${what} to ${to(readers)}`;
+      const times = rateOf(mine) / rateOf(its);
+      const aim = target === undefined ? {} : { target: `≥ ${target}× ${peer}`, ok: times >= target };
+      return [
+        { name: `${peer}: ${way}`, value: rateOf(its), unit: "texts/s" },
+        { name: `${peer}: lost on the way`, value: none(its).value, unit: "%" },
+        { name: `rookery, through the log: ${way}`, value: rateOf(mine), unit: "texts/s" },
+        { name: "rookery: lost or out of order on the way", ...none(mine) },
+        { name: `rookery beside ${peer}`, value: times, unit: "×", ...aim },
+      ];
     }),
   );
 }

@@ -9,13 +9,23 @@ const START_MS = 60_000;
 const LEAVE_MS = 3_000;
 const MAX_WORDS = 2_000;
 
+const running = new Set();
+process.once("exit", () => {
+  for (const pid of running) signal(pid, "SIGKILL");
+});
+for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => process.exit(1));
+
 /** In a group of its own, which is killed with all that is left in it. */
 export function started([file, ...args], { cwd, env, output = "ignore" }) {
   const child = spawn(file, args, { cwd, env, stdio: ["ignore", output, "pipe"], detached: true });
   let words = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (words = (words + text).slice(-MAX_WORDS)));
   const ended = once(child, "exit");
-  ended.catch(() => undefined);
+  running.add(child.pid);
+  ended.then(
+    () => running.delete(child.pid),
+    () => running.delete(child.pid), // it could not be started
+  );
   return {
     pid: child.pid,
     stdout: child.stdout,
