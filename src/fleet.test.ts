@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { expectSwept, expectTheEnd } from "./test-fleet-checks.ts";
 import { openFleet, type Fleet, type Told } from "./test-fleet.ts";
 
-/** `npm run soak` asks for 200. */
+/** `npm run soak` asks for 50. */
 const KILLS = Number(process.env["ROOKERY_KILLS"] ?? 6);
 /** Of one story: more, and it would mostly be starting. */
 const KILLS_OF_A_STORY = 6;

@@ -61,14 +61,14 @@ export async function playStory({ url, token, repository, signal, tell = () => {
     return data?.requests.find((request) => request.requestId === requestId)?.title ?? "(answered already)";
   }
 
-  async function merged(id, how) {
+  /** Acts until it is as it should be; where something else is being done with the task, looks again when that is over. */
+  async function reach(id, holds, act) {
     for (;;) {
       const next = log.next();
-      const { merge } = await show(id);
-      if (merge?.outcome !== undefined) return merge;
-      const report = await again(() => tasks.merge(id, { how })).catch(only("task_state")); // it is being merged already
-      if (report !== undefined) continue;
-      await next;
+      const view = await show(id);
+      if (holds(view)) return view;
+      const acted = await again(act).catch(only("task_state"));
+      if (acted === undefined) await next;
     }
   }
 
@@ -76,7 +76,8 @@ export async function playStory({ url, token, repository, signal, tell = () => {
   async function mergedAsPredicted(id, how) {
     const before = await show(id);
     const predicted = before.merge === undefined ? await again(() => tasks.predictMerge(id, { how })) : undefined;
-    const merge = await merged(id, how);
+    const isOver = (view) => view.merge?.outcome !== undefined;
+    const { merge } = await reach(id, isOver, () => tasks.merge(id, { how }));
     if (predicted !== undefined) {
       assert.equal(predicted.outcome, merge.outcome, `${id} was not merged as predicted`);
       assert.deepEqual(predicted.conflicts, merge.conflicts ?? []);
@@ -99,16 +100,11 @@ export async function playStory({ url, token, repository, signal, tell = () => {
     await answered("audit", { decision: "allow" });
 
     await until("languages", ({ lastLine }) => lastLine === "Wait until the words of de are checked");
-    const stopped = await again(async () => {
-      const view = await tasks.show("languages");
-      return view.status === "stopped" ? view : tasks.stop("languages", { reason: "its words are being checked" });
-    });
-    expectStatus(stopped, "stopped");
+    const reason = "its words are being checked";
+    const stopped = await reach("languages", isStopped, () => tasks.stop("languages", { reason }));
     tell(`languages is stopped: ${stopped.message}`);
-    await again(async () => {
-      const view = await tasks.show("languages");
-      if (view.status === "stopped") await tasks.resume("languages", { prompt: "The words are checked: go on." });
-    });
+    const prompt = "The words are checked: go on.";
+    await reach("languages", isNotStopped, () => tasks.resume("languages", { prompt }));
     const resumed = await done("languages");
     assert.equal(resumed.worktree.path, stopped.worktree.path);
     assert.deepEqual(resumed.sessions, stopped.sessions);
@@ -128,13 +124,11 @@ export async function playStory({ url, token, repository, signal, tell = () => {
     const refused = await mergedAsPredicted("everyone", "merge");
     const nothing = await mergedAsPredicted("audit", "merge");
 
-    const isRemoved = async () => (await show("experiment")).removed;
     const refusal = await again(() => tasks.remove("experiment")).catch(only("worktree_unmerged", "task_not_found"));
     assert.ok(refusal === undefined, "what was not merged was removed, although nobody forced it");
     tell("experiment has work that is merged nowhere, so it is only removed by force");
-    while (!(await isRemoved())) {
-      await again(() => tasks.remove("experiment", { force: true })).catch(only("task_state"));
-    }
+    const isRemoved = ({ removed }) => removed;
+    await reach("experiment", isRemoved, () => tasks.remove("experiment", { force: true }));
 
     const wanted = { cwd: repository, quota: 0 };
     const promised = await again(() => tasks.collect({ ...wanted, dryRun: true }));
@@ -219,6 +213,9 @@ function wordsOf(id, { how, into, outcome, conflicts = [] }) {
 function isEnded({ status }) {
   return status === "done" || status === "failed" || status === "stopped";
 }
+
+const isStopped = ({ status }) => status === "stopped";
+const isNotStopped = (view) => !isStopped(view);
 
 function expectStatus(view, status) {
   assert.equal(view.status, status, `${view.id} is ${view.status}: ${view.message}`);
