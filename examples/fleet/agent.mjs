@@ -1,7 +1,7 @@
 // A scripted coding agent that speaks ACP on stdio: node agent.mjs coder|reviewer
 // It needs no model: a prompt says "recipe: NAME", and what that is stands in recipes.mjs. What it was told in a session
 // it keeps in $FLEET_NOTES, so that it goes on after it was killed, and there it notes each piece of work that it did.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -19,6 +19,8 @@ const fileOf = (id) => join(notes, "sessions", `${id}.json`);
 const keep = (id) => writeFileSync(fileOf(id), JSON.stringify(sessions.get(id)));
 
 mkdirSync(join(notes, "sessions"), { recursive: true });
+// As real agents leave a server running that they started: whoever ends the agent has to end this too.
+spawn("sleep", ["1000"], { stdio: "ignore", detached: true }).unref();
 
 const server = serveAgent({
   transport: streamTransport(process.stdin, process.stdout),
