@@ -20,6 +20,8 @@ it("lists the agents, with the programs they need", async () => {
   const { json } = await scene.get("/v1/agents");
   expect(json.agents).toContainEqual(expect.objectContaining({ name: "anthropic", backend: "api", isDefault: true }));
   expect(json.agents.find(({ name }) => name === "codex")).toHaveProperty("program.program", "codex");
+  const nowhere = await scene.get("/v1/agents?cwd=%2Fnothing%2Fhere");
+  expect(nowhere).toMatchObject({ status: 422, json: { code: "cwd_missing" } });
 });
 
 it("opens a session, takes a prompt, and tells what came of it in pages and in a stream", async () => {
@@ -60,7 +62,10 @@ it("lists what waits for a person, and takes the answer", async () => {
   expect(request).toMatchObject({ sessionId: id, kind: "permission", tool: "bash", input: { command: "echo hi" } });
   const path = `/v1/sessions/${id}/requests/${request?.requestId ?? ""}`;
   expect(await scene.post(path, { action: "accept" })).toMatchObject({ status: 400, json: { code: "usage" } });
-  expect(await scene.post(path, { decision: "maybe" })).toMatchObject({ status: 400, json: { code: "input_invalid" } });
+  expect(await scene.post(path, { decision: "maybe" })).toMatchObject({
+    status: 400,
+    json: { code: "input_invalid", at: "body.decision", detail: expect.stringContaining('"allow"|"deny"') },
+  });
   expect((await scene.post(`${path}x`, { decision: "deny" })).json).toMatchObject({ code: "request_not_found" });
   expect((await scene.post(path, { decision: "allow" })).status).toBe(200);
   await vi.waitFor(async () =>

@@ -9,6 +9,8 @@ const MB = 1024 * 1024;
 export const MAX_BODY = MB;
 /** As much as an input may have, and what escaping it takes. */
 export const MAX_PROMPT_BODY = 10 * MB;
+/** What is nested much more deeply can be read, but not written down: that takes the stack. */
+const MAX_DEPTH = 100;
 
 export function readParams(route: Route, given: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
   return check(z.strictObject(route.params ?? {}), given, "path");
@@ -16,7 +18,7 @@ export function readParams(route: Route, given: Readonly<Record<string, string>>
 
 export function readQuery(route: Route, search: URLSearchParams): Readonly<Record<string, unknown>> {
   const shape = route.query ?? {};
-  const given: Record<string, unknown> = {};
+  const given = Object.create(null) as Record<string, unknown>; // so that `__proto__` is a key like any other
   for (const key of new Set(search.keys())) {
     const values = search.getAll(key);
     given[key] = takesMany(shape, key) || values.length > 1 ? values : values[0];
@@ -74,6 +76,12 @@ function refuseOtherThanJson({ headers }: IncomingMessage): void {
 }
 
 function parse(bytes: Buffer): unknown {
+  const value = parseJson(bytes);
+  if (!isDeeper(value, MAX_DEPTH)) return value;
+  throw new Refusal("malformed", `the body is nested more than ${MAX_DEPTH} times`, { at: "body" });
+}
+
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
@@ -82,22 +90,33 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
+}
+
 function check<T>(schema: z.ZodType<T>, given: unknown, place: string): T {
   const { data, error } = schema.safeParse(given);
-  const [issue] = error?.issues ?? [];
-  if (issue === undefined) return data as T;
-  const at = [place, ...deepest(issue)].join(".");
+  const [first] = error?.issues ?? [];
+  if (first === undefined) return data as T;
+  const issue = closest(first);
+  const at = [place, ...placeOf(issue)].join(".");
   throw new Refusal("malformed", `${at}: ${messageOf(issue)}`, { at });
 }
 
-/** Of a union, the place within the alternative that came furthest. */
-function deepest(issue: z.core.$ZodIssue): string[] {
+/** Of a union, what is wrong with the alternative that has the least wrong with it. */
+function closest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union") return issue;
+  const [best] = [...issue.errors].sort((one, other) => one.length - other.length);
+  const [inner] = best ?? [];
+  return inner === undefined ? issue : closest({ ...inner, path: [...issue.path, ...inner.path] });
+}
+
+function placeOf(issue: z.core.$ZodIssue): string[] {
   const own = issue.path.map(String);
-  if (issue.code === "unrecognized_keys") return [...own, ...issue.keys.slice(0, 1)];
-  return own;
+  return issue.code === "unrecognized_keys" ? [...own, ...issue.keys.slice(0, 1)] : own;
 }
 
 function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") return "there is no such field";
-  return issue.message;
+  return issue.code === "unrecognized_keys" ? "there is no such field" : issue.message;
 }

@@ -110,6 +110,9 @@ describe("paths and methods", () => {
     ["/v1/sessions?status=gone", 400],
     ["/v1/sessions?cwd=relative", 400],
     ["/v1/sessions?agent=a&agent=b", 400],
+    ["/v1/sessions?__proto__=a", 400],
+    ["/v1/sessions?cwd=%2Ftmp%2F%00", 400],
+    ["/v1/agents?cwd=%2Ftmp%2F%00", 400],
   ])("GET %s is answered %i, as a problem", async (path, status) => {
     const answer = await scene.raw(GET(path, host(), bearer()));
     expect(statusOf(answer)).toBe(status);
@@ -154,6 +157,15 @@ describe("bodies", () => {
     ["with a wrong type deep in it", '{"prompt":"x","budget":{"usd":"1"}}', {}, 400, "body.budget.usd"],
     ["with an id that is a path", '{"prompt":"x","id":"../../etc"}', {}, 400, "body.id"],
     ["with a relative folder", '{"prompt":"x","cwd":"."}', {}, 400, "body.cwd"],
+    ["with a folder that no system has", '{"prompt":"x","cwd":"/tmp/\\u0000"}', {}, 400, "body.cwd"],
+    ["with a base that no command can be given", '{"prompt":"x","base":"a\\u0000b"}', {}, 400, "body.base"],
+    [
+      "too deep to be written down",
+      `{"prompt":"x","budget":${"[".repeat(50_000)}${"]".repeat(50_000)}}`,
+      {},
+      400,
+      "body",
+    ],
     ["that would change prototypes", '{"prompt":"x","__proto__":{"id":"a"}}', {}, 400, "body.__proto__"],
   ])("%s: refused, and where", async (_, body, headers, status, at) => {
     const answer = await post("/v1/tasks", body, headers);

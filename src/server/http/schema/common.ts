@@ -28,8 +28,18 @@ export const PendingSchema = z.object({
   pending: z.literal(true).describe("It goes on: ask again with the same Idempotency-Key."),
 });
 
+/** No file and no argument of a command has a NUL: it is refused here, where its place can be told. */
+const hasNoNul = (value: string): boolean => !value.includes("\0");
+
+export function words(longest: number): z.ZodString {
+  return z.string().min(1).max(longest).refine(hasNoNul, "expected no NUL character");
+}
+
+/** Of an agent, a model, a branch. */
+export const Name = words(200);
+
 /** A folder of the server's machine: a relative one would be relative to where it happens to run. */
-export const Folder = z.string().min(1).max(4_096).refine(isAbsolute, "expected an absolute path");
+export const Folder = words(4_096).refine(isAbsolute, "expected an absolute path");
 
 export const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "expected a session's id");
 export const RequestId = z.string().min(1).max(512);

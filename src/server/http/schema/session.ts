@@ -1,7 +1,7 @@
 /** Sessions as they go over the wire. */
 import { z } from "zod";
 import { InputPart, PermissionPolicy, SessionEvent, ToolKind, type SessionSummary } from "../../../domain/index.ts";
-import { Folder, UsageSchema } from "./common.ts";
+import { Folder, Name, UsageSchema } from "./common.ts";
 
 export const SESSION_STATUSES = ["idle", "running", "waiting", "closed", "copying", "parked"] as const;
 
@@ -32,11 +32,9 @@ export const SessionListSchema = z.object({
   next: z.string().optional().describe("Give it as `before` for the next page."),
 });
 
-const name = z.string().min(1).max(200);
-
 export const OpenSessionBody = z.strictObject({
-  agent: name.optional().describe("The default one if not said."),
-  model: name.optional(),
+  agent: Name.optional().describe("The default one if not said."),
+  model: Name.optional(),
   cwd: Folder.optional().describe("A folder of the server's machine."),
   permissions: PermissionPolicy.optional(),
   title: z.string().max(1_000).optional(),

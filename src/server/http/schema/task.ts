@@ -11,7 +11,7 @@ import {
   TaskId,
   type TaskView,
 } from "../../../domain/index.ts";
-import { Folder, UsageSchema } from "./common.ts";
+import { Folder, Name, UsageSchema, words } from "./common.ts";
 
 export const TaskSchema: z.ZodType<TaskView> = z.object({
   id: z.string(),
@@ -66,22 +66,20 @@ export const TaskListSchema = z.object({
   next: z.string().optional().describe("Give it as `before` for the next page."),
 });
 
-const name = z.string().min(1).max(200);
-
 export const StartTaskBody = z.strictObject({
   prompt: z.string().min(1),
   id: TaskId.optional().describe("Made from the prompt if not said."),
   title: z.string().max(1_000).optional(),
   cwd: Folder.optional().describe("Any folder of the repository, on the server's machine."),
-  agent: name.optional(),
-  model: name.optional(),
+  agent: Name.optional(),
+  model: Name.optional(),
   permissions: PermissionPolicy.optional(),
-  base: name.optional().describe("A branch, tag or commit; what is checked out if not said."),
+  base: Name.optional().describe("A branch, tag or commit; what is checked out if not said."),
   priority: z.int().min(-1000).max(1000).optional().describe("The greater, the sooner."),
   needs: z.array(TaskId).max(1_000).optional().describe("Tasks that must be done first."),
   retries: z.int().min(0).max(100).optional(),
   budget: Budget.optional(),
-  pipeline: name.optional().describe("A pipeline of rookery.toml; the agent alone if not said."),
+  pipeline: Name.optional().describe("A pipeline of rookery.toml; the agent alone if not said."),
 });
 
 export const StopTaskBody = z.strictObject({ reason: z.string().max(1_000).optional() });
@@ -93,12 +91,12 @@ export const ResumeTaskBody = z.strictObject({
 
 export const MergeTaskBody = z.strictObject({
   how: MergeHow.optional(),
-  into: name.optional().describe("A branch; the base of the task if not said."),
+  into: Name.optional().describe("A branch; the base of the task if not said."),
   gate: z
     .union([z.string().min(1).max(10_000), z.literal(false)])
     .optional()
     .describe("A command that must pass on the result; the configured one if not said, none for false."),
-  message: z.string().max(100_000).optional(),
+  message: words(100_000).optional(),
   dryRun: z.boolean().optional().describe("Only say what would happen."),
 });
 
