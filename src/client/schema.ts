@@ -1174,6 +1174,7 @@ export interface components {
             base: string;
             baseCommit: string;
             port?: number;
+            copied?: string[];
             anew: boolean;
         } | {
             seq: number;
@@ -1204,6 +1205,7 @@ export interface components {
             attempt: number;
             sessionId?: string;
             turns?: number;
+            turnId?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -1267,6 +1269,7 @@ export interface components {
             type: "merge.prepared";
             mergeId: string;
             commit: string;
+            tip?: string;
         } | {
             seq: number;
             /** Format: date-time */

@@ -26,6 +26,8 @@ export interface SessionState {
   readonly turns: number;
   readonly turn: RunningTurn | undefined;
   readonly lastOutcome: TurnOutcome | undefined;
+  /** Whose outcome that is. */
+  readonly lastTurnId: string | undefined;
   readonly queue: readonly QueuedInput[];
   /** Requests of the running turn, answered or not, until it ends or is parked; and those that no turn made, until they are answered. */
   readonly requests: readonly Request[];
@@ -118,6 +120,7 @@ export function emptyState(id: string): SessionState {
     turns: 0,
     turn: undefined,
     lastOutcome: undefined,
+    lastTurnId: undefined,
     queue: [],
     requests: [],
     requestCount: 0,
@@ -186,6 +189,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         ...state,
         turn: undefined,
         lastOutcome: event.outcome,
+        lastTurnId: event.turnId,
         requests: state.requests.filter(isOfNoTurn),
         tools: state.tools.filter(isOfNoTurn),
       };

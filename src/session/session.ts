@@ -47,6 +47,13 @@ export interface SessionParts {
 /** How often a running turn looks whether its session was closed elsewhere. */
 const WATCH_MS = 250;
 
+interface Starting {
+  readonly turnId?: string;
+  /** Of an input that waited. */
+  readonly inputId?: string;
+  readonly signal?: AbortSignal;
+}
+
 interface Running {
   readonly controller: AbortController;
   readonly turn: Turn;
@@ -121,12 +128,15 @@ export class Session implements AsyncDisposable {
     return tools === undefined ? input : expandPrompt(input, { tools, store: this.#parts.store, signal });
   }
 
-  /** Starts a turn. Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`. */
-  prompt(input: string | readonly InputPart[], options: { signal?: AbortSignal } = {}): Turn {
+  /**
+   * Starts a turn, of an id that its caller knows beforehand if one is given.
+   * Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`.
+   */
+  prompt(input: string | readonly InputPart[], options: { signal?: AbortSignal; turnId?: string } = {}): Turn {
     const parts = asInput(input);
     this.#refuseIfClosed();
     this.#refuseIfBusy();
-    return this.#start(parts, undefined, options.signal);
+    return this.#start(parts, options);
   }
 
   /** Takes an input for later: at once if idle, else when the running turn has ended. Resolves with the input's id. */
@@ -216,8 +226,7 @@ export class Session implements AsyncDisposable {
     await owned[Symbol.asyncDispose]();
   }
 
-  #start(input: InputPart[], inputId?: string, signal?: AbortSignal): Turn {
-    const turnId = newId("trn", this.#parts.clock.now());
+  #start(input: InputPart[], { inputId, signal, turnId = newId("trn", this.#parts.clock.now()) }: Starting = {}): Turn {
     return this.#run(
       turnId,
       () => {
@@ -285,7 +294,7 @@ export class Session implements AsyncDisposable {
     const next = this.state.queue[0];
     const busy = this.#running !== undefined || this.#changing !== undefined;
     if (next === undefined || busy || this.#letGo || this.state.closed || this.#parts.driver.isLost) return;
-    this.#start([...next.input], next.inputId);
+    this.#start([...next.input], { inputId: next.inputId });
   }
 
   #noticeResumption({ id, parkedUntil }: RunningTurn): void {

@@ -29,6 +29,8 @@ export const taskEventBodies = once(() => ({
     base: z.string(),
     baseCommit: z.string(),
     port: z.int().optional(),
+    /** Of the user's, brought into it: they are not the task's to commit. */
+    copied: z.array(z.string()).optional(),
     /** It needs its set-up; if not, it is as it was, but for the port. */
     anew: z.boolean(),
   }),
@@ -40,9 +42,10 @@ export const taskEventBodies = once(() => ({
     stage: z.int().nonnegative(),
     name: z.string(),
     attempt: z.int().positive(),
-    /** Of an agent's stage: where it works, and how many turns there were before. */
+    /** Of an agent's stage: where it works, how many turns there were before, and the one that is its own. */
     sessionId: z.string().optional(),
     turns: z.int().nonnegative().optional(),
+    turnId: z.string().optional(),
   }),
   "stage.ended": z.strictObject({
     stage: z.int().nonnegative(),
@@ -65,7 +68,12 @@ export const taskEventBodies = once(() => ({
     message: z.string().optional(),
   }),
   /** What is about to become the head of the branch: whoever finds it there knows that it was done. */
-  "merge.prepared": z.strictObject({ mergeId: z.string(), commit: z.string() }),
+  "merge.prepared": z.strictObject({
+    mergeId: z.string(),
+    commit: z.string(),
+    /** What the task's own branch was then. */
+    tip: z.string().optional(),
+  }),
   "merge.ended": z.strictObject({
     mergeId: z.string(),
     outcome: MergeOutcome,

@@ -99,10 +99,38 @@ describe("the state of a task", () => {
       { type: "task.ended", outcome: "failed" },
       { type: "task.queued", why: "resumed", prompt: "so" },
     );
-    expect(failed).toMatchObject({ stage: 1, attempts: {}, retried: 0, said: "so" });
+    expect(failed).toMatchObject({ stage: 0, mends: 0, attempts: {}, retried: 0, said: "so" });
+    expect(failed.current).toBeUndefined();
+    const wordless = fold(...at, { type: "task.ended", outcome: "failed" }, { type: "task.queued", why: "resumed" });
+    expect(wordless).toMatchObject({ stage: 1, attempts: {}, current: { stage: 1, attempt: 1 } });
     const done = fold(...at, { type: "task.ended", outcome: "done" }, { type: "task.queued", why: "resumed" });
     expect(done).toMatchObject({ stage: 0, attempts: {} });
     expect(done.current).toBeUndefined();
+  });
+
+  it("keeps what a person said until an agent was told, and no longer", () => {
+    const resumed: TaskEventBody = { type: "task.queued", why: "resumed", prompt: "so" };
+    const ended: TaskEventBody = { type: "task.ended", outcome: "failed" };
+    const asked = [started(), stage(0), ended, resumed, started(2)];
+    expect(fold(...asked, ended).said).toBe("so"); // its set-up failed, say
+    expect(fold(...asked, ended, { type: "task.queued", why: "resumed" }).said).toBe("so");
+    expect(fold(...asked, stage(0), { type: "task.queued", why: "interrupted" }).said).toBe("so");
+    expect(fold(...asked, stage(0), ended).said).toBeUndefined();
+    expect(
+      fold(...asked, stage(0), { type: "stage.ended", stage: 0, name: "code", passed: true }).said,
+    ).toBeUndefined();
+    const checked = { type: "stage.ended", stage: 1, name: "check", passed: false, backTo: 0 } as const;
+    expect(fold(...asked, stage(1), checked).said).toBe("so");
+  });
+
+  it("has one stage that mends what did not pass, until it passes", () => {
+    const passed = (index: number): TaskEventBody => ({ type: "stage.ended", stage: index, name: "", passed: true });
+    const back = [
+      ...[started(), stage(0), passed(0), stage(1)],
+      { type: "stage.ended", stage: 1, name: "check", passed: false, message: "no", backTo: 0 } as const,
+    ];
+    expect(fold(...back).mends).toBe(0);
+    expect(fold(...back, stage(0, 2), passed(0)).mends).toBeUndefined();
   });
 
   it("keeps its set-up when only its port changes", () => {

@@ -31,6 +31,8 @@ export interface TaskState {
   readonly current?: StageRun | undefined;
   /** Why the last stage that did not pass did not, for whoever mends it. */
   readonly feedback?: string | undefined;
+  /** The stage that was gone back to, until it passes: it is the one that mends it. */
+  readonly mends?: number | undefined;
   /** What a person said when they resumed it, until the stage or the run is over in which an agent was told. */
   readonly said?: string | undefined;
   /** All sessions it has had, the newest last, and whose they are. */
@@ -50,6 +52,7 @@ export interface StageRun {
   readonly attempt: number;
   readonly sessionId?: string | undefined;
   readonly turns?: number | undefined;
+  readonly turnId?: string | undefined;
 }
 
 export interface TaskSession {
@@ -63,6 +66,7 @@ export interface TaskWorktree {
   readonly base: string;
   readonly baseCommit: string;
   readonly port?: number | undefined;
+  readonly copied?: readonly string[] | undefined;
   /** Its set-up is done. */
   readonly ready: boolean;
   readonly removed: boolean;
@@ -102,7 +106,7 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         message: event.message,
         said: event.prompt ?? state.said,
         ...(event.budget !== undefined && { spec: { ...state.spec, budget: event.budget } }),
-        ...(event.why === "resumed" && fromTheStage(state)),
+        ...(event.why === "resumed" && fromTheStage(state, event.prompt)),
       };
     case "task.started":
       return {
@@ -116,20 +120,20 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         message: undefined,
       };
     case "worktree.made": {
-      const { path, branch, base, baseCommit, port } = event;
+      const { path, branch, base, baseCommit, port, copied = state.worktree?.copied } = event;
       const ready = !event.anew && state.worktree?.ready === true;
-      return { ...state, worktree: { path, branch, base, baseCommit, port, ready, removed: false } };
+      return { ...state, worktree: { path, branch, base, baseCommit, port, copied, ready, removed: false } };
     }
     case "worktree.ready":
       return { ...state, phase: "running", worktree: state.worktree && { ...state.worktree, ready: true } };
     case "stage.started": {
-      const { stage, name, attempt, sessionId, turns } = event;
+      const { stage, name, attempt, sessionId, turns, turnId } = event;
       return {
         ...state,
         phase: "running",
         stage,
         attempts: { ...state.attempts, [stage]: attempt },
-        current: { stage, name, attempt, sessionId, turns },
+        current: { stage, name, attempt, sessionId, turns, turnId },
         sessions: withSession(state.sessions, sessionId, name),
       };
     }
@@ -137,7 +141,8 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
       return {
         ...state,
         current: undefined,
-        said: undefined,
+        said: isAgents(state, event.stage) ? undefined : state.said,
+        mends: event.backTo ?? (event.passed && event.stage === state.mends ? undefined : state.mends),
         stage: event.backTo ?? (event.passed ? event.stage + 1 : event.stage),
         feedback: event.passed ? state.feedback : event.message,
       };
@@ -150,7 +155,7 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         ...rested(state, event.at),
         phase: event.outcome,
         endedAt: event.at,
-        said: undefined,
+        said: event.outcome === "done" || wasTold(state) ? undefined : state.said,
         code: event.code,
         message: event.message,
       };
@@ -159,7 +164,7 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
       return { ...state, merge: { mergeId, how, into, gate, message, askedAt: event.at } };
     }
     case "merge.prepared":
-      return inMerge(state, event.mergeId, { commit: event.commit });
+      return inMerge(state, event.mergeId, { commit: event.commit, tip: event.tip });
     case "merge.ended": {
       const { outcome, commit, tip, conflicts, message } = event;
       return inMerge(state, event.mergeId, { outcome, commit, tip, conflicts, why: message });
@@ -210,9 +215,29 @@ function rested<State extends TaskState>(state: State, at: string): State {
   return { ...state, ranMs, runningSince: undefined, owner: undefined };
 }
 
-/** A person wants it to go on: each stage has all its tries again. */
-function fromTheStage({ phase }: TaskState): Partial<TaskState> {
-  return phase === "done" ? { attempts: {}, retried: 0, stage: 0, current: undefined } : { attempts: {}, retried: 0 };
+/** A person wants it to go on: each stage has all its tries again. What they say is for the agent that worked last. */
+function fromTheStage(state: TaskState, prompt: string | undefined): Partial<TaskState> {
+  const anew = { attempts: {}, retried: 0 };
+  const { phase, current, stage } = state;
+  if (phase === "done") return { ...anew, stage: 0, current: undefined, mends: undefined, feedback: undefined };
+  if (prompt === undefined) return { ...anew, current: current && { ...current, attempt: 1 } };
+  const listener = lastAgents(state);
+  return { ...anew, stage: listener, current: undefined, mends: listener < stage ? listener : state.mends };
+}
+
+/** The stage it is in, or where that has no agent, the last before it that has one. */
+function lastAgents(state: TaskState): number {
+  for (let stage = state.stage; stage >= 0; stage -= 1) if (isAgents(state, stage)) return stage;
+  return state.stage;
+}
+
+function isAgents({ spec }: TaskState, stage: number): boolean {
+  return spec.stages[stage]?.kind === "agent";
+}
+
+/** Since it was resumed with words for an agent, one has begun. */
+function wasTold({ current }: TaskState): boolean {
+  return current?.sessionId !== undefined;
 }
 
 function withSession(sessions: readonly TaskSession[], id: string | undefined, stage: string): readonly TaskSession[] {

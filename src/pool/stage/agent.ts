@@ -1,10 +1,10 @@
 /** A stage in which an agent works: one session for each agent of a task, which it comes back to. */
 import {
   isRookeryError,
+  newId,
   RookeryError,
   type SessionStore,
   type Stage,
-  type TaskState,
   type TurnOutcome,
 } from "../../domain/index.ts";
 import type { Session, Turn } from "../../session/index.ts";
@@ -22,19 +22,12 @@ export class AgentFailed extends RookeryError {}
 /** How often it is looked whether the turn is parked, or has used too much. */
 const LOOK_MS = 200;
 
-export async function agentStage(run: Run, stage: AgentStage, { index, attempt }: Place): Promise<StageResult> {
-  const { pen, parts } = run;
-  const before = pen.state;
+export async function agentStage(run: Run, stage: AgentStage, place: Place): Promise<StageResult> {
   const session = await openFor(run, stage);
   try {
-    const { current } = before;
-    const isSame = current?.stage === index && current.sessionId === session.id;
-    const turns = isSame ? (current.turns ?? 0) : session.state.turns;
-    await pen.write({ type: "stage.started", stage: index, name: stage.name, attempt, sessionId: session.id, turns });
-    const turn = turnOf(run, { session, stage, before, turns });
-    const outcome = turn === undefined ? session.state.lastOutcome : await followed(run, session, turn);
+    const outcome = await outcomeOf(run, session, { ...place, stage });
     refuseUnlessDone(outcome, session, run.signal);
-    const said = await lastMessage(parts.store, session.id);
+    const said = await lastMessage(run.parts.store, session.id);
     await session[Symbol.asyncDispose](); // nothing of it works in the folder any more
     await commitLeft(run);
     return resultOf(stage, said);
@@ -43,17 +36,48 @@ export async function agentStage(run: Run, stage: AgentStage, { index, attempt }
   }
 }
 
-/** Undefined where the turn of this stage was done before its process died. */
-function turnOf(
-  { pen, signal }: Run,
-  of: { session: Session; stage: AgentStage; before: TaskState; turns: number },
-): Turn | undefined {
-  const { session, stage, before, turns } = of;
-  if (session.resumed !== undefined) return session.resumed;
-  const isGiven = session.state.turns > turns;
-  if (isGiven && session.state.lastOutcome?.status === "done" && before.said === undefined) return undefined;
-  const words = firstWords(pen.state, stage, turns > 0);
-  return session.prompt(isGiven ? goOnWords(pen.state, words) : words, { signal });
+/** Of the turn that is this stage's own: it may have been given, or done, before its process died. */
+async function outcomeOf(
+  run: Run,
+  session: Session,
+  { stage, index, attempt }: Place & { readonly stage: AgentStage },
+): Promise<TurnOutcome | undefined> {
+  const { pen, parts, signal } = run;
+  const { current } = pen.state;
+  const sessionId = session.id;
+  const own = current?.stage === index && current.sessionId === sessionId ? current : undefined;
+  const start = (turns: number, turnId: string | undefined) =>
+    pen.write({ type: "stage.started", stage: index, name: stage.name, attempt, sessionId, turns, turnId });
+  if (own?.turnId !== undefined && session.resumed?.id === own.turnId) {
+    await start(own.turns ?? 0, own.turnId);
+    return followed(run, session, session.resumed);
+  }
+  await othersFirst(run, session);
+  signal.throwIfAborted();
+  const { turns: before, lastTurnId, lastOutcome, usage } = session.state;
+  const turns = own?.turns ?? before;
+  if (own?.turnId !== undefined && lastTurnId === own.turnId && lastOutcome?.status === "done") {
+    await start(turns, own.turnId);
+    return lastOutcome;
+  }
+  const over = refuseOverBudget(pen.state, await usedElsewhere(run, sessionId), usage);
+  if (over !== undefined) throw over;
+  const turnId = newId("trn", parts.clock.now());
+  await start(turns, turnId);
+  const words = before > turns ? goOnWords(pen.state, stage) : firstWords(pen.state, stage, before > 0);
+  return followed(run, session, session.prompt(words, { signal, turnId }));
+}
+
+/** What a person began or queued in the session, and did not see the end of. */
+async function othersFirst({ signal }: Run, session: Session): Promise<void> {
+  const cancel = () => void session.cancel().catch(() => undefined);
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    if (signal.aborted) cancel();
+    await session.idle();
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
 }
 
 /** The newest that the task has with this agent, also one that was opened just before its process died. */

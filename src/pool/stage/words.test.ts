@@ -1,36 +1,64 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { expect, it, vi } from "vitest";
-import { openScene } from "../test-scene.ts";
+import { expect, it } from "vitest";
+import type { Stage, TaskState } from "../../domain/index.ts";
+import { firstWords, goOnWords } from "./words.ts";
 
-/** The reader is sent back once, and then waits until it is interrupted. */
-const PIPELINE = `
-[pipelines.read]
-stages = [
-  { agent = "robin" },
-  { agent = "wren", prompt = """
-Read it. {feedback}
-run: test ! -e "$TMPDIR/failed" || test -e "$TMPDIR/go" || sleep 1000""" },
-  { name = "check", run = 'test -e "$TMPDIR/go" || { touch "$TMPDIR/failed"; echo a page is missing; exit 1; }', back_to = "wren" },
-]
-`;
+const CODE = { kind: "agent", name: "code", agent: "robin", tries: 1 } as const;
+const REVIEW = { ...CODE, name: "review", agent: "wren", prompt: "Review {prompt} since {base}" } as const;
 
-it("an agent that was interrupted is told again what it was to do in its stage, and what was wrong", async () => {
-  await using s = await openScene({ toml: PIPELINE });
-  s.run();
-  await s.tasks.start({ id: "read", prompt: "Write it", pipeline: "read" });
-  const told = async () => {
-    const [session] = await s.rookery.store.list({ task: "read", agent: "wren" });
-    if (session === undefined) return [];
-    const { events } = await s.rookery.store.read({ sessionId: session.id });
-    return events.flatMap((event) => (event.type === "turn.started" ? [JSON.stringify(event.input)] : []));
+function state(over: Partial<TaskState> = {}): TaskState {
+  return {
+    id: "it",
+    head: 1,
+    spec: {
+      prompt: "do it",
+      title: "do it",
+      repository: "/project",
+      agent: "robin",
+      provider: "p",
+      priority: 0,
+      needs: [],
+      retries: 0,
+      budget: {},
+      stages: [CODE, REVIEW],
+      limits: {},
+    },
+    phase: "running",
+    createdAt: "",
+    updatedAt: "",
+    ranMs: 0,
+    runs: 1,
+    retried: 0,
+    stage: 0,
+    attempts: {},
+    sessions: [],
+    stopAsked: false,
+    removed: false,
+    worktree: { path: "", branch: "", base: "main", baseCommit: "c0", ready: true, removed: false },
+    ...over,
   };
-  await vi.waitFor(async () => expect(await told()).toHaveLength(2), { timeout: 20_000 });
-  await s.tasks.stop("read");
-  await writeFile(join(s.folder, "go"), "");
-  await s.tasks.resume("read");
-  await s.until("read", "done");
-  const [, , last] = await told();
-  expect(last).toMatch(/You were interrupted.*Read it\. .*a page is missing/);
-  expect(last).not.toContain("Write it");
+}
+
+type AgentStage = Extract<Stage, { kind: "agent" }>;
+
+it.each<[string, Partial<TaskState>, AgentStage, boolean, string]>([
+  ["begins", {}, CODE, false, "do it"],
+  ["reviews", { stage: 1 }, REVIEW, false, "Review do it since c0"],
+  ["reviews again what was mended", { stage: 1, feedback: "no" }, REVIEW, true, "Review do it since c0"],
+  ["knows the task, and is spoken to", { said: "so" }, CODE, true, "so"],
+  ["does not know the task, and is spoken to", { said: "so" }, CODE, false, "do it\n\nso"],
+])("an agent that %s is told what it needs", (_, over, stage, hasWorked, words) => {
+  expect(firstWords(state(over), stage, hasWorked)).toBe(words);
+});
+
+it("an agent that was gone back to is told why, in its own words where it has a place for it", () => {
+  const back = state({ feedback: "too slow", mends: 0, said: "hurry" });
+  expect(firstWords(back, CODE, true)).toMatch(/^It did not pass.*too slow.*Mend it.*\n\nhurry$/s);
+  const own = { ...CODE, prompt: "{prompt}, mind: {feedback}" };
+  expect(firstWords({ ...back, said: undefined }, own, true)).toBe("do it, mind: too slow");
+});
+
+it("an agent that was interrupted is told what its own stage was, and not that of another", () => {
+  expect(goOnWords(state({ stage: 1 }), REVIEW)).toMatch(/^You were interrupted.*\n\nReview do it since c0$/s);
+  expect(goOnWords(state({ feedback: "too slow", mends: 0 }), CODE)).toMatch(/interrupted.*too slow/s);
+  expect(goOnWords(state({ said: "so" }), CODE)).toMatch(/interrupted.*\n\nso$/s);
 });

@@ -1,0 +1,130 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import type { TaskEventBody } from "../domain/index.ts";
+import { openScene } from "./test-scene.ts";
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** What its agent was told in its newest session. */
+async function toldIn({ rookery, tasks }: Scene, id: string): Promise<string[]> {
+  const { sessions } = await tasks.show(id);
+  const { events } = await rookery.store.read({ sessionId: sessions.at(-1)?.id ?? "" });
+  return events.flatMap((event) => (event.type === "turn.started" ? [JSON.stringify(event.input)] : []));
+}
+
+/** As a process wrote it that died then. */
+async function left({ rookery: { store } }: Scene, taskId: string, ...bodies: TaskEventBody[]): Promise<void> {
+  const at = new Date().toISOString();
+  const { head } = await store.readTask({ taskId });
+  const events = bodies.map((body) => ({ ...body, at }));
+  await store.appendTask({ taskId, id: `left-${head}`, expectedHead: head, events });
+}
+
+/** A task that was stopped in the middle of its turn. */
+async function stopped(s: Scene, id: string): Promise<string> {
+  await s.tasks.start({ id, prompt: "The work\nrun: [ -e begun ] || { touch begun; sleep 60; }" });
+  const path = join(s.repository.path, ".rookery/worktrees", id, "begun");
+  await vi.waitFor(() => expect(existsSync(path)).toBe(true), 10_000);
+  const { sessions } = await s.tasks.stop(id);
+  return sessions[0]?.id ?? "";
+}
+
+it("what a person does in the session of a stopped task is not taken for the task's own turn", async () => {
+  await using s = await openScene();
+  s.run();
+  const sessionId = await stopped(s, "half");
+  await using session = await s.rookery.openSession({ id: sessionId });
+  expect(await session.prompt("run: true").outcome).toMatchObject({ status: "done" });
+  await session[Symbol.asyncDispose]();
+  await s.tasks.resume("half");
+  await s.until("half", "done");
+  expect(await toldIn(s, "half")).toEqual([
+    expect.stringContaining("The work"),
+    expect.stringContaining("run: true"),
+    expect.stringMatching(/interrupted.*The work/) as string,
+  ]);
+});
+
+it("what a person queued in the session of a stopped task comes before the task goes on", async () => {
+  await using s = await openScene();
+  s.run();
+  const sessionId = await stopped(s, "half");
+  const { store } = s.rookery;
+  const summary = await store.summary(sessionId);
+  const input = [{ type: "text" as const, text: "run: touch queued" }];
+  await store.append({
+    sessionId,
+    id: "queued",
+    expectedHead: summary?.head ?? 0,
+    events: [{ type: "input.queued", inputId: "inp_1", input, agent: "robin", at: new Date().toISOString() }],
+  });
+  await s.tasks.resume("half");
+  await s.until("half", "done");
+  expect((await toldIn(s, "half"))[1]).toContain("touch queued");
+  expect(await s.repository.git("ls-tree", "--name-only", "rookery/half")).toContain("queued");
+});
+
+it("what a person said is said once, also where the process died when it was done", async () => {
+  await using s = await openScene();
+  const stop = new AbortController();
+  const running = s.rookery.runTasks({ signal: stop.signal });
+  const sessionId = await stopped(s, "once");
+  stop.abort();
+  await running;
+  await left(
+    s,
+    "once",
+    { type: "task.queued", why: "resumed", prompt: "run: echo x >> count" },
+    { type: "task.started", run: 2, owner: "1.1.dead/1" },
+    { type: "stage.started", stage: 0, name: "work", attempt: 1, sessionId, turns: 1, turnId: "trn_own" },
+  );
+  const session = await s.rookery.openSession({ id: sessionId });
+  await session.prompt("run: echo x >> count", { turnId: "trn_own" }).outcome;
+  await session[Symbol.asyncDispose]();
+  s.run();
+  await s.until("once", "done");
+  expect(await s.repository.git("show", "rookery/once:count")).toBe("x");
+});
+
+it("what a person says to a task whose check failed is told to its agent, with what the check said", async () => {
+  await using s = await openScene({
+    toml: `[pipelines.p]\nstages = [{ name = "code", agent = "robin" }, { run = "echo bad; test -e good" }]\n`,
+  });
+  s.run();
+  await s.tasks.start({ id: "bad", prompt: "run: true", pipeline: "p" });
+  await s.until("bad", "failed");
+  await s.tasks.resume("bad", { prompt: "run: touch good" });
+  await s.until("bad", "done");
+  expect((await toldIn(s, "bad"))[1]).toMatch(/did not pass.*bad.*touch good/);
+});
+
+it("an agent that has never worked is told the task beside what a person says", async () => {
+  await using s = await openScene({ toml: `[worktree]\nsetup = "test -e $ROOKERY_WORKTREE/../ready"\n` });
+  s.run();
+  await s.tasks.start({ id: "late", prompt: "The work\nrun: touch work" });
+  await s.until("late", "failed");
+  await s.repository.write(".rookery/worktrees/ready", "");
+  await s.tasks.resume("late", { prompt: "run: touch more" });
+  await s.until("late", "done");
+  expect(await toldIn(s, "late")).toEqual([expect.stringMatching(/The work.*touch more/)]);
+});
+
+it("a task that has used up its tokens costs none when it is resumed without more", async () => {
+  await using s = await openScene();
+  s.run();
+  const sessionId = await stopped(s, "spent");
+  const { store } = s.rookery;
+  const summary = await store.summary(sessionId);
+  const usage = { type: "usage.reported" as const, inputTokens: 900, outputTokens: 200 };
+  await store.append({
+    sessionId,
+    id: "usage",
+    expectedHead: summary?.head ?? 0,
+    events: [{ ...usage, agent: "robin", at: new Date().toISOString() }],
+  });
+  await s.tasks.resume("spent", { budget: { tokens: 1000 } });
+  const view = await s.until("spent", "stopped");
+  expect(view).toMatchObject({ code: "budget_reached", message: expect.stringContaining("1100 of 1000") as string });
+  expect(await toldIn(s, "spent")).toHaveLength(1);
+});
