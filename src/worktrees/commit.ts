@@ -1,6 +1,6 @@
 /** Commits what an agent left lying: only what is in the branch can be merged. */
 import { RookeryError } from "../domain/index.ts";
-import { unmergedIn } from "./look.ts";
+import { checkThere, unmergedIn } from "./look.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -21,6 +21,7 @@ export async function commitAll(
   repository: Repository,
   { message, leave = [], signal }: CommitAll,
 ): Promise<string | undefined> {
+  await checkThere(worktree, repository);
   const at = { cwd: worktree.path, signal };
   const status = await repository.git(["status", "--porcelain=v1", "-z", "--untracked-files=normal"], at);
   if (status === "") return undefined;

@@ -23,7 +23,7 @@ const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames",
 
 /** Rejects with `worktree_missing`. */
 export async function diffOf(worktree: Worktree, repository: Repository, options: DiffOptions = {}): Promise<TaskDiff> {
-  checkThere(worktree);
+  await checkThere(worktree, repository);
   const { signal } = options;
   const at = { cwd: worktree.path, signal };
   const [status, base, commits] = await Promise.all([

@@ -1,5 +1,6 @@
 /** Runs git: in a process group of its own, with bounded output, and away from whatever would make it ask or go elsewhere. */
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { failureOf, lockIn, notStarted } from "./failure.ts";
@@ -167,6 +168,11 @@ export function withoutGitPlaces(env: Env): Record<string, string | undefined> {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !ELSEWHERE.has(name) && !name.startsWith("GIT_TRACE")),
   );
+}
+
+/** Where the folder is no repository any more, git is not to find the one around it. */
+export function notAbove(cwd: string, env: Env): Env {
+  return { ...env, GIT_CEILING_DIRECTORIES: dirname(cwd) };
 }
 
 /** Its words are read, so they are English; it is never to ask; and looking takes no lock that others would wait for. */

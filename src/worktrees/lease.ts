@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { RookeryError, isRookeryError } from "../domain/index.ts";
 import { checkBranch, checkOut, deleteBranch, hasBranch } from "./branch.ts";
 import { fromSystem } from "./failure.ts";
-import { allLinked, gitDirOf, type Linked } from "./linked.ts";
+import { allLinked, gitDirOf, isLinked, type Linked } from "./linked.ts";
 import { REMOVED, makePlace } from "./place.ts";
 import { checkId, findWorktree, forget, remember, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
@@ -75,7 +75,7 @@ async function find(repository: Repository, worktree: Worktree, isThere: boolean
     if (own !== undefined) await rm(own.dir, { recursive: true, force: true });
     return false;
   }
-  if (await repaired(repository, path)) return true;
+  if (await isLinked(repository, path)) return true;
   throw new RookeryError(
     "worktree_missing",
     `${path} is there, but git does not know it any more; keep what you need of it, move it away, and try again`,
@@ -85,12 +85,6 @@ async function find(repository: Repository, worktree: Worktree, isThere: boolean
 async function removeHalf(path: string, half: Linked | undefined): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5 });
   if (half !== undefined) await rm(half.dir, { recursive: true, force: true, maxRetries: 5 });
-}
-
-/** After the whole repository was moved, say. */
-async function repaired(repository: Repository, path: string): Promise<boolean> {
-  await repository.gitTry(["worktree", "repair", path]);
-  return (await allLinked(repository)).some((linked) => linked.path === path && linked.pointsBack);
 }
 
 /** A folder that is not where it was may have been moved rather than deleted, with all that is not committed in it. */

@@ -1,6 +1,7 @@
 /** What a worktree has that its base has not: looked at without changing anything in it. */
 import { existsSync } from "node:fs";
 import { RookeryError, type TaskCommit } from "../domain/index.ts";
+import { isLinked } from "./linked.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -27,7 +28,7 @@ export async function statusOf(
   repository: Repository,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<WorktreeStatus> {
-  checkThere(worktree);
+  await checkThere(worktree, repository);
   const at = { cwd: worktree.path, signal };
   const [status, ahead, counts] = await Promise.all([
     repository.git(["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"], at),
@@ -61,7 +62,7 @@ export async function commitsOf(
   repository: Repository,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<readonly TaskCommit[]> {
-  checkThere(worktree);
+  await checkThere(worktree, repository);
   const format = "--format=%H%x00%s%x00%an%x00%cI";
   const args = ["log", "-z", `--max-count=${MAX_COMMITS}`, format, `${worktree.baseCommit}..HEAD`, "--"];
   const fields = (await repository.git(args, { cwd: worktree.path, signal })).split("\0");
@@ -84,10 +85,11 @@ export function unmergedIn(lines: readonly string[]): readonly string[] {
   return lines.filter((line) => /^(?:DD|AU|UD|UA|DU|AA|UU) /.test(line)).map((line) => line.slice(3));
 }
 
-export function checkThere({ id, path }: Worktree): void {
-  if (existsSync(path)) return;
-  throw new RookeryError(
-    "worktree_missing",
-    `the worktree of ${id} is not at ${path} any more; resume it to have it again`,
-  );
+/** Git is asked in a worktree only where that is what it finds. */
+export async function checkThere({ id, path }: Worktree, repository: Repository): Promise<void> {
+  if (await isLinked(repository, path)) return;
+  const why = existsSync(path)
+    ? `git does not know ${path}, the worktree of ${id}, any more; keep what you need of it, move it away, and resume it`
+    : `the worktree of ${id} is not at ${path} any more; resume it to have it again`;
+  throw new RookeryError("worktree_missing", why);
 }

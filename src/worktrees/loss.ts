@@ -1,6 +1,8 @@
 /** What would be lost with a worktree: asked before it is removed. */
+import { readdir } from "node:fs/promises";
 import { RookeryError } from "../domain/index.ts";
-import { gitDirOf } from "./linked.ts";
+import { ifAbsent } from "./absent.ts";
+import { isLinked } from "./linked.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { commitsInSubmodules } from "./submodules.ts";
@@ -19,21 +21,30 @@ export interface Merged {
   readonly mergedTip?: string | undefined;
 }
 
-/** Where the folder is not there, only its branch can be lost. */
+/** Where the folder is not there, only its branch can be lost; of one that git does not know, all that is in it. */
 export async function lossOf(worktree: Worktree, repository: Repository, { mergedTip }: Merged = {}): Promise<Loss> {
   const { path, branch, baseCommit } = worktree;
-  const isLinked = (await gitDirOf(path)) !== undefined;
-  const at = { cwd: isLinked ? path : repository.root };
-  const tips = await tipsOf(repository, [`refs/heads/${branch}`, ...(isLinked ? ["HEAD"] : [])], at.cwd);
+  const isKnown = await isLinked(repository, path);
+  const at = { cwd: isKnown ? path : repository.root };
+  const tips = await tipsOf(repository, [`refs/heads/${branch}`, ...(isKnown ? ["HEAD"] : [])], at.cwd);
   const kept = await tipsOf(repository, [baseCommit, ...(mergedTip === undefined ? [] : [mergedTip])], at.cwd);
   const others = [`--exclude=${branch}`, "--branches", "--remotes", "--tags"];
-  const [status, commits, submodules] = await Promise.all([
-    isLinked ? repository.git(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"], at) : "",
+  const [files, commits, submodules] = await Promise.all([
+    isKnown ? notCommitted(repository, at) : contentOf(path),
     tips.length === 0 ? "0" : repository.git(["rev-list", "--count", ...tips, "--not", ...kept, ...others], at),
-    isLinked ? commitsInSubmodules(repository, worktree) : [],
+    isKnown ? commitsInSubmodules(repository, worktree) : [],
   ]);
-  const files = status.split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
   return { files, commits: Number(commits), submodules };
+}
+
+async function notCommitted(repository: Repository, at: { readonly cwd: string }): Promise<readonly string[]> {
+  const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
+  return (await repository.git(args, at)).split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
+}
+
+async function contentOf(path: string): Promise<readonly string[]> {
+  const entries = await ifAbsent(readdir(path, { withFileTypes: true }), []);
+  return entries.flatMap((entry) => (entry.name === ".git" && entry.isFile() ? [] : [entry.name]));
 }
 
 /** The commits of those that there are. */
@@ -61,5 +72,12 @@ export function unmerged({ id, branch, path }: Worktree, { files, commits, submo
   return new RookeryError(
     "worktree_unmerged",
     `removing ${id} would lose ${what.join(", and ")}; merge it first, or give it up: rookery task remove ${id} --force`,
+  );
+}
+
+export function locked({ id, path }: Worktree, why: string): RookeryError {
+  return new RookeryError(
+    "worktree_unmerged",
+    `${path} is locked${why === "" ? "" : ` (${why})`}; unlock it: git worktree unlock '${path}', or: rookery task remove ${id} --force`,
   );
 }

@@ -1,5 +1,5 @@
 /** A port for each task: really free when it is given, and nobody else's until the task lets it go. */
-import { open, readFile, readdir, rm } from "node:fs/promises";
+import { readdir, readlink, rm, symlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { RookeryError } from "../domain/index.ts";
@@ -18,8 +18,9 @@ export interface PortLease {
 const RANGE = [20_000, 29_999] as const;
 
 /**
- * A file per port, named after it, holds the task's id: it is made only where there is none, so two processes never give
- * the same. Asked again, a task gets the port it has. Rejects with `port_unavailable` where the range is used up.
+ * A link per port, named after it, leads to the task's id: it is made only where there is none, so two processes never give
+ * the same, and in one step, so that whoever is killed leaves none that is nobody's. Asked again, a task gets the port it
+ * has. Rejects with `port_unavailable` where the range is used up.
  */
 export async function leasePort({ folder, task, range = RANGE }: PortLease): Promise<number> {
   checkId(task);
@@ -53,16 +54,13 @@ async function portOf(folder: string, task: string): Promise<number | undefined>
 async function portsOf(folder: string, task: string): Promise<readonly number[]> {
   const names = await readdir(folder).catch(() => []);
   const ports = names.filter((name) => /^\d{1,5}$/.test(name)).map(Number);
-  const owners = await Promise.all(
-    ports.map((port) => readFile(join(folder, String(port)), "utf8").catch(() => undefined)),
-  );
+  const owners = await Promise.all(ports.map((port) => readlink(join(folder, String(port))).catch(() => undefined)));
   return ports.filter((_, index) => owners[index] === task).sort((a, b) => a - b);
 }
 
 async function claim(file: string, task: string): Promise<boolean> {
   try {
-    const handle = await open(file, "wx", 0o600);
-    await handle.writeFile(task).finally(() => handle.close());
+    await symlink(task, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;

@@ -2,8 +2,8 @@
 import { chmod, lstat, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { deleteBranch } from "./branch.ts";
-import { allLinked } from "./linked.ts";
-import { isNothing, lossOf, unmerged, type Merged } from "./loss.ts";
+import { allLinked, linkedAt } from "./linked.ts";
+import { isNothing, locked, lossOf, unmerged, type Merged } from "./loss.ts";
 import { REMOVED, checkPlace } from "./place.ts";
 import { checkId, forget, pathOf, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
@@ -35,6 +35,8 @@ export async function removeWorktree(
     const { code, stdout } = await repository.gitTry(["rev-parse", "--verify", "--quiet", `refs/heads/${own.branch}`]);
     const loss = force ? undefined : await lossOf(own, repository, { mergedTip });
     if (loss !== undefined && !isNothing(loss)) throw unmerged(own, loss);
+    const lock = force ? undefined : (await linkedAt(repository, path))?.lock;
+    if (lock !== undefined) throw locked(own, lock);
     // Away at once: half of a folder would look like one in which files were deleted.
     const removed = join(dirname(path), `${REMOVED}${id}`);
     await removeTree(removed);

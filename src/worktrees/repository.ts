@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve as resolvePath } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { didYouMean } from "../stdx/index.ts";
 import { failureOf, fromSystem, isDiskFull, noRepository } from "./failure.ts";
-import { WITHOUT_LFS, git, gitTry, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
+import { WITHOUT_LFS, git, gitTry, notAbove, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
 import { sweepLocks, withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
 import { orAborted } from "./wait.ts";
@@ -57,7 +57,7 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
   const filters = (await isOnPath("git-lfs", options.env)) ? [] : WITHOUT_LFS;
   const { signal: _ofOpening, ...kept } = options;
   const within = ({ cwd: at = root, signal, ...run }: RepositoryRun, args: readonly string[]) =>
-    [at, [...filters, ...args], { ...kept, signal }, run] as const;
+    [at, [...filters, ...args], { ...kept, env: notAbove(at, kept.env), signal }, run] as const;
   const repository: Repository = {
     root,
     commonDir,

@@ -1,7 +1,7 @@
 /** Moves a branch to what was made of it, if it is still what that was made from, and brings its checkout along. */
 import { RookeryError } from "../../domain/index.ts";
 import { failureOf } from "../failure.ts";
-import { WITHOUT_LFS, gitTry, type GitResult } from "../git.ts";
+import { WITHOUT_LFS, gitTry, notAbove, type GitResult } from "../git.ts";
 import { isOnPath } from "../path.ts";
 import type { Repository } from "../repository.ts";
 import { checkoutOf } from "./checkouts.ts";
@@ -51,7 +51,7 @@ function forward(commit: string): readonly string[] {
 
 async function unowned({ options }: Repository, cwd: string, args: readonly string[]): Promise<GitResult> {
   const filters = (await isOnPath("git-lfs", options.env)) ? [] : WITHOUT_LFS;
-  const env = { ...options.env, GIT_REFLOG_ACTION: "rookery merge" };
+  const env = { ...notAbove(cwd, options.env), GIT_REFLOG_ACTION: "rookery merge" };
   return gitTry(cwd, [...filters, ...args], { ...options, env, marker: "publishing", signal: undefined });
 }
 
