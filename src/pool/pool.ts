@@ -22,13 +22,22 @@ import {
   type TaskView,
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
-import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
+import {
+  diffOf,
+  findWorktree,
+  openRepository,
+  predict,
+  releasePort,
+  type Repository,
+  type Worktree,
+} from "../worktrees/index.ts";
 import { commitLeft } from "./commit.ts";
 import { checkId, idFor } from "./id.ts";
 import { mergeTask, targetOf } from "./merging.ts";
 import type { PoolParts } from "./parts.ts";
 import { mustBeThere, stamped, takePen, writeFromOutside, type Pen } from "./pen.ts";
 import { plan } from "./plan.ts";
+import { portsFolder } from "./prepare.ts";
 import { collectTasks, removeTask } from "./removing.ts";
 import { Scheduler, type RunTasks } from "./scheduler.ts";
 import { viewOf } from "./view.ts";
@@ -235,6 +244,7 @@ export class Pool implements Tasks {
         if (isEnded(pen.state)) return;
         if (current?.sessionId !== undefined) await this.#parts.settleSession(current.sessionId).catch(() => undefined);
         const where = worktree === undefined ? {} : { message: `its worktree stays in ${worktree.path}` };
+        await releasePort(portsFolder(this.#parts.home), id);
         await pen.write({ type: "task.ended", outcome: "stopped", ...where });
       });
       return true;

@@ -1,10 +1,11 @@
 /** Going on after a kill: tasks and merges that a dead process had are queued again, or finished. */
 import { isEnded, isHeld, isRookeryError, MAX_PAGE, type TaskState } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
-import { sweepMerges } from "../worktrees/index.ts";
+import { releasePort, sweepMerges } from "../worktrees/index.ts";
 import { settleMerge } from "./merging.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { takePen, type Pen } from "./pen.ts";
+import { portsFolder } from "./prepare.ts";
 import { interrupted } from "./reasons.ts";
 
 /** Leaves alone what a living process has, and what is ours although we were too busy to say so in time. */
@@ -50,6 +51,7 @@ async function requeue(parts: PoolParts, pen: Pen): Promise<void> {
   }
   const { sessionId } = state.current ?? {};
   if (sessionId !== undefined) await parts.settleSession(sessionId).catch(() => undefined); // told by whoever opens it next
+  await releasePort(portsFolder(parts.home), state.id);
   await pen.write({ type: "task.ended", outcome: "stopped", message: "the process that ran it died" });
 }
 
