@@ -8,6 +8,8 @@ import type { Served } from "./served.ts";
 const MAX_IDLE = 16;
 const IDLE_MS = 5 * 60_000;
 const LOOK_MS = 30_000;
+/** Each may be a program that runs: where so many have something to do, no other is prompted. */
+const MAX_BUSY = 256;
 
 export interface Began {
   readonly turnId: string;
@@ -20,6 +22,8 @@ interface Held {
   /** Set once it is open. */
   open?: Session;
   usedAt: number;
+  /** Requests that are about to do something with it. */
+  users: number;
 }
 
 export class Driving implements AsyncDisposable {
@@ -27,10 +31,12 @@ export class Driving implements AsyncDisposable {
   readonly #held = new Map<string, Held>();
   readonly #leaving = new Map<string, Promise<void>>();
   readonly #timer: NodeJS.Timeout;
+  readonly #maxBusy: number;
   #closed = false;
 
-  constructor(served: Served) {
+  constructor(served: Served, { maxBusy = MAX_BUSY }: { readonly maxBusy?: number } = {}) {
     this.#served = served;
+    this.#maxBusy = maxBusy;
     this.#timer = setInterval(() => this.#letGoOfIdle(), LOOK_MS).unref();
   }
 
@@ -42,7 +48,7 @@ export class Driving implements AsyncDisposable {
   async open(options: OpenSessionOptions): Promise<string> {
     this.#refuseIfClosed();
     const session = await this.#served.openSession({ ...options, attended: true });
-    this.#held.set(session.id, { session: Promise.resolve(session), open: session, usedAt: Date.now() });
+    this.#held.set(session.id, { session: Promise.resolve(session), open: session, usedAt: Date.now(), users: 0 });
     if (this.#closed) await this.#letGo(session.id);
     this.#letGoOfIdle();
     return session.id;
@@ -76,10 +82,19 @@ export class Driving implements AsyncDisposable {
   }
 
   async close(id: string, reason: string | undefined): Promise<void> {
+    let closing: Promise<void> | undefined;
+    await this.#letGo(id, (session) => (closing = session.close(reason)));
+    await (closing ?? this.#served.closeSession(id, reason)); // it was not open here, or is no longer
+  }
+
+  /** So that another can drive it. Rejects with `session_in_use` while it has something to do. */
+  async release(id: string): Promise<void> {
     const held = this.#held.get(id);
-    this.#held.delete(id);
-    if (held !== undefined) return (await held.session).close(reason);
-    await this.#served.closeSession(id, reason);
+    if (held !== undefined && !isIdle(held)) {
+      const fix = "wait for its end, or cancel it";
+      throw new RookeryError("session_in_use", `someone's turn runs in session ${id}: ${fix}`);
+    }
+    await this.#letGo(id);
   }
 
   async delete(id: string): Promise<void> {
@@ -96,21 +111,23 @@ export class Driving implements AsyncDisposable {
 
   async #using<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
     this.#refuseIfClosed();
+    this.#refuseIfBusy(id);
     const held = this.#held.get(id) ?? this.#hold(id);
-    held.usedAt = Date.now();
+    held.users += 1;
     try {
       return await work(await held.session);
     } catch (error) {
       if (OF_NO_USE.some((code) => isRookeryError(error, code)) && this.#held.get(id) === held) await this.#letGo(id);
       throw error;
     } finally {
+      held.users -= 1;
       held.usedAt = Date.now();
       this.#letGoOfIdle();
     }
   }
 
   #hold(id: string): Held {
-    const held: Held = { session: this.#reopen(id), usedAt: Date.now() };
+    const held: Held = { session: this.#reopen(id), usedAt: Date.now(), users: 0 };
     this.#held.set(id, held);
     held.session.then(
       (session) => {
@@ -127,7 +144,7 @@ export class Driving implements AsyncDisposable {
   }
 
   #letGoOfIdle(): void {
-    const idle = [...this.#held].filter(([, { open }]) => open !== undefined && isIdle(open));
+    const idle = [...this.#held].filter(([, held]) => isIdle(held));
     idle.sort(([, one], [, other]) => other.usedAt - one.usedAt);
     const long = Date.now() - IDLE_MS;
     for (const [index, [id, { usedAt }]] of idle.entries()) {
@@ -135,16 +152,24 @@ export class Driving implements AsyncDisposable {
     }
   }
 
-  #letGo(id: string): Promise<void> {
+  /** Whoever wants it again waits until it is gone. */
+  #letGo(id: string, how: (session: Session) => Promise<unknown> = (session) => session.leave()): Promise<void> {
     const held = this.#held.get(id);
-    if (held === undefined) return Promise.resolve();
+    if (held === undefined) return this.#leaving.get(id) ?? Promise.resolve();
     this.#held.delete(id);
-    const leaving = held.session
-      .then((session) => session[Symbol.asyncDispose]())
+    const leaving: Promise<void> = held.session
+      .then(how)
+      .then(() => undefined)
       .catch(() => undefined)
       .finally(() => this.#leaving.get(id) === leaving && this.#leaving.delete(id));
     this.#leaving.set(id, leaving);
     return leaving;
+  }
+
+  #refuseIfBusy(id: string): void {
+    const busy = [...this.#held].filter(([other, held]) => other !== id && !isIdle(held)).length;
+    if (busy < this.#maxBusy) return;
+    throw new RookeryError("store_unavailable", `${busy} sessions have something to do: try again when one is done`);
   }
 
   #refuseIfClosed(): void {
@@ -155,8 +180,10 @@ export class Driving implements AsyncDisposable {
 /** Such a session is opened anew. */
 const OF_NO_USE = ["session_closed", "lease_lost", "agent_unavailable"] as const;
 
-function isIdle({ state }: Session): boolean {
-  return state.closed || (state.turn === undefined && state.queue.length === 0);
+function isIdle({ open, users }: Held): boolean {
+  if (open === undefined || users > 0) return false;
+  const { closed, turn, queue } = open.state;
+  return closed || (turn === undefined && queue.length === 0);
 }
 
 async function expanded(

@@ -89,6 +89,7 @@ export const sessionRoutes: readonly Route[] = [
     answers: { 200: { description: "It is as if it had never been.", schema: DeletedSchema } },
     errors: ["session_not_found", "session_in_use"],
     async handle({ door, params: { id } }) {
+      await refuseIfOfRunningTask(door, id);
       await door.driving.delete(id);
       door.streams.forget();
       return json({ id });
@@ -164,7 +165,7 @@ export function limitOf(limit: number | undefined): number {
 
 const ENDED: readonly (typeof TASK_STATUSES)[number][] = ["done", "failed", "stopped"];
 
-/** The pool prompts it, and would find it in use when its time comes. */
+/** The pool prompts it, and would find it in use, or gone, when its time comes. */
 async function refuseIfOfRunningTask(door: Door, id: string): Promise<void> {
   const { task } = await summaryOf(door, id);
   if (task === undefined) return;

@@ -139,8 +139,10 @@ export const taskRoutes: readonly Route[] = [
     body: ResumeTaskBody,
     maxBody: MAX_PROMPT_BODY,
     answers: { 200: { description: "It is in the queue.", schema: TaskSchema } },
-    errors: ["task_not_found", "task_state", "worktree_missing"],
+    errors: ["task_not_found", "task_state", "worktree_missing", "session_in_use"],
     async handle({ door, params: { id }, body }) {
+      const { sessions } = await door.served.tasks.show(id);
+      for (const session of sessions) await door.driving.release(session.id);
       return json(await door.served.tasks.resume(id, body));
     },
   }),

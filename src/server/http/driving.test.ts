@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Session } from "../../session/index.ts";
+import { DONE, openPlayed } from "../../session/test-played.ts";
+import { call, say, temporaryRepository } from "../../testing/index.ts";
+import { Driving } from "./driving.ts";
+import type { Served } from "./served.ts";
+import { openHttp, type HttpScene } from "./test-scene.ts";
+
+let scene: HttpScene;
+beforeEach(async () => {
+  scene = await openHttp(() => say("hello"));
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await scene[Symbol.asyncDispose]();
+});
+
+const openSession = async (): Promise<string> =>
+  (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json.id;
+
+/** Nothing is prompted before the gate is opened: as where an MCP server is slow to say what a prompt of its is. */
+function holdInputs() {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const held = vi.spyOn(Session.prototype, "expand").mockImplementation(async (input) => {
+    await opened;
+    return input;
+  });
+  return { held, open };
+}
+
+it("lets go of no session that is being prompted, however many there are", async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 18; count += 1) ids.push(await openSession());
+  const { held, open } = holdInputs();
+  const prompting = ids.map((id) => scene.post(`/v1/sessions/${id}/turns`, { input: "hi" }));
+  await vi.waitFor(() => expect(held).toHaveBeenCalledTimes(18));
+  await openSession();
+  open();
+  expect((await Promise.all(prompting)).map(({ status }) => status)).toEqual(ids.map(() => 202));
+});
+
+it("keeps few of those that have nothing to do", async () => {
+  for (let count = 0; count < 20; count += 1) await openSession();
+  await vi.waitFor(async () => expect((await scene.get("/v1/health")).json).toMatchObject({ drivenSessions: 16 }));
+});
+
+it("drives only so many at once", async () => {
+  await using driving = new Driving(scene.rookery, { maxBusy: 1 });
+  const [one, other] = [await driving.open({ agent: "anthropic" }), await driving.open({ agent: "anthropic" })];
+  const { held, open } = holdInputs();
+  const prompting = driving.prompt(one, "hi");
+  await vi.waitFor(() => expect(held).toHaveBeenCalled());
+  await expect(driving.prompt(other, "hi")).rejects.toMatchObject({ code: "store_unavailable" });
+  open();
+  await prompting;
+  await expect(driving.prompt(one, "hi")).rejects.toMatchObject({ code: "turn_in_progress" });
+});
+
+it("tells whoever prompts a session that is being closed that it is closed", async () => {
+  const id = await openSession();
+  let close = (): void => undefined;
+  const closing = vi.spyOn(Session.prototype, "close");
+  vi.spyOn(Session.prototype, "cancel").mockImplementationOnce(async function (this: Session) {
+    await new Promise<void>((resolve) => (close = resolve));
+    await this.cancel();
+  });
+  const closed = scene.post(`/v1/sessions/${id}/close`);
+  await vi.waitFor(() => expect(closing).toHaveBeenCalled());
+  const prompted = scene.post(`/v1/sessions/${id}/turns`, { input: "hi" });
+  await scene.get("/v1/health");
+  close();
+  expect((await closed).json).toMatchObject({ status: "closed" });
+  expect(await prompted).toMatchObject({ status: 409, json: { code: "session_closed" } });
+});
+
+it("leaves a turn parked that waits for a limit to pass", async () => {
+  const resetsAt = new Date(Date.parse("2026-01-01T01:00:00.000Z")).toISOString();
+  const limited = { status: "limited" as const, message: "limit reached", resetsAt };
+  let asked = 0;
+  await using played = await openPlayed(() => Promise.resolve((asked += 1) === 1 ? limited : DONE));
+  const { session, store } = played;
+  const served = { store, openSession: () => Promise.resolve(session) } as unknown as Served;
+  const driving = new Driving(served);
+  await driving.prompt(await driving.open({}), "go");
+  await vi.waitFor(async () => expect(await store.summary(session.id)).toMatchObject({ status: "parked" }));
+  await driving[Symbol.asyncDispose]();
+  expect(await store.summary(session.id)).toMatchObject({ status: "parked" });
+});
+
+describe("the session of a task", () => {
+  it("is free for the task when it is resumed, although someone talked in it", async () => {
+    await using repository = await temporaryRepository();
+    await scene.post("/v1/tasks", { prompt: "go", id: "a", cwd: repository.path, agent: "anthropic" });
+    await scene.rookery.runTasks({ only: "a" });
+    const [session] = await scene.store.list({ task: "a" });
+    const path = `/v1/sessions/${session?.id ?? ""}`;
+    expect(await scene.post(`${path}/turns`, { input: "and you?" })).toMatchObject({ status: 202 });
+    await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ turns: 2, status: "idle" }));
+    expect(await scene.post("/v1/tasks/a/resume")).toMatchObject({ status: 200 });
+    await scene.rookery.runTasks({ only: "a" });
+    expect((await scene.get("/v1/tasks/a")).json).toMatchObject({ status: "done", sessions: [{ id: session?.id }] });
+  });
+
+  it("is not deleted under it", async () => {
+    await using repository = await temporaryRepository();
+    await scene[Symbol.asyncDispose]();
+    scene = await openHttp([call("bash", { command: "sleep 60" })]);
+    const task = { prompt: "go", id: "a", cwd: repository.path, agent: "anthropic", permissions: "all" };
+    await scene.post("/v1/tasks", task);
+    const over = new AbortController();
+    const running = scene.rookery.runTasks({ signal: over.signal });
+    await vi.waitFor(async () => expect((await scene.store.list({ task: "a", status: "running" }))[0]).toBeDefined());
+    const [session] = await scene.store.list({ task: "a" });
+    const deleted = await scene.call("DELETE", `/v1/sessions/${session?.id ?? ""}`);
+    expect(deleted).toMatchObject({ status: 409, json: { code: "session_in_use" } });
+    expect((await scene.get("/v1/tasks/a")).json).toMatchObject({ status: "running" });
+    over.abort();
+    await running;
+  });
+});
