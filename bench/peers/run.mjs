@@ -9,7 +9,7 @@ import { deliver } from "../server/deliver.mjs";
 import { talkative } from "../server/model.mjs";
 import { within } from "../server/program.mjs";
 import { asAgent, OWN_AGENT, startRookery } from "../server/servers.mjs";
-import { print } from "../table.mjs";
+import { median, print } from "../table.mjs";
 import { run as worktrees } from "../worktrees.mjs";
 import { runAcpx } from "./acpx.mjs";
 import { installed } from "./install.mjs";
@@ -80,7 +80,7 @@ function beside(what, peer, { ours, theirs, readers, rounds, said, target }) {
       const aim = target === undefined ? {} : { target: `≥ ${target}× ${peer}`, ok: times >= target };
       return [
         { name: `${peer}: ${way}`, value: rateOf(its), unit: "texts/s" },
-        { name: `${peer}: lost on the way`, value: none(its).value, unit: "%" },
+        { name: `${peer}: lost on the way`, value: median(its.map(({ lost }) => lost)) * 100, unit: "%" },
         { name: `rookery, through the log: ${way}`, value: rateOf(mine), unit: "texts/s" },
         { name: "rookery: lost or out of order on the way", ...none(mine) },
         { name: `rookery beside ${peer}`, value: times, unit: "×", ...aim },
