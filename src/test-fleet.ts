@@ -24,19 +24,24 @@ export interface Seen {
   readonly views: readonly TaskView[];
 }
 
+export interface Happened {
+  readonly position: number;
+  readonly event: LogEvent;
+}
+
 export interface Told {
-  readonly events: readonly { readonly position: number; readonly event: LogEvent }[];
+  readonly events: readonly Happened[];
   readonly seen: Seen;
 }
 
-type Line = { readonly words: string } | { readonly event: LogEvent; readonly position: number } | { seen: Seen };
+type Line = { readonly words: string } | Happened | { readonly seen: Seen };
 
 export interface Fleet extends Omit<FleetServer, "url" | "token"> {
   readonly repository: string;
   readonly notes: string;
   /** Of Rookery. */
   readonly home: string;
-  readonly play: (onPosition?: (position: number) => void) => Promise<Told>;
+  readonly play: (onEvent?: (happened: Happened) => void) => Promise<Told>;
   readonly git: (...args: string[]) => Promise<string>;
   /** Whatever runs because of this scene. */
   readonly processes: () => readonly Found[];
@@ -60,8 +65,8 @@ export async function openFleet(): Promise<Fleet> {
     repository,
     notes,
     home: env["ROOKERY_HOME"] ?? "",
-    play: (onPosition = () => undefined) =>
-      play({ given: { url, token, repository }, env, onPosition }).catch((cause: unknown) => {
+    play: (onEvent = () => undefined) =>
+      play({ given: { url, token, repository }, env, onEvent }).catch((cause: unknown) => {
         throw new Error(`${String(cause)}\n${server.printed()}`, { cause });
       }),
     async git(...args) {
@@ -81,14 +86,14 @@ export async function openFleet(): Promise<Fleet> {
 async function play(options: {
   readonly given: object;
   readonly env: Readonly<Record<string, string>>;
-  readonly onPosition: (position: number) => void;
+  readonly onEvent: (happened: Happened) => void;
 }): Promise<Told> {
-  const { given, env, onPosition } = options;
+  const { given, env, onEvent } = options;
   const child = spawn(process.execPath, [STORY, JSON.stringify(given)], { env, stdio: ["ignore", "pipe", "pipe"] });
   const over = once(child, "exit");
   let complaint = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
-  const events: { position: number; event: LogEvent }[] = [];
+  const events: Happened[] = [];
   const words: string[] = [];
   let seen: Seen | undefined;
   for await (const text of createInterface({ input: child.stdout })) {
@@ -97,7 +102,7 @@ async function play(options: {
     else if ("seen" in line) ({ seen } = line);
     else {
       events.push(line);
-      onPosition(line.position);
+      onEvent(line);
     }
   }
   await over;
