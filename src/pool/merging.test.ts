@@ -1,4 +1,6 @@
-import { expect, it } from "vitest";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
 import { openScene } from "./test-scene.ts";
 
 it("a task that is merged and asked to be merged again is merged once, and known to be", async () => {
@@ -24,4 +26,44 @@ it("what is added to a task that was merged is merged too", async () => {
   await s.until("more", "done");
   expect(await s.tasks.merge("more")).toMatchObject({ outcome: "merged", commits: 1 });
   expect(await s.repository.git("show", "main:two.txt")).toBe("two");
+});
+
+it("a task that is stopped while it is merged is not merged after all", async () => {
+  await using s = await openScene({
+    toml: `[pipelines.p]\nstages = [{ agent = "robin" }, { merge = "merge", gate = 'touch "$TMPDIR/gate"; sleep 60' }]\n`,
+  });
+  s.run();
+  await s.tasks.start({ id: "gated", prompt: "run: touch x", pipeline: "p" });
+  await vi.waitFor(() => expect(existsSync(join(s.folder, "gate"))).toBe(true), 20_000);
+  const { merge } = await s.tasks.stop("gated");
+  expect(merge).toMatchObject({ outcome: "failed", message: expect.stringContaining("not merged") as string });
+  expect(await s.repository.git("rev-list", "--count", "main")).toBe("1");
+});
+
+it("what a branch has got since a dead process merged it counts as not merged", async () => {
+  await using s = await openScene();
+  s.run();
+  await s.tasks.start({ id: "more", prompt: "run: echo one > one.txt" });
+  const { worktree } = await s.until("more", "done");
+  const tip = await s.repository.git("rev-parse", "rookery/more");
+  await s.repository.git("merge", "--quiet", "--squash", "rookery/more");
+  await s.repository.git("commit", "--quiet", "--message=Squashed");
+  const commit = await s.repository.git("rev-parse", "main");
+  const path = worktree?.path ?? "";
+  await s.repository.git("-C", path, "commit", "--quiet", "--allow-empty", "--message=More");
+  const { store } = s.rookery;
+  const { head } = await store.readTask({ taskId: "more" });
+  const at = new Date().toISOString();
+  await store.appendTask({
+    taskId: "more",
+    id: "left",
+    expectedHead: head,
+    events: [
+      { type: "merge.asked", mergeId: "mrg_1", how: "squash", into: "main", at },
+      { type: "merge.prepared", mergeId: "mrg_1", commit, tip, at },
+    ],
+  });
+  await vi.waitFor(async () => expect((await s.tasks.show("more")).merge?.outcome).toBe("merged"), 10_000);
+  expect(await store.task("more")).toMatchObject({ merge: { tip, commit } });
+  await expect(s.tasks.remove("more")).rejects.toMatchObject({ code: "worktree_unmerged" });
 });

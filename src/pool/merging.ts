@@ -1,17 +1,10 @@
 /** Merging a task's branch, one at a time per repository, so that whoever finds it half done knows how far it came. */
-import {
-  isRookeryError,
-  messageOf,
-  newId,
-  RookeryError,
-  type MergeHow,
-  type MergeReport,
-  type TaskState,
-} from "../domain/index.ts";
+import { messageOf, newId, RookeryError, type MergeHow, type MergeReport, type TaskState } from "../domain/index.ts";
 import { inMergeQueue, merge, wasPublished, type Repository } from "../worktrees/index.ts";
 import { outputTo } from "./output.ts";
 import type { PoolParts } from "./parts.ts";
 import type { Pen } from "./pen.ts";
+import { isLogFailure } from "./reasons.ts";
 
 const GATE_TIMEOUT_MS = 30 * 60 * 1000;
 
@@ -75,14 +68,32 @@ async function mergedBefore({ pen, repository }: Merging, { into }: Wanted): Pro
 export async function settleMerge(merging: Merging): Promise<MergeReport | undefined> {
   const { pen, repository, signal } = merging;
   const left = pen.state.merge;
-  if (left === undefined || left.outcome !== undefined) return undefined;
-  const { mergeId, how, into, commit } = left;
-  if (commit !== undefined && (await wasPublished(repository, { into, commit }))) {
-    const tip = await tipOf(repository, pen.state);
-    await pen.write({ type: "merge.ended", mergeId, outcome: "merged", commit, tip });
-    return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 };
-  }
-  return inMergeQueue(repository, () => mergeNow(merging, mergeId, { ...left, earlier: commit }), { signal });
+  if (left === undefined || !isMerging(pen.state)) return undefined;
+  const done = await noteIfDone(pen, repository);
+  return (
+    done ??
+    inMergeQueue(repository, () => mergeNow(merging, left.mergeId, { ...left, earlier: left.commit }), { signal })
+  );
+}
+
+/** Nobody wants it any more: a merge that was under way is not done, unless it was before. */
+export async function withdrawMerge(pen: Pen, repository: Repository | undefined, why: string): Promise<void> {
+  const { merge: left } = pen.state;
+  if (left === undefined || !isMerging(pen.state)) return;
+  if (repository !== undefined && (await noteIfDone(pen, repository)) !== undefined) return;
+  await pen.write({ type: "merge.ended", mergeId: left.mergeId, outcome: "failed", message: `not merged: ${why}` });
+}
+
+export function isMerging({ merge: left }: TaskState): boolean {
+  return left !== undefined && left.outcome === undefined;
+}
+
+async function noteIfDone(pen: Pen, repository: Repository): Promise<MergeReport | undefined> {
+  const { mergeId = "", how = "merge", into = "", commit, tip } = pen.state.merge ?? {};
+  if (commit === undefined || !(await wasPublished(repository, { into, commit }))) return undefined;
+  const merged = tip !== undefined && { tip }; // what the branch has got since is not merged
+  await pen.write({ type: "merge.ended", mergeId, outcome: "merged", commit, ...merged });
+  return { outcome: "merged", how, into, dryRun: false, commit, conflicts: [], commits: 0 };
 }
 
 async function mergeNow(
@@ -113,7 +124,7 @@ async function mergeNow(
       marker: parts.claim(),
       earlier,
       prepared: async (commit) => {
-        await pen.write({ type: "merge.prepared", mergeId, commit });
+        await pen.write({ type: "merge.prepared", mergeId, commit, tip });
       },
       signal,
     });
@@ -123,7 +134,7 @@ async function mergeNow(
       type: "merge.ended",
       mergeId,
       outcome,
-      tip,
+      tip: commit !== undefined && commit === earlier ? pen.state.merge?.tip : tip,
       ...(commit !== undefined && { commit }),
       ...(conflicts.length > 0 && { conflicts: [...conflicts] }),
       ...(said !== undefined && { message: said }),
@@ -131,7 +142,7 @@ async function mergeNow(
     return report;
   } catch (error) {
     if (signal.aborted) throw error; // whoever comes next goes on with it
-    if (isRookeryError(error)) {
+    if (!isLogFailure(error)) {
       await pen.write({ type: "merge.ended", mergeId, outcome: "failed", message: messageOf(error) });
     }
     throw error;

@@ -22,22 +22,14 @@ import {
   type TaskView,
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
-import {
-  diffOf,
-  findWorktree,
-  openRepository,
-  predict,
-  releasePort,
-  type Repository,
-  type Worktree,
-} from "../worktrees/index.ts";
+import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
 import { commitLeft } from "./commit.ts";
+import { endLeft } from "./ending.ts";
 import { checkId, idFor } from "./id.ts";
-import { mergeTask, targetOf } from "./merging.ts";
+import { isMerging, mergeTask, targetOf, withdrawMerge } from "./merging.ts";
 import type { PoolParts } from "./parts.ts";
 import { mustBeThere, stamped, takePen, writeFromOutside, type Pen } from "./pen.ts";
 import { plan } from "./plan.ts";
-import { portsFolder } from "./prepare.ts";
 import { collectTasks, removeTask } from "./removing.ts";
 import { Scheduler, type RunTasks } from "./scheduler.ts";
 import { viewOf } from "./view.ts";
@@ -117,6 +109,7 @@ export class Pool implements Tasks {
       const { state } = pen;
       if (state.removed) throw new RookeryError("task_state", `task ${id} was removed: start another`);
       if (!isEnded(state)) throw new RookeryError("task_state", `task ${id} has not ended: it is ${state.phase}`);
+      if (isMerging(state)) await withdrawMerge(pen, await this.#repository(state.spec.repository), "it was resumed");
       const said = { ...(prompt !== undefined && { prompt }), ...(budget !== undefined && { budget }) };
       await pen.write({ type: "task.queued", why: "resumed", ...said });
     });
@@ -240,12 +233,8 @@ export class Pool implements Tasks {
   async #end(id: string): Promise<boolean> {
     try {
       await this.#withPen(id, async (pen) => {
-        const { current, worktree } = pen.state;
         if (isEnded(pen.state)) return;
-        if (current?.sessionId !== undefined) await this.#parts.settleSession(current.sessionId).catch(() => undefined);
-        const where = worktree === undefined ? {} : { message: `its worktree stays in ${worktree.path}` };
-        await releasePort(portsFolder(this.#parts.home), id);
-        await pen.write({ type: "task.ended", outcome: "stopped", ...where });
+        await endLeft({ parts: this.#parts, repositories: (cwd) => this.#repository(cwd), pen });
       });
       return true;
     } catch (error) {

@@ -1,5 +1,5 @@
 /** Why a run comes to its end before its last stage does. */
-import type { TaskEventBody } from "../domain/index.ts";
+import { isRookeryError, type TaskEventBody } from "../domain/index.ts";
 
 /** Thrown through a run to its end, where what it says is written down. */
 export class RunEnded extends Error {
@@ -27,4 +27,9 @@ export function interrupted(message = "the process that ran it was ended"): RunE
 
 export function parked(until: string, message: string): RunEnded {
   return new RunEnded({ type: "task.parked", until, message });
+}
+
+/** The log cannot be written, at least not by us: nothing can be said of what happened then. */
+export function isLogFailure(error: unknown): boolean {
+  return isRookeryError(error) && (error.code === "lease_lost" || error.code.startsWith("store_"));
 }

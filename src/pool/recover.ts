@@ -1,15 +1,19 @@
 /** Going on after a kill: tasks and merges that a dead process had are queued again, or finished. */
 import { isEnded, isHeld, isRookeryError, MAX_PAGE, type TaskState } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
-import { releasePort, sweepMerges } from "../worktrees/index.ts";
+import { sweepMerges } from "../worktrees/index.ts";
+import { endLeft, type Ending } from "./ending.ts";
 import { settleMerge } from "./merging.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { takePen, type Pen } from "./pen.ts";
-import { portsFolder } from "./prepare.ts";
-import { interrupted } from "./reasons.ts";
+import { interrupted, isLogFailure } from "./reasons.ts";
 
 /** Leaves alone what a living process has, and what is ours although we were too busy to say so in time. */
-export async function requeueLeft(parts: PoolParts, isOurs: (id: string) => boolean): Promise<void> {
+export async function requeueLeft(
+  parts: PoolParts,
+  repositories: Repositories,
+  isOurs: (id: string) => boolean,
+): Promise<void> {
   const held = await parts.store.tasks({ phases: ["preparing", "running"], limit: MAX_PAGE });
   const left = await deserted(
     parts,
@@ -17,7 +21,7 @@ export async function requeueLeft(parts: PoolParts, isOurs: (id: string) => bool
   );
   if (left.length === 0) return;
   await parts.sweep(); // nothing of the dead process works in the folder when the next one goes on
-  for (const { id } of left) await withPen(parts, id, (pen) => requeue(parts, pen));
+  for (const { id } of left) await withPen(parts, id, (pen) => requeue({ parts, repositories, pen }));
 }
 
 /** Merges of tasks that nobody runs; one that is a stage of a run is gone on with by that. */
@@ -32,27 +36,19 @@ export async function finishMerges(parts: PoolParts, repositories: Repositories,
     if (repository === undefined) continue;
     await sweepMerges(repository);
     await withPen(parts, id, async (pen) => {
-      await settleMerge({ parts, pen, repository, signal }).catch(inTheLog);
+      if (!isEnded(pen.state)) return; // it was resumed meanwhile
+      await settleMerge({ parts, pen, repository, signal }).catch((error: unknown) => {
+        if (!signal.aborted && isLogFailure(error)) throw error; // any other is in the log
+      });
     });
   }
 }
 
-/** What failed was written down, where it could be. */
-function inTheLog(error: unknown): void {
-  if (!isRookeryError(error)) throw error;
-}
-
-async function requeue(parts: PoolParts, pen: Pen): Promise<void> {
-  const { state } = pen;
-  if (!isHeld(state)) return; // another was faster
-  if (!state.stopAsked) {
-    await pen.write(interrupted("the process that ran it died; it goes on").event);
-    return;
-  }
-  const { sessionId } = state.current ?? {};
-  if (sessionId !== undefined) await parts.settleSession(sessionId).catch(() => undefined); // told by whoever opens it next
-  await releasePort(portsFolder(parts.home), state.id);
-  await pen.write({ type: "task.ended", outcome: "stopped", message: "the process that ran it died" });
+async function requeue(left: Ending): Promise<void> {
+  const { pen } = left;
+  if (!isHeld(pen.state)) return; // another was faster
+  if (pen.state.stopAsked) await endLeft(left, "the process that ran it died");
+  else await pen.write(interrupted("the process that ran it died; it goes on").event);
 }
 
 async function deserted({ store, clock }: PoolParts, states: readonly TaskState[]): Promise<readonly TaskState[]> {

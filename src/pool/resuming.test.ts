@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import type { TaskEventBody } from "../domain/index.ts";
@@ -127,4 +128,30 @@ it("a task that has used up its tokens costs none when it is resumed without mor
   const view = await s.until("spent", "stopped");
   expect(view).toMatchObject({ code: "budget_reached", message: expect.stringContaining("1100 of 1000") as string });
   expect(await toldIn(s, "spent")).toHaveLength(1);
+});
+
+/** The reader is sent back once, and then waits until it is interrupted. */
+const READING = `
+[pipelines.read]
+stages = [
+  { agent = "robin" },
+  { agent = "wren", prompt = """
+Read it. {feedback}
+run: test ! -e "$TMPDIR/failed" || test -e "$TMPDIR/go" || sleep 1000""" },
+  { name = "check", run = 'test -e "$TMPDIR/go" || { touch "$TMPDIR/failed"; echo a page is missing; exit 1; }', back_to = "wren" },
+]
+`;
+
+it("an agent that was interrupted is told again what it was to do in its stage, and what was wrong", async () => {
+  await using s = await openScene({ toml: READING });
+  s.run();
+  await s.tasks.start({ id: "read", prompt: "Write it", pipeline: "read" });
+  await vi.waitFor(async () => expect(await toldIn(s, "read")).toHaveLength(2), { timeout: 20_000 });
+  await s.tasks.stop("read");
+  await writeFile(join(s.folder, "go"), "");
+  await s.tasks.resume("read");
+  await s.until("read", "done");
+  const [, , last] = await toldIn(s, "read");
+  expect(last).toMatch(/You were interrupted.*Read it\. .*a page is missing/);
+  expect(last).not.toContain("Write it");
 });

@@ -7,12 +7,12 @@ import {
   type TaskEventBody,
   type TaskState,
 } from "../domain/index.ts";
-import { releasePort } from "../worktrees/index.ts";
 import { spent, timeLeft } from "./budget.ts";
+import { endTask } from "./ending.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { holdPen, type Pen } from "./pen.ts";
-import { portsFolder, prepare } from "./prepare.ts";
-import { failed, RunEnded } from "./reasons.ts";
+import { prepare } from "./prepare.ts";
+import { failed, isLogFailure, RunEnded } from "./reasons.ts";
 import { AgentFailed, agentStage } from "./stage/agent.ts";
 import { commandStage } from "./stage/command.ts";
 import { mergeStage } from "./stage/merge.ts";
@@ -37,7 +37,9 @@ export async function runTask(
       ? undefined
       : setTimeout(() => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)), Math.min(left, 2 ** 31 - 1));
   try {
-    await write(parts, pen, await outcomeOf(parts, repositories, pen, ending.signal));
+    const end = await outcomeOf(parts, repositories, pen, ending.signal);
+    if (end.type === "task.ended") await endTask({ parts, repositories, pen }, end);
+    else await pen.write(end);
   } finally {
     clearTimeout(timer);
   }
@@ -106,18 +108,8 @@ function endOf({ clock }: PoolParts, state: TaskState, error: unknown): TaskEven
     const notBefore = new Date(clock.now() + wait).toISOString();
     return { type: "task.queued", why: "retried", message: error.message, notBefore };
   }
-  if (!isRookeryError(error)) return failed("internal", messageOf(error)).event;
-  if (error.code === "lease_lost" || error.code.startsWith("store_")) throw error;
-  return failed(error.code, error.message).event;
-}
-
-async function write({ home }: PoolParts, pen: Pen, end: TaskEventBody): Promise<void> {
-  const { id, worktree } = pen.state;
-  const isEnd = end.type === "task.ended";
-  if (isEnd) await releasePort(portsFolder(home), id);
-  const where = worktree === undefined ? "" : `its worktree stays in ${worktree.path}, on branch ${worktree.branch}`;
-  const isStop = isEnd && end.outcome === "stopped" && where !== "";
-  await pen.write(isStop ? { ...end, message: end.message === undefined ? where : `${end.message}; ${where}` } : end);
+  if (isLogFailure(error)) throw error;
+  return failed(isRookeryError(error) ? error.code : "internal", messageOf(error)).event;
 }
 
 const TOLD_LENGTH = 500;

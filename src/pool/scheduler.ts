@@ -89,7 +89,7 @@ export class Scheduler {
     const { clock } = this.#parts;
     if (clock.now() < this.#recoverAt) return;
     this.#recoverAt = clock.now() + RECOVER_MS;
-    await requeueLeft(this.#parts, (id) => this.#running.has(id));
+    await requeueLeft(this.#parts, this.#repositories, (id) => this.#running.has(id));
     this.#merging ??= finishMerges(this.#parts, this.#repositories, signal)
       .catch(onProblem)
       .finally(() => {

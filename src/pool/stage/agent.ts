@@ -64,7 +64,7 @@ async function outcomeOf(
   if (over !== undefined) throw over;
   const turnId = newId("trn", parts.clock.now());
   await start(turns, turnId);
-  const words = before > turns ? goOnWords(pen.state, stage) : firstWords(pen.state, stage, before > 0);
+  const words = (before > turns ? goOnWords : firstWords)(pen.state, stage, turns > 0);
   return followed(run, session, session.prompt(words, { signal, turnId }));
 }
 

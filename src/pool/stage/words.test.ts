@@ -58,7 +58,7 @@ it("an agent that was gone back to is told why, in its own words where it has a 
 });
 
 it("an agent that was interrupted is told what its own stage was, and not that of another", () => {
-  expect(goOnWords(state({ stage: 1 }), REVIEW)).toMatch(/^You were interrupted.*\n\nReview do it since c0$/s);
-  expect(goOnWords(state({ feedback: "too slow", mends: 0 }), CODE)).toMatch(/interrupted.*too slow/s);
-  expect(goOnWords(state({ said: "so" }), CODE)).toMatch(/interrupted.*\n\nso$/s);
+  expect(goOnWords(state({ stage: 1 }), REVIEW, false)).toMatch(/^You were interrupted.*\n\nReview do it since c0$/s);
+  expect(goOnWords(state({ feedback: "too slow", mends: 0 }), CODE, true)).toMatch(/interrupted.*too slow/s);
+  expect(goOnWords(state({ said: "so" }), CODE, true)).toMatch(/interrupted.*\n\nso$/s);
 });

@@ -16,11 +16,11 @@ export function firstWords(state: TaskState, stage: AgentStage, hasWorked: boole
   return said === undefined ? words : `${words}\n\n${said}`;
 }
 
-/** Its turn came to no end: the process died, or a person stopped it. */
-export function goOnWords(state: TaskState, stage: AgentStage): string {
+/** Its turn came to no end: the process died, or a person stopped it. It may be that it never heard what it was told. */
+export function goOnWords(state: TaskState, stage: AgentStage, hadWorked: boolean): string {
   return (
     "You were interrupted before you were done. Look at what is there already, do not do again what is done, and " +
-    `finish it. This is what you were to do:\n\n${firstWords(state, stage, true)}`
+    `finish it. This is what you were to do:\n\n${firstWords(state, stage, hadWorked)}`
   );
 }
 
