@@ -1,4 +1,5 @@
 /** Numbers, times and columns, as people read them. */
+import { widthOf } from "./cells.ts";
 
 export function count(value: number): string {
   return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ",");
@@ -42,7 +43,8 @@ export function localTime(at: string): string {
 /** Rows under each other; the last column keeps its length. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
-  const lineOf = (row: readonly string[]) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ");
+  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, widthOf(cell))));
+  const filled = (cell: string, width = 0) => cell + " ".repeat(width - widthOf(cell));
+  const lineOf = (row: readonly string[]) => row.map((cell, index) => filled(cell, widths[index])).join("  ");
   return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join("");
 }

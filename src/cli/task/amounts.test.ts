@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Budget } from "../../domain/task/spec.ts";
 import { budgetOf, sizeOf } from "./amounts.ts";
-import { fitted, shortened, widthOf } from "./cells.ts";
+import { fitted, shortened, widthOf } from "../cells.ts";
 import { tableOf } from "./table.ts";
 import { taskView } from "./test-door.ts";
 

@@ -72,9 +72,10 @@ describe("a task that runs in front of a person", () => {
       "installed[2J 3 packages",
       "▸ coder in ses_1",
       "Working",
-      "✗ coder did not pass: tests fail; it goes back to stage 1",
-      expect.stringMatching(/^task a is done · .* · 5\.0s$/),
-      "rookery task diff a · rookery task merge a",
+      "✗ coder did not pass: tests fail; it goes back to coder",
+      "task a is done · 5.0s",
+      "  rookery task diff a    see what it changed",
+      "  rookery task merge a   bring it into the branch that it began from",
       "",
     ]);
   });

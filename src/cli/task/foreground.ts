@@ -8,12 +8,12 @@ import { askedIn } from "../run/asked.ts";
 import { Asker } from "../run/asker.ts";
 import { aborted, watchInterrupts } from "../run/interrupts.ts";
 import { openScreen, type Screen } from "../run/screen.ts";
-import { usageWords } from "../run/view.ts";
 import type { Logged, TaskDoor, TaskRunner } from "./door.ts";
 import { keptWords } from "./kept.ts";
+import { nextText } from "./next.ts";
 import { showTaskEvent } from "./stage-screen.ts";
 import { watchTask } from "./watch.ts";
-import { hasEnded, isTaskEvent } from "./words.ts";
+import { hasEnded, isTaskEvent, usedWords } from "./words.ts";
 
 export interface Foreground {
   readonly io: Io;
@@ -102,9 +102,8 @@ async function conclude({ io, json }: Foreground, task: TaskView): Promise<ExitC
   switch (status) {
     case "done": {
       const merged = task.merge?.outcome === "merged" ? `, merged into ${oneLine(task.merge.into)}` : "";
-      await tell(`task ${id} is done${merged} · ${[...usageWords(task.usage), duration(task.ranMs)].join(" · ")}`);
-      const next = merged === "" ? ["diff", "merge"] : ["show", "remove"];
-      await tell(next.map((name) => `rookery task ${name} ${id}`).join(" · "));
+      await tell(`task ${id} is done${merged} · ${[...usedWords(task), duration(task.ranMs)].join(" · ")}`);
+      await tell(nextText(id, merged === "" ? ["diff", "merge"] : ["show", "remove"]).trimEnd());
       return EXIT.done;
     }
     case "failed":

@@ -7,6 +7,7 @@ import { isSet } from "../options.ts";
 import { oneLine } from "../printable.ts";
 import type { TaskDoor } from "./door.ts";
 import { runInForeground } from "./foreground.ts";
+import { nextText } from "./next.ts";
 
 /** `give` starts or resumes it. */
 export async function giveTask(
@@ -46,13 +47,6 @@ function handedOver({ id, repository, worktree }: TaskView, { server, unmet }: W
     server === undefined
       ? `is queued${waits}; nobody runs it until: rookery serve`
       : `is given to the server at ${server}${waits}`;
-  const next = [
-    ["rookery task", "see how all are"],
-    [`rookery task logs ${id} -f`, "watch it"],
-    [`rookery task diff ${id}`, "see what it changed"],
-    [`rookery task stop ${id}`, "stop it; its worktree stays"],
-  ] as const;
-  const width = Math.max(...next.map(([command]) => command.length));
-  const lines = next.map(([command, what]) => `  ${command.padEnd(width)}   ${what}`);
-  return `task ${id} ${who}\nit works in ${kept ?? `a worktree of ${oneLine(repository)}`}\n${lines.join("\n")}\n`;
+  const where = kept ?? `a worktree of ${oneLine(repository)}`;
+  return `task ${id} ${who}\nit works in ${where}\n${nextText(id, ["logs", "diff", "stop"])}`;
 }

@@ -5,8 +5,8 @@ import type { Logged } from "./door.ts";
 import { detailOf, isTaskEvent } from "./words.ts";
 
 /** With its position in the feed: what `--after` takes. */
-export function lineOf({ position, event }: Logged): string {
-  if (isTaskEvent(event)) return lineWith({ ...event, seq: position }, detailOf(event));
+export function lineOf({ position, event }: Logged, stages: readonly string[]): string {
+  if (isTaskEvent(event)) return lineWith({ ...event, seq: position }, detailOf(event, stages));
   const placed: SessionEvent = { ...event, seq: position };
   return sessionLine(placed);
 }

@@ -2,7 +2,7 @@
 import type { TaskView } from "../../domain/task/view.ts";
 import { hasColour, type Io } from "../io.ts";
 import { coloured, plain } from "../paint.ts";
-import { shortened } from "./cells.ts";
+import { shortened } from "../cells.ts";
 import type { TaskDoor } from "./door.ts";
 import { watchKeys } from "./keys.ts";
 import { sizeOf } from "./size.ts";

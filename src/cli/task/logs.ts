@@ -10,13 +10,13 @@ import { hasEnded } from "./words.ts";
 
 export async function printLogs({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
+  const { id, stages } = await findTask(door.tasks, named);
   const show = async (logged: Logged): Promise<void> => {
     at = logged.position;
     if (logged.event.type === "agent.raw" && !isSet(options, "all")) return;
     if (isSet(options, "json")) await printJson(io, { position: logged.position, ...logged.event });
-    else await print(io, `${lineOf(logged)}\n`);
+    else await print(io, `${lineOf(logged, stages)}\n`);
   };
-  const { id } = await findTask(door.tasks, named);
   const head = at === 0 ? 0 : await door.head();
   if (at > head) throw usage(`--after ${at} is beyond the end of the log, which is ${head}; read it from 0`);
   for await (const logged of door.history(id, at)) await show(logged);

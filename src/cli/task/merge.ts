@@ -72,7 +72,8 @@ function linesOf(
     case "merged":
       if (dryRun) return [`${id} would merge into ${branch} without conflicts (${how}, ${what}); nothing was changed`];
       return [
-        `merged ${id} into ${branch} (${how}, ${what}${commit === undefined ? "" : `, now ${shortCommit(commit)}`})`,
+        `merged ${id} into ${branch} (${how}, ${what}${commit === undefined ? "" : `, now ${shortCommit(commit)}`}); ` +
+          `its worktree is not needed any more: rookery task remove ${id}`,
       ];
     case "nothing":
       return [`${id} has nothing that ${branch} does not have`];

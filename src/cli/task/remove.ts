@@ -12,6 +12,6 @@ export async function removeTask({ io, args: [named = ""], options }: Call, { ta
   const { id } = await findTask(tasks, named);
   const removed = await whileShown(io, `removing ${id}`, () => tasks.remove(id, { force: isSet(options, "force") }));
   if (isSet(options, "json")) await printJson(io, removed);
-  else await print(io, `removed ${removed.id}; ${bytes(removed.freed)} are free\n`);
+  else await print(io, `removed ${removed.id}; freed ${bytes(removed.freed)}\n`);
   return EXIT.done;
 }

@@ -1,5 +1,4 @@
 /** `rookery task show`: all that is known of a task, and how to answer what it waits for. */
-import { NO_USAGE } from "../../domain/state.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -7,12 +6,12 @@ import { columns, duration, localTime } from "../format.ts";
 import { asTyped, print, printJson } from "../io.ts";
 import { isSet } from "../options.ts";
 import { oneLine } from "../printable.ts";
-import { usageWords } from "../run/view.ts";
 import { requestText } from "../sessions/request.ts";
 import type { TaskDoor } from "./door.ts";
 import { findTask } from "./find.ts";
+import { type NextCommand, nextText } from "./next.ts";
 import { openRequests } from "./requests.ts";
-import { hasEnded, lastWords, MERGED, shortCommit } from "./words.ts";
+import { hasEnded, lastWords, MERGED, shortCommit, usedWords } from "./words.ts";
 
 export async function showTask({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
   const task = await findTask(door.tasks, named);
@@ -45,17 +44,24 @@ function factsOf(task: TaskView): string {
     ["started", task.startedAt && localTime(task.startedAt)],
     ["ended", task.endedAt && localTime(task.endedAt)],
     ["ran", task.startedAt && `${duration(task.ranMs)}${task.runs > 1 ? ` in ${task.runs} runs` : ""}`],
-    ["used", isUnused(task) ? undefined : usageWords(task.usage).join(" · ")],
+    ["used", usedWords(task).join(" · ") || undefined],
     ...task.sessions.map(({ id, stage: of }): [string, string] => ["session", `${id} (${of})`]),
     ["merge", merge && mergeWords(merge)],
     ["conflicts", merge?.conflicts?.join(", ") || undefined],
-    ["last", hasEnded(task) ? undefined : lastWords(task) || undefined],
+    ["last", lastOf(task)],
   ];
   return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
 }
 
+/** Where the status does not say it already. */
+function lastOf(task: TaskView): string | undefined {
+  if (hasEnded(task) || task.status === "waiting" || task.message !== undefined) return undefined;
+  return lastWords(task) || undefined;
+}
+
 function statusOf(task: TaskView): string {
   const { status, message, code, notBefore } = task;
+  if (status === "waiting") return "waiting for an answer";
   const until = notBefore === undefined ? "" : ` until ${localTime(notBefore)}`;
   const why = message === undefined ? "" : `: ${message}${code === undefined ? "" : ` (${code})`}`;
   return `${status}${until}${why}`;
@@ -64,11 +70,8 @@ function statusOf(task: TaskView): string {
 function mergeWords({ how, into, outcome, commit, message }: NonNullable<TaskView["merge"]>): string {
   const done = outcome === undefined ? "is being done" : MERGED[outcome];
   const where = outcome === "merged" && commit !== undefined ? ` as ${shortCommit(commit)}` : "";
-  return `${how} into ${into}: ${done}${where}${message === undefined ? "" : `: ${message}`}`;
-}
-
-function isUnused({ usage }: TaskView): boolean {
-  return usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
+  const why = message === undefined || outcome === "conflicts" ? "" : `: ${message}`; // the files have a line of their own
+  return `${how} into ${into}: ${done}${where}${why}`;
 }
 
 /** What a person may want to type now. */
@@ -76,10 +79,10 @@ function nextOf(task: TaskView): string {
   const { id, status, worktree, merge, removed } = task;
   if (removed || status === "waiting") return "";
   const hasTree = worktree !== undefined && !worktree.removed;
-  const commands = [
-    ...(hasTree ? ["diff"] : []),
-    ...(hasTree && hasEnded(task) && merge?.outcome !== "merged" ? ["merge"] : []),
-    ...(hasEnded(task) ? ["resume", "remove"] : ["logs", "stop"]),
+  const names: readonly NextCommand[] = [
+    ...(hasTree ? (["diff"] as const) : []),
+    ...(hasTree && hasEnded(task) && merge?.outcome !== "merged" ? (["merge"] as const) : []),
+    ...(hasEnded(task) ? (["resume", "remove"] as const) : (["logs", "stop"] as const)),
   ];
-  return `\nnext: ${commands.map((name) => `rookery task ${name} ${id}${name === "logs" ? " -f" : ""}`).join(", ")}\n`;
+  return `\n${nextText(id, names)}`;
 }

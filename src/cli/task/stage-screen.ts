@@ -17,15 +17,16 @@ interface Line {
 
 export async function showTaskEvent(io: Io, screen: Screen, task: TaskView, event: TaskEvent): Promise<void> {
   const paint = hasColour(io) ? coloured : plain;
-  const { text, colour, mark, waits } = lineOf(event, task.stages.length > 1);
+  const { text, colour, mark, waits } = lineOf(event, task.stages);
   const marked = mark === undefined || colour === undefined ? "" : `${paint(colour, mark)} `;
   const whole =
     text === undefined ? undefined : mark === undefined && colour !== undefined ? paint(colour, text) : text;
   await screen.tell(whole === undefined ? undefined : `${marked}${whole}`, waits);
 }
 
-function lineOf(event: TaskEvent, hasStages: boolean): Line {
-  const detail = oneLine(detailOf(event));
+function lineOf(event: TaskEvent, stages: readonly string[]): Line {
+  const hasStages = stages.length > 1;
+  const detail = oneLine(detailOf(event, stages));
   switch (event.type) {
     case "task.created":
       return { waits: "waiting for its turn" };
@@ -43,6 +44,7 @@ function lineOf(event: TaskEvent, hasStages: boolean): Line {
       if (!event.passed) return { text: detail, colour: "red", mark: "✗" };
       return hasStages ? { text: detail, colour: "green", mark: "✓" } : {};
     case "task.queued":
+      if (event.why === "resumed") return { waits: "waiting for its turn" }; // as was just typed
       return { text: `queued: ${detail}`, colour: "dim", waits: "waiting for its turn" };
     case "task.parked":
       return { text: `parked ${detail}`, colour: "yellow", mark: "!", waits: "waiting for a limit to pass" };

@@ -11,18 +11,18 @@ import { requirePrompt } from "../run/prompt.ts";
 import { trusting } from "../run/trusting.ts";
 import { budgetOf } from "./amounts.ts";
 import type { TaskDoor } from "./door.ts";
-import { LAST } from "./find.ts";
+import { findTask, LAST } from "./find.ts";
 import { giveTask } from "./give.ts";
 
 export async function startTask(call: Call, door: TaskDoor): Promise<ExitCode> {
   const { io } = call;
-  const request = await requestIn(call);
+  const request = await requestIn(call, door);
   const { signal } = new AbortController();
   const cwd = request.cwd ?? io.cwd();
   return giveTask(call, door, () => trusting({ io, cwd, signal }, () => door.tasks.start(request)));
 }
 
-async function requestIn({ io, args: [typed], options }: Call): Promise<StartTask> {
+async function requestIn({ io, args: [typed], options }: Call, { tasks }: TaskDoor): Promise<StartTask> {
   const id = textOption(options, "id");
   const budget = textOption(options, "budget");
   const given = {
@@ -34,24 +34,22 @@ async function requestIn({ io, args: [typed], options }: Call): Promise<StartTas
     permissions: choiceOption(options, "permissions", PermissionPolicy.options),
     priority: priorityIn(options),
     retries: countOption(options, "retries", 0),
-    needs: listOption(options, "needs")
-      .flatMap((text) => text.split(","))
-      .map((need) => checkedId(need.trim())),
     ...(budget !== undefined && { budget: budgetOf(budget) }),
     cwd: resolve(io.cwd(), textOption(options, "cwd") ?? "."),
   };
   const prompt = await requirePrompt(io, typed, "rookery task start");
-  return { ...given, prompt };
+  const needs: string[] = [];
+  for (const named of listOption(options, "needs").flatMap((text) => text.split(","))) {
+    needs.push((await findTask(tasks, named.trim())).id);
+  }
+  return { ...given, needs, prompt };
 }
 
 function checkedId(id: string): string {
   if (id === LAST) throw usage(`"${LAST}" is no id: it stands for the newest task`);
   const checked = TaskId.safeParse(id);
   if (checked.success) return id;
-  const why = checked.error.issues[0]?.message ?? "";
-  throw usage(
-    `"${oneLine(id, 60)}" is no id of a task: at most 64 small letters, digits, and - _ . between them (${why})`,
-  );
+  throw usage(`"${oneLine(id, 60)}" is no id of a task: at most 64 small letters, digits, and - _ . between them`);
 }
 
 function priorityIn(options: Call["options"]): number | undefined {

@@ -3,12 +3,12 @@ import type { TaskStatus, TaskView } from "../../domain/task/view.ts";
 import { duration, usd } from "../format.ts";
 import { type Colour, type Paint, plain } from "../paint.ts";
 import { oneLine } from "../printable.ts";
-import { fitted, shortened, widthOf } from "./cells.ts";
+import { fitted, shortened, widthOf } from "../cells.ts";
 import { lastWords } from "./words.ts";
 
 const HEAD = ["task", "state", "agent", "stage", "time", "tokens", "cost", "last"];
-/** What a column may take, the last left out; numbers are never cut. */
-const MOST = [32, Infinity, 16, 14, Infinity, Infinity, Infinity];
+/** What a column may take, the last left out; ids and numbers are never cut. */
+const MOST = [64, Infinity, 16, 14, Infinity, Infinity, Infinity];
 const LAST = HEAD.length - 1;
 /** For pipes. */
 const LAST_WIDTH = 80;
@@ -25,8 +25,11 @@ export interface TableOptions {
 export function tableOf(tasks: readonly TaskView[], options: TableOptions = {}): string[] {
   const { width, paint = plain, since = 0 } = options;
   const rows = [HEAD, ...tasks.map((task) => cellsOf(task, since))];
-  const widths = MOST.map((most, column) => Math.min(most, Math.max(...rows.map((row) => widthOf(row[column] ?? "")))));
-  const before = widths.reduce((sum, each) => sum + each + GAP.length, 0);
+  const widths = MOST.map((most, column) => {
+    const isEmpty = column > 0 && rows.slice(1).every((row) => row[column] === "");
+    return isEmpty ? 0 : Math.min(most, Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+  });
+  const before = widths.reduce((sum, each) => sum + (each === 0 ? 0 : each + GAP.length), 0);
   const rest = width === undefined ? LAST_WIDTH : width - before;
   return rows.map((row, index) => {
     const cells = [...widths.map((each, column) => fitted(row[column] ?? "", each)), shortened(row[LAST] ?? "", rest)];
@@ -49,6 +52,7 @@ function painted(
   let left = width ?? Infinity;
   const shown: string[] = [];
   for (const [column, cell] of cells.entries()) {
+    if (cell === "") continue;
     const text = shortened(column === LAST ? cell : cell + GAP, left);
     left -= widthOf(text);
     shown.push(text.trimEnd() === "" ? text : paint(text, column));
@@ -63,7 +67,7 @@ function cellsOf(task: TaskView, since: number): string[] {
     task.id,
     task.status,
     oneLine(task.agent),
-    oneLine(task.stage ?? ""),
+    task.stages.length < 2 ? "" : oneLine(task.stage ?? ""),
     task.startedAt === undefined ? "" : timeOf(task.ranMs + (isHeld ? since : 0)),
     tokensOf(task),
     costOf(task),

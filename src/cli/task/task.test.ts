@@ -78,7 +78,14 @@ describe("a task is meant", () => {
 describe("list", () => {
   it("is a table of what there is, one that was told and one that waits", async () => {
     door = testDoor([
-      taskView({ id: "a", status: "waiting", startedAt: "x", ranMs: 5_000, stage: "coder" }),
+      taskView({
+        id: "a",
+        status: "waiting",
+        startedAt: "x",
+        ranMs: 5_000,
+        stage: "coder",
+        stages: ["coder", "check"],
+      }),
       taskView({
         id: "b",
         status: "failed",
@@ -101,10 +108,35 @@ describe("list", () => {
     expect(code).toBe(EXIT.done);
     expect(lines(text)).toEqual([
       "task  state    agent   stage  time   tokens  cost    last",
-      "a     waiting  claude  coder  5s                     it asks something: see rookery task show",
+      "a     waiting  claude  coder  5s                     it asks something: rookery task show a",
       "b     failed   codex          1m 5s                  no luck[2J",
       "c     queued   claude                                after a, b",
       "d     running  claude         2h 1m  12.3k   ~$1.50  bash: npm test",
+    ]);
+  });
+
+  it("has every id whole, so that it can be typed, and no column that says nothing", async () => {
+    const id = "add-pagination-to-the-list-of-us-0a87";
+    door = testDoor([
+      taskView({ id, stage: "work", startedAt: "x", status: "running", lastLine: "reading" }),
+      taskView({
+        id: "b",
+        status: "done",
+        startedAt: "x",
+        merge: { how: "merge", into: "main", outcome: "conflicts", conflicts: ["x.ts", "y.ts"] },
+      }),
+      taskView({
+        id: "c",
+        status: "done",
+        startedAt: "x",
+        merge: { how: "merge", into: "main", outcome: "gate_failed" },
+      }),
+    ]);
+    expect(lines((await shown(listTasks))[1])).toEqual([
+      "task                                   state    agent   time  last",
+      `${id}  running  claude  0s    reading`,
+      "b                                      done     claude  0s    conflicts with main: x.ts, y.ts",
+      "c                                      done     claude  0s    not merged into main: the gate did not pass",
     ]);
   });
 
@@ -145,7 +177,13 @@ describe("show", () => {
         stage: "check",
         sessions: [{ id: "ses_1", stage: "coder" }],
         worktree: { ...TREE, port: 4000, removed: false },
-        merge: { how: "merge", into: "main", outcome: "conflicts", conflicts: ["x.ts", "y.ts"] },
+        merge: {
+          how: "merge",
+          into: "main",
+          outcome: "conflicts",
+          conflicts: ["x.ts", "y.ts"],
+          message: "both sides changed x.ts",
+        },
       }),
     ]);
     const text = (await shown(showTask, ["a"]))[1];
@@ -158,10 +196,12 @@ describe("show", () => {
       /^session +ses_1 \(coder\)$/m,
       /^merge +merge into main: conflicts$/m,
       /^conflicts +x\.ts, y\.ts$/m,
-      /^next: rookery task diff a, rookery task merge a, rookery task resume a, rookery task remove a$/m,
+      /^ {2}rookery task diff a {5}see what it changed$/m,
+      /^ {2}rookery task remove a {3}forget it with its worktree and branch$/m,
     ]) {
       expect(text).toMatch(line);
     }
+    expect(text.match(/x\.ts/g)).toHaveLength(1);
     expect(text).not.toMatch(/^port/m); // it was this task's until it ended
     expect(JSON.parse((await shown(showTask, ["a"], { json: true }))[1])).toEqual(door.views[0]);
     door.change("a", { status: "running" });
@@ -179,6 +219,13 @@ describe("show", () => {
       "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer ses_1 r2 allow\n",
     );
     expect(text).not.toContain("first");
+    expect(text).toMatch(/^status +waiting for an answer$/m);
+    expect(text).not.toMatch(/^last/m);
+  });
+
+  it("says once why a task is queued", async () => {
+    door = testDoor([taskView({ id: "a", message: "needs b, which is failed" })]);
+    expect((await shown(showTask, ["a"]))[1].match(/needs b, which is failed/g)).toHaveLength(1);
   });
 });
 
@@ -230,11 +277,12 @@ describe("start", () => {
   const start = async () => given;
 
   it("gives the task to a server and returns at once with what to type", async () => {
-    door = testDoor([], { start, server: "http://127.0.0.1:7433" });
+    const others = ["newest", "a", "b", "longer-than-typed"].map((id) => taskView({ id }));
+    door = testDoor(others, { start, server: "http://127.0.0.1:7433" });
     const options: Options = {
       id: "add-it",
       priority: "-5",
-      needs: ["a", "b,c"],
+      needs: ["a", "b,long", "last"],
       retries: "2",
       budget: "5usd,200ktokens,30m",
       permissions: "all",
@@ -249,7 +297,7 @@ describe("start", () => {
           prompt: "Add it",
           id: "add-it",
           priority: -5,
-          needs: ["a", "b", "c"],
+          needs: ["a", "b", "longer-than-typed", "newest"],
           retries: 2,
           budget: { usd: 5, tokens: 200_000, seconds: 1_800 },
           permissions: "all",
@@ -276,7 +324,6 @@ describe("start", () => {
     ["x", { id: "../x" }, '"../x" is no id of a task: at most 64 small letters'],
     ["x", { id: "a".repeat(300) }, "is no id of a task"],
     ["x", { id: "last" }, '"last" is no id: it stands for the newest task'],
-    ["x", { needs: ["A B"] }, '"A B" is no id of a task'],
     ["x", { priority: "high" }, '--priority takes a whole number from -1000 to 1000, not "high"'],
     ["x", { retries: "-1" }, "--retries takes a whole number from 0 on"],
     ["x", { budget: "lots" }, '--budget takes amounts such as "5usd,200000tokens,30m"'],
@@ -285,6 +332,15 @@ describe("start", () => {
     door = testDoor([], { start });
     const refusal = shown(startTask, [prompt], options);
     await expect(refusal).rejects.toMatchObject({ code: "usage", message: expect.stringContaining(message) });
+    expect(door.calls).toEqual([]);
+  });
+
+  it("after a task that is not there is refused, with what there is", async () => {
+    door = testDoor([], { start });
+    await expect(shown(startTask, ["x"], { needs: ["A B"] })).rejects.toMatchObject({
+      code: "task_not_found",
+      message: "there is no task A B; see what there is: rookery task list --all",
+    });
     expect(door.calls).toEqual([]);
   });
 });
@@ -316,7 +372,7 @@ describe("stop, resume and remove", () => {
     });
     door = testDoor([stopped], { remove });
     await expect(shown(removeTask, ["a"])).rejects.toMatchObject({ code: "worktree_unmerged" });
-    expect(await shown(removeTask, ["a"], { force: true })).toEqual([EXIT.done, "removed a; 12.3 MB are free\n"]);
+    expect(await shown(removeTask, ["a"], { force: true })).toEqual([EXIT.done, "removed a; freed 12.3 MB\n"]);
   });
 });
 
@@ -384,7 +440,11 @@ describe("merge", () => {
   };
 
   it.each<[Partial<MergeReport>, ExitCode, string]>([
-    [{ commit: "0123456789abcd" }, EXIT.done, "merged a into main (merge, 2 commits, now 012345678)\n"],
+    [
+      { commit: "0123456789abcd" },
+      EXIT.done,
+      "merged a into main (merge, 2 commits, now 012345678); its worktree is not needed any more: rookery task remove a\n",
+    ],
     [{ outcome: "nothing", commits: 0 }, EXIT.done, "a has nothing that main does not have\n"],
     [
       { outcome: "gate_failed", message: "exit code 1" },

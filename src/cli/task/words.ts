@@ -2,14 +2,16 @@
 import type { LogEvent } from "../../domain/task/store.ts";
 import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
+import { NO_USAGE } from "../../domain/state.ts";
 import { localTime } from "../format.ts";
+import { usageWords } from "../run/view.ts";
 
 export function isTaskEvent(event: LogEvent): event is TaskEvent {
   return "taskId" in event;
 }
 
-/** In a few words; empty where the type says it all. */
-export function detailOf(event: TaskEvent): string {
+/** In a few words; empty where the type says it all. `stages` are the names of the task's. */
+export function detailOf(event: TaskEvent, stages: readonly string[] = []): string {
   switch (event.type) {
     case "task.created":
       return `${event.spec.agent} in ${event.spec.repository}: ${event.spec.title}`;
@@ -26,8 +28,9 @@ export function detailOf(event: TaskEvent): string {
     case "stage.started":
       return `${event.name}${event.attempt === 1 ? "" : ` (time ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${event.sessionId}`}`;
     case "stage.ended": {
-      const why = event.message === undefined ? "" : `: ${event.message}`;
-      const back = event.backTo === undefined ? "" : `; it goes back to stage ${event.backTo + 1}`;
+      const why = event.message === undefined ? "" : `: ${event.message.trimEnd()}`;
+      const { backTo } = event;
+      const back = backTo === undefined ? "" : `; it goes back to ${stages[backTo] ?? `stage ${backTo + 1}`}`;
       return `${event.name} ${event.passed ? "passed" : `did not pass${why}${back}`}`;
     }
     case "task.parked":
@@ -73,21 +76,42 @@ export const MERGED: Record<MergeOutcome, string> = {
 /** Why it is as it is, or what was last said in it. */
 export function lastWords(task: TaskView): string {
   const { status, merge, message, lastLine = "" } = task;
-  if (status === "waiting") return "it asks something: see rookery task show";
+  if (status === "waiting") return `it asks something: rookery task show ${task.id}`;
   if (merge !== undefined && merge.outcome === undefined) return `is being merged into ${merge.into}`;
   if (status === "queued") return queuedWords(task);
   if (status === "parked")
     return [task.notBefore && `until ${localTime(task.notBefore)}`, message].filter(Boolean).join(": ");
   if (status === "failed" || status === "stopped") return message ?? lastLine;
-  if (merge?.outcome === "merged") return `merged into ${merge.into}`;
-  if (merge?.outcome !== undefined && merge.outcome !== "nothing") return `${MERGED[merge.outcome]}: ${merge.into}`;
-  return lastLine;
+  return merge?.outcome === undefined ? lastLine : (mergedWords(merge, merge.outcome) ?? lastLine);
+}
+
+function mergedWords(
+  { into, conflicts = [] }: NonNullable<TaskView["merge"]>,
+  outcome: MergeOutcome,
+): string | undefined {
+  switch (outcome) {
+    case "merged":
+      return `merged into ${into}`;
+    case "conflicts":
+      return `conflicts with ${into}: ${conflicts.join(", ")}`;
+    case "gate_failed":
+    case "failed":
+      return `not merged into ${into}: ${MERGED[outcome]}`;
+    case "nothing":
+      return undefined;
+  }
 }
 
 function queuedWords({ notBefore, message, needs }: TaskView): string {
   if (notBefore !== undefined)
     return `not before ${localTime(notBefore)}${message === undefined ? "" : `: ${message}`}`;
   return message ?? (needs.length === 0 ? "" : `after ${needs.join(", ")}`);
+}
+
+/** Nothing of an agent that does not say what it used. */
+export function usedWords({ usage }: Pick<TaskView, "usage">): string[] {
+  const isUnused = usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
+  return isUnused ? [] : usageWords(usage);
 }
 
 export function shortCommit(commit: string): string {
