@@ -70,6 +70,48 @@ describe("submodules", () => {
     await removeWorktree(scene.repository, worktree, { force: true });
   });
 
+  const WHO = ["-c", "user.name=x", "-c", "user.email=x@y.invalid"];
+
+  it.each<[string, (scene: Scene, at: string) => Promise<unknown>]>([
+    [
+      "changes that a setting hides",
+      async ({ user }, at) => {
+        await user.git("config", "submodule.libs/my lib.ignore", "all");
+        await writeFile(join(at, "lib.txt"), "changed\n");
+      },
+    ],
+    [
+      "a stash",
+      async ({ user }, at) => {
+        await writeFile(join(at, "lib.txt"), "changed\n");
+        await user.git("-C", at, ...WHO, "stash", "--quiet");
+      },
+    ],
+    [
+      "commits one level deeper",
+      async ({ user }, at) => {
+        const inner = join(at, "in ner");
+        await user.git("-C", inner, ...WHO, "checkout", "--quiet", "-b", "deeper");
+        await user.git("-C", inner, ...WHO, "commit", "--quiet", "--allow-empty", "-m", "Deeper");
+        await user.git("-C", inner, "checkout", "--quiet", "--detach", "HEAD~1");
+      },
+    ],
+    [
+      "commits, although the branch has it no more",
+      async ({ user }, at) => {
+        await user.git("-C", at, ...WHO, "commit", "--quiet", "--allow-empty", "-m", "In the library");
+        await user.git("-C", join(at, "../.."), "rm", "--quiet", "--force", "libs/my lib");
+        await user.git("-C", join(at, "../.."), "commit", "--quiet", "-m", "Drop the library");
+        await user.git("merge", "--quiet", "rookery/t1");
+      },
+    ],
+  ])("may have %s", async (_, change) => {
+    await using scene = await withSubmodules();
+    const worktree = await leaseWorktree(scene.repository, T1);
+    await change(scene, join(worktree.path, "libs/my lib"));
+    await refused(removeWorktree(scene.repository, worktree), "worktree_unmerged", /libs\/my lib/);
+  });
+
   it("that the main checkout does not have stay empty, and nothing is fetched", async () => {
     await using scene = await openScene({
       ".gitmodules": '[submodule "far"]\n\tpath = far\n\turl = https://nowhere.invalid/x.git\n',

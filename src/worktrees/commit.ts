@@ -1,6 +1,6 @@
 /** Commits what an agent left lying: only what is in the branch can be merged. */
 import { RookeryError } from "../domain/index.ts";
-import { checkThere, unmergedIn } from "./look.ts";
+import { EVERYTHING, checkThere, embeddedIn, unmergedIn } from "./look.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -12,7 +12,7 @@ export interface CommitAll {
 }
 
 /**
- * Everything that git does not ignore, as one commit, whose name it gives; undefined where there is nothing. The hooks of
+ * Everything that git does not ignore, but for repositories within, as one commit, whose name it gives; undefined where there is nothing. The hooks of
  * the repository do not run, and nothing is signed: it is a record of what is there, made where nobody can answer a
  * question or mend what a hook minds. Rejects with `identity_missing`, `worktree_missing`, and where a merge is under way.
  */
@@ -23,14 +23,18 @@ export async function commitAll(
 ): Promise<string | undefined> {
   await checkThere(worktree, repository);
   const at = { cwd: worktree.path, signal };
-  const status = await repository.git(["status", "--porcelain=v1", "-z", "--untracked-files=normal"], at);
-  if (status === "") return undefined;
-  const unmerged = unmergedIn(status.split("\0"));
+  const lines = (await repository.git(["status", "--porcelain=v1", ...EVERYTHING], at)).split("\0");
+  if (lines.join("") === "") return undefined;
+  const unmerged = unmergedIn(lines);
   if (unmerged.length > 0) throw underWay(worktree, unmerged);
   await repository.identity();
-  const without = (await unignored(repository, leave, at)).map((path) => `:(top,exclude,literal)${path}`);
-  await repository.git(["add", "--all", "--", ":/", ...without], at);
-  if ((await repository.gitTry(["diff", "--cached", "--quiet"], at)).code === 0) return undefined;
+  // Of a repository that was made there, git would take the name of a commit that nobody else has, and no file.
+  const embedded = embeddedIn(lines).map((path) => path.slice(0, -1));
+  const left = [...(await unignored(repository, leave, at)), ...embedded];
+  const input = [":/", ...left.map((path) => `:(top,exclude,literal)${path}`)].join("\0");
+  await repository.git(["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"], { ...at, input });
+  const staged = ["diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"];
+  if ((await repository.gitTry(staged, at)).code === 0) return undefined;
   const settings = ["-c", "commit.gpgSign=false", "-c", "commit.verbose=false"];
   const how = ["--quiet", "--no-verify", "--cleanup=whitespace", "--file=-"];
   await repository.git([...settings, "commit", ...how], { ...at, input: message.replaceAll("\0", "") });

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangedFile, TaskDiff } from "../domain/index.ts";
-import { checkThere, commitsOf, unmergedIn } from "./look.ts";
+import { EVERYTHING, checkThere, commitsOf, embeddedIn, unmergedIn } from "./look.ts";
 import { gitDirOf } from "./linked.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository, RepositoryRun } from "./repository.ts";
@@ -19,7 +19,14 @@ export const MAX_DIFF_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 10_000;
 
 /** No program that a setting names is run for it, and the user's taste in diffs changes nothing. */
-const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=none"];
+const PLAIN = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--find-renames",
+  "--ignore-submodules=none",
+  "--submodule=short",
+];
 
 /** Rejects with `worktree_missing`. */
 export async function diffOf(worktree: Worktree, repository: Repository, options: DiffOptions = {}): Promise<TaskDiff> {
@@ -27,19 +34,22 @@ export async function diffOf(worktree: Worktree, repository: Repository, options
   const { signal } = options;
   const at = { cwd: worktree.path, signal };
   const [status, base, commits] = await Promise.all([
-    repository.git(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"], at),
+    repository.git(["status", "--porcelain=v1", ...EVERYTHING], at),
     startOf(worktree, repository, at),
     commitsOf(worktree, repository, { signal }),
   ]);
   const lines = status.split("\0").filter((line) => line !== "");
-  const untracked = lines.filter((line) => line.startsWith("?? ")).map((line) => line.slice(3));
+  const embedded = embeddedIn(lines);
+  const untracked = lines.flatMap((line) => (line.startsWith("?? ") && !line.endsWith("/") ? [line.slice(3)] : []));
   await using index = await indexWith(worktree, repository, untracked, at);
   const within = { ...at, index: index.file };
   const [listed, patch] = await Promise.all([
     repository.git(["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...PLAIN, base, "--"], within),
     options.patch === true ? patchOf(repository, base, within) : undefined,
   ]);
-  const files = parse(listed, { untracked: new Set(untracked), unmerged: new Set(unmergedIn(lines)) });
+  const known = { untracked: new Set(untracked), unmerged: new Set(unmergedIn(lines)) };
+  const nested = embedded.map((path): ChangedFile => ({ path, change: "untracked", binary: false }));
+  const files = [...parse(listed, known), ...nested];
   const sum = (of: "additions" | "deletions"): number => files.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
     base,

@@ -6,6 +6,7 @@ import { MAX_DIFF_BYTES, diffOf } from "./diff.ts";
 import { leaseWorktree } from "./lease.ts";
 import { commitsOf, isMerged, statusOf } from "./look.ts";
 import type { Worktree } from "./record.ts";
+import { removeWorktree } from "./remove.ts";
 import { openScene, refused, type Scene } from "./test-scene.ts";
 
 const lease = (scene: Scene): Promise<Worktree> => leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
@@ -168,4 +169,30 @@ it("a worktree that is not there is named", async () => {
   await rename(worktree.path, `${worktree.path}-moved`);
   await refused(statusOf(worktree, scene.repository), "worktree_missing", /t1/);
   await refused(diffOf(worktree, scene.repository), "worktree_missing");
+});
+
+it("a repository that was made in it is shown, left out of commits, and not lost", async () => {
+  await using scene = await openScene();
+  const { user, repository } = scene;
+  const worktree = await lease(scene);
+  await user.git("init", "--quiet", join(worktree.path, "empty"));
+  await user.git("init", "--quiet", join(worktree.path, "sub/full"));
+  const who = ["-c", "user.name=x", "-c", "user.email=x@y.invalid"];
+  await user.git("-C", join(worktree.path, "sub/full"), ...who, "commit", "--quiet", "--allow-empty", "-m", "Inside");
+  await writeFile(join(worktree.path, "sub/own.txt"), "own\n");
+  const { files } = await diffOf(worktree, repository, { patch: true });
+  expect(files.map(({ path, change }) => `${change} ${path}`).sort()).toEqual([
+    "untracked empty/",
+    "untracked sub/full/",
+    "untracked sub/own.txt",
+  ]);
+  const commit = await commitAll(worktree, repository, { message: "Work" });
+  expect(await user.git("show", "--format=", "--name-only", commit ?? "")).toBe("sub/own.txt");
+  await user.git("merge", "--quiet", "rookery/t1");
+  await refused(removeWorktree(repository, worktree), "worktree_unmerged", /empty\/, sub\/full\//);
+  await user.git("-C", worktree.path, "add", "sub/full");
+  await user.git("-C", worktree.path, "commit", "--quiet", "-m", "Take it in");
+  await rm(join(worktree.path, "empty"), { recursive: true });
+  await user.git("merge", "--quiet", "rookery/t1");
+  await refused(removeWorktree(repository, worktree), "worktree_unmerged", /submodules sub\/full/);
 });

@@ -19,6 +19,9 @@ export interface WorktreeStatus {
   readonly behind: number;
 }
 
+/** To be said to `git status`, whatever the user, or `.gitmodules`, would rather not see. */
+export const EVERYTHING = ["-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none"] as const;
+
 const MAX_FILES = 1_000;
 const MAX_COMMITS = 1_000;
 
@@ -31,7 +34,7 @@ export async function statusOf(
   await checkThere(worktree, repository);
   const at = { cwd: worktree.path, signal };
   const [status, ahead, counts] = await Promise.all([
-    repository.git(["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=all"], at),
+    repository.git(["status", "--porcelain=v2", "--branch", ...EVERYTHING], at),
     repository.git(["rev-list", "--count", `${worktree.baseCommit}..HEAD`, "--"], at),
     repository.gitTry(["rev-list", "--count", "--left-right", `${worktree.base}...HEAD`, "--"], at),
   ]);
@@ -64,7 +67,15 @@ export async function commitsOf(
 ): Promise<readonly TaskCommit[]> {
   await checkThere(worktree, repository);
   const format = "--format=%H%x00%s%x00%an%x00%cI";
-  const args = ["log", "-z", `--max-count=${MAX_COMMITS}`, format, `${worktree.baseCommit}..HEAD`, "--"];
+  const args = [
+    "log",
+    "-z",
+    "--no-show-signature",
+    `--max-count=${MAX_COMMITS}`,
+    format,
+    `${worktree.baseCommit}..HEAD`,
+    "--",
+  ];
   const fields = (await repository.git(args, { cwd: worktree.path, signal })).split("\0");
   const commits: TaskCommit[] = [];
   for (let at = 0; at + 3 < fields.length; at += 4) {
@@ -78,6 +89,11 @@ export async function commitsOf(
 export async function isMerged(worktree: Worktree, repository: Repository, into: string): Promise<boolean> {
   const args = ["merge-base", "--is-ancestor", `refs/heads/${worktree.branch}`, `refs/heads/${into}`];
   return (await repository.gitTry(args)).code === 0;
+}
+
+/** Of the lines of `status --porcelain=v1 --untracked-files=all`: repositories that were made there, with a slash at the end. */
+export function embeddedIn(lines: readonly string[]): readonly string[] {
+  return lines.filter((line) => line.startsWith("?? ") && line.endsWith("/")).map((line) => line.slice(3));
 }
 
 /** Of the lines of `status --porcelain=v1`: files that a merge left for someone to decide. */

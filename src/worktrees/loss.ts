@@ -3,9 +3,10 @@ import { readdir } from "node:fs/promises";
 import { RookeryError } from "../domain/index.ts";
 import { ifAbsent } from "./absent.ts";
 import { isLinked } from "./linked.ts";
+import { EVERYTHING } from "./look.ts";
+import { commitsInSubmodules } from "./nested.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
-import { commitsInSubmodules } from "./submodules.ts";
 
 export interface Loss {
   /** Not committed, relative to the root; what git ignores does not count. */
@@ -38,7 +39,7 @@ export async function lossOf(worktree: Worktree, repository: Repository, { merge
 }
 
 async function notCommitted(repository: Repository, at: { readonly cwd: string }): Promise<readonly string[]> {
-  const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"];
+  const args = ["status", "--porcelain=v1", ...EVERYTHING];
   return (await repository.git(args, at)).split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
 }
 

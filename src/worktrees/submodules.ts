@@ -1,7 +1,6 @@
 /** Submodules of a worktree: those that the main checkout has, from what is here of them already. */
 import { existsSync } from "node:fs";
-import { basename, join, resolve, sep } from "node:path";
-import { linkedAt } from "./linked.ts";
+import { join, resolve, sep } from "node:path";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -70,23 +69,4 @@ async function submodulesIn(repository: Repository, cwd: string, modules: string
     const isInside = local.startsWith(modules + sep) && resolve(cwd, path).startsWith(cwd + sep);
     return at > 0 && isInside && !name.includes("=") ? [{ name, path, local }] : [];
   });
-}
-
-/** Commits in submodules of the worktree that the main checkout's do not have: removed with it, they would be lost. */
-export async function commitsInSubmodules(repository: Repository, worktree: Worktree): Promise<readonly string[]> {
-  const linked = await linkedAt(repository, worktree.path);
-  if (linked === undefined || !existsSync(join(linked.dir, "modules"))) return [];
-  const modules = join(repository.commonDir, "modules");
-  const all = await submodulesIn(repository, worktree.path, modules);
-  const lost: string[] = [];
-  for (const { name, path, local } of all) {
-    const own = join(linked.dir, "modules", name);
-    if (!existsSync(own)) continue;
-    const heads = await repository.git([`--git-dir=${own}`, "rev-parse", "HEAD", "--branches"]);
-    const known = existsSync(local)
-      ? await repository.git([`--git-dir=${local}`, "cat-file", "--batch-check"], { input: `${heads}\n` })
-      : heads.replaceAll(/$/gm, " missing");
-    if (/ missing$/m.test(known)) lost.push(path === "" ? basename(local) : path);
-  }
-  return lost;
 }

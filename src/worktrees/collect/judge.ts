@@ -4,10 +4,10 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Linked } from "../linked.ts";
 import { statusOf } from "../look.ts";
+import { commitsInSubmodules } from "../nested.ts";
 import { REMOVED } from "../place.ts";
 import type { Worktree } from "../record.ts";
 import type { Repository } from "../repository.ts";
-import { commitsInSubmodules } from "../submodules.ts";
 import type { Examined, ExaminedTask } from "./examine.ts";
 import { mergedState } from "./merged.ts";
 
