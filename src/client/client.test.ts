@@ -93,7 +93,7 @@ describe("following", () => {
       const mute = new ReadableStream({
         start: (controller) => init?.signal?.addEventListener("abort", () => controller.error(new Error("aborted"))),
       });
-      return new Response(mute);
+      return new Response(mute, { headers: { "content-type": "text/event-stream" } });
     };
     const other = createClient({ url: scene.door.url, token: scene.door.token, fetch });
     expect(await take(other.follow({ session, silenceMs: 100 }), 4)).toHaveLength(4);
@@ -114,6 +114,39 @@ describe("following", () => {
     await scene.door.close();
     const gone = take(client.follow({ everything: true, tries: 2 }), 1);
     await expect(gone).rejects.toMatchObject({ code: "server_unreachable" });
+  });
+
+  it("fails when it may no more, in the middle", async () => {
+    const session = await scene.written(2);
+    const { port } = scene.door;
+    const events = client.follow({ session })[Symbol.asyncIterator]();
+    for (let seq = 1; seq <= 3; seq += 1) expect(await events.next()).toMatchObject({ value: { id: seq } });
+    await scene.door.close();
+    await using _ = await scene.serve({ port, token: "another-token-than-before" });
+    await expect(events.next()).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  /** As a proxy in between would: each connection is answered with this. */
+  const answered = (text: string, type = "text/event-stream") => {
+    let calls = 0;
+    const fetch: typeof globalThis.fetch = () => {
+      calls += 1;
+      return Promise.resolve(new Response(text, { headers: { "content-type": type } }));
+    };
+    const { url, token } = scene.door;
+    return { client: createClient({ url, token, fetch }), calls: () => calls };
+  };
+  const failing = (code: string) => `event: failed\ndata: {"code":"${code}","detail":"so it is"}\n\n`;
+
+  it.each([
+    ["cuts it, with a greeting each time", ": hello\n\n", "text/event-stream", "server_unreachable", 3],
+    ["is no Rookery", "<p>Please log in", "text/html", "server_unreachable", 3],
+    ["fails, and says so each time", failing("store_locked"), "text/event-stream", "store_locked", 3],
+    ["cannot read the log, and never will", failing("log_corrupt"), "text/event-stream", "log_corrupt", 1],
+  ])("gives up what %s", async (_, text, type, code, tries) => {
+    const { client: other, calls } = answered(text, type);
+    await expect(take(other.follow({ everything: true, tries: 3 }), 1)).rejects.toMatchObject({ code });
+    expect(calls()).toBe(tries);
   });
 
   it("fails when what is followed is deleted", async () => {

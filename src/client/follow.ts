@@ -73,22 +73,25 @@ async function* walk(
   let vain = 0;
   try {
     while (!over.signal.aborted) {
+      const begun = Date.now();
+      let failure: RookeryError;
       try {
-        for await (const message of messages(connection, pathOf(query), last, silenceMs, over.signal)) {
-          if (message.event === "gone") throw errorOf(JSON.parse(message.data), 404);
-          if (message.event !== undefined) break; // the server could not go on: perhaps it can in a moment
+        for await (const { event, id, data } of messages(connection, pathOf(query), last, silenceMs, over.signal)) {
+          if (event !== undefined) throw errorOf(JSON.parse(data), 500); // the server's last words
           vain = 0;
-          const id = Number(message.id);
-          if (!(id > last)) continue; // a comment that the connection lives, or what one has
-          last = id;
-          yield { id, event: JSON.parse(message.data) as LogEvent };
+          if (!(Number(id) > last)) continue; // what one has
+          last = Number(id);
+          yield { id: last, event: JSON.parse(data) as LogEvent };
         }
+        failure = unreachable(connection.url, new Error("it ends every connection at once"));
       } catch (error) {
         if (over.signal.aborted) return undefined;
-        if (!isRookeryError(error) || !isPassing(error) || vain + 1 >= tries) throw error;
+        if (!isRookeryError(error) || !isPassing(error)) throw error;
+        failure = error;
       }
+      if (Date.now() - begun > LONGEST_PAUSE_MS) vain = 0; // where nothing happens, a connection is good for that long
       vain += 1;
-      if (vain >= tries) throw unreachable(connection.url, new Error("it ends every connection at once"));
+      if (vain >= tries) throw failure;
       await pause(vain, over.signal);
     }
     return undefined;
@@ -103,16 +106,14 @@ function pathOf(query: Followable): string {
   return "task" in query ? `/v1/tasks/${encodeURIComponent(query.task)}/events` : "/v1/events";
 }
 
-type Message = Pick<EventSourceMessage, "event" | "data"> & { readonly id?: string | undefined };
-
-/** One connection, until it ends or breaks. A comment is a message without an id. */
+/** One connection, until it ends or breaks. */
 async function* messages(
   { url, token, fetch }: Connection,
   path: string,
   after: number,
   silenceMs: number,
   signal: AbortSignal,
-): AsyncGenerator<Message, void> {
+): AsyncGenerator<EventSourceMessage, void> {
   const broken = new AbortController();
   const end = (): void => broken.abort();
   signal.addEventListener("abort", end);
@@ -124,11 +125,8 @@ async function* messages(
   try {
     const response = await opened();
     heard();
-    const came: Message[] = [];
-    const parser = createParser({
-      onEvent: (event) => came.push(event),
-      onComment: (data) => came.push({ event: undefined, data }),
-    });
+    const came: EventSourceMessage[] = [];
+    const parser = createParser({ onEvent: (event) => came.push(event) });
     const decoder = new TextDecoder();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     for (;;) {
@@ -149,7 +147,8 @@ async function* messages(
     const response = await fetch(`${url}${path}`, { headers, signal: broken.signal }).catch((cause: unknown) =>
       Promise.reject(unreachable(url, cause)),
     );
-    if (response.ok) return response;
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (response.ok && isStream) return response;
     throw errorOf(await response.json().catch(() => undefined), response.status);
   }
 }
