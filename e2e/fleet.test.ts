@@ -18,7 +18,7 @@ const ERRANDS: readonly Errand[] = [
 const MINUTES = 60_000;
 
 it(
-  "Claude Code and Codex work side by side, are answered, stopped, resumed and merged",
+  "Claude Code and Codex work side by side, go on after a kill, are answered, stopped, resumed and merged",
   { timeout: 4 * MINUTES },
   async () => {
     await using fleet = await openRealFleet(ERRANDS);
@@ -31,22 +31,17 @@ it(
 
     // Both think for ever, at the same time; the others wait for a place.
     const slow = ["slow-claude", "slow-codex"];
-    const ids: (string | undefined)[] = [];
-    for (const id of slow) {
-      await until(fleet, id, ({ sessions }) => sessions.length === 1);
-      await vi.waitFor(async () => expect(await textOf(fleet, await tasks.show(id))).toContain("Thinking"), {
-        timeout: MINUTES,
-        interval: 100,
-      });
-      expect((await tasks.show(id)).status).toBe("running");
-      ids.push((await connections(fleet, await tasks.show(id))).at(-1)?.nativeId);
-    }
+    const natives = await Promise.all(slow.map((id) => thinking(fleet, id, 1)));
     expect((await tasks.list({ status: ["queued"] })).map(({ id }) => id).sort()).toEqual([
       "asks-claude",
       "asks-codex",
       "first",
       "second",
     ]);
+
+    await fleet.kill();
+    await fleet.start();
+    expect(await Promise.all(slow.map((id) => thinking(fleet, id, 2)))).toEqual(natives);
     for (const id of slow) expect(await tasks.stop(id)).toMatchObject({ status: "stopped" });
 
     for (const id of ["asks-claude", "asks-codex"]) {
@@ -66,8 +61,8 @@ it(
       await tasks.resume(id, { prompt: GO_ON });
       const resumed = await done(fleet, id);
       expect(resumed.sessions).toHaveLength(1);
-      const connected = await connections(fleet, resumed);
-      expect(connected.at(-1)).toMatchObject({ nativeId: ids[index], how: "resumed" });
+      const last = (await connections(fleet, resumed)).at(-1);
+      expect(last).toMatchObject({ nativeId: natives[index], how: "resumed" });
     }
     for (const id of ["first", "second"]) await done(fleet, id);
 
@@ -99,6 +94,17 @@ it(
     await vi.waitFor(() => expect(fleet.processes()).toEqual([]), { timeout: 5_000 });
   },
 );
+
+/** Until it has begun to think so often. Gives what the program itself calls the session in which it does. */
+async function thinking(fleet: Fleet, id: string, times: number): Promise<string | undefined> {
+  const words = async () => (await textOf(fleet, await fleet.tasks.show(id))).split("Thinking").length - 1;
+  await vi.waitFor(async () => expect(await words(), id).toBe(times), { timeout: MINUTES, interval: 100 });
+  const view = await fleet.tasks.show(id);
+  expect(view.status).toBe("running");
+  const last = (await connections(fleet, view)).at(-1);
+  expect(last?.how).toBe(times === 1 ? "new" : "resumed");
+  return last?.nativeId;
+}
 
 function done(fleet: Fleet, id: string): Promise<TaskView> {
   return until(fleet, id, (view) => {
