@@ -298,8 +298,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--json", summary: "print where it is as JSON, and a line of JSON on stderr for each request" },
     ],
     notes:
-      "Tasks that a killed server left go on. Every request needs the token. Ctrl-C and SIGTERM let running requests end\n" +
-      "and leave tasks as they are, for the next start; a second one quits at once.",
+      "Tasks that a killed server left go on. Every request but /v1/health needs the token. Ctrl-C and SIGTERM let\n" +
+      "running requests end and leave tasks as they are, for the next start; a second one quits at once.",
     examples: [
       "rookery serve",
       "rookery serve --port 8000 --json",
@@ -416,5 +416,10 @@ export const PROGRAM: CommandSpec = {
   notes:
     "Exit codes: 0 done, 1 failed, 2 wrong usage, input or configuration, 3 needs a decision nobody could take,\n" +
     "130 cancelled. ROOKERY_DEBUG=1 shows where an error came from.",
-  examples: ["rookery demo", 'rookery run "Fix the failing test"', "rookery sessions show last"],
+  examples: [
+    "rookery demo",
+    'rookery run "Fix the failing test"',
+    'rookery task start "Add pagination"',
+    "rookery sessions show last",
+  ],
 };

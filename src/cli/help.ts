@@ -43,7 +43,7 @@ function section(title: string, rows: readonly (readonly string[])[]): string {
 }
 
 function callOf({ name, arguments: args = [], commands }: CommandSpec): string {
-  return [name, ...(commands === undefined ? args.map(placeOf) : [`[${shownNames(commands).join("|")}]`])].join(" ");
+  return [name, ...(commands === undefined ? args.map(placeOf) : ["<command>"])].join(" ");
 }
 
 /** A command with options of its own comes behind ours. */
@@ -51,10 +51,6 @@ function callWords(args: readonly ArgumentSpec[]): string[] {
   const ours = args.filter(({ rest }) => rest !== true).map(placeOf);
   const theirs = args.filter(({ rest }) => rest === true).map(placeOf);
   return [...ours, "[options]", ...(theirs.length > 0 ? ["--", ...theirs] : [])];
-}
-
-function shownNames(commands: readonly CommandSpec[]): string[] {
-  return commands.flatMap(({ name, hidden }) => (hidden === true ? [] : [name]));
 }
 
 function placeOf({ name, optional, rest }: ArgumentSpec): string {

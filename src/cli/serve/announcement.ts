@@ -22,7 +22,7 @@ export function welcomeText(io: Io, { url, home, tokenFile, token }: Announced):
     ["  API", `${url}/openapi.json`],
   ]);
   const lines = [
-    `Rookery ${io.version} runs tasks and serves ${url}`,
+    `Rookery ${io.version} runs tasks, and serves them:`,
     "",
     facts,
     "From any terminal of this machine:",
