@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { deferred, ownIdentity, processesMarked, startTimeOf } from "../stdx/index.ts";
@@ -37,6 +37,26 @@ it("another process that lives keeps its lock, and is named after a bounded wait
     /rookery\.lock/,
   );
   expect(await locksOf(scene.user.path)).toEqual(["rookery.lock"]);
+});
+
+it("a lock that says nothing of its owner is waited for no longer than any other", async () => {
+  await using scene = await openScene({ "a.txt": "" }, { exclusiveMs: 50 });
+  await symlink("nowhere", join(scene.user.path, ".git/rookery.lock"));
+  await refused(
+    scene.repository.exclusive(() => Promise.resolve()),
+    "repository_locked",
+    /rookery\.lock/,
+  );
+});
+
+it("a repository that cannot be written says so", async () => {
+  await using scene = await openScene();
+  const refusal = Object.assign(new Error("EROFS: read-only file system, open 'x'"), { code: "EROFS" });
+  await refused(
+    scene.repository.exclusive(() => Promise.reject(refusal)),
+    "git_failed",
+    /\.git cannot be written.*EROFS/,
+  );
 });
 
 it("what the dead left of their locks is gone once the repository is opened, and what the living have is not", async () => {

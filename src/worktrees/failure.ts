@@ -74,7 +74,12 @@ export function isFilterMissing(stderr: string): boolean {
 
 /** What the system refused rather than git. */
 export function fromSystem(error: unknown, path: string): unknown {
-  if (error instanceof RookeryError || !(error instanceof Error) || !isDiskFull(error.message)) return error;
+  if (error instanceof RookeryError || !(error instanceof Error)) return error;
+  if (/^(?:EACCES|EPERM|EROFS)$/.test((error as NodeJS.ErrnoException).code ?? "")) {
+    const message = `${path} cannot be written: give yourself write access to it (${error.message})`;
+    return new RookeryError("git_failed", message, { cause: error });
+  }
+  if (!isDiskFull(error.message)) return error;
   return new RookeryError("disk_full", `the disk of ${path} is full; make room on it, then try again`, {
     cause: error,
   });

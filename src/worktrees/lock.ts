@@ -50,8 +50,7 @@ async function acquire(file: string, own: string, waitMs: number, signal: AbortS
     signal?.throwIfAborted();
     if (await make(file, own)) return true;
     const owner = await ownerOf(file);
-    if (owner === undefined) continue;
-    if (isDeadOwner(owner.split("\n")[0] ?? "")) {
+    if (owner !== undefined && isDeadOwner(owner.split("\n")[0] ?? "")) {
       const left = until - performance.now();
       if (left > 0 && (await bury(file, owner, left, signal))) continue;
     }

@@ -31,9 +31,11 @@ export async function checkoutOf(
 /** One whose folder was deleted by hand has no files to bring along. */
 async function foldersOf(repository: Repository, ref: string, signal?: AbortSignal): Promise<readonly string[]> {
   const text = await repository.git(["worktree", "list", "--porcelain", "-z"], { signal });
-  return text.split("\0\0").flatMap((entry) => {
+  return text.split("\0\0").flatMap((entry, at) => {
     const lines = entry.split("\0");
-    const path = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
+    const listed = lines.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
+    // The main checkout comes first; where its `.git` is elsewhere, git names that place instead (2.39).
+    const path = at === 0 ? repository.root : listed;
     return path !== undefined && lines.includes(`branch ${ref}`) && existsSync(path) ? [path] : [];
   });
 }

@@ -25,7 +25,7 @@ export async function publish(repository: Repository, publication: Publication):
   return repository.exclusive(async () => {
     const checkout = await checkoutOf(repository, ref);
     if ((await commitOf(repository, ref)) !== from) return "moved";
-    const args = checkout === undefined ? ["update-ref", "-m", "merge", ref, to, from] : forward(to);
+    const args = checkout === undefined ? ["update-ref", "-m", "merge", ref, to, from] : forward(ref, to);
     const result = await unowned(repository, checkout ?? repository.root, args);
     const now = await commitOf(repository, ref);
     if (now === to) return "published";
@@ -41,10 +41,12 @@ export async function commitOf(repository: Repository, ref: string): Promise<str
 
 /**
  * Checks everything before it writes anything. Ignored files are the user's too. What the user's own settings may add to
- * a merge (stashing what is not committed, signatures, submodules) is taken away.
+ * a merge (options of the branch, stashing what is not committed, signatures, submodules) is taken away.
  */
-function forward(commit: string): readonly string[] {
-  const settings = ["-c", "submodule.recurse=false", "-c", "merge.verifySignatures=false"];
+function forward(ref: string, commit: string): readonly string[] {
+  const ofBranch = `${ref.replace(/^refs\/heads\//, "branch.")}.mergeOptions`;
+  const own = ofBranch.includes("=") ? [] : ["-c", `${ofBranch}=`]; // git cannot be told of a name with that in it
+  const settings = [...own, "-c", "submodule.recurse=false", "-c", "merge.verifySignatures=false"];
   const how = ["--ff-only", "--no-squash", "--no-overwrite-ignore", "--no-autostash", "--no-stat", "--quiet"];
   return [...settings, "merge", ...how, commit];
 }

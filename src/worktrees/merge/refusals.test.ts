@@ -1,9 +1,9 @@
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MergeHow } from "../../domain/index.ts";
 import { temporaryFolder, temporaryRepository } from "../../testing/repository.ts";
-import { MARKER, openScene, refused, testEnvironment, type Scene } from "../test-scene.ts";
+import { MARKER, openScene, refused, testEnvironment, testGit, type Scene } from "../test-scene.ts";
 import { openRepository } from "../repository.ts";
 import { merge, predict, type MergeOptions } from "./index.ts";
 import { change, expectSound, openStory, stateOf } from "./test-story.ts";
@@ -194,4 +194,47 @@ it("a merge that is given up before it is published has changed nothing", async 
   await expect(mergeTask(scene, { prepared, signal: own.signal })).rejects.toThrow("enough");
   await expect(mergeTask(scene, { signal: own.signal })).rejects.toThrow("enough");
   expect(await stateOf(scene)).toEqual(before);
+});
+
+it.each<[string, (scene: Scene) => Promise<string>]>([
+  [
+    "git keeps its own elsewhere",
+    async ({ user }) => {
+      await user.git("init", "--quiet", "--separate-git-dir", join(user.path, "../", `${basename(user.path)}.git`));
+      return user.path;
+    },
+  ],
+  [
+    "it is a submodule of another",
+    async ({ user }) => {
+      const above = join(user.path, "above");
+      await user.git("init", "--quiet", above);
+      await user.git("-C", above, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", user.path, "sub");
+      return join(above, "sub");
+    },
+  ],
+])("a checkout is brought along although %s", async (_, make) => {
+  await using scene = await openStory();
+  const path = await make(scene);
+  const who = Object.fromEntries(
+    ["AUTHOR", "COMMITTER"].flatMap((role) => [
+      [`GIT_${role}_NAME`, "x"],
+      [`GIT_${role}_EMAIL`, "x@y.invalid"],
+    ]),
+  ) as Record<string, string>;
+  const repository = await openRepository(path, testGit(path, who));
+  if (path !== scene.user.path) await repository.git(["branch", "--quiet", "task", "origin/task"]);
+  const options = { branch: "task", into: "main", how: "merge", message: "Merge", marker: MARKER } as const;
+  expect(await merge(repository, options)).toMatchObject({ outcome: "merged" });
+  expect(await readFile(join(path, "new.txt"), "utf8")).toBe("new\n");
+  expect(await repository.git(["status", "--porcelain", "--untracked-files=no"])).toBe("");
+  await rm(`${scene.user.path}.git`, { recursive: true, force: true });
+});
+
+it("what the user adds to every merge of a branch changes nothing", async () => {
+  await using scene = await openStory();
+  await scene.user.git("config", "branch.main.mergeOptions", "-s ours --no-ff");
+  expect(await mergeTask(scene)).toMatchObject({ outcome: "merged" });
+  expect(await scene.user.read("new.txt")).toBe("new\n");
+  expect(await scene.user.git("log", "--first-parent", "--format=%s")).toBe("Merge\nGo on\nInitial commit");
 });
