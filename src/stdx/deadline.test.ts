@@ -33,3 +33,10 @@ it("is not collected while somebody waits for it", async () => {
   });
   expect(stdout).toBe("fired\n");
 });
+
+it("does not take a time that no timer has for none at all", async () => {
+  using far = deadline(2 ** 40);
+  using soon = deadline(20);
+  await settled(soon.signal);
+  expect(far.isLate).toBe(false);
+});
