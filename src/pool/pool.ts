@@ -23,6 +23,7 @@ import {
 } from "../domain/index.ts";
 import { isDriven } from "../session/index.ts";
 import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
+import { collectTasks, type WithPen } from "./collecting.ts";
 import { commitLeft } from "./commit.ts";
 import { endLeft } from "./ending.ts";
 import { checkId, idFor } from "./id.ts";
@@ -30,7 +31,7 @@ import { isMerging, mergeTask, targetOf, withdrawMerge } from "./merging.ts";
 import type { PoolParts } from "./parts.ts";
 import { mustBeThere, stamped, takePen, writeFromOutside, type Pen } from "./pen.ts";
 import { plan } from "./plan.ts";
-import { collectTasks, removeTask } from "./removing.ts";
+import { removeTask } from "./removing.ts";
 import { Scheduler, type RunTasks } from "./scheduler.ts";
 import { viewOf } from "./view.ts";
 
@@ -148,26 +149,9 @@ export class Pool implements Tasks {
   }
 
   async collect(options: CollectTasks = {}): Promise<CollectReport> {
-    const { store } = this.#parts;
-    const states = await allTasks(store);
-    const wanted = options.cwd === undefined ? undefined : await this.#repository(this.#parts.folder(options.cwd));
-    const roots = wanted === undefined ? new Set(states.map(({ spec }) => spec.repository)) : [wanted.root];
-    const reports: CollectReport[] = [];
-    for (const root of roots) {
-      const repository = await this.#repository(root).catch(() => undefined); // a repository that is gone has no worktrees
-      if (repository === undefined) continue;
-      const { quota } = (await this.#parts.config(root).catch(() => undefined))?.worktree ?? {};
-      const ofIt = states.filter(({ spec }) => spec.repository === repository.root);
-      const how = { ...options, quota: options.quota ?? quota };
-      reports.push(await collectTasks(repository, ofIt, how, (id, path) => this.#forget(id, path)));
-    }
-    return {
-      dryRun: options.dryRun ?? false,
-      removed: reports.flatMap(({ removed }) => removed),
-      kept: reports.flatMap(({ kept }) => kept),
-      freed: reports.reduce((sum, { freed }) => sum + freed, 0),
-      left: reports.reduce((sum, { left }) => sum + left, 0),
-    };
+    const withPen: WithPen = async (id, work) =>
+      (await this.#parts.store.task(id)) === undefined ? work(undefined) : this.#withPen(id, work);
+    return collectTasks(this.#parts, (cwd) => this.#repository(cwd), withPen, options);
   }
 
   async *follow(query: {
@@ -243,14 +227,6 @@ export class Pool implements Tasks {
     }
   }
 
-  async #forget(id: string, path: string): Promise<void> {
-    if ((await this.#parts.store.task(id)) === undefined) return; // of nobody's
-    await this.#withPen(id, async (pen) => {
-      const branch = pen.state.worktree?.branch ?? "";
-      await pen.write({ type: "worktree.removed", path, branch, forced: false });
-    });
-  }
-
   async #refuseUnmeetable(id: string, needs: readonly string[]): Promise<void> {
     const { store } = this.#parts;
     for (const needed of needs) {
@@ -271,17 +247,5 @@ export class Pool implements Tasks {
       : `is ${status}: agent ${agent}${session === undefined ? "" : `, session ${session}`}${worktree === undefined ? "" : `, in ${worktree.path}`}`;
     const fix = removed ? "choose another id" : `follow it with rookery task logs -f ${id}, or choose another id`;
     return new RookeryError("task_exists", `there is a task ${id} already, which ${what}; ${fix}`);
-  }
-}
-
-const PAGE = 1_000;
-
-async function allTasks(store: PoolParts["store"]): Promise<readonly TaskState[]> {
-  const all: TaskState[] = [];
-  for (let before: string | undefined; ;) {
-    const page = await store.tasks({ before, limit: PAGE });
-    all.push(...page);
-    before = page.at(-1)?.id;
-    if (page.length < PAGE) return all;
   }
 }

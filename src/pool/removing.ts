@@ -1,18 +1,11 @@
 /** Giving up a task's worktree: only what is merged, or what a person names and gives up. */
-import {
-  isEnded,
-  RookeryError,
-  type CollectReport,
-  type CollectTasks,
-  type RemovedTask,
-  type TaskState,
-} from "../domain/index.ts";
-import { collect, examine, findWorktree, releasePort, removeWorktree, type Repository } from "../worktrees/index.ts";
+import { isEnded, isRookeryError, RookeryError, type RemovedTask } from "../domain/index.ts";
+import { findWorktree, releasePort, removeWorktree, type Repository } from "../worktrees/index.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import type { Pen } from "./pen.ts";
 import { portsFolder } from "./prepare.ts";
 
-/** Rejects with `worktree_unmerged` where something would be lost and nobody forces it. */
+/** Rejects with `worktree_unmerged` where something would be lost and nobody forces it. Twice is fine. */
 export async function removeTask(
   { home }: PoolParts,
   repositories: Repositories,
@@ -24,11 +17,12 @@ export async function removeTask(
   if (!isEnded(state)) {
     throw new RookeryError("task_state", `task ${id} is ${state.phase}: stop it first, with rookery task stop ${id}`);
   }
+  if (state.removed) return { id, freed: 0 };
   let freed = 0;
   if (known !== undefined && !known.removed) {
-    const repository = await repositories(spec.repository);
-    const worktree = await findWorktree(repository, id);
-    if (worktree !== undefined) {
+    const repository = await repositories(spec.repository).catch((error: unknown) => orGone(error, force));
+    const worktree = repository && (await findWorktree(repository, id));
+    if (repository !== undefined && worktree !== undefined) {
       const mergedTip = merge?.outcome === "merged" ? merge.tip : undefined;
       ({ freed } = await removeWorktree(repository, worktree, { force, into: merge?.into, mergedTip }));
     }
@@ -39,31 +33,9 @@ export async function removeTask(
   return { id, freed };
 }
 
-/** In each repository; what it removes is told to the logs of its tasks by `removed`. */
-export async function collectTasks(
-  repository: Repository,
-  states: readonly TaskState[],
-  { dryRun = false, quota }: CollectTasks,
-  removed: (id: string, path: string) => Promise<void>,
-): Promise<CollectReport> {
-  const tasks = states.flatMap((state) => {
-    const { id, worktree, merge, endedAt } = state;
-    if (worktree === undefined) return [];
-    const isMerged = merge?.outcome === "merged";
-    return [
-      {
-        id,
-        branch: worktree.branch,
-        base: worktree.base,
-        into: merge?.into,
-        inUse: !isEnded(state) || (merge !== undefined && merge.outcome === undefined),
-        endedAt,
-        mergedTip: isMerged ? merge.tip : undefined,
-        mergedAs: isMerged ? merge.commit : undefined,
-      },
-    ];
-  });
-  const report = await collect(repository, await examine(repository, tasks), { dryRun, quota });
-  if (!dryRun) for (const { id, path } of report.removed) await removed(id, path);
-  return report;
+/** It may be on a disk that is not there now, so that someone has to say that it is given up. */
+function orGone(error: unknown, force: boolean): Repository | undefined {
+  const isGone = isRookeryError(error, "repository_missing") || isRookeryError(error, "cwd_missing");
+  if (!force || !isGone) throw error;
+  return undefined;
 }

@@ -20,6 +20,8 @@ import type { Place, Run, StageResult } from "./stage/run.ts";
 
 const FIRST_RETRY_MS = 2_000;
 const LAST_RETRY_MS = 5 * 60_000;
+/** Node takes none above it. A run of more than three weeks is looked at again when it is next begun. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Rejects only where the log cannot be written: then nothing is known of the task's end, and whoever comes next goes on. */
 export async function runTask(
@@ -33,9 +35,9 @@ export async function runTask(
   pen.lost.addEventListener("abort", lost, { once: true });
   const left = timeLeft(state);
   const timer =
-    left === undefined
+    left === undefined || left > LONGEST_TIMER_MS
       ? undefined
-      : setTimeout(() => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)), Math.min(left, 2 ** 31 - 1));
+      : setTimeout(() => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)), left);
   try {
     const end = await outcomeOf(parts, repositories, pen, ending.signal);
     if (end.type === "task.ended") await endTask({ parts, repositories, pen }, end);

@@ -19,11 +19,17 @@ const LEASE_MS = 30_000;
 /** What other processes give, stop or finish is seen then; what this one does, at once. */
 const LOOK_MS = 200;
 const RECOVER_MS = 2_000;
+/** What is wrong with the log or the configuration is seldom over in less. */
+const PROBLEM_MS = 2_000;
 
 interface Running {
   readonly ending: AbortController;
   readonly over: Promise<void>;
+  /** Whose it is: several may run tasks in one process. */
+  readonly of: Wanted;
 }
+
+type Wanted = RunTasks & { readonly onProblem: (error: unknown) => void };
 
 export class Scheduler {
   readonly #parts: PoolParts;
@@ -32,8 +38,8 @@ export class Scheduler {
   #claims = 0;
   #recoverAt = 0;
   #merging: Promise<void> | undefined;
-  #isNudged = false;
-  #wake: () => void = () => undefined;
+  #nudges = 0;
+  readonly #wakes = new Set<() => void>();
 
   constructor(parts: PoolParts, repositories: Repositories) {
     this.#parts = parts;
@@ -42,8 +48,8 @@ export class Scheduler {
 
   /** Something changed: look now. */
   nudge(): void {
-    this.#isNudged = true;
-    this.#wake();
+    this.#nudges += 1;
+    for (const wake of this.#wakes) wake();
   }
 
   /** Resolves when it runs no more; at once where it does not run here. */
@@ -53,15 +59,26 @@ export class Scheduler {
     await running?.over;
   }
 
-  /** One at a time. */
-  async run({ only, signal, onProblem = () => undefined }: RunTasks): Promise<void> {
+  /** Rejects where the log was closed; any other problem is told, and it goes on. */
+  async run({ onProblem = () => undefined, ...wanted }: RunTasks): Promise<void> {
+    const own: Wanted = { ...wanted, onProblem };
+    const { only, signal } = own;
     try {
-      while (!signal.aborted && !(await this.#isOver(only))) {
-        await this.#look(only, signal, onProblem).catch(onProblem);
-        await this.#rest(signal);
+      while (!signal.aborted) {
+        const seen = this.#nudges;
+        let restMs = LOOK_MS;
+        try {
+          if (await this.#isOver(only)) return;
+          await this.#look(own);
+        } catch (error) {
+          if (isRookeryError(error, "store_closed")) throw error;
+          onProblem(error);
+          restMs = PROBLEM_MS;
+        }
+        await this.#rest(signal, seen, restMs);
       }
     } finally {
-      const running = [...this.#running.values()];
+      const running = [...this.#running.values()].filter(({ of }) => of === own);
       for (const { ending } of running) ending.abort(interrupted());
       await Promise.all([...running.map(({ over }) => over), this.#merging]);
     }
@@ -73,19 +90,20 @@ export class Scheduler {
     return state === undefined || isEnded(state);
   }
 
-  async #look(only: string | undefined, signal: AbortSignal, onProblem: (error: unknown) => void): Promise<void> {
-    await this.#recover(signal, onProblem);
+  async #look(own: Wanted): Promise<void> {
+    const { only, signal } = own;
+    await this.#recover(own);
     await this.#heedStops();
     const maxRunning = await this.#parts.maxRunning();
     while (!signal.aborted && this.#running.size < maxRunning) {
       const claimed = await this.#claim(maxRunning, only);
       if (claimed === undefined) return;
-      this.#start(claimed, onProblem);
+      this.#start(claimed, own);
     }
   }
 
   /** Merging takes its time, and keeps nobody from starting meanwhile. */
-  async #recover(signal: AbortSignal, onProblem: (error: unknown) => void): Promise<void> {
+  async #recover({ signal, onProblem }: Wanted): Promise<void> {
     const { clock } = this.#parts;
     if (clock.now() < this.#recoverAt) return;
     this.#recoverAt = clock.now() + RECOVER_MS;
@@ -116,28 +134,29 @@ export class Scheduler {
     });
   }
 
-  #start(claimed: ClaimedTask, onProblem: (error: unknown) => void): void {
+  #start(claimed: ClaimedTask, own: Wanted): void {
     const { id } = claimed.state;
     const ending = new AbortController();
     const over = runTask(this.#parts, this.#repositories, claimed, ending)
       .catch((error: unknown) => {
-        if (!isRookeryError(error, "lease_lost")) onProblem(error);
+        if (!isRookeryError(error, "lease_lost")) own.onProblem(error);
       })
       .finally(() => {
         this.#running.delete(id);
         this.nudge();
       });
-    this.#running.set(id, { ending, over });
+    this.#running.set(id, { ending, over, of: own });
   }
 
-  async #rest(signal: AbortSignal): Promise<void> {
+  /** Not at all where something has changed since `seen`. */
+  async #rest(signal: AbortSignal, seen: number, ms: number): Promise<void> {
     const rest = new AbortController();
     const wake = () => rest.abort();
-    this.#wake = wake;
+    this.#wakes.add(wake);
     signal.addEventListener("abort", wake, { once: true });
-    if (signal.aborted || this.#isNudged) wake();
-    await sleep(LOOK_MS, undefined, { signal: rest.signal }).catch(() => undefined);
-    this.#isNudged = false;
+    if (signal.aborted || this.#nudges !== seen) wake();
+    await sleep(ms, undefined, { signal: rest.signal }).catch(() => undefined);
+    this.#wakes.delete(wake);
     signal.removeEventListener("abort", wake);
   }
 }
