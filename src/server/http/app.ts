@@ -33,9 +33,9 @@ async function answerOf(row: Route, c: Context<{ Bindings: Bindings }>, door: Do
   const query = readQuery(row, search);
   const body = await readBody(row, request);
   const work = (): Promise<Answer> => row.handle({ door, params, query, body, request, response });
-  const key = row.method === "GET" ? undefined : keyOf(request.headers["idempotency-key"]);
-  if (key === undefined) return work();
-  const what = JSON.stringify([row.id, params, query, body]);
+  if (row.method === "GET") return work();
+  const key = keyOf(request.headers["idempotency-key"]);
+  const what = key === undefined ? "" : JSON.stringify([row.id, params, query, body]);
   const waitMs = row.slow === true ? door.patienceMs : undefined;
   return (await door.once.ask({ key, what, waitMs }, work)) ?? { status: 202, json: { pending: true } };
 }

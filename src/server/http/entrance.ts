@@ -49,16 +49,17 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
     { overrideGlobalObjects: false },
   );
   let isClosing = false;
-  const enter = (request: IncomingMessage, response: ServerResponse): void => {
+  const enter = (request: IncomingMessage, response: ServerResponse, admit = (): void => undefined): void => {
     const visit = beginVisit(request, response, { log, metrics: door.metrics });
     visits.set(request, visit);
     response.on("error", () => undefined); // a connection that was reset: its close is what counts
     try {
       if (isClosing) throw closing();
       guard(request, pathOf(request), guarded);
+      admit();
       void serve(request, response); // never rejects: what a route throws is answered
     } catch (error) {
-      turnAway(request, response, refusalOf(error, visit.requestId));
+      turnAway(request, response, refusalOf(error, visit.requestId), isClosing);
     }
   };
   const server = createServer(
@@ -74,8 +75,9 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    if (Number(request.headers["content-length"] ?? 0) <= MAX_PROMPT_BODY) response.writeContinue();
-    enter(request, response);
+    enter(request, response, () => {
+      if (Number(request.headers["content-length"] ?? 0) <= MAX_PROMPT_BODY) response.writeContinue();
+    });
   });
   server.on("clientError", refuseMalformed);
   return {
@@ -86,7 +88,7 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
       door.streams.close();
       const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS); // those whose last answer came meanwhile
       const late = setTimeout(() => server.closeAllConnections(), times.grace);
-      await closed;
+      await Promise.all([closed, door.once.rest(times.grace)]); // also what was begun for someone who left
       clearInterval(idle);
       clearTimeout(late);
     },
@@ -98,9 +100,10 @@ function turnAway(
   request: IncomingMessage,
   response: ServerResponse,
   { body, headers, status }: ReturnType<typeof refusalOf>,
+  forGood: boolean,
 ): void {
   const hasBody = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
-  response.writeHead(status, { ...headers, ...(hasBody && { connection: "close" }) });
+  response.writeHead(status, { ...headers, ...((hasBody || forGood) && { connection: "close" }) });
   response.end(request.method === "HEAD" ? undefined : body);
 }
 

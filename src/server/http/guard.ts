@@ -48,7 +48,12 @@ function refuseForeignHost(request: IncomingMessage, { host: bound, allowHosts }
   if (host === undefined || hosts.length > 1) throw new Refusal("malformed", "send exactly one Host header");
   const name = nameOf(host);
   if (name === undefined) throw new Refusal("malformed", "the Host header is not a host");
-  if (LOOPBACK.includes(name) || name === bracketed(bound) || allowHosts.map(bracketed).includes(name)) return host;
+  if (
+    LOOPBACK.includes(name) ||
+    name === bracketed(bound) ||
+    allowHosts.some((other) => nameOf(bracketed(other)) === name)
+  )
+    return host;
   if (isAny(bound) && name === bracketed(localAddress(request))) return host;
   throw new Refusal("forbidden", `this server does not answer to ${name}: allow it with --allow-host ${name}`);
 }
@@ -73,5 +78,5 @@ function localAddress({ socket }: IncomingMessage): string {
 
 /** As it stands in a Host header. */
 export function bracketed(host: string): string {
-  return isIP(host) === 6 ? `[${host}]` : host.toLowerCase();
+  return (isIP(host) === 6 ? `[${host}]` : host).toLowerCase();
 }

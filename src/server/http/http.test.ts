@@ -78,6 +78,14 @@ it("lists what waits for a person, and takes the answer", async () => {
   expect((await scene.get("/v1/requests")).json.requests).toEqual([]);
 });
 
+it("lists what waits although one of those who wait is deleted meanwhile", async () => {
+  const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
+  const summary = await scene.store.summary(id);
+  if (summary === undefined) throw new Error("it was just opened");
+  vi.spyOn(scene.store, "list").mockResolvedValueOnce([{ ...summary, id: "ses_gone", waitingFor: ["req_1"] }]);
+  expect(await scene.get("/v1/requests")).toMatchObject({ status: 200, json: { requests: [] } });
+});
+
 it("cancels a turn, refuses a second one meanwhile, and queues one that may wait", async () => {
   await scene[Symbol.asyncDispose]();
   scene = await openHttp([call("bash", { command: "sleep 60" }), say("later")]);

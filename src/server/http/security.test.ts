@@ -5,7 +5,10 @@ import { openHttp, type HttpScene } from "./test-scene.ts";
 let scene: HttpScene;
 let token: string;
 beforeAll(async () => {
-  scene = await openHttp([], { times: { headers: 500, request: 700 }, allowHosts: ["rook.example"] });
+  scene = await openHttp([], {
+    times: { headers: 500, request: 700 },
+    allowHosts: ["rook.example", "Bird.example:8443"],
+  });
   ({ token } = scene.door);
 });
 afterAll(() => scene[Symbol.asyncDispose]());
@@ -41,6 +44,12 @@ describe("the token", () => {
     expect(scene.lines.join("\n")).not.toContain(token);
   });
 
+  it("is wanted before anyone is told to go on with a body", async () => {
+    const head = `POST /v1/tasks HTTP/1.1\r\n${host()}\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n`;
+    const answer = await scene.raw(head, { keep: true });
+    expect(statusOf(answer)).toBe(401);
+  });
+
   it("is wanted everywhere but where nothing is said", async () => {
     for (const path of ["/v1/tasks", "/v1/events", "/metrics", "/openapi.json", "/nothing", "/v1/health/"]) {
       expect([path, statusOf(await scene.raw(GET(path, host())))]).toEqual([path, 401]);
@@ -66,6 +75,8 @@ describe("who calls", () => {
     ["LOCALHOST:1", 200],
     ["[::1]:7433", 200],
     ["rook.example", 200],
+    ["bird.example", 200],
+    ["localhost.:7433", 200],
   ])("by the name %s gets %i", async (name, status) => {
     expect(statusOf(await scene.raw(GET("/v1/sessions", `Host: ${name}`, bearer())))).toBe(status);
   });

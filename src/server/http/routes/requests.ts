@@ -1,5 +1,11 @@
 /** What agents ask, of one session or of all, and the answers. */
-import { RookeryError, type EventOf, type SessionEvent, type SessionSummary } from "../../../domain/index.ts";
+import {
+  RookeryError,
+  isRookeryError,
+  type EventOf,
+  type SessionEvent,
+  type SessionSummary,
+} from "../../../domain/index.ts";
 import type { Door } from "../door.ts";
 import { json, route, type Route } from "../route.ts";
 import { RequestId, SessionId } from "../schema/common.ts";
@@ -28,7 +34,7 @@ export const requestRoutes: readonly Route[] = [
       ]);
       const asking = new Map([...waiting, ...newest].filter(isAsking).map((summary) => [summary.id, summary]));
       const found: WaitingRequest[] = [];
-      for (const summary of asking.values()) found.push(...(await requestsOf(door, summary)));
+      for (const summary of asking.values()) found.push(...(await requestsOf(door, summary).catch(noneIfDeleted)));
       return json({ requests: found.sort((one, other) => (one.at < other.at ? -1 : 1)) });
     },
   }),
@@ -64,6 +70,12 @@ export const requestRoutes: readonly Route[] = [
 
 function isAsking({ status, waitingFor }: SessionSummary): boolean {
   return waitingFor.length > 0 && status !== "closed" && status !== "copying";
+}
+
+/** Meanwhile. */
+function noneIfDeleted(error: unknown): WaitingRequest[] {
+  if (isRookeryError(error, "session_not_found")) return [];
+  throw error;
 }
 
 type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;

@@ -87,7 +87,7 @@ async function samples({ version, streams, driving, once, served }: Door): Promi
     one("stream_events_total", "counter", "Events that were sent in streams.", streams.sentEvents),
     one("stream_bytes_total", "counter", "Bytes that were sent in streams.", streams.sentBytes),
     one("driven_sessions", "gauge", "Sessions that the server itself holds open.", driving.count),
-    one("slow_requests", "gauge", "Slow requests that are being done.", once.busy),
+    one("changes_underway", "gauge", "Requests that change something and are being done.", once.busy),
     {
       name: "rookery_tasks",
       type: "gauge",

@@ -51,14 +51,16 @@ export class Streams {
       response.writeHead(200, HEAD);
       response.write(`retry: ${RETRY_MS}\n\n`);
       await this.#pump(response, channel, after, over.signal);
-      if (!response.destroyed) response.write(": the server closes\n\n");
+      if (!response.destroyed && !response.writableNeedDrain) response.write(": the server closes\n\n");
     } catch (error) {
       response.write(lastWords(error));
     } finally {
       this.#leave(name, channel);
       this.#open.delete(response);
       response.off("close", left);
-      response.end();
+      if (response.writableNeedDrain)
+        response.destroy(); // it would be waited for; what it lacks, it finds in the log
+      else response.end();
     }
   }
 
