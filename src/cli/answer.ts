@@ -1,4 +1,6 @@
-/** `rookery answer`: a decision for a session that waits, whichever process drives it, or none does. */
+/** `rookery answer`: a decision for a session or a task that waits, whichever process drives it, or none does. */
+import { type ErrorCode, isRookeryError, RookeryError } from "../domain/errors.ts";
+import type { Rookery } from "../rookery.ts";
 import type { Answer } from "../session/answer.ts";
 import type { Call, Options } from "./command.ts";
 import { EXIT, type ExitCode, usage } from "./exit.ts";
@@ -8,13 +10,15 @@ import { systemClock } from "../stdx/clock.ts";
 import { print, printJson, say } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet, textOption } from "./options.ts";
+import { oneLine } from "./printable.ts";
 import { findSession } from "./sessions/find.ts";
 import { commandToGoOn, goesOnInside } from "./sessions/going-on.ts";
+import { findTask } from "./task/find.ts";
 
 export async function answer({ io, args: [named = "", request = "", word = ""], options }: Call): Promise<ExitCode> {
   const given = answerOf(word, options);
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named);
+  const id = await askedSession(rookery, named, request);
   await rookery.answer(id, request, given);
   if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
   else await print(io, `answered ${request} of ${id}: ${word}\n`);
@@ -24,6 +28,30 @@ export async function answer({ io, args: [named = "", request = "", word = ""], 
     say(io, `no process drives the session now${unheard}; go on with it: ${commandToGoOn(state)}`);
   }
   return EXIT.done;
+}
+
+/** The session that is named, or the one of a named task that asks this. */
+async function askedSession({ store, tasks }: Rookery, named: string, request: string): Promise<string> {
+  const session = await unlessMissing("session_not_found", findSession(store, named));
+  if (session !== undefined) return session.id;
+  const task = await unlessMissing("task_not_found", findTask(tasks, named));
+  if (task === undefined) {
+    const message = `there is no session or task ${oneLine(named, 60)}; see what there is: rookery task, rookery sessions`;
+    throw new RookeryError("session_not_found", message);
+  }
+  const asking = task.waitingFor.find(({ requestId }) => requestId === request);
+  if (asking !== undefined) return asking.sessionId;
+  const message = `task ${task.id} does not ask ${oneLine(request, 60)}; see what it asks: rookery task show ${task.id}`;
+  throw new RookeryError("request_not_found", message);
+}
+
+async function unlessMissing<T>(code: ErrorCode, finding: Promise<T>): Promise<T | undefined> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (isRookeryError(error, code)) return undefined;
+    throw error;
+  }
 }
 
 export function answerOf(word: string, options: Options): Answer {

@@ -344,10 +344,10 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "answer",
-    summary: "answer what a session waits for, from any terminal",
+    summary: "answer what a session or a task waits for, from any terminal",
     arguments: [
-      SESSION,
-      { name: "request", summary: "the request's id, as `rookery sessions show` prints it" },
+      { name: "session", summary: "a session's or a task's id, its beginning, or `last` for the newest session" },
+      { name: "request", summary: "the request's id, as `rookery sessions show` and `rookery task show` print it" },
       {
         name: "answer",
         summary: "the first three to a permission (always: in this session), the others to a question",

@@ -61,7 +61,7 @@ async function serving(...words: string[]): Promise<Serving> {
       if (found === undefined) throw new Error(`it has not said where it is: ${io.text()}`);
       return found;
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 }, // all of it is compiled first
   );
   return { url, text: () => io.text(), end };
 }

@@ -25,4 +25,6 @@ export interface TaskRunner {
   /** Resolves when the task has ended, or waits for others. */
   run(id: string, signal: AbortSignal): Promise<void>;
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
+  /** Does no living process have this task, which runs as far as its log says? */
+  wasLeft(id: string): Promise<boolean>;
 }

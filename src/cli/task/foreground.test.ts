@@ -36,6 +36,7 @@ function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view:
       answer: async (...given) => {
         answered.push(given);
       },
+      wasLeft: async () => false,
     },
   });
 }

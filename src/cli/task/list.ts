@@ -7,6 +7,7 @@ import { asTyped, isLively, print, printJson } from "../io.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import type { TaskDoor } from "./door.ts";
 import { allTasks } from "./find.ts";
+import { withLeft } from "./left.ts";
 import { showLive } from "./live.ts";
 import { sizeOf } from "./size.ts";
 import { tableOf } from "./table.ts";
@@ -24,10 +25,11 @@ export async function listTasks({ io, options }: Call, door: TaskDoor): Promise<
     ...(folder !== undefined && { cwd: resolve(io.cwd(), folder) }),
   };
   const limit = countOption(options, "limit", 1) ?? DEFAULT_LIMIT;
-  const read = () => (isSet(options, "all") ? every(door.tasks, query) : newest(door.tasks, query, limit));
+  const find = () => (isSet(options, "all") ? every(door.tasks, query) : newest(door.tasks, query, limit));
+  const read = async () => Promise.all((await find()).map((task) => withLeft(door, task)));
   const tasks = await read();
   if (isSet(options, "json")) {
-    for (const task of tasks) await printJson(io, task);
+    for (const { left: _, ...task } of tasks) await printJson(io, task);
   } else if (tasks.length === 0) {
     const which = Object.values(query).some((value) => value !== undefined) ? "such tasks" : "tasks";
     await print(io, asTyped(io, `no ${which}; start one: rookery task start "PROMPT"\n`));

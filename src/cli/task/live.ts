@@ -1,18 +1,18 @@
 /** A table of tasks that is drawn anew in its place while things happen, until the person has seen enough. */
-import type { TaskView } from "../../domain/task/view.ts";
 import { hasColour, type Io } from "../io.ts";
 import { coloured, plain } from "../paint.ts";
 import { shortened } from "../cells.ts";
 import type { TaskDoor } from "./door.ts";
 import { watchKeys } from "./keys.ts";
+import type { ShownTask } from "./left.ts";
 import { sizeOf } from "./size.ts";
 import { tableOf } from "./table.ts";
 
 export interface Live {
   readonly io: Io;
   readonly door: TaskDoor;
-  readonly tasks: readonly TaskView[];
-  readonly read: () => Promise<readonly TaskView[]>;
+  readonly tasks: readonly ShownTask[];
+  readonly read: () => Promise<readonly ShownTask[]>;
 }
 
 /** At most four times a second; and once a second by itself, for the times. */
@@ -52,7 +52,7 @@ export async function showLive({ io, door, tasks: first, read }: Live): Promise<
   await following;
 }
 
-function drawn(io: Io): { draw(tasks: readonly TaskView[], since: number): void } {
+function drawn(io: Io): { draw(tasks: readonly ShownTask[], since: number): void } {
   const paint = hasColour(io) ? coloured : plain;
   let height = 0;
   return {
@@ -70,9 +70,12 @@ function drawn(io: Io): { draw(tasks: readonly TaskView[], since: number): void 
   };
 }
 
-function footOf(tasks: readonly TaskView[]): string {
+function footOf(tasks: readonly ShownTask[]): string {
   const counts = new Map<string, number>();
-  for (const { status } of tasks) counts.set(status, (counts.get(status) ?? 0) + 1);
+  for (const { status, left } of tasks) {
+    const state = left ? "interrupted" : status;
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+  }
   return [...Array.from(counts, ([status, count]) => `${count} ${status}`), "q leaves"].join(" · ");
 }
 

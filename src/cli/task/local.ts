@@ -1,5 +1,7 @@
 /** Tasks of this machine's log, run by this process where one is to be run. */
 import type { LogEvent } from "../../domain/task/store.ts";
+import { isDriven } from "../../session/lease.ts";
+import { systemClock } from "../../stdx/clock.ts";
 import type { Io } from "../io.ts";
 import { say } from "../io.ts";
 import { openLog } from "../log.ts";
@@ -17,6 +19,7 @@ export async function localDoor(io: Io): Promise<TaskDoor> {
     runner: {
       run: (id, signal) => rookery.runTasks({ only: id, signal, onProblem: (error) => say(io, wordsOf(error)) }),
       answer: (sessionId, requestId, answer) => rookery.answer(sessionId, requestId, answer),
+      wasLeft: async (id) => !(await isDriven(store, id, systemClock)),
     },
     head: async () => (await store.readFeed({ after: 0, limit: 0 })).head,
     async *history(task, start) {

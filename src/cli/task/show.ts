@@ -9,6 +9,7 @@ import { oneLine } from "../printable.ts";
 import { requestText } from "../sessions/request.ts";
 import type { TaskDoor } from "./door.ts";
 import { findTask } from "./find.ts";
+import { type ShownTask, withLeft } from "./left.ts";
 import { type NextCommand, nextText } from "./next.ts";
 import { openRequests } from "./requests.ts";
 import { hasEnded, lastWords, MERGED, shortCommit, usedWords } from "./words.ts";
@@ -18,13 +19,14 @@ export async function showTask({ io, args: [named = ""], options }: Call, door: 
   if (isSet(options, "json")) await printJson(io, task);
   else {
     const requests = await openRequests(door, task);
+    const shown = await withLeft(door, task);
     const waits = requests.map(({ sessionId, asked }) => requestText(sessionId, asked));
-    await print(io, asTyped(io, [factsOf(task), ...waits, nextOf(task)].join("")));
+    await print(io, asTyped(io, [factsOf(shown), ...waits, nextOf(shown)].join("")));
   }
   return EXIT.done;
 }
 
-function factsOf(task: TaskView): string {
+function factsOf(task: ShownTask): string {
   const { worktree, merge, stages, stage } = task;
   const kept = worktree === undefined ? undefined : `${worktree.path}${worktree.removed ? " (removed)" : ""}`;
   const facts: [string, string | undefined][] = [
@@ -54,13 +56,14 @@ function factsOf(task: TaskView): string {
 }
 
 /** Where the status does not say it already. */
-function lastOf(task: TaskView): string | undefined {
-  if (hasEnded(task) || task.status === "waiting" || task.message !== undefined) return undefined;
+function lastOf(task: ShownTask): string | undefined {
+  if (hasEnded(task) || task.left || task.status === "waiting" || task.message !== undefined) return undefined;
   return lastWords(task) || undefined;
 }
 
-function statusOf(task: TaskView): string {
+function statusOf(task: ShownTask): string {
   const { status, message, code, notBefore } = task;
+  if (task.left) return `interrupted (was ${status}); go on: rookery task resume ${task.id}`;
   if (status === "waiting") return "waiting for an answer";
   const until = notBefore === undefined ? "" : ` until ${localTime(notBefore)}`;
   const why = message === undefined ? "" : `: ${message}${code === undefined ? "" : ` (${code})`}`;
@@ -75,14 +78,18 @@ function mergeWords({ how, into, outcome, commit, message }: NonNullable<TaskVie
 }
 
 /** What a person may want to type now. */
-function nextOf(task: TaskView): string {
+function nextOf(task: ShownTask): string {
   const { id, status, worktree, merge, removed } = task;
-  if (removed || status === "waiting") return "";
+  if (removed || (status === "waiting" && !task.left)) return "";
   const hasTree = worktree !== undefined && !worktree.removed;
   const names: readonly NextCommand[] = [
     ...(hasTree ? (["diff"] as const) : []),
     ...(hasTree && hasEnded(task) && merge?.outcome !== "merged" ? (["merge"] as const) : []),
-    ...(hasEnded(task) ? (["resume", "remove"] as const) : (["logs", "stop"] as const)),
+    ...(hasEnded(task)
+      ? (["resume", "remove"] as const)
+      : task.left
+        ? (["resume", "stop"] as const)
+        : (["logs", "stop"] as const)),
   ];
   return `\n${nextText(id, names)}`;
 }

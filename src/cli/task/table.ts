@@ -4,6 +4,7 @@ import { duration, usd } from "../format.ts";
 import { type Colour, type Paint, plain } from "../paint.ts";
 import { oneLine } from "../printable.ts";
 import { fitted, shortened, widthOf } from "../cells.ts";
+import { isHeld, type ShownTask } from "./left.ts";
 import { lastWords } from "./words.ts";
 
 const HEAD = ["task", "state", "agent", "stage", "time", "tokens", "cost", "last"];
@@ -22,7 +23,7 @@ export interface TableOptions {
 }
 
 /** A line for each, and one above them. */
-export function tableOf(tasks: readonly TaskView[], options: TableOptions = {}): string[] {
+export function tableOf(tasks: readonly ShownTask[], options: TableOptions = {}): string[] {
   const { width, paint = plain, since = 0 } = options;
   const rows = [HEAD, ...tasks.map((task) => cellsOf(task, since))];
   const widths = MOST.map((most, column) => {
@@ -36,7 +37,7 @@ export function tableOf(tasks: readonly TaskView[], options: TableOptions = {}):
     const task = tasks[index - 1];
     return painted(cells, width, (cell, column) => {
       if (task === undefined) return paint("dim", cell);
-      return column === 1 ? paint(COLOURS[task.status], cell) : cell;
+      return column === 1 ? paint(task.left ? "red" : COLOURS[task.status], cell) : cell;
     });
   });
 }
@@ -61,14 +62,13 @@ function painted(
   return shown.join("").trimEnd();
 }
 
-function cellsOf(task: TaskView, since: number): string[] {
-  const isHeld = task.status === "preparing" || task.status === "running" || task.status === "waiting";
+function cellsOf(task: ShownTask, since: number): string[] {
   return [
     task.id,
-    task.status,
+    task.left ? "interrupted" : task.status,
     oneLine(task.agent),
     task.stages.length < 2 ? "" : oneLine(task.stage ?? ""),
-    task.startedAt === undefined ? "" : timeOf(task.ranMs + (isHeld ? since : 0)),
+    task.startedAt === undefined ? "" : timeOf(task.ranMs + (isHeld(task) && !task.left ? since : 0)),
     tokensOf(task),
     costOf(task),
     oneLine(lastWords(task)),

@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
 import { collectingIo } from "../test-printed.ts";
 import { printDiff } from "./diff.ts";
-import type { TaskDoor } from "./door.ts";
+import type { TaskDoor, TaskRunner } from "./door.ts";
 import { findTask } from "./find.ts";
 import { collectTasks } from "./gc.ts";
 import { listTasks } from "./list.ts";
@@ -32,6 +32,11 @@ async function shown(work: Work, args: readonly string[] = [], options: Options 
   const before = io.text().length;
   const code = await work({ io, args, options }, door);
   return [code, io.text().slice(before)];
+}
+
+/** Whose dead processes left these. */
+function runnerWith({ left = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
+  return { run, answer: () => Promise.resolve(), wasLeft: async (id) => left.includes(id) };
 }
 
 const lines = (text: string) => text.trimEnd().split("\n");
@@ -156,6 +161,21 @@ describe("list", () => {
     expect(some).toHaveLength(21);
     expect(some[1]).toMatch(/^busy /);
     expect(lines((await shown(listTasks, [], { all: true }))[1])).toHaveLength(302);
+  });
+
+  it("tells what a dead process left from what runs, and how it goes on", async () => {
+    const views = [taskView({ id: "a", status: "running" }), taskView({ id: "b", status: "waiting" })];
+    door = testDoor([...views, taskView({ id: "c" })], { runner: runnerWith({ left: ["a"] }) });
+    expect(lines((await shown(listTasks))[1])).toEqual([
+      "task  state        agent   last",
+      "a     interrupted  claude  whoever ran it is gone; go on: rookery task resume a",
+      "b     waiting      claude  it asks something: rookery task show b",
+      "c     queued       claude",
+    ]);
+    expect((await shown(showTask, ["a"]))[1]).toMatch(
+      /^status +interrupted \(was running\); go on: rookery task resume a$/m,
+    );
+    expect((await shown(showTask, ["b"]))[1]).toMatch(/^status +waiting for an answer$/m);
   });
 
   it("of nothing says what to do", async () => {
@@ -313,8 +333,7 @@ describe("start", () => {
   });
 
   it("without a server says that nobody runs what is only queued", async () => {
-    const runner = { run: () => Promise.reject(new Error("nobody asked")), answer: () => Promise.resolve() };
-    door = testDoor([], { start, runner });
+    door = testDoor([], { start, runner: runnerWith({ run: () => Promise.reject(new Error("nobody asked")) }) });
     expect((await shown(startTask, ["x"], { detach: true }))[1]).toContain(
       "task add-it is queued; nobody runs it until: rookery serve\n",
     );
@@ -363,6 +382,20 @@ describe("stop, resume and remove", () => {
     expect([code, text]).toEqual([EXIT.done, expect.stringContaining("it works in /repo/.rookery/worktrees/a\n")]);
     expect(door.calls).toEqual([["resume", "a", { prompt: "go on", budget: { seconds: 3_600 } }]]);
     await expect(shown(resumeTask, ["a", " "])).rejects.toThrow("the prompt is empty");
+  });
+
+  it.each(["queued", "running"] as const)("resume runs one here that is %s and that nobody runs", async (status) => {
+    const run = async (id: string) => door.change(id, { status: "done" });
+    door = testDoor([taskView({ id: "a", status })], { runner: runnerWith({ left: ["a"], run }) });
+    const [code, text] = await shown(resumeTask, ["a"]);
+    expect([code, text]).toEqual([EXIT.done, expect.stringContaining("task a is done")]);
+    expect(door.calls).toEqual([]); // it need not be queued again
+  });
+
+  it("resume of one that somebody runs is refused", async () => {
+    const resume = () => Promise.reject(new RookeryError("task_state", "it runs"));
+    door = testDoor([taskView({ id: "a", status: "running" })], { resume, runner: runnerWith({}) });
+    await expect(shown(resumeTask, ["a"])).rejects.toMatchObject({ code: "task_state" });
   });
 
   it("remove says what it freed, and loses nothing by itself", async () => {

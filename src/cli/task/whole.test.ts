@@ -1,10 +1,13 @@
 /** The commands from end to end in one process, on a real repository, with an agent that is a small program. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DisposeStack } from "../../stdx/dispose-stack.ts";
 import {
   builtEnvironment,
+  call,
+  say,
+  startModelServer,
   temporaryFolder,
   type TemporaryRepository,
   temporaryRepository,
@@ -86,6 +89,27 @@ describe("a task, from its start to its end", () => {
     ]);
     const [resumed, more] = await rookery("task", "resume", "f", "cat new.txt");
     expect([resumed, more]).toEqual([EXIT.done, expect.stringContaining("task f is done")]);
+  });
+
+  it("that asks is answered by its own name, from elsewhere", async () => {
+    const model = owned.use(await startModelServer([call("bash", { command: "echo hi > new.txt" }), say("Made it.")]));
+    const io = ioHere();
+    Object.assign(io.env, { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "none" });
+    const running = interpret(io, ["task", "start", "make it", "--id", "asking", "--agent", "anthropic"]);
+    await vi.waitFor(() => expect(io.text()).toContain("rookery answer ses_"), { timeout: 20_000 });
+    expect(await rookery("answer", "asking", "r7", "allow")).toEqual([
+      EXIT.failed,
+      "rookery: task asking does not ask r7; see what it asks: rookery task show asking\n",
+    ]);
+    expect(await rookery("answer", "ask", "r1", "allow")).toEqual([
+      EXIT.done,
+      expect.stringMatching(/^answered r1 of /),
+    ]);
+    expect(await running).toBe(EXIT.done);
+    expect(await rookery("answer", "nothing", "r1", "allow")).toEqual([
+      EXIT.failed,
+      "rookery: there is no session or task nothing; see what there is: rookery task, rookery sessions\n",
+    ]);
   });
 
   it("with conflicts exits with 1 and lists the files", async () => {

@@ -5,6 +5,7 @@ import type { TaskView } from "../../domain/task/view.ts";
 import { NO_USAGE } from "../../domain/state.ts";
 import { localTime } from "../format.ts";
 import { usageWords } from "../run/view.ts";
+import type { ShownTask } from "./left.ts";
 
 export function isTaskEvent(event: LogEvent): event is TaskEvent {
   return "taskId" in event;
@@ -74,8 +75,9 @@ export const MERGED: Record<MergeOutcome, string> = {
 };
 
 /** Why it is as it is, or what was last said in it. */
-export function lastWords(task: TaskView): string {
+export function lastWords(task: ShownTask): string {
   const { status, merge, message, lastLine = "" } = task;
+  if (task.left) return `whoever ran it is gone; go on: rookery task resume ${task.id}`;
   if (status === "waiting") return `it asks something: rookery task show ${task.id}`;
   if (merge !== undefined && merge.outcome === undefined) return `is being merged into ${merge.into}`;
   if (status === "queued") return queuedWords(task);
