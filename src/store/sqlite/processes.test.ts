@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { SessionStore } from "../../domain/index.ts";
@@ -6,6 +7,7 @@ import { appendOf, numbers, openSession, says, SESSION, take, textOfEvent } from
 import { openNursery, type Child, type Nursery } from "./fixtures/children.ts";
 import { databasePaths } from "./fixtures/folder.ts";
 import { openSqliteStore } from "./open.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 const newPath = databasePaths();
 let nursery: Nursery;
@@ -33,7 +35,7 @@ describe("several processes on one SQLite store", () => {
       expect(own).toEqual(numbers(1, count).map((number) => `${name}-${number}`));
     }
     expect(reports.some((report) => (report as { conflicts: number }).conflicts > 0)).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   it("see each other's events without gap or double, in both directions", async () => {
     const path = newPath();
@@ -96,6 +98,31 @@ describe("several processes on one SQLite store", () => {
       const openers = numbers(1, 4).map((number) => nursery.start("open", { path, sessionId: `ses_${number}` }));
       expect(await Promise.all(openers.map((opener) => opener.said()))).toEqual(openers.map(() => ({ head: 1 })));
     }
+  });
+
+  it("bring an older store further at the same moment, each step once, with all that was in it", async () => {
+    const path = newPath();
+    mkdirSync(dirname(path), { recursive: true });
+    const old = new Libsql(path);
+    old.exec(MIGRATIONS[0] ?? "");
+    old.exec("pragma user_version = 1");
+    const body = JSON.stringify({
+      type: "session.opened",
+      at: "2026-01-01T00:00:00.000Z",
+      agent: "a",
+      cwd: "/",
+      seq: 1,
+    });
+    const summary = JSON.stringify({ id: SESSION, head: 1, agent: "a", cwd: "/", status: "idle" });
+    old.prepare("insert into session values (1, ?, 1, 'a', '/', null, 'idle', ?)").run(SESSION, summary);
+    old.prepare("insert into event values (1, 1, ?)").run(body);
+    old.close();
+    const openers = numbers(1, 4).map((number) => nursery.start("open", { path, sessionId: `ses_${number}` }));
+    expect(await Promise.all(openers.map((opener) => opener.said()))).toEqual(openers.map(() => ({ head: 1 })));
+    await using store = await openSqliteStore({ path });
+    const { events, head } = await store.readFeed({ after: 0 });
+    expect(events.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5]);
+    expect([head, (JSON.parse(events[0]?.text ?? "") as { sessionId: string }).sessionId]).toEqual([5, SESSION]);
   });
 
   it("end by themselves although a store is open, when nobody follows", async () => {
