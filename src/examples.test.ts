@@ -44,7 +44,7 @@ async function runOn({ url }: ModelServer, name: string, ...args: string[]): Pro
   const { stdout } = await promisify(execFile)(process.execPath, [join(EXAMPLES, name), ...args], {
     cwd: folder.path,
     env,
-    timeout: 60_000,
+    timeout: 110_000,
   });
   return stdout;
 }
@@ -106,7 +106,7 @@ it("tools.mjs gives a session a tool and an instruction, and refuses what its pl
   expect(own.requests[0]?.system).toContain("Look at the deployment");
 });
 
-it("fleet/run.mjs gives ten tasks to a server, and merges what can be merged", { timeout: 60_000 }, async () => {
+it("fleet/run.mjs gives ten tasks to a server, and merges what can be merged", { timeout: 120_000 }, async () => {
   const said = await run("fleet/run.mjs");
   expect(said).toContain("languages is merged into main (merge)");
   expect(said).toContain("everyone is not merged, as the dry run said: conflicts in hello.mjs");
