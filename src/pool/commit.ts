@@ -11,7 +11,7 @@ export async function commitLeft(of: {
   readonly worktree: Worktree;
 }): Promise<void> {
   const { parts, pen, repository, worktree } = of;
-  const { id, spec } = pen.state;
-  const { copy } = (await parts.config(spec.repository)).worktree;
-  await commitAll(worktree, repository, { message: `${spec.title}\n\nRookery-Task: ${id}\n`, leave: copy });
+  const { id, spec, worktree: known } = pen.state;
+  const leave = known?.copied ?? (await parts.config(spec.repository)).worktree.copy;
+  await commitAll(worktree, repository, { message: `${spec.title}\n\nRookery-Task: ${id}\n`, leave });
 }

@@ -14,7 +14,7 @@ export function plan(request: StartTask, repository: string, config: Config): Ta
   const stages = stagesOf(request, config);
   const first = stages.find((stage) => stage.kind === "agent")?.agent ?? request.agent;
   const agent = resolveAgent(config, first);
-  const provider = model?.split("/")[0] ?? agent.model?.split("/")[0] ?? agent.backend;
+  const provider = providerOf(model ?? agent.model) ?? agent.backend;
   return {
     prompt,
     title: request.title ?? titleOf(prompt),
@@ -100,6 +100,11 @@ function stageOf(table: StageTable, name: string, config: Config): Stage {
     how: merge ?? config.merge.how,
     ...given({ into, gate: gate ?? config.merge.gate }),
   };
+}
+
+/** Programs call their models by names of their own, without one. */
+function providerOf(model = ""): string | undefined {
+  return model.includes("/") ? model.split("/")[0] : undefined;
 }
 
 function titleOf(prompt: string): string {

@@ -1,6 +1,7 @@
 /** Tasks of this machine: given, queued, run and looked at, in a log that every process shares. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  DEFAULT_PAGE,
   isEnded,
   isRookeryError,
   newId,
@@ -74,13 +75,17 @@ export class Pool implements Tasks {
     return this.show(id);
   }
 
-  async list(query: ListTasks = {}): Promise<readonly TaskView[]> {
-    const { status, cwd, agent, before, limit } = query;
+  async list({ status, cwd, limit = DEFAULT_PAGE, ...query }: ListTasks = {}): Promise<readonly TaskView[]> {
     const repository = cwd === undefined ? undefined : (await this.#repository(this.#parts.folder(cwd))).root;
-    const phases = status?.map((each): TaskPhase => (each === "waiting" ? "running" : each));
-    const states = await this.#parts.store.tasks({ phases, repository, agent, before, limit });
-    const views = await Promise.all(states.map((state) => this.#view(state)));
-    return status === undefined ? views : views.filter((view) => status.includes(view.status));
+    const phases = status && [...new Set(status.map((each): TaskPhase => (each === "waiting" ? "running" : each)))];
+    const found: TaskView[] = [];
+    for (let { before } = query; ;) {
+      const states = await this.#parts.store.tasks({ ...query, phases, repository, before, limit });
+      const views = await Promise.all(states.map((state) => this.#view(state)));
+      found.push(...views.filter((view) => status?.includes(view.status) ?? true)); // whether one waits, its session says
+      before = states.at(-1)?.id;
+      if (found.length >= limit || states.length < limit || limit < 1) return found.slice(0, Math.max(limit, 0));
+    }
   }
 
   async show(id: string): Promise<TaskView> {

@@ -19,11 +19,13 @@ export async function prepare(
   repository: Repository,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const { id, spec, worktree: known } = pen.state;
+  const { id, spec, worktree: last } = pen.state;
+  const known = last?.removed === true ? undefined : last;
   const { worktree: settings } = await parts.config(spec.repository);
   const isThere = known !== undefined && (await isFolder(known.path));
   const branch = known?.branch ?? `${settings.branchPrefix}${id}`;
-  const worktree = await leaseWorktree(repository, { id, branch, base: known?.baseCommit ?? spec.base, signal });
+  const base = known?.baseCommit ?? last?.base ?? spec.base; // one that was removed was merged, so it begins from that
+  const worktree = await leaseWorktree(repository, { id, branch, base, signal });
   const port = settings.port ? await leasePort({ folder: portsFolder(parts.home), task: id }) : undefined;
   const made = {
     ...worktree,
@@ -33,9 +35,10 @@ export async function prepare(
   const env = environmentOf(id, made, port);
   const anew = known?.ready !== true || !isThere;
   if (anew || known.port !== port) {
-    const { path, base, baseCommit } = made;
+    const { path, baseCommit } = made;
     const leased = port !== undefined && { port };
-    await pen.write({ type: "worktree.made", path, branch, base, baseCommit, anew, ...leased });
+    const copied = anew && { copied: [...settings.copy] };
+    await pen.write({ type: "worktree.made", path, branch, base: made.base, baseCommit, anew, ...copied, ...leased });
   }
   if (!anew) return { worktree: made, env };
   await using output = outputTo(pen, "setup");

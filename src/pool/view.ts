@@ -78,7 +78,9 @@ async function whyQueued(store: Store, { phase, spec }: TaskState): Promise<stri
   for (const id of spec.needs) {
     const needed = await store.task(id);
     if (needed?.phase === "done") continue;
-    return `needs ${id}, which ${needed === undefined ? "is gone" : `is ${needed.phase}`}`;
+    if (needed === undefined || needed.removed)
+      return `needs ${id}, which was removed before it was done: stop this one`;
+    return `needs ${id}, which is ${needed.phase}`;
   }
   return undefined;
 }
