@@ -1531,6 +1531,15 @@ export interface operations {
                 };
             };
             /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1548,7 +1557,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1625,7 +1634,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1690,7 +1699,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1757,7 +1766,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1837,7 +1846,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1900,6 +1909,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Code tool_conflict. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Code input_too_large. */
             413: {
                 headers: {
@@ -1918,7 +1936,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, config_invalid, cwd_missing, provider_unconfigured. */
+            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1927,7 +1945,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code internal. */
+            /** @description Code internal, plugin_failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1945,8 +1963,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2021,7 +2048,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2109,8 +2136,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2165,7 +2201,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code unauthorized. */
+            /** @description Code not_trusted, unauthorized. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2174,7 +2210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code session_not_found. */
+            /** @description Code mcp_unknown, session_not_found. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2183,7 +2219,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code session_closed, session_in_use, turn_in_progress. */
+            /** @description Code lease_lost, session_closed, session_in_use, tool_conflict, turn_in_progress. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2210,7 +2246,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code internal. */
+            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal, plugin_failed. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2219,7 +2264,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unavailable. */
+            /** @description Code agent_unavailable, mcp_failed, mcp_unavailable. */
             502: {
                 headers: {
                     [name: string]: unknown;
@@ -2228,8 +2273,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2338,8 +2392,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2439,8 +2502,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2504,7 +2576,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2580,7 +2652,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2691,8 +2763,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2785,7 +2866,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2879,7 +2960,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2962,7 +3043,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3029,7 +3110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code repository_missing. */
+            /** @description Code cwd_missing, repository_missing. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3047,7 +3128,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3137,7 +3218,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code agent_unknown, base_not_found, config_invalid, cwd_missing, identity_missing, repository_bare, repository_empty, repository_missing. */
+            /** @description Code agent_unknown, base_not_found, config_invalid, cwd_missing, identity_missing, model_invalid, repository_bare, repository_empty, repository_missing. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3146,7 +3227,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code internal. */
+            /** @description Code git_failed, git_missing, internal. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3155,8 +3236,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3227,6 +3317,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Code repository_locked. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Code input_too_large. */
             413: {
                 headers: {
@@ -3245,7 +3344,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code repository_missing. */
+            /** @description Code cwd_missing, repository_missing. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3263,8 +3362,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3339,7 +3447,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3421,7 +3529,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code task_state, worktree_unmerged. */
+            /** @description Code repository_locked, task_state, worktree_unmerged. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3439,8 +3547,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3558,8 +3675,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3632,7 +3758,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code task_state, worktree_missing. */
+            /** @description Code session_in_use, task_state, worktree_missing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3668,8 +3794,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3756,7 +3891,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_unavailable. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3821,7 +3956,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code unauthorized. */
+            /** @description Code not_trusted, unauthorized. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3839,7 +3974,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code task_state, worktree_missing. */
+            /** @description Code repository_locked, task_state, worktree_missing. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3866,7 +4001,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code base_not_found. */
+            /** @description Code base_not_found, config_invalid, identity_missing. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3884,8 +4019,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code interrupted. */
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,7 +19,7 @@ it("describes every route, with every problem that it may answer", () => {
     expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(["400", "403", "500", "503"]));
   }
   expect(paths["/v1/tasks/{id}"]?.["delete"]?.responses).toMatchObject({
-    409: { description: "Code task_state, worktree_unmerged." },
+    409: { description: "Code repository_locked, task_state, worktree_unmerged." },
   });
 });
 

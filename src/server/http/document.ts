@@ -117,35 +117,44 @@ function headers({ method, stream, slow }: Route): Json[] {
   return [...(stream === undefined ? [] : [cursor]), ...(method === "GET" ? [] : [{ ...key, description: why }])];
 }
 
+const STREAMED = {
+  type: "string",
+  description:
+    "Each event has its cursor as `id` and its JSON as `data`. One named `gone` or `failed` has a problem as `data`, and is the last.",
+};
+
 function answers({ answers: told, stream }: Route): Json {
   const described = ({ description, schema, type = "text/plain" }: Described): Json => {
     const plain = schema === undefined ? { [type]: { schema: { type: "string" } } } : jsonContent(schema);
-    const events = stream && { "text/event-stream": { schema: { type: "string" }, "x-event-data": reference(stream) } };
+    const events = stream && { "text/event-stream": { schema: STREAMED, "x-event-data": reference(stream) } };
     return { description, content: { ...plain, ...events } };
   };
   return Object.fromEntries(Object.entries(told).map(([status, answer]) => [status, described(answer)]));
 }
 
-/** Those that each route may answer by what it takes, and its own, by their statuses. */
 function problems(row: Route): Json {
-  const codes: readonly ErrorCode[] = [
-    ...row.errors,
-    ...(row.open === true ? [] : ["unauthorized" as const]),
-    "internal",
-  ];
-  const refusals = (Object.keys(REFUSED) as (keyof typeof REFUSED)[]).filter((why) => mayHappen(why, row));
-  const told = new Map<number, Set<string>>();
-  const tell = (status: number, code: string): unknown => told.set(status, (told.get(status) ?? new Set()).add(code));
-  for (const code of codes) tell(STATUS[code], code);
-  for (const why of refusals) tell(REFUSED[why].status, REFUSED[why].code);
-  if (row.body !== undefined) tell(STATUS.input_too_large, "input_too_large");
   const content = { "application/problem+json": { schema: reference(common.ProblemSchema) } };
   const entries = Array.from(
-    told,
-    ([status, of]) => [status, { description: `Code ${[...of].sort().join(", ")}.`, content }] as const,
+    codesOf(row),
+    ([status, codes]) => [status, { description: `Code ${[...codes].sort().join(", ")}.`, content }] as const,
   );
   return Object.fromEntries(entries);
 }
+
+/** By status: those that each route may answer by what it takes, and its own. */
+export function codesOf(row: Route): ReadonlyMap<number, ReadonlySet<string>> {
+  const told = new Map<number, Set<string>>();
+  const tell = (status: number, code: string): unknown => told.set(status, (told.get(status) ?? new Set()).add(code));
+  for (const code of [...row.errors, ...OF_ALL, ...(row.method === "GET" ? [] : OF_CHANGES)]) tell(STATUS[code], code);
+  for (const why of Object.keys(REFUSED) as (keyof typeof REFUSED)[])
+    if (mayHappen(why, row)) tell(REFUSED[why].status, REFUSED[why].code);
+  if (row.body !== undefined) tell(STATUS.input_too_large, "input_too_large");
+  return told;
+}
+
+/** Also where no token is needed, a wrong one is refused. */
+const OF_ALL: readonly ErrorCode[] = ["unauthorized", "internal", "store_unavailable", "store_closed", "store_locked"];
+const OF_CHANGES: readonly ErrorCode[] = ["store_full", "store_readonly"];
 
 function mayHappen(why: keyof typeof REFUSED, { body, stream }: Route): boolean {
   switch (why) {

@@ -6,6 +6,8 @@ import { DisposeStack } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment, startModelServer, temporaryFolder, type Script } from "../../testing/index.ts";
 import { serveHttp, type HttpOptions } from "./index.ts";
+import { codesOf } from "./document.ts";
+import type { Route } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
 
 export interface Said {
@@ -62,7 +64,7 @@ export async function openHttp(script: Script = [], options: Partial<HttpOptions
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
     const json = (isJson ? JSON.parse(text) : undefined) as Anything;
-    if (response.ok && json !== undefined) checkAnswer(method, path, response.status, json);
+    if (json !== undefined) (response.ok ? checkAnswer : checkProblem)(method, path, response.status, json);
     return { status: response.status, headers: response.headers, text, json };
   };
   return {
@@ -98,8 +100,23 @@ export async function openHttp(script: Script = [], options: Partial<HttpOptions
 
 /** What is sent is what the document says: nothing else in it, and nothing missing. */
 function checkAnswer(method: string, path: string, status: number, json: unknown): void {
+  const row = rowOf(method, path);
+  const schema = row?.answers[status]?.schema;
+  if (schema === undefined) throw new Error(`${method} ${path} answered ${status}, which its row does not have`);
+  const parsed = JSON.stringify(sorted(schema.parse(json)));
+  if (parsed !== JSON.stringify(sorted(json)))
+    throw new Error(`${method} ${path} answered more than its row says: ${JSON.stringify(json)}`);
+}
+
+function checkProblem(method: string, path: string, status: number, { code }: Anything): void {
+  const row = rowOf(method, path);
+  if (row === undefined || codesOf(row).get(status)?.has(code) === true) return;
+  throw new Error(`${method} ${path} answered ${status} ${code}, which the document does not have`);
+}
+
+function rowOf(method: string, path: string): Route | undefined {
   const given = path.split("?")[0]?.split("/") ?? [];
-  const row = ROUTES.find((route) => {
+  return ROUTES.find((route) => {
     const wanted = route.path.split("/");
     return (
       route.method === method &&
@@ -107,11 +124,6 @@ function checkAnswer(method: string, path: string, status: number, json: unknown
       wanted.every((part, at) => part.startsWith(":") || part === given[at])
     );
   });
-  const schema = row?.answers[status]?.schema;
-  if (schema === undefined) throw new Error(`${method} ${path} answered ${status}, which its row does not have`);
-  const parsed = JSON.stringify(sorted(schema.parse(json)));
-  if (parsed !== JSON.stringify(sorted(json)))
-    throw new Error(`${method} ${path} answered more than its row says: ${JSON.stringify(json)}`);
 }
 
 function sorted(value: unknown): unknown {

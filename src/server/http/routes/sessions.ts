@@ -1,6 +1,6 @@
 /** Sessions: listed, opened, prompted, cancelled, closed and forgotten. */
 import { z } from "zod";
-import { RookeryError, TASK_STATUSES, type SessionSummary } from "../../../domain/index.ts";
+import { RookeryError, TASK_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
 import { sessionNotFound } from "../../../session/index.ts";
 import type { Door } from "../door.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
@@ -20,6 +20,20 @@ import {
 const params = { id: SessionId };
 const DEFAULT_LIST = 100;
 export const MAX_LIST = 1_000;
+
+/** Where an agent is opened: for a new session, or for one of the log that is prompted. */
+const OPENING: readonly ErrorCode[] = [
+  "agent_unknown",
+  "agent_unavailable",
+  "backend_unsupported",
+  "config_invalid",
+  "cwd_missing",
+  "model_invalid",
+  "not_trusted",
+  "plugin_failed",
+  "provider_unconfigured",
+  "tool_conflict",
+];
 
 export const sessionRoutes: readonly Route[] = [
   route({
@@ -53,14 +67,7 @@ export const sessionRoutes: readonly Route[] = [
     tag: "sessions",
     body: OpenSessionBody,
     answers: { 201: { description: "It is open.", schema: SummarySchema } },
-    errors: [
-      "agent_unknown",
-      "agent_unavailable",
-      "not_trusted",
-      "config_invalid",
-      "cwd_missing",
-      "provider_unconfigured",
-    ],
+    errors: OPENING,
     async handle({ door, body }) {
       const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
       return json(await summaryOf(door, await door.driving.open(given)), 201);
@@ -110,8 +117,11 @@ export const sessionRoutes: readonly Route[] = [
       "session_closed",
       "session_in_use",
       "turn_in_progress",
-      "agent_unavailable",
-      "input_too_large",
+      "lease_lost",
+      "mcp_unknown",
+      "mcp_unavailable",
+      "mcp_failed",
+      ...OPENING,
     ],
     async handle({ door, params: { id }, body: { input, queue = false } }) {
       await refuseIfOfRunningTask(door, id);

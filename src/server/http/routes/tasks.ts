@@ -37,7 +37,7 @@ export const taskRoutes: readonly Route[] = [
       limit: wholeNumber("At most so many; 100 if not said, 1000 at most."),
     },
     answers: { 200: { description: "A page.", schema: TaskListSchema } },
-    errors: ["repository_missing"],
+    errors: ["repository_missing", "cwd_missing"],
     async handle({ door, query }) {
       const limit = limitOf(query.limit);
       const tasks = await door.served.tasks.list({ ...query, limit });
@@ -64,7 +64,9 @@ export const taskRoutes: readonly Route[] = [
       "not_trusted",
       "config_invalid",
       "cwd_missing",
-      "input_too_large",
+      "git_failed",
+      "git_missing",
+      "model_invalid",
     ],
     async handle({ door, body }) {
       return json(await door.served.tasks.start(body), 201);
@@ -79,7 +81,7 @@ export const taskRoutes: readonly Route[] = [
     slow: true,
     body: CollectBody,
     answers: { 200: { description: "What went and what stayed.", schema: CollectReportSchema }, 202: PENDING },
-    errors: ["repository_missing", "git_failed"],
+    errors: ["repository_missing", "cwd_missing", "git_failed", "repository_locked"],
     async handle({ door, body }) {
       return json(await door.served.tasks.collect(body));
     },
@@ -107,7 +109,7 @@ export const taskRoutes: readonly Route[] = [
     params,
     query: { force: flag("Also where something is neither merged nor committed, which is lost then.") },
     answers: { 200: { description: "It is listed no more.", schema: RemovedTaskSchema }, 202: PENDING },
-    errors: ["task_not_found", "task_state", "worktree_unmerged", "git_failed"],
+    errors: ["task_not_found", "task_state", "worktree_unmerged", "git_failed", "repository_locked"],
     async handle({ door, params: { id }, query: { force } }) {
       const removed = await door.served.tasks.remove(id, { force });
       door.streams.forget();
@@ -170,7 +172,17 @@ export const taskRoutes: readonly Route[] = [
     params,
     body: MergeTaskBody,
     answers: { 200: { description: "What happened, or would.", schema: MergeReportSchema }, 202: PENDING },
-    errors: ["task_not_found", "task_state", "worktree_missing", "base_not_found", "git_failed"],
+    errors: [
+      "task_not_found",
+      "task_state",
+      "worktree_missing",
+      "base_not_found",
+      "git_failed",
+      "identity_missing",
+      "not_trusted",
+      "config_invalid",
+      "repository_locked",
+    ],
     async handle({ door, params: { id }, body: { dryRun = false, ...options } }) {
       const { tasks } = door.served;
       return json(await (dryRun ? tasks.predictMerge(id, options) : tasks.merge(id, options)));

@@ -51,7 +51,7 @@ export class Streams {
       response.writeHead(200, HEAD);
       response.write(`retry: ${RETRY_MS}\n\n`);
       await this.#pump(response, channel, after, over.signal);
-      if (!response.destroyed && !response.writableNeedDrain) response.write(": the server closes\n\n");
+      if (!response.destroyed) response.write(": the server closes\n\n");
     } catch (error) {
       response.write(lastWords(error));
     } finally {
