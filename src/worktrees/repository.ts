@@ -49,6 +49,8 @@ export interface RepositoryOptions extends GitOptions {
 }
 
 const EXCLUSIVE_MS = 120_000;
+/** Who commits is asked anew after this, not for each of many tasks. */
+const KNOWN_MS = 10_000;
 const MAX_NAMES = 1_000;
 
 /** By any folder of it. Rejects with `repository_missing`, `repository_bare`, `repository_empty`, `cwd_missing`, `git_missing`. */
@@ -58,6 +60,7 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
   const { signal: _ofOpening, ...kept } = options;
   const within = ({ cwd: at = root, signal, ...run }: RepositoryRun, args: readonly string[]) =>
     [at, [...filters, ...args], { ...kept, env: notAbove(at, kept.env), signal }, run] as const;
+  let knownUntil = 0;
   const repository: Repository = {
     root,
     commonDir,
@@ -68,7 +71,11 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
     gitTry: (args, run = {}) => gitTry(...within(run, args)),
     head: () => headOf(repository),
     resolve: (ref) => resolveRef(repository, ref),
-    identity: () => knowsWhoCommits(repository),
+    identity: async () => {
+      if (performance.now() < knownUntil) return;
+      await knowsWhoCommits(repository);
+      knownUntil = performance.now() + KNOWN_MS;
+    },
   };
   await hasCommits(repository);
   await sweepLocks(commonDir).catch(() => undefined); // where nothing can be written, nothing needs a lock
