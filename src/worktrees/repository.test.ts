@@ -85,7 +85,9 @@ it("who commits must be known", async () => {
   await using scene = await openScene();
   await scene.repository.identity();
   await scene.user.git("config", "--unset", "user.email");
-  await refused(scene.repository.identity(), "identity_missing", /user\.email/);
+  await scene.repository.identity(); // asked a moment ago
+  const anew = await openRepository(scene.user.path, testGit(scene.user.path));
+  await refused(anew.identity(), "identity_missing", /user\.email/);
 });
 
 it("a lock of another git is waited for, then named with its age", async () => {
