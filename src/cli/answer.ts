@@ -36,8 +36,8 @@ async function askedSession({ store, tasks }: Rookery, named: string, request: s
   if (session !== undefined) return session.id;
   const task = await unlessMissing("task_not_found", findTask(tasks, named));
   if (task === undefined) {
-    const message = `there is no session or task ${oneLine(named, 60)}; see what there is: rookery task, rookery sessions`;
-    throw new RookeryError("session_not_found", message);
+    const none = `there is no session ${oneLine(named, 60)}, and no task of that name`;
+    throw new RookeryError("session_not_found", `${none}; see what there is: rookery sessions, rookery task`);
   }
   const asking = task.waitingFor.find(({ requestId }) => requestId === request);
   if (asking !== undefined) return asking.sessionId;

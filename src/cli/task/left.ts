@@ -15,3 +15,9 @@ export async function withLeft<T extends TaskView>({ runner }: TaskDoor, task: T
 export function isHeld({ status }: Pick<TaskView, "status">): boolean {
   return status === "preparing" || status === "running" || status === "waiting";
 }
+
+/** Does it go on as soon as someone runs it, and nobody does? */
+export async function isAnybodys(door: TaskDoor, id: string): Promise<boolean> {
+  const task = await door.tasks.show(id);
+  return task.status === "queued" || (await withLeft(door, task)).left;
+}

@@ -1,10 +1,11 @@
 /** `rookery task logs`: everything that happened to a task and in its sessions, in one order. */
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
-import { print, printJson } from "../io.ts";
+import { print, printJson, say } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import type { Logged, TaskDoor } from "./door.ts";
 import { findTask } from "./find.ts";
+import { isAnybodys } from "./left.ts";
 import { lineOf } from "./line.ts";
 import { hasEnded } from "./words.ts";
 
@@ -21,6 +22,9 @@ export async function printLogs({ io, args: [named = ""], options }: Call, door:
   if (at > head) throw usage(`--after ${at} is beyond the end of the log, which is ${head}; read it from 0`);
   for await (const logged of door.history(id, at)) await show(logged);
   if (!isSet(options, "follow") || (await isOver(door, id))) return EXIT.done;
+  if (door.runner !== undefined && (await isAnybodys(door, id))) {
+    say(io, `nobody runs task ${id} now; go on: rookery task resume ${id}, or rookery serve`);
+  }
   for await (const logged of door.tasks.follow({ task: id, after: at })) {
     await show(logged);
     if (ENDING.has(logged.event.type) && (await isOver(door, id))) break;

@@ -3,7 +3,7 @@ import type { MergeReport, MergeTask } from "../../domain/task/view.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
 import { count } from "../format.ts";
-import { asTyped, isLively, print, printJson } from "../io.ts";
+import { asTyped, type Io, isLively, print, printJson, say } from "../io.ts";
 import { choiceOption, isSet, textOption } from "../options.ts";
 import { oneLine, visible } from "../printable.ts";
 import type { Spinner } from "../run/spinner.ts";
@@ -18,6 +18,7 @@ export async function mergeTask({ io, args: [named = ""], options }: Call, door:
   const { tasks } = door;
   const wanted = wantedIn(options);
   const { id } = await findTask(tasks, named);
+  using _leaving = isSet(options, "dryRun") ? undefined : watchLeaving(io, id, door.server);
   const report = isSet(options, "dryRun")
     ? await whileShown(io, `looking at how ${id} would merge`, () => tasks.predictMerge(id, wanted))
     : await whileShown(io, `merging ${id}`, (spinner) =>
@@ -28,6 +29,21 @@ export async function mergeTask({ io, args: [named = ""], options }: Call, door:
   if (isSet(options, "json")) await printJson(io, report);
   else await print(io, asTyped(io, `${linesOf(id, report).join("\n")}\n`));
   return report.outcome === "merged" || report.outcome === "nothing" ? EXIT.done : EXIT.failed;
+}
+
+/** Ctrl-C ends this command; a merge that was asked for is in the log by then, and is not forgotten. */
+function watchLeaving(io: Io, id: string, server: string | undefined): Disposable {
+  const leave = (): void => {
+    io.stderr.write("\n");
+    const goesOn =
+      server === undefined
+        ? `the merge of ${id} is not done; whoever runs tasks next goes on with it`
+        : `the server goes on with the merge of ${id}; see how it went`;
+    say(io, `${goesOn}: rookery task show ${id}`);
+    process.exit(EXIT.cancelled); // what the gate started is swept at the next start
+  };
+  process.on("SIGINT", leave);
+  return { [Symbol.dispose]: () => void process.off("SIGINT", leave) };
 }
 
 function wantedIn(options: Call["options"]): MergeTask {

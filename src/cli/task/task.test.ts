@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { RookeryError } from "../../domain/errors.ts";
 import { NO_USAGE } from "../../domain/state.ts";
-import type { MergeReport, TaskDiff } from "../../domain/task/view.ts";
+import type { MergeReport, TaskDiff, TaskStatus } from "../../domain/task/view.ts";
 import type { Call, Options } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
@@ -292,6 +292,21 @@ describe("logs", () => {
   });
 });
 
+describe("logs of what nobody runs", () => {
+  it.each<[TaskStatus, string]>([
+    ["queued", "rookery: nobody runs task a now; go on: rookery task resume a, or rookery serve\n"],
+    ["running", "rookery: nobody runs task a now; go on: rookery task resume a, or rookery serve\n"],
+  ])("that is %s are followed after saying so", async (status, words) => {
+    door = testDoor([taskView({ id: "a", status })], { runner: runnerWith({ left: ["a"] }) });
+    const following = shown(printLogs, ["a"], { follow: true });
+    await vi.waitFor(() => expect(door.followers).toBe(1));
+    expect(io.text()).toBe(words);
+    door.change("a", { status: "stopped" });
+    door.happen("a", { type: "task.ended", outcome: "stopped" });
+    expect((await following)[0]).toBe(EXIT.done);
+  });
+});
+
 describe("start", () => {
   const given = taskView({ id: "add-it" });
   const start = async () => given;
@@ -497,6 +512,24 @@ describe("merge", () => {
     expect(text).toMatch(/^a conflicts with main in 2 files; nothing was changed:\n {2}x\.ts\n {2}b<U\+001B>y\n/);
     expect(text).toContain('rookery task resume a "Merge main');
     expect(door.calls).toEqual([["merge", "a", { how: "rebase", into: "main", gate: false, message: "m" }]]);
+  });
+
+  it.each([
+    ["http://x", "the server goes on with the merge of a; see how it went: rookery task show a"],
+    [undefined, "the merge of a is not done; whoever runs tasks next goes on with it: rookery task show a"],
+  ])("that a person leaves, with %s, says what becomes of it", async (server, words) => {
+    const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
+    let resolve: (report: MergeReport) => void = () => undefined;
+    const promise = new Promise<MergeReport>((done) => (resolve = done));
+    door = testDoor([taskView({ id: "a" })], { merge: () => promise, ...(server !== undefined && { server }) });
+    const merged = shown(mergeTask, ["a"]);
+    await vi.waitFor(() => expect(door.calls).toHaveLength(1));
+    process.emit("SIGINT");
+    expect(io.text()).toBe(`\nrookery: ${words}\n`);
+    expect(exit).toHaveBeenCalledWith(EXIT.cancelled);
+    resolve(report);
+    await merged;
+    exit.mockRestore();
   });
 
   it("is predicted with --dry-run, and nothing is done", async () => {

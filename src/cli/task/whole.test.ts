@@ -108,7 +108,7 @@ describe("a task, from its start to its end", () => {
     expect(await running).toBe(EXIT.done);
     expect(await rookery("answer", "nothing", "r1", "allow")).toEqual([
       EXIT.failed,
-      "rookery: there is no session or task nothing; see what there is: rookery task, rookery sessions\n",
+      "rookery: there is no session nothing, and no task of that name; see what there is: rookery sessions, rookery task\n",
     ]);
   });
 
