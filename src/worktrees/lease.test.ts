@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder, temporaryRepository } from "../testing/repository.ts";
@@ -228,6 +228,18 @@ it.each([".rookery", ".rookery/worktrees", ".rookery/worktrees/t1"])(
     expect(await scene.user.git("branch", "--list", "rookery/*")).toBe("");
   },
 );
+
+it("a lock that a killed git left in it is not waited for by whoever takes the task again", async () => {
+  await using scene = await openScene();
+  const { path } = await leaseWorktree(scene.repository, T1);
+  const lock = join(await scene.user.git("-C", path, "rev-parse", "--absolute-git-dir"), "index.lock");
+  await writeFile(lock, "");
+  const then = new Date(Date.now() - 10_000);
+  await utimes(lock, then, then);
+  await leaseWorktree(scene.repository, T1);
+  await writeFile(join(path, "new.txt"), "");
+  await scene.user.git("-C", path, "add", "new.txt");
+});
 
 it("whoever gives up leaves nothing", async () => {
   await using scene = await openScene();

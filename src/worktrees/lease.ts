@@ -8,6 +8,7 @@ import { allLinked, gitDirOf, isLinked, type Linked } from "./linked.ts";
 import { REMOVED, makePlace } from "./place.ts";
 import { checkId, findWorktree, forget, remember, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
+import { dropStaleLock } from "./stale-lock.ts";
 import { bringSubmodules } from "./submodules.ts";
 
 export interface Lease {
@@ -36,7 +37,8 @@ export async function leaseWorktree(repository: Repository, lease: Lease): Promi
       const before = await findWorktree(repository, id); // someone may have made it meanwhile
       const worktree = before ?? { id, path, branch, base: from.base, baseCommit: from.baseCommit };
       const isReady = before !== undefined ? await find(repository, worktree, isThere) : await clear(worktree, isThere);
-      if (!isReady) await make(repository, worktree, before === undefined, signal);
+      if (isReady) await dropStaleLock(repository, path, signal);
+      else await make(repository, worktree, before === undefined, signal);
       await bringSubmodules(repository, worktree, signal);
       return worktree;
     }, signal)
