@@ -10,8 +10,15 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
+interface Flight {
+  readonly waiters: Set<Waiter>;
+  /** Ends what nobody waits for any more. */
+  readonly vain: AbortController;
+}
+
 interface Reading {
   readonly pages: AsyncIterator<readonly Line[]>;
+  readonly over: AbortController;
   cursor: number;
   busy: boolean;
 }
@@ -22,7 +29,7 @@ export class Channel {
   readonly #cache: PieceCache;
   readonly #over = new AbortController();
   /** What is being read or waited for, by where it begins. */
-  readonly #flights = new Map<number, Set<Waiter>>();
+  readonly #flights = new Map<number, Flight>();
   /** Stays open where the foremost readers are; whoever is behind it opens one for each page. */
   #lead: Reading | undefined;
   #readers = 0;
@@ -54,14 +61,17 @@ export class Channel {
   next(after: number, signal: AbortSignal): Promise<Piece | undefined> | Piece {
     const kept = this.#cache.get(this.#name, after);
     if (kept !== undefined) return kept;
-    const waiters = this.#flights.get(after) ?? this.#depart(after);
+    const { waiters, vain } = this.#flights.get(after) ?? this.#depart(after);
     return new Promise((resolve, reject) => {
       const settle = (how: () => void): void => {
         signal.removeEventListener("abort", leave);
         waiters.delete(waiter);
         how();
       };
-      const leave = (): void => settle(() => resolve(undefined));
+      const leave = (): void => {
+        settle(() => resolve(undefined));
+        if (waiters.size === 0) vain.abort();
+      };
       const waiter: Waiter = {
         resolve: (piece) => settle(() => resolve(piece)),
         reject: (error) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
@@ -72,24 +82,30 @@ export class Channel {
     });
   }
 
-  #depart(after: number): Set<Waiter> {
+  #depart(after: number): Flight {
     const waiters = new Set<Waiter>();
-    this.#flights.set(after, waiters);
+    const flight: Flight = { waiters, vain: new AbortController() };
+    this.#flights.set(after, flight);
+    const land = (): unknown => this.#flights.get(after) === flight && this.#flights.delete(after);
     const arrive = (tell: (waiter: Waiter) => void): void => {
-      this.#flights.delete(after);
+      land();
       for (const waiter of waiters) tell(waiter);
     };
-    this.#read(after).then(
+    flight.vain.signal.addEventListener("abort", land);
+    this.#read(after, flight.vain.signal).then(
       (piece) => arrive((waiter) => waiter.resolve(piece)),
       (error: unknown) => arrive((waiter) => waiter.reject(error)),
     );
-    return waiters;
+    return flight;
   }
 
-  async #read(after: number): Promise<Piece | undefined> {
+  async #read(after: number, vain: AbortSignal): Promise<Piece | undefined> {
     const lead = this.#leadAt(after);
     const reading = lead ?? this.#begin(after);
     reading.busy = true;
+    const end = (): void => reading.over.abort();
+    vain.addEventListener("abort", end);
+    this.#over.signal.addEventListener("abort", end);
     try {
       const result = await reading.pages.next();
       if (result.done === true) {
@@ -99,12 +115,14 @@ export class Channel {
       const pieces = encode(after, result.value);
       for (const piece of pieces) this.#cache.put(this.#name, piece);
       reading.cursor = pieces.at(-1)?.last ?? after;
-      return pieces[0] ?? (await this.#read(after));
+      return pieces[0] ?? (await this.#read(after, vain));
     } catch (error) {
       if (lead !== undefined) this.#lead = undefined;
       throw error;
     } finally {
       reading.busy = false;
+      vain.removeEventListener("abort", end);
+      this.#over.signal.removeEventListener("abort", end);
       if (reading !== this.#lead) this.#drop(reading);
     }
   }
@@ -120,7 +138,8 @@ export class Channel {
   }
 
   #begin(cursor: number): Reading {
-    return { pages: this.#source(cursor, this.#over.signal)[Symbol.asyncIterator](), cursor, busy: false };
+    const over = new AbortController();
+    return { pages: this.#source(cursor, over.signal)[Symbol.asyncIterator](), over, cursor, busy: false };
   }
 
   #drop(reading: Reading | undefined): void {
