@@ -190,8 +190,8 @@ export class Pool implements Tasks {
   async #place(state: TaskState): Promise<{ readonly repository: Repository; readonly worktree: Worktree }> {
     const { id, spec, worktree: known } = state;
     if (known === undefined || known.removed) {
-      const why = known === undefined ? "has none yet" : "was removed";
-      throw new RookeryError("worktree_missing", `the worktree of task ${id} ${why}`);
+      const why = known === undefined ? `task ${id} has no worktree yet` : `the worktree of task ${id} was removed`;
+      throw new RookeryError("worktree_missing", why);
     }
     const repository = await this.#repository(spec.repository);
     const worktree = await findWorktree(repository, id);
@@ -250,7 +250,9 @@ export class Pool implements Tasks {
     const what = removed
       ? "was removed, and its id stays its own"
       : `is ${status}: agent ${agent}${session === undefined ? "" : `, session ${session}`}${worktree === undefined ? "" : `, in ${worktree.path}`}`;
-    const fix = removed ? "choose another id" : `follow it with rookery task logs -f ${id}, or choose another id`;
+    const isOver = status === "done" || status === "failed" || status === "stopped";
+    const way = isOver ? `go on with it by rookery task resume ${id}` : `follow it with rookery task logs -f ${id}`;
+    const fix = removed ? "choose another id" : `${way}, or choose another id`;
     return new RookeryError("task_exists", `there is a task ${id} already, which ${what}; ${fix}`);
   }
 }

@@ -80,7 +80,8 @@ async function whyQueued(store: Store, { phase, spec }: TaskState): Promise<stri
     if (needed?.phase === "done") continue;
     if (needed === undefined || needed.removed)
       return `needs ${id}, which was removed before it was done: stop this one`;
-    return `needs ${id}, which is ${needed.phase}`;
+    const again = needed.phase === "failed" || needed.phase === "stopped" ? `: rookery task resume ${id}` : "";
+    return `needs ${id}, which is ${needed.phase}${again}`;
   }
   return undefined;
 }

@@ -142,13 +142,18 @@ function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Sessi
     case "done":
       return;
     case "failed":
-      throw new AgentFailed("stage_failed", `${state.agent} failed (${outcome.code}): ${outcome.message}`);
+      throw new AgentFailed("stage_failed", wordsOf(state.agent, "failed", outcome.message));
     case "stalled":
-      throw new AgentFailed("stage_failed", `${state.agent} stalled: ${outcome.message}`);
+      throw new AgentFailed("stage_failed", wordsOf(state.agent, "stalled", outcome.message));
     case "cancelled":
     case undefined:
       throw stopped(`its turn was cancelled in session ${id}`);
   }
+}
+
+/** Many failures begin with the agent's name already. */
+function wordsOf(agent: string, how: string, message: string): string {
+  return message.startsWith(agent) ? message : `${agent} ${how}: ${message}`;
 }
 
 function resultOf(stage: AgentStage, said: string): StageResult {
