@@ -25,8 +25,10 @@ export async function prepare(
   const isThere = known !== undefined && (await isFolder(known.path));
   const branch = known?.branch ?? `${settings.branchPrefix}${id}`;
   const base = known?.baseCommit ?? last?.base ?? spec.base; // one that was removed was merged, so it begins from that
-  const worktree = await leaseWorktree(repository, { id, branch, base, signal });
-  const port = settings.port ? await leasePort({ folder: portsFolder(parts.home), task: id }) : undefined;
+  const [worktree, port] = await Promise.all([
+    leaseWorktree(repository, { id, branch, base, signal }),
+    settings.port ? leasePort({ folder: portsFolder(parts.home), task: id }) : undefined, // let go of with the task
+  ]);
   const made = {
     ...worktree,
     base: known?.base ?? worktree.base,
@@ -34,13 +36,17 @@ export async function prepare(
   };
   const env = environmentOf(id, made, port);
   const anew = known?.ready !== true || !isThere;
+  const setsUp = anew && (settings.setup !== undefined || settings.copy.length > 0);
   if (anew || known.port !== port) {
     const { path, baseCommit } = made;
     const leased = port !== undefined && { port };
     const copied = anew && { copied: [...settings.copy] };
-    await pen.write({ type: "worktree.made", path, branch, base: made.base, baseCommit, anew, ...copied, ...leased });
+    await pen.write(
+      { type: "worktree.made", path, branch, base: made.base, baseCommit, anew, ...copied, ...leased },
+      ...(anew && !setsUp ? [{ type: "worktree.ready" as const, setUp: false }] : []),
+    );
   }
-  if (!anew) return { worktree: made, env };
+  if (!setsUp) return { worktree: made, env };
   await using output = outputTo(pen, "setup");
   await setUp(made, repository, {
     copy: settings.copy,
@@ -52,7 +58,7 @@ export async function prepare(
     signal,
   });
   await output[Symbol.asyncDispose]();
-  await pen.write({ type: "worktree.ready", setUp: settings.setup !== undefined || settings.copy.length > 0 });
+  await pen.write({ type: "worktree.ready", setUp: true });
   return { worktree: made, env };
 }
 
