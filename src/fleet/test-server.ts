@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-export const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 const TOKEN = "a-token-that-only-this-test-knows";
 const START_MS = 20_000;
 const STOP_MS = 15_000;

@@ -1,5 +1,5 @@
 // Plays the story of `examples/fleet` as a process of its own, a line of JSON for each thing that happens.
-import { playStory } from "../examples/fleet/story.mjs";
+import { playStory } from "../../examples/fleet/story.mjs";
 
 const { url, token, repository } = JSON.parse(process.argv[2]);
 const line = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);

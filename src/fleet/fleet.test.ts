@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { LogEvent } from "./domain/index.ts";
-import { expectSwept, expectTheEnd } from "./test-fleet-checks.ts";
-import { openFleet, type Fleet, type Told } from "./test-fleet.ts";
+import type { LogEvent } from "../domain/index.ts";
+import { expectSwept, expectTheEnd } from "./test-checks.ts";
+import { openFleet, type Fleet, type Told } from "./test-scene.ts";
 
 /** `npm run soak` asks for 50. */
 const KILLS = Number(process.env["ROOKERY_KILLS"] ?? 6);

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
-import { MAX_PAGE, type LogEvent, type SessionEvent, type Store, type TaskEvent } from "./domain/index.ts";
-import { openSqliteStore } from "./store/index.ts";
-import type { Fleet, Told } from "./test-fleet.ts";
+import { MAX_PAGE, type LogEvent, type SessionEvent, type Store, type TaskEvent } from "../domain/index.ts";
+import { openSqliteStore } from "../store/index.ts";
+import type { Fleet, Told } from "./test-scene.ts";
 
 const MAX_RUNNING = 4;
 

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { CollectReport, LogEvent, TaskView } from "./domain/index.ts";
-import { killAllWith, processesWith, type Found } from "./test-fleet-processes.ts";
-import { CLI, fleetServer, type FleetServer } from "./test-fleet-server.ts";
-import { builtEnvironment, temporaryFolder } from "./testing/index.ts";
+import type { CollectReport, LogEvent, TaskView } from "../domain/index.ts";
+import { killAllWith, processesWith, type Found } from "./test-processes.ts";
+import { CLI, fleetServer, type FleetServer } from "./test-server.ts";
+import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-const STORY = path("test-fleet-story.mjs");
+const STORY = path("test-story.mjs");
 
 /** What the story saw at its end. */
 export interface Seen {
@@ -53,7 +53,7 @@ export async function openFleet(): Promise<Fleet> {
   const folder = await temporaryFolder();
   const run = `${process.pid}-${(opened += 1)}`;
   const env = builtEnvironment({ home: join(folder.path, "home"), extra: { FLEET_RUN: run } });
-  const { makeSample } = (await import(path("../examples/fleet/sample.mjs"))) as {
+  const { makeSample } = (await import(path("../../examples/fleet/sample.mjs"))) as {
     makeSample: (folder: string, env: object) => { repository: string; notes: string };
   };
   const { repository, notes } = makeSample(folder.path, env);
