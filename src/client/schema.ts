@@ -390,7 +390,7 @@ export interface components {
             /** @description What happened, to what, and what to do next. */
             detail: string;
             /** @enum {string} */
-            code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "model_not_found" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "unauthorized" | "input_invalid" | "input_too_large" | "usage" | "platform_unsupported" | "interrupted" | "internal";
+            code: "session_not_found" | "session_closed" | "session_in_use" | "turn_in_progress" | "request_not_found" | "request_resolved" | "append_conflict" | "lease_lost" | "store_locked" | "store_readonly" | "store_full" | "store_corrupt" | "store_newer" | "store_unavailable" | "store_closed" | "log_corrupt" | "config_invalid" | "not_trusted" | "agent_unknown" | "agent_unavailable" | "agent_exited" | "agent_failed" | "backend_unsupported" | "model_invalid" | "provider_unconfigured" | "provider_auth" | "provider_unreachable" | "provider_refused" | "provider_rate_limited" | "usage_limited" | "provider_overloaded" | "provider_failed" | "provider_unknown" | "provider_mismatch" | "context_overflow" | "model_not_found" | "code_unavailable" | "subagent_limit" | "tool_conflict" | "tools_stale" | "plugin_failed" | "mcp_unknown" | "mcp_unavailable" | "mcp_failed" | "mcp_login" | "cwd_missing" | "task_not_found" | "task_exists" | "task_state" | "git_missing" | "git_failed" | "repository_missing" | "repository_empty" | "repository_bare" | "repository_locked" | "identity_missing" | "base_not_found" | "branch_exists" | "worktree_missing" | "worktree_unmerged" | "checkout_dirty" | "setup_failed" | "stage_failed" | "merge_conflict" | "gate_failed" | "budget_reached" | "port_unavailable" | "disk_full" | "server_unreachable" | "server_running" | "unauthorized" | "input_invalid" | "input_too_large" | "usage" | "platform_unsupported" | "interrupted" | "internal";
             /** @description Where in the input. */
             at?: string;
             /** @description The last position there is, where a later one was asked for. */
@@ -608,6 +608,43 @@ export interface components {
                 mediaType: string;
                 name?: string;
             })[];
+            /** @enum {string} */
+            deliver?: "steer" | "follow_up";
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            sessionId: string;
+            turnId?: string;
+            agent: string;
+            /** @constant */
+            type: "input.delivered";
+            inputId: string;
+            input: ({
+                /** @constant */
+                type: "text";
+                text: string;
+            } | {
+                /** @constant */
+                type: "blob";
+                hash: string;
+                mediaType: string;
+                name?: string;
+            })[];
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            sessionId: string;
+            turnId?: string;
+            agent: string;
+            /** @constant */
+            type: "conversation.replaced";
+            messages: {
+                /** @enum {string} */
+                role: "user" | "assistant";
+                text: string;
+            }[];
         } | {
             seq: number;
             /** Format: date-time */
@@ -916,6 +953,7 @@ export interface components {
             type: "subagent.started";
             childSessionId: string;
             title: string;
+            toolId?: string;
         } | {
             seq: number;
             /** Format: date-time */

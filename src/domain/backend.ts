@@ -3,7 +3,7 @@ import type { EffectHost } from "./effects.ts";
 import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 import type { McpServerSpec } from "./mcp.ts";
 import type { SessionTools } from "./session-tools.ts";
-import type { SessionState } from "./state.ts";
+import type { QueuedInput, SessionState, Usage } from "./state.ts";
 
 export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
@@ -140,6 +140,10 @@ export interface TurnContext {
   readonly signal: AbortSignal;
   readonly log: TurnLog;
   readonly effects: EffectHost;
+  /** Inputs that wait for the next step of this turn, oldest first, as far as this process has heard of them. */
+  readonly steering?: (() => readonly QueuedInput[]) | undefined;
+  /** What was spent before this turn was run, or run again. */
+  readonly spent?: Spent | undefined;
   /** The session before and within this turn, oldest first, as far as it is committed. */
   history(): AsyncIterable<SessionEvent>;
   /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when a signal fires. */
@@ -152,6 +156,14 @@ export interface TurnContext {
   putBlob(bytes: Uint8Array): Promise<string>;
 }
 
+export interface Spent {
+  readonly session: Usage;
+  /** By the agent that runs the turn, in this session. */
+  readonly agent: Usage;
+  /** ISO 8601. */
+  readonly turnStartedAt: string;
+}
+
 /** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */
 export interface TurnLog {
   /** Never waits. Throws what broke the log, if it is broken. */
@@ -160,6 +172,8 @@ export interface TurnLog {
   ready(): Promise<void>;
   /** Resolves when all that was recorded so far is durable. */
   commit(): Promise<void>;
+  /** The `seq` of the last event that is durable. */
+  readonly head?: number | undefined;
 }
 
 export interface PermissionRequest {

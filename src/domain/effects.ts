@@ -43,7 +43,7 @@ export interface EffectKey {
   readonly sessionId: string;
   readonly turnId: string;
   readonly step: number;
-  readonly kind: "model" | "tool" | "wait" | "sleep";
+  readonly kind: "model" | "tool" | "wait" | "sleep" | "input";
   readonly id: string;
 }
 

@@ -103,7 +103,18 @@ export const eventBodies = once(() => ({
   /** The turn waits, whoever holds the session, and goes on by itself then. */
   "turn.parked": z.strictObject({ until: z.iso.datetime(), message: z.string() }),
   "turn.continued": z.strictObject({ message: z.string().optional() }),
-  "input.queued": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
+  /** `steer`: for the next step of the turn that runs, where its agent can; else for a turn of its own. */
+  "input.queued": z.strictObject({
+    inputId: z.string(),
+    input: z.array(InputPart),
+    deliver: z.enum(["steer", "follow_up"]).optional(),
+  }),
+  /** To the turn that runs, before the model was asked again. */
+  "input.delivered": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
+  /** What was said before counts no more: the agent goes on from these. The log keeps it all the same. */
+  "conversation.replaced": z.strictObject({
+    messages: z.array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() })),
+  }),
   "message.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
   /** What the agent said, whole. A message with deltas and no completion was abandoned and counts for nothing. */
   "message.completed": z.strictObject({
@@ -205,7 +216,12 @@ export const eventBodies = once(() => ({
   "output.text": z.strictObject({ text: z.string(), from: z.string().optional() }),
   "agent.raw": z.strictObject({ data: z.unknown() }),
   "context.compacted": z.strictObject({ summary: z.string(), throughSeq: z.int().nonnegative() }),
-  "subagent.started": z.strictObject({ childSessionId: z.string(), title: z.string() }),
+  "subagent.started": z.strictObject({
+    childSessionId: z.string(),
+    title: z.string(),
+    /** The call that asked for it. */
+    toolId: z.string().optional(),
+  }),
   "subagent.ended": z.strictObject({ childSessionId: z.string(), outcome: TurnOutcome }),
   notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
 }));

@@ -60,6 +60,7 @@ export interface RunningTurn {
 export interface QueuedInput {
   readonly inputId: string;
   readonly input: readonly InputPart[];
+  readonly deliver: "steer" | "follow_up";
 }
 
 export interface Request {
@@ -194,7 +195,9 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         tools: state.tools.filter(isOfNoTurn),
       };
     case "input.queued":
-      return { ...state, queue: [...state.queue, { inputId: event.inputId, input: event.input }] };
+      return { ...state, queue: [...state.queue, queuedInput(event)] };
+    case "input.delivered":
+      return { ...state, queue: state.queue.filter((queued) => queued.inputId !== event.inputId) };
     case "tool.started":
       return { ...state, tools: [...state.tools, startedTool(event)] };
     case "tool.ended":
@@ -231,6 +234,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "output.text":
     case "agent.raw":
     case "context.compacted":
+    case "conversation.replaced":
     case "limit.reached":
     case "subagent.started":
     case "subagent.ended":
@@ -272,6 +276,10 @@ function asked(
 ): SessionState {
   const request = { requestId: event.requestId, turnId: event.turnId, answer: undefined, ...about };
   return { ...state, requests: [...state.requests, request], requestCount: state.requestCount + 1 };
+}
+
+function queuedInput({ inputId, input, deliver = "follow_up" }: EventOf<"input.queued">): QueuedInput {
+  return { inputId, input, deliver };
 }
 
 function startedTool({ toolId, turnId, name, kind }: EventOf<"tool.started">): RunningTool {

@@ -21,6 +21,12 @@ export interface ToolSpec {
   readonly kind: ToolKind;
   /** Changes nothing: needs no permission inside the working folder, and may run again after a crash. */
   readonly readOnly: boolean;
+  /** Though it changes something, it may run again after a crash: it finds out by itself what it had done. */
+  readonly repeatable?: boolean | undefined;
+  /** May run beside other calls of the same reply; left out, what is read-only may. */
+  readonly concurrent?: boolean | undefined;
+  /** How long a call may take, time to ask people not counted; the agent's own limit where it is left out, `Infinity`: for ever. */
+  readonly timeoutMs?: number | undefined;
   /** Hints of whoever offers it, for choosing among tools; nothing is allowed because of them. */
   readonly hints?: ToolHints | undefined;
   /** For people. */
@@ -64,6 +70,15 @@ export interface ToolContext {
   putBlob(bytes: Uint8Array): Promise<string>;
   /** Undefined where they are gone. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
+  /** Of the call itself. */
+  readonly toolId?: string | undefined;
+  readonly turnId?: string | undefined;
+  /**
+   * Calls another tool of the agent's catalog, through the session's gate and as an effect of its own. What came of it
+   * before a crash is taken, if the same call was made then. Never rejects but for a cancelled turn or a broken log.
+   * Left out where there is nobody to do it.
+   */
+  readonly call?: ((name: string, input: unknown) => Promise<ToolResult>) | undefined;
 }
 
 export interface ToolResult {

@@ -5,7 +5,12 @@ import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 export interface Model {
   /** `provider/model`. */
   readonly name: string;
-  /** Yields text as it comes and the whole reply last. Throws a RookeryError that says what to do, or the abort reason. */
+  /** Tokens that a request and its reply may have together; undefined where nobody knows. */
+  readonly contextSize?: number | undefined;
+  /**
+   * One try: yields text as it comes and the whole reply last. Throws a ProviderError that says what to do and whether
+   * another try is worth it, or the abort reason.
+   */
   stream(request: ModelRequest): AsyncIterable<ModelPart>;
 }
 
@@ -16,6 +21,8 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
   /** The bytes of an input part; undefined where they are gone. */
   readonly blob: (hash: string) => Promise<Uint8Array | undefined>;
+  /** The same for all requests that share a beginning: the session's id. */
+  readonly cacheKey?: string | undefined;
   /** What the model is left to choose where it is not said. */
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;

@@ -33,6 +33,10 @@ function line(event: SessionEvent): string | undefined {
       return "limited";
     case "input.queued":
       return `queued ${textOf(event.input)}`;
+    case "input.delivered":
+      return `steered ${textOf(event.input)}`;
+    case "conversation.replaced":
+      return `replaced by ${event.messages.length} messages`;
     case "message.completed":
       return event.text === "" ? undefined : `says ${event.text}`;
     case "tool.started":

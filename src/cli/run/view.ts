@@ -1,5 +1,5 @@
 /** What a person sees of a turn: a fold over its events that gives the text to print for each. */
-import type { EventOf, SessionEvent, ToolOutcome, TurnOutcome } from "../../domain/events.ts";
+import { textOf, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
 import { count, duration, localTime, usd } from "../format.ts";
 import type { Colour, Paint } from "../paint.ts";
@@ -67,6 +67,10 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
       return line(view, `${paint("yellow", "!")} ${oneLine(serverText(event))}`);
     case "context.compacted":
       return line(view, paint("dim", "the conversation so far was summarized"));
+    case "conversation.replaced":
+      return line(view, paint("dim", "the conversation so far was replaced"));
+    case "input.delivered":
+      return line(view, paint("dim", oneLine(`told meanwhile: ${textOf(event.input)}`)));
     case "subagent.started":
       return line(view, paint("dim", oneLine(`started ${event.title} (${event.childSessionId})`)));
     case "subagent.ended":

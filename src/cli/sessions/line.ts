@@ -29,6 +29,7 @@ function detailOf(event: EventBody): string {
       return `${event.from} → ${event.to}`;
     case "turn.started":
     case "input.queued":
+    case "input.delivered":
       return textOf(event.input);
     case "turn.ended":
       return outcomeText(event.outcome);
@@ -76,6 +77,8 @@ function detailOf(event: EventBody): string {
       return `${event.nativeId ?? ""} (${event.how})`.trimStart();
     case "agent.raw":
       return JSON.stringify(event.data) ?? "";
+    case "conversation.replaced":
+      return `${event.messages.length} messages`;
     case "context.compacted":
       return `up to ${event.throughSeq}: ${event.summary}`;
     case "subagent.started":

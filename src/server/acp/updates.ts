@@ -76,6 +76,8 @@ export function show(
     case "session.closed":
     case "agent.switched":
     case "input.queued":
+    case "input.delivered":
+    case "conversation.replaced":
     case "permission.resolved":
     case "question.asked":
     case "question.answered":
