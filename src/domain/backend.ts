@@ -1,4 +1,5 @@
 /** The port of backends: a way to drive an agent, one turn at a time. */
+import type { BegunChildren, Children, SubagentLimits } from "./children.ts";
 import type { EffectHost } from "./effects.ts";
 import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 import type { McpServerSpec } from "./mcp.ts";
@@ -19,6 +20,8 @@ export interface AgentSpec {
   readonly command: readonly string[] | undefined;
   /** What the agent's program calls a way to work: its permission, sandbox or approval mode. */
   readonly mode?: string | undefined;
+  /** Of the built-in agent; false: it has none. The usual ones where they are left out. */
+  readonly subagents?: SubagentLimits | false | undefined;
 }
 
 export interface Backend {
@@ -43,6 +46,8 @@ export interface BackendContext {
   readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
+  /** Left out where an agent cannot begin sessions of its own. */
+  readonly children?: Children | undefined;
 }
 
 export interface AgentConnection extends AsyncDisposable {
@@ -60,6 +65,13 @@ export interface AgentConnection extends AsyncDisposable {
   readonly resumesTurns: boolean;
   /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */
   attach?(desk: SessionDesk): void;
+  /**
+   * Another agent drove the session, and this one goes on with it: what it has of the log is old. Rejects where it cannot,
+   * and stays as it was then.
+   */
+  returned?(saved: Pick<SessionState, "toolChoices" | "pluginStates">): Promise<void>;
+  /** The conversation was replaced: what the agent itself remembers of the old one is not to reach the next turn. */
+  forget?(): Promise<void>;
   /** What the agent has of Rookery's tools; left out where it gets none. */
   readonly tools?: SessionTools | undefined;
 }
@@ -142,6 +154,10 @@ export interface TurnContext {
   readonly effects: EffectHost;
   /** Inputs that wait for the next step of this turn, oldest first, as far as this process has heard of them. */
   readonly steering?: (() => readonly QueuedInput[]) | undefined;
+  /** What the log says of children. */
+  readonly subagents?: (() => BegunChildren) | undefined;
+  /** The turn has not come to a stop while this goes on, however silent it is: it is watched elsewhere. */
+  away?<T>(work: Promise<T>): Promise<T>;
   /** What was spent before this turn was run, or run again. */
   readonly spent?: Spent | undefined;
   /** The session before and within this turn, oldest first, as far as it is committed. */
@@ -183,6 +199,8 @@ export interface PermissionRequest {
   readonly kind: ToolKind;
   readonly readOnly: boolean;
   readonly input: unknown;
+  /** Who asks, if not the agent itself. */
+  readonly from?: string | undefined;
 }
 
 export interface Question {

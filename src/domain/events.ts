@@ -78,6 +78,8 @@ export const eventBodies = once(() => ({
     permissions: PermissionPolicy,
     title: z.string().optional(),
     parent: z.string().optional(),
+    /** How deep it is below the session that a person began: the parent's agent began this one. */
+    depth: z.int().positive().optional(),
     /** The task that it is of. */
     task: z.string().optional(),
     /** What the program of the parent calls the session that this is a fork of. */
@@ -132,6 +134,8 @@ export const eventBodies = once(() => ({
     kind: ToolKind,
     input: z.unknown(),
     locations: z.array(Location).optional(),
+    /** The call that made this one, where no message asked for it: a program's. */
+    parent: z.string().optional(),
   }),
   "tool.updated": z.strictObject({
     toolId: z.string(),
@@ -155,6 +159,7 @@ export const eventBodies = once(() => ({
     title: z.string(),
     kind: ToolKind,
     input: z.unknown(),
+    from: z.string().optional(),
   }),
   "permission.resolved": z.strictObject({
     requestId: z.string(),
@@ -189,6 +194,8 @@ export const eventBodies = once(() => ({
     costBy: z.enum(["reported", "computed"]).optional(),
     contextUsed: tokens().optional(),
     contextSize: tokens().optional(),
+    /** Of a child, whole, when it ended: its own log has it too. */
+    childSessionId: z.string().optional(),
   }),
   "mcp.status": z.strictObject({
     server: z.string(),

@@ -22,6 +22,15 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${encodeTime(lastTime)}${lastRandom.map((digit) => ALPHABET[digit]).join("")}`;
 }
 
+/** The same for the same seed (hexadecimal digits, 60 bits of them are used): for what must be found again by whoever comes to make it. */
+export function derivedId(prefix: IdPrefix, time: number, seed: string): string {
+  const digits = Array.from(
+    { length: RANDOM_LENGTH },
+    (_, index) => Number.parseInt(seed.slice(2 * index, 2 * index + 2), 16) % 32,
+  );
+  return `${prefix}_${encodeTime(time)}${digits.map((digit) => ALPHABET[digit]).join("")}`;
+}
+
 /** The time an id was made, or undefined where the text is not an id. */
 export function timeOfId(id: string): number | undefined {
   const match = /^[a-z]{3}_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{12}$/.exec(id);

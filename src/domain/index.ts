@@ -1,5 +1,6 @@
 /** The vocabulary of Rookery, without any I/O. */
 export * from "./backend.ts";
+export * from "./children.ts";
 export * from "./effects.ts";
 export * from "./errors.ts";
 export * from "./events.ts";

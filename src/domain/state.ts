@@ -13,12 +13,16 @@ export interface SessionState {
   readonly cwd: string;
   readonly title: string | undefined;
   readonly parent: string | undefined;
+  /** How deep it is below the session that a person began; 0 is that one, or a fork. */
+  readonly depth: number;
   readonly task: string | undefined;
   /** What the agent's program calls this session, if it has sessions of its own. */
   readonly nativeId: string | undefined;
   /** What the program called the session that this one was forked from, until it has one for this. */
   readonly forkOf: string | undefined;
   readonly permissions: PermissionPolicy;
+  /** What each agent had when it last drove the session, by their names. */
+  readonly agents: Readonly<Record<string, { readonly backend: string; readonly model: string | undefined }>>;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly closed: boolean;
@@ -40,7 +44,11 @@ export interface SessionState {
   readonly grants: readonly string[];
   /** Those of the running turn, until it ends; and those that no turn began. */
   readonly tools: readonly RunningTool[];
+  /** Those that the running turn began, ended or not, until it ends. */
+  readonly subagents: readonly Subagent[];
   readonly usage: Usage;
+  /** The part of it that children have used. */
+  readonly usageOfSubagents: Usage;
   /** The same by the names of the agents. */
   readonly usageByAgent: Readonly<Record<string, Usage>>;
 }
@@ -79,6 +87,14 @@ export interface RunningTool {
   readonly kind: ToolKind;
 }
 
+/** A child that the session's agent began. */
+export interface Subagent {
+  readonly childSessionId: string;
+  readonly turnId: string | undefined;
+  /** Undefined while it runs. */
+  readonly outcome: TurnOutcome | undefined;
+}
+
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -110,10 +126,12 @@ export function emptyState(id: string): SessionState {
     cwd: "",
     title: undefined,
     parent: undefined,
+    depth: 0,
     task: undefined,
     nativeId: undefined,
     forkOf: undefined,
     permissions: "ask",
+    agents: {},
     createdAt: "",
     updatedAt: "",
     closed: false,
@@ -129,7 +147,9 @@ export function emptyState(id: string): SessionState {
     pluginStates: {},
     grants: [],
     tools: [],
+    subagents: [],
     usage: NO_USAGE,
+    usageOfSubagents: NO_USAGE,
     usageByAgent: {},
   };
 }
@@ -158,10 +178,12 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         cwd: event.cwd,
         title: event.title ?? state.title,
         parent: event.parent ?? state.parent,
+        depth: event.depth ?? state.depth,
         task: event.task ?? state.task,
         nativeId: event.backend === state.backend ? state.nativeId : undefined,
         forkOf: event.forkOf ?? (event.backend === state.backend ? state.forkOf : undefined),
         permissions: event.permissions,
+        agents: { ...state.agents, [event.agent]: { backend: event.backend, model: event.model } },
         createdAt: state.createdAt || event.at,
         copying: event.copying ?? false,
       };
@@ -193,11 +215,14 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
         lastTurnId: event.turnId,
         requests: state.requests.filter(isOfNoTurn),
         tools: state.tools.filter(isOfNoTurn),
+        subagents: [],
       };
     case "input.queued":
       return { ...state, queue: [...state.queue, queuedInput(event)] };
     case "input.delivered":
       return { ...state, queue: state.queue.filter((queued) => queued.inputId !== event.inputId) };
+    case "conversation.replaced": // what waited was said to the old one, and a program's own session is of it
+      return { ...state, queue: [], nativeId: undefined, forkOf: undefined };
     case "tool.started":
       return { ...state, tools: [...state.tools, startedTool(event)] };
     case "tool.ended":
@@ -221,8 +246,18 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
       const ofAgent = addUsage(earlier ?? NO_USAGE, event); // an agent may be called "constructor"
       const usage = addUsage(state.usage, event);
       const usageByAgent = { ...state.usageByAgent, [event.agent]: ofAgent };
-      return inTurn({ ...state, usage, usageByAgent }, (turn) => ({ usage: addUsage(turn.usage, event) }));
+      const isOfChild = event.childSessionId !== undefined;
+      const usageOfSubagents = isOfChild ? addUsage(state.usageOfSubagents, event) : state.usageOfSubagents;
+      return inTurn({ ...state, usage, usageByAgent, usageOfSubagents }, (turn) => ({
+        usage: addUsage(turn.usage, event),
+      }));
     }
+    case "subagent.started": {
+      const { childSessionId, turnId } = event;
+      return { ...state, subagents: [...state.subagents, { childSessionId, turnId, outcome: undefined }] };
+    }
+    case "subagent.ended":
+      return { ...state, subagents: state.subagents.map((child) => endedChild(child, event)) };
     case "message.delta":
     case "message.completed":
     case "thought.delta":
@@ -234,10 +269,7 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
     case "output.text":
     case "agent.raw":
     case "context.compacted":
-    case "conversation.replaced":
     case "limit.reached":
-    case "subagent.started":
-    case "subagent.ended":
     case "notice":
       return state;
   }
@@ -284,6 +316,10 @@ function queuedInput({ inputId, input, deliver = "follow_up" }: EventOf<"input.q
 
 function startedTool({ toolId, turnId, name, kind }: EventOf<"tool.started">): RunningTool {
   return { toolId, turnId, name, kind };
+}
+
+function endedChild(child: Subagent, { childSessionId, outcome }: EventOf<"subagent.ended">): Subagent {
+  return child.childSessionId === childSessionId && child.outcome === undefined ? { ...child, outcome } : child;
 }
 
 function isOfNoTurn({ turnId }: Request | RunningTool): boolean {

@@ -11,6 +11,8 @@ export interface SessionSummary {
   readonly cwd: string;
   readonly title?: string | undefined;
   readonly parent?: string | undefined;
+  /** How deep it is below the session that a person began; left out in that one, and in a fork. */
+  readonly depth?: number | undefined;
   /** The task that it is of. */
   readonly task?: string | undefined;
   readonly createdAt: string;
@@ -67,6 +69,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         cwd: event.cwd,
         title: event.title ?? summary.title,
         parent: event.parent ?? summary.parent,
+        ...(event.depth !== undefined && { depth: event.depth }),
         ...(event.task !== undefined && { task: event.task }),
         createdAt: summary.createdAt || event.at,
         status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,

@@ -32,6 +32,11 @@ export function looseEnds(state: SessionState, turnId: string | undefined, stopp
   return [
     ...withdrawals(state, turnId),
     ...tools.map(({ toolId }): EventBody => ({ type: "tool.ended", toolId, ...how })),
+    ...state.subagents
+      .filter((child) => child.turnId === turnId && child.outcome === undefined)
+      .map(({ childSessionId }): EventBody => {
+        return { type: "subagent.ended", childSessionId, outcome: { status: "cancelled" } };
+      }),
   ];
 }
 

@@ -6,8 +6,11 @@ import {
   emptyState,
   isRookeryError,
   newId,
+  childEnded,
+  type EventBody,
   type SessionState,
   type SessionStore,
+  type TurnOutcome,
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
@@ -30,18 +33,25 @@ export interface OpenOptions {
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
+export interface NewSession {
+  readonly title?: string | undefined;
+  readonly task?: string | undefined;
+  /** Where another session's agent begins it: it has its id beforehand. */
+  readonly child?: { readonly id: string; readonly parent: string; readonly depth: number } | undefined;
+}
+
 export async function createSession(
   options: OpenOptions,
-  { title, task, ...changes }: Changes & { readonly title?: string | undefined; readonly task?: string | undefined },
+  { title, task, child, ...changes }: Changes & NewSession,
   prepare: Prepare,
 ): Promise<Session> {
   const { store, clock } = options;
-  const sessionId = newId("ses", clock.now());
+  const { id: sessionId = newId("ses", clock.now()), parent, depth } = child ?? {};
   await using opening = new DisposeStack();
-  const prepared = await prepare(emptyState(sessionId), changes);
+  const prepared = await prepare({ ...emptyState(sessionId), parent, depth: depth ?? 0 }, changes);
   const { settings } = prepared;
   const driver = opening.use(await Driver.connect(prepare, prepared));
-  const body = { type: "session.opened" as const, ...settings, title, task };
+  const body = { type: "session.opened" as const, ...settings, title, task, parent, depth };
   const at = new Date(clock.now()).toISOString();
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at }] });
   const recorder = await takePen(options, opening, sessionId);
@@ -60,7 +70,7 @@ export async function reopenSession(
   const { state } = recorder;
   const left = state.turn;
   if (state.closed) {
-    if (left !== undefined) await endTurn(recorder, left.id, { status: "cancelled" }, { deserted: true });
+    await endLeft(options, recorder, { status: "cancelled" });
     throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
   }
   const careful: Prepare = async (of, wanted) => prepare(await forkable(options.store, of), wanted);
@@ -70,7 +80,7 @@ export async function reopenSession(
   const isAtRest = left?.parkedUntil !== undefined; // nobody was in the middle of anything
   if (left !== undefined && !((isAtRest || driver.connection.resumesTurns) && isSameAgent(state, settings))) {
     const message = "the process that ran this turn ended before the turn did";
-    await endTurn(recorder, left.id, { status: "failed", code: "interrupted", message }, { deserted: true });
+    await endLeft(options, recorder, { status: "failed", code: "interrupted", message });
   }
   recorder.record([...looseEnds(state, undefined, false), ...changeEvents(state, settings)]); // whoever asked between turns is dead
   await recorder.commit();
@@ -95,8 +105,8 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
     ); // its driver finds it and stops
   });
   if (recorder === undefined) return;
-  const { turn, closed } = recorder.state;
-  if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" }, { deserted: true });
+  const { closed } = recorder.state;
+  await endLeft(options, recorder, { status: "cancelled" });
   if (closed) return;
   recorder.record([...looseEnds(recorder.state, undefined, false), closing]);
   await recorder.commit();
@@ -104,10 +114,38 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
 
 /** Ends a turn that a dead process left, and opens no agent for it. Rejects with `session_in_use` while a living one drives it. */
 export async function settleStored(options: OpenOptions, sessionId: string): Promise<void> {
+  await settled(options, sessionId);
+}
+
+async function settled(options: OpenOptions, sessionId: string): Promise<SessionState> {
   await using opening = new DisposeStack();
   const recorder = await takePen(options, opening, sessionId);
-  const { turn } = recorder.state;
-  if (turn !== undefined) await endTurn(recorder, turn.id, { status: "cancelled" }, { deserted: true });
+  await endLeft(options, recorder, { status: "cancelled" });
+  return recorder.state;
+}
+
+/** Ends a turn that a dead process left, after those of the children that it left with it. */
+async function endLeft(options: OpenOptions, recorder: Recorder, outcome: TurnOutcome): Promise<void> {
+  const { turn, subagents } = recorder.state;
+  if (turn === undefined) return;
+  for (const child of subagents) {
+    if (child.outcome === undefined) recorder.record(await settleChild(options, child.childSessionId), turn.id);
+  }
+  await endTurn(recorder, turn.id, outcome, { deserted: true });
+}
+
+/** What is to be recorded of it: nothing where it never began, or a living process goes on with it. */
+async function settleChild(options: OpenOptions, childSessionId: string): Promise<EventBody[]> {
+  try {
+    const { lastOutcome = { status: "cancelled" }, usage } = await settled(options, childSessionId);
+    return childEnded(childSessionId, lastOutcome, usage);
+  } catch (error) {
+    const isOthers = (["session_not_found", "session_in_use", "lease_lost"] as const).some((code) =>
+      isRookeryError(error, code),
+    );
+    if (isOthers) return [];
+    throw error;
+  }
 }
 
 /** The lease first, the state after it: what is read then is what the last holder left. */

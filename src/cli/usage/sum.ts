@@ -25,6 +25,7 @@ export async function sumUsage(store: SessionStore, { agent, since = -Infinity }
     for await (const event of pagesOf(store, session.id, 0)) {
       if (event.type === "session.opened") model = event.model;
       if (event.type !== "usage.reported" || Date.parse(event.at) < since) continue;
+      if (event.childSessionId !== undefined) continue; // is in the child's own log
       if (agent !== undefined && event.agent !== agent) continue;
       const models = sums.get(event.agent) ?? new Map<string | undefined, Usage>();
       const used = event.model ?? model;

@@ -14,6 +14,7 @@ export const SummarySchema: z.ZodType<SessionSummary> = z.object({
   cwd: z.string(),
   title: z.string().optional(),
   parent: z.string().optional(),
+  depth: z.int().optional().describe("Of a child that its parent's agent began: how deep it is."),
   task: z.string().optional().describe("The task that it is of."),
   createdAt: z.string(),
   updatedAt: z.string(),
