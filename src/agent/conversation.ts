@@ -1,17 +1,37 @@
 /** The conversation so far, as a model wants it, read from the session's log. */
 import type { EventOf, InputPart, SessionEvent } from "../domain/index.ts";
 import { notGiven, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
+import { afterSummary } from "./context.ts";
+
+export interface Conversation {
+  readonly messages: readonly Message[];
+  /** Tokens as the model last counted them, and how many of the messages that was; undefined where it is not known. */
+  readonly counted: { readonly tokens: number; readonly messages: number } | undefined;
+}
 
 /** Everything before the turn, and its input; what the turn itself did is replayed from the journal instead. */
-export async function conversationBefore(turnId: string, history: AsyncIterable<SessionEvent>): Promise<Message[]> {
-  const messages: Message[] = [];
+export async function readConversation(
+  { turnId, model }: { readonly turnId: string; readonly model: string },
+  history: AsyncIterable<SessionEvent>,
+): Promise<Conversation> {
+  let messages: Message[] = [];
+  let counted: Conversation["counted"];
   let asked: ModelCall[] = [];
   let answers: ToolAnswer[] = [];
   /** Tools that another kind of agent used by itself, by their titles: no message asked for them. */
   const foreign = new Map<string, string>();
+  /** Calls that a program made. */
+  const nested = new Set<string>();
   /** What is said of them while calls wait: providers want the answers right behind the calls. */
   let notes: Message[] = [];
   let turnBegan = 0;
+  let input: readonly InputPart[] = [];
+  const beginAnew = (from: Message[]): void => {
+    [asked, answers, notes] = [[], [], []];
+    messages = from;
+    turnBegan = 0;
+    counted = undefined;
+  };
 
   const settle = (): void => {
     if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, answers)) });
@@ -26,8 +46,23 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
       case "turn.started":
         settle();
         turnBegan = messages.length;
+        input = event.input;
+        messages.push({ role: "user", parts: input });
+        if (event.turnId === turnId) return { messages, counted };
+        break;
+      case "input.delivered":
+        settle();
         messages.push({ role: "user", parts: event.input });
-        if (event.turnId === turnId) return messages;
+        break;
+      case "conversation.replaced":
+        beginAnew(event.messages.map(given));
+        break;
+      case "context.compacted":
+        beginAnew([afterSummary(event.summary, input)]);
+        break;
+      case "usage.reported":
+        if (event.contextUsed === undefined || event.model !== model) break;
+        counted = { tokens: event.contextUsed, messages: messages.length };
         break;
       case "message.completed": {
         settle();
@@ -37,9 +72,11 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
         break;
       }
       case "tool.started":
-        if (!asked.some(({ toolId }) => toolId === event.toolId)) foreign.set(event.toolId, event.title);
+        if (event.parent !== undefined) nested.add(event.toolId);
+        else if (!asked.some(({ toolId }) => toolId === event.toolId)) foreign.set(event.toolId, event.title);
         break;
       case "tool.ended": {
+        if (nested.delete(event.toolId)) break; // told by the call that made it
         const title = foreign.get(event.toolId);
         if (title === undefined) answers.push(answerOf(event));
         else notes.push({ role: "assistant", text: toolNote(title, event), calls: [] });
@@ -54,7 +91,11 @@ export async function conversationBefore(turnId: string, history: AsyncIterable<
         break;
     }
   }
-  return messages;
+  return { messages, counted };
+}
+
+function given({ role, text }: { role: "user" | "assistant"; text: string }): Message {
+  return role === "user" ? { role, parts: [{ type: "text", text }] } : { role, text, calls: [] };
 }
 
 /** What a turn was refused for (an image that is none) must not stand in the way of every later one. */

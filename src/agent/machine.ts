@@ -1,25 +1,79 @@
 /** The turn of the built-in agent as a pure machine: state and event in, state and effects out; no clock, no I/O. */
-import type { TurnOutcome } from "../domain/index.ts";
+import type { InputPart, TurnOutcome } from "../domain/index.ts";
 import type { Message, ModelCall, ModelReply, ToolAnswer } from "../providers/index.ts";
+import { afterSummary, isNearlyFull } from "./context.ts";
+import { answersInOrder, noCalls, settleCall, startable, type CallsState, type PlannedCall } from "./calls.ts";
+import { isWorthRetrying, restOf, type RetryLimits } from "./retry.ts";
 
 export interface TurnState {
-  readonly phase: "thinking" | "acting" | "ended";
+  readonly phase: "preparing" | "thinking" | "resting" | "compacting" | "acting" | "ended";
   /** Counts the model's replies. */
   readonly step: number;
+  /** Of this step's model call: each has a name of its own in the journal. */
+  readonly tries: number;
+  /** Those of them that another try was to mend. */
+  readonly failures: number;
+  /** The conversation was summarized since the last reply, or could not be: doing it again would not help. */
+  readonly compacted: boolean;
+  /** Of the present step: the model refused the conversation as too long. */
+  readonly overflowed: boolean;
+  /** What a rest interrupted. */
+  readonly resuming: "thinking" | "compacting";
   readonly messages: readonly Message[];
-  /** What the last reply asked for and is not answered yet, in order. */
-  readonly calls: readonly ModelCall[];
-  readonly answers: readonly ToolAnswer[];
+  /** Tokens of the conversation as the model last counted them, and how many of the messages that was; undefined where it is not known. */
+  readonly counted: { readonly tokens: number; readonly messages: number } | undefined;
+  readonly calls: CallsState;
+  /** How the turn ends, unless there is more to do. */
+  readonly ending: TurnOutcome | undefined;
+  readonly terms: TurnTerms;
+}
+
+/** What does not change within a turn. */
+export interface TurnTerms {
+  /** What the turn was asked; it outlasts a summary. */
+  readonly input: readonly InputPart[];
+  /** In tokens. */
+  readonly contextSize: number | undefined;
+  readonly retry: RetryLimits;
 }
 
 export type TurnEvent =
-  | { readonly type: "model_replied"; readonly reply: ModelReply }
-  | { readonly type: "model_failed"; readonly code: string; readonly message: string }
+  | {
+      readonly type: "step_prepared";
+      /** Said to the agent meanwhile. */
+      readonly inputs: readonly (readonly InputPart[])[];
+      /** Where it may not go on. */
+      readonly stop?: TurnOutcome | undefined;
+    }
+  | {
+      readonly type: "model_replied";
+      readonly reply: Omit<ModelReply, "calls"> & { readonly calls: readonly PlannedCall[] };
+    }
+  | {
+      readonly type: "model_failed";
+      readonly code: string;
+      readonly message: string;
+      readonly retry?: { readonly afterMs?: number | undefined } | undefined;
+    }
+  | { readonly type: "rested" }
+  | { readonly type: "compacted"; readonly summary: string }
   | { readonly type: "tool_settled"; readonly answer: ToolAnswer }
   | { readonly type: "cancelled" };
 
 export type TurnEffect =
-  | { readonly type: "call_model"; readonly step: number; readonly messages: readonly Message[] }
+  | { readonly type: "prepare_step"; readonly step: number }
+  | { readonly type: "call_model"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
+  | { readonly type: "compact"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
+  | {
+      readonly type: "rest";
+      readonly step: number;
+      readonly id: string;
+      readonly ms: number;
+      /** Why, and the how manieth of how many further tries comes then. */
+      readonly message: string;
+      readonly next: number;
+      readonly of: number;
+    }
   | { readonly type: "run_tool"; readonly step: number; readonly call: ModelCall }
   | { readonly type: "end"; readonly outcome: TurnOutcome };
 
@@ -32,33 +86,69 @@ export interface Transition {
 export const STEP_LIMIT = 200;
 
 /** `messages` ends with the input of the turn. */
-export function begin(messages: readonly Message[]): Transition {
-  return think({ phase: "thinking", step: 0, messages, calls: [], answers: [] });
+export function begin(messages: readonly Message[], terms: TurnTerms, counted?: TurnState["counted"]): Transition {
+  const ofStep = { ...UNTRIED, calls: noCalls(), ending: undefined };
+  return prepare({ phase: "preparing", step: 0, messages, counted, terms, ...ofStep });
 }
+
+const UNTRIED = { tries: 0, failures: 0, compacted: false, overflowed: false, resuming: "thinking" as const };
 
 export function advance(state: TurnState, event: TurnEvent): Transition {
   if (state.phase === "ended") return { state, effects: [] };
   switch (event.type) {
     case "cancelled":
       return end(state, { status: "cancelled" });
+    case "step_prepared":
+      return prepared(state, event);
+    case "model_replied":
+      return replied(state, event.reply);
     case "model_failed":
-      return end(state, { status: "failed", code: event.code, message: event.message });
-    case "model_replied": {
-      const { text, calls, native, stopReason } = event.reply;
-      const said: Message = { role: "assistant", text, calls, native };
-      const next = { ...state, messages: [...state.messages, said], calls, answers: [] };
-      const unfinished = unfinishedBy(stopReason);
-      if (unfinished !== undefined) return end(next, unfinished);
-      return calls.length === 0 ? end(next, { status: "done", stopReason }) : act(next);
+      return failed(state, event);
+    case "rested":
+      return state.resuming === "thinking" ? think(state) : compact(state);
+    case "compacted": {
+      const messages = [afterSummary(event.summary, state.terms.input)];
+      return think({ ...state, messages, counted: undefined, compacted: true });
     }
     case "tool_settled": {
-      const [, ...calls] = state.calls;
-      const next = { ...state, calls, answers: [...state.answers, event.answer] };
-      if (calls.length > 0) return act(next);
-      const answered: Message = { role: "tool", results: next.answers };
-      return think({ ...next, step: state.step + 1, messages: [...state.messages, answered], answers: [] });
+      const calls = settleCall(state.calls, event.answer);
+      const answers = answersInOrder(calls);
+      if (answers === undefined) return act({ ...state, calls });
+      const messages: readonly Message[] = [...state.messages, { role: "tool", results: answers }];
+      return prepare({ ...state, step: state.step + 1, messages, calls: noCalls() });
     }
   }
+}
+
+/** Between two steps is where further input comes in, and where the turn may be told to stop. */
+function prepare(state: TurnState): Transition {
+  return { state: { ...state, phase: "preparing" }, effects: [{ type: "prepare_step", step: state.step }] };
+}
+
+function prepared(state: TurnState, { inputs, stop }: Extract<TurnEvent, { type: "step_prepared" }>): Transition {
+  if (state.ending !== undefined && inputs.length === 0) return end(state, state.ending);
+  if (stop !== undefined) return end(state, stop);
+  const said = inputs.map((parts): Message => ({ role: "user", parts }));
+  const next = { ...state, messages: [...state.messages, ...said], ending: undefined };
+  if (next.step >= STEP_LIMIT) {
+    const message = `the model asked for tools ${STEP_LIMIT} times in one turn; say how to go on`;
+    return end(next, { status: "failed", code: "step_limit", message });
+  }
+  return isFull(next) ? compact(next) : think(next);
+}
+
+function replied(state: TurnState, reply: Extract<TurnEvent, { type: "model_replied" }>["reply"]): Transition {
+  const { text, calls, native, stopReason, usage } = reply;
+  const isEmpty = text.trim() === "" && calls.length === 0; // no provider takes an empty message back
+  const messages: readonly Message[] = isEmpty
+    ? state.messages
+    : [...state.messages, { role: "assistant", text, calls, native }];
+  const counted = { tokens: usage.inputTokens + usage.outputTokens, messages: messages.length };
+  const next = { ...state, ...UNTRIED, messages, counted };
+  const unfinished = unfinishedBy(stopReason);
+  if (unfinished !== undefined) return end(next, unfinished);
+  if (calls.length > 0) return act({ ...next, calls: { ...noCalls(), asked: calls } });
+  return prepare({ ...next, step: state.step + 1, ending: { status: "done", stopReason } });
 }
 
 /** The last call of such a reply may be cut as well, and its first ones were meant together with it: none is run. */
@@ -77,20 +167,47 @@ function unfinishedBy(stopReason: string): TurnOutcome | undefined {
   }
 }
 
-function think(state: TurnState): Transition {
-  const { step, messages } = state;
-  if (step >= STEP_LIMIT) {
-    const message = `the model asked for tools ${STEP_LIMIT} times in one turn; say how to go on`;
-    return end(state, { status: "failed", code: "step_limit", message });
+function failed(state: TurnState, event: Extract<TurnEvent, { type: "model_failed" }>): Transition {
+  const { code, message, retry } = event;
+  const { terms, failures } = state;
+  const resuming = state.phase === "compacting" ? ("compacting" as const) : ("thinking" as const);
+  const tried = { ...state, tries: state.tries + 1 };
+  if (code === "context_overflow" && resuming === "thinking" && !state.compacted) {
+    return compact({ ...tried, overflowed: true });
   }
-  return { state: { ...state, phase: "thinking" }, effects: [{ type: "call_model", step, messages }] };
+  if (retry !== undefined && isWorthRetrying(failures, terms.retry)) {
+    const ms = restOf(failures, retry.afterMs, terms.retry);
+    const next = failures + 1;
+    const id = `try.${tried.tries}`;
+    const effects = [{ type: "rest" as const, step: state.step, id, ms, message, next, of: terms.retry.tries }];
+    return { state: { ...tried, phase: "resting", resuming, failures: next }, effects };
+  }
+  if (resuming === "thinking") return end(state, { status: "failed", code, message });
+  if (!state.overflowed) return think({ ...tried, compacted: true }); // there may be room enough as it is
+  const full = `the conversation is too long for the model, and could not be summarized: ${message}`;
+  return end(state, { status: "failed", code: "context_overflow", message: full });
 }
 
-/** One call at a time, in the order asked. */
+function think(state: TurnState): Transition {
+  const { step, tries, messages } = state;
+  const id = tries === 0 ? "reply" : `reply.${tries}`;
+  return { state: { ...state, phase: "thinking" }, effects: [{ type: "call_model", step, id, messages }] };
+}
+
+function compact(state: TurnState): Transition {
+  const { step, tries, messages } = state;
+  const id = tries === 0 ? "summary" : `summary.${tries}`;
+  return { state: { ...state, phase: "compacting" }, effects: [{ type: "compact", step, id, messages }] };
+}
+
+function isFull({ messages, counted, compacted, terms }: TurnState): boolean {
+  return !compacted && isNearlyFull(messages, counted, terms.contextSize);
+}
+
 function act(state: TurnState): Transition {
-  const call = state.calls[0];
-  if (call === undefined) return think(state);
-  return { state: { ...state, phase: "acting" }, effects: [{ type: "run_tool", step: state.step, call }] };
+  const { calls, begun } = startable(state.calls);
+  const effects = begun.map((call) => ({ type: "run_tool" as const, step: state.step, call }));
+  return { state: { ...state, phase: "acting", calls }, effects };
 }
 
 function end(state: TurnState, outcome: TurnOutcome): Transition {

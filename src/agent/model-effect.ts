@@ -1,25 +1,42 @@
-/** The effect of asking the model: streams its words into the log, and journals the whole reply. */
-import { newId, type EventBody, type TurnContext } from "../domain/index.ts";
-import { ModelReply, type Message } from "../providers/index.ts";
+/** The effect of asking the model: streams its words into the log, and journals the whole reply, or that there is none. */
+import { z } from "zod";
+import { isRookeryError, messageOf, newId, type EventBody, type TurnContext } from "../domain/index.ts";
+import { ModelReply, ProviderError, type Message } from "../providers/index.ts";
 import type { Artifact } from "../tools/index.ts";
 import type { Acting } from "./open.ts";
 import { usageEvent } from "./price.ts";
 
-export async function callModel(
-  agent: Acting,
-  turn: TurnContext,
-  step: number,
-  messages: readonly Message[],
-): Promise<ModelReply> {
-  const settled = await turn.effects.run<ModelReply>({
-    key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id: "reply" },
+/** One try. */
+export interface Asking {
+  readonly step: number;
+  readonly id: string;
+  readonly messages: readonly Message[];
+}
+
+/** Read back only after a crash, so built only then. */
+const Failed = z.lazy(() =>
+  z.object({
+    failed: z.object({
+      code: z.string(),
+      message: z.string(),
+      retry: z.object({ afterMs: z.number().optional() }).optional(),
+    }),
+  }),
+);
+export type Failed = z.infer<typeof Failed>;
+export type Answered = ModelReply | Failed;
+
+/** Rejects with a ProviderError where the account may do no more for now: that is no outcome, it is waited for. */
+export async function callModel(agent: Acting, turn: TurnContext, { step, id, messages }: Asking): Promise<Answered> {
+  const settled = await turn.effects.run<Answered>({
+    key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
     repeatable: true,
     perform: async () => {
       const messageId = newId("msg");
-      const reply = await streamed(agent, turn, messages, messageId);
-      return { value: reply, events: eventsOf(reply, messageId, agent) };
+      const answer = await orFailed(streamed(agent, turn, messages, messageId));
+      return { value: answer, events: "failed" in answer ? [] : eventsOf(answer, messageId, agent) };
     },
-    parse: (value) => ModelReply.parse(value),
+    parse: (value) => answeredFrom(value, (reply) => ModelReply.parse(reply)),
     lost: () => {
       throw new Error("a model call may always be repeated");
     },
@@ -27,17 +44,40 @@ export async function callModel(
   return settled.value;
 }
 
+/** What a journal has of a model call that may have failed. */
+export function answeredFrom<T>(value: unknown, parse: (value: unknown) => T): T | Failed {
+  const isFailed = typeof value === "object" && value !== null && "failed" in value;
+  return isFailed ? Failed.parse(value) : parse(value);
+}
+
+/** A failure of the provider is an outcome of the call. */
+export async function orFailed<T>(asked: Promise<T>): Promise<T | Failed> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!isRookeryError(error) || !isOfProvider(error.code)) throw error;
+    const { retry, limit } = error instanceof ProviderError ? error : {};
+    if (limit !== undefined) throw error;
+    return { failed: { code: error.code, message: messageOf(error), ...(retry !== undefined && { retry }) } };
+  }
+}
+
+function isOfProvider(code: string): boolean {
+  return code.startsWith("provider_") || code.startsWith("model_") || code === "context_overflow";
+}
+
 async function streamed(
-  { model, system, artifact, heard }: Acting,
+  { sessionId, model, system, artifact, heard }: Acting,
   turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
 ): Promise<ModelReply> {
   const { log, signal } = turn;
   const blob = (hash: string) => turn.blob(hash);
+  const tools = artifact.definitions;
+  const request = { system: withPreamble(system, artifact), messages, tools, signal, blob, cacheKey: sessionId };
   let said = "";
   try {
-    const request = { system: withPreamble(system, artifact), messages, tools: artifact.definitions, signal, blob };
     for await (const part of model.stream(request)) {
       heard();
       switch (part.type) {
@@ -67,11 +107,22 @@ function withPreamble(system: string, { preamble }: Artifact): string {
   return preamble === "" ? system : `${system}\n\n${preamble}`;
 }
 
-function eventsOf(reply: ModelReply, messageId: string, agent: Acting): EventBody[] {
-  const { text, calls, native } = reply;
+function eventsOf(reply: ModelReply, messageId: string, { model, price }: Acting): EventBody[] {
+  const { text, calls, native, usage } = reply;
+  const { contextSize } = model;
+  const contextUsed = usage.inputTokens + usage.outputTokens;
   const toolCalls = calls.map(({ toolId, name, input }) => ({ toolId, name, input }));
+  const isEmpty = text.trim() === "" && calls.length === 0;
   return [
     { type: "message.completed", messageId, text, ...(toolCalls.length > 0 && { toolCalls }), native },
-    usageEvent(reply, agent.model.name, agent.price),
+    { ...usageEvent(reply, model.name, price), contextUsed, ...(contextSize !== undefined && { contextSize }) },
+    ...(isEmpty ? [EMPTY] : []),
   ];
 }
+
+const EMPTY: EventBody = {
+  type: "notice",
+  level: "warning",
+  code: "reply_empty",
+  message: "the model answered with nothing",
+};

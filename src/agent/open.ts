@@ -4,6 +4,7 @@ import type { Model } from "../providers/index.ts";
 import type { AgentTools, Artifact } from "../tools/index.ts";
 import { interpretTurn } from "./interpreter.ts";
 import type { Price } from "./price.ts";
+import { RETRY_LIMITS, type RetryLimits } from "./retry.ts";
 
 export interface BuiltIn {
   readonly sessionId: string;
@@ -14,10 +15,14 @@ export interface BuiltIn {
   readonly price: Price | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
+  readonly retry?: RetryLimits | undefined;
+  /** How long a call may take of a tool that says nothing about it. */
+  readonly toolTimeoutMs?: number | undefined;
 }
 
 /** With what it has to work with in one turn. */
 export interface Acting extends BuiltIn {
+  readonly retry: RetryLimits;
   readonly artifact: Artifact;
   /** Called for whatever comes from the model. */
   readonly heard: () => void;
@@ -47,7 +52,7 @@ export function openBuiltIn(agent: BuiltIn): AgentConnection {
     get heard() {
       return heard;
     },
-    runTurn: (turn) => interpretTurn({ ...agent, heard: hear }, turn),
+    runTurn: (turn) => interpretTurn({ ...agent, retry: agent.retry ?? RETRY_LIMITS, heard: hear }, turn),
     [Symbol.asyncDispose]: () => Promise.resolve(), // whatever a turn opens, the turn closes
   };
 }

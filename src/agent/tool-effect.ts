@@ -1,26 +1,18 @@
 /** The effect of a tool call: permission first, then at most one run, and an outcome that is never made up. */
-import { z } from "zod";
-import {
-  type EffectKey,
-  type EventBody,
-  type PermissionDecision,
-  type PermissionRequest,
-  type ToolCall,
-  type ToolContext,
-  type ToolResult,
-  type TurnContext,
+import { createHash } from "node:crypto";
+import type {
+  EffectKey,
+  EventBody,
+  PermissionRequest,
+  ToolCall,
+  ToolContext,
+  ToolResult,
+  TurnContext,
 } from "../domain/index.ts";
 import type { ModelCall, ToolAnswer } from "../providers/index.ts";
 import { Result, type PreparedCall, type RunnableCall } from "../tools/index.ts";
 import type { Acting } from "./open.ts";
-
-/** Read back only after a crash, so built only then. */
-const Decision = z.lazy(() =>
-  z.union([
-    z.object({ allowed: z.literal(true) }),
-    z.object({ allowed: z.literal(false), outcome: z.enum(["denied", "cancelled"]), message: z.string() }),
-  ]),
-) satisfies z.ZodType<PermissionDecision>;
+import { inTime } from "./tool-time.ts";
 
 const LOST: ToolResult = {
   outcome: "unknown",
@@ -35,23 +27,28 @@ export async function runTool(agent: Acting, turn: TurnContext, step: number, ca
   return { toolId, name, text, failed: outcome !== "ok", ...(blobs !== undefined && { blobs }) };
 }
 
-async function resultOf(agent: Acting, turn: TurnContext, step: number, call: ModelCall): Promise<ToolResult> {
-  const its = keyOf(agent, turn, step, call);
-  const prepared = turn.effects.isFinished(its("tool")) ? remembered(call) : await prepare(agent, turn, call);
-  const acting = { turn, prepared, key: its };
-  if (prepared.kind === "settled") {
-    // A call that could be run when the model made it may have been, before its tool was taken away or refused.
-    return settleAtOnce(acting, prepared.result, call.invalid === undefined);
-  }
+async function resultOf(
+  agent: Acting,
+  turn: TurnContext,
+  step: number,
+  call: ModelCall & { readonly parent?: string },
+): Promise<ToolResult> {
+  const key = { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "tool" as const, id: call.toolId };
+  const prepared = turn.effects.isFinished(key) ? remembered(call) : await prepare(agent, turn, call);
+  const acting = { turn, prepared, key, parent: call.parent };
+  if (prepared.kind === "settled") return settleAtOnce(acting, prepared.result, call.invalid !== undefined);
+  const { signal } = turn;
+  const decision = await turn.permit(request(prepared), { signal });
   const { spec } = prepared;
-  const decision = spec.readOnly ? await turn.permit(request(prepared)) : await decided(acting, prepared);
-  if (!decision.allowed) return settleAtOnce(acting, { outcome: decision.outcome, text: decision.message });
+  if (!decision.allowed) {
+    return settleAtOnce(acting, { outcome: decision.outcome, text: decision.message }, spec.readOnly);
+  }
   const { value } = await turn.effects.run<ToolResult>({
-    key: its("tool"),
-    repeatable: spec.readOnly,
-    started: [startedEvent(prepared)],
+    key,
+    repeatable: spec.readOnly || spec.repeatable === true,
+    started: [startedEvent(acting)],
     perform: async () => {
-      const value = await prepared.run(contextOf(agent, turn, call));
+      const value = await inTime(agent, spec, contextOf(agent, turn, step, call), (context) => prepared.run(context));
       return { value, events: [endedEvent(call, value)] };
     },
     parse: (value) => Result.parse(value),
@@ -63,7 +60,8 @@ async function resultOf(agent: Acting, turn: TurnContext, step: number, call: Mo
 interface Step {
   readonly turn: TurnContext;
   readonly prepared: PreparedCall;
-  readonly key: (kind: "tool" | "wait") => EffectKey;
+  readonly key: EffectKey;
+  readonly parent: string | undefined;
 }
 
 /** What it came to stands in the journal: neither a plugin nor a person is asked again, whatever they would say now. */
@@ -78,12 +76,16 @@ async function prepare({ artifact }: Acting, { signal }: TurnContext, call: Mode
   return { kind: "settled", spec, call, description, result: { outcome: "failed", text: call.invalid } };
 }
 
-function contextOf({ cwd, marker }: Acting, turn: TurnContext, { toolId }: ModelCall): ToolContext {
-  const { log, signal } = turn;
+function contextOf(agent: Acting, turn: TurnContext, step: number, { toolId }: ModelCall): ToolContext {
+  const { cwd, marker } = agent;
+  const { log, signal, turnId } = turn;
   const broken = new AbortController();
+  const made = new Map<string, number>();
   return {
     cwd,
     marker,
+    toolId,
+    turnId,
     signal: AbortSignal.any([signal, broken.signal]),
     // Called where nobody catches. A broken log ends the tool, and is told by what the tool records next.
     progress: (text) => {
@@ -92,6 +94,13 @@ function contextOf({ cwd, marker }: Acting, turn: TurnContext, { toolId }: Model
       } catch (error) {
         broken.abort(error);
       }
+    },
+    // Named after what is asked for: a program that runs again finds each of its calls, in whatever order they end.
+    call: (name, input) => {
+      const what = hashOf(name, input);
+      const times = (made.get(what) ?? 0) + 1;
+      made.set(what, times);
+      return resultOf(agent, turn, step, { toolId: `${toolId}.${what}.${times}`, name, input, parent: toolId });
     },
     ask: (question, options) => turn.ask(question, options),
     putBlob: (bytes) => turn.putBlob(bytes),
@@ -103,27 +112,14 @@ function contextOf({ cwd, marker }: Acting, turn: TurnContext, { toolId }: Model
   };
 }
 
-/** The decision is journalled, so that a replay under another policy does not rewrite what was done under this one. */
-async function decided(acting: Step, prepared: RunnableCall): Promise<PermissionDecision> {
-  const { turn } = acting;
-  const { value } = await turn.effects.run<PermissionDecision>({
-    key: acting.key("wait"),
-    repeatable: true,
-    perform: async () => ({ value: await turn.permit(request(prepared)) }),
-    parse: (value) => Decision.parse(value),
-    lost: () => {
-      throw new Error("a wait may always be repeated");
-    },
-  });
-  return value;
-}
-
-async function settleAtOnce(acting: Step, value: ToolResult, mayHaveRun = false): Promise<ToolResult> {
-  const { turn, prepared } = acting;
+/** Nothing is run. What may have been begun before a crash, and changes something, is lost although it would be refused now. */
+async function settleAtOnce(acting: Step, value: ToolResult, cannotHaveRun: boolean): Promise<ToolResult> {
+  const { turn, prepared, key } = acting;
   const settled = await turn.effects.run<ToolResult>({
-    key: acting.key("tool"),
-    repeatable: !mayHaveRun,
-    started: [startedEvent(prepared)],
+    key,
+    repeatable: cannotHaveRun,
+    instant: true,
+    started: [startedEvent(acting)],
     perform: () => Promise.resolve({ value, events: [endedEvent(prepared.call, value)] }),
     parse: (journalled) => Result.parse(journalled),
     lost: () => ({ value: LOST, events: [endedEvent(prepared.call, LOST)] }),
@@ -131,8 +127,11 @@ async function settleAtOnce(acting: Step, value: ToolResult, mayHaveRun = false)
   return settled.value;
 }
 
-function keyOf({ sessionId }: Acting, { turnId }: TurnContext, step: number, { toolId: id }: ModelCall): Step["key"] {
-  return (kind) => ({ sessionId, turnId, step, kind, id });
+function hashOf(name: string, input: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify([name, input]))
+    .digest("hex")
+    .slice(0, 12);
 }
 
 function request({ call, spec, description }: RunnableCall): PermissionRequest {
@@ -140,7 +139,8 @@ function request({ call, spec, description }: RunnableCall): PermissionRequest {
   return { toolId: call.toolId, tool: name, title: description.title, kind, readOnly, input: call.input };
 }
 
-function startedEvent({ call, spec, description }: PreparedCall): EventBody {
+function startedEvent({ prepared, parent }: Step): EventBody {
+  const { call, spec, description } = prepared;
   const { toolId, name, input } = call;
   const { title, locations } = description;
   return {
@@ -151,6 +151,7 @@ function startedEvent({ call, spec, description }: PreparedCall): EventBody {
     kind: spec?.kind ?? "other",
     input,
     ...(locations !== undefined && { locations: [...locations] }),
+    ...(parent !== undefined && { parent }),
   };
 }
 

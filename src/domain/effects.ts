@@ -20,6 +20,8 @@ export interface Effect<T> {
   readonly repeatable: boolean;
   /** Recorded with the start, once. */
   readonly started?: readonly EventBody[];
+  /** `perform` does nothing but say what is known: start and outcome are committed as one. */
+  readonly instant?: boolean;
   perform(): Promise<Performed<T>>;
   /** What it counts as where it was begun by a process that died, and may or may not have happened. */
   lost(): Performed<T>;

@@ -26,15 +26,28 @@ export function journalHost(before: readonly JournalEntry[], commit: CommitToget
         await commit(events, [{ op: "finish", key, value }]);
         return { how: "lost", value };
       }
-      if (entry === undefined && mustBeMarked(effect)) await commit(effect.started ?? [], [{ op: "start", key }]);
+      const fresh = entry === undefined;
+      if (effect.instant === true) {
+        const { value, events = [] } = await effect.perform();
+        await commit([...(fresh ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
+        return { how: "performed", value };
+      }
+      const marked = fresh && mustBeMarked(effect) ? commit(effect.started ?? [], [{ op: "start", key }]) : undefined;
+      if (effect.repeatable)
+        marked?.catch(() => undefined); // told below, when the rest is over
+      else await marked;
       const { value, events = [] } = await effect.perform();
+      await marked;
       await commit(events, [{ op: "finish", key, value }]);
       return { how: "performed", value };
     },
   };
 }
 
-/** What may be repeated and leaves no trace needs no mark of its start, and a mark costs a sync. */
+/**
+ * What may be repeated and leaves no trace needs no mark of its start. One that leaves a trace is marked together with
+ * it, so that the trace is left once, but need not wait for the disk.
+ */
 function mustBeMarked({ repeatable, started = [] }: Effect<unknown>): boolean {
   return !repeatable || started.length > 0;
 }

@@ -1,9 +1,12 @@
 /** What an agent has of the turn that it runs: its input, its pen, its effects and the gate. */
 import {
+  NO_USAGE,
   RookeryError,
   type EventBody,
   type SessionEvent,
+  type SessionState,
   type SessionStore,
+  type Spent,
   type TurnContext,
 } from "../domain/index.ts";
 import { journalHost } from "../effects/index.ts";
@@ -52,7 +55,18 @@ export function contextOf(
     permissions: recorder.state.permissions,
     input: turn?.input ?? [],
     signal,
-    log: { record: (...bodies) => record(bodies), ready: () => recorder.ready(), commit: () => recorder.commit() },
+    log: {
+      record: (...bodies) => record(bodies),
+      ready: () => recorder.ready(),
+      commit: () => recorder.commit(),
+      get head() {
+        return recorder.state.head;
+      },
+    },
+    steering: () => recorder.state.queue.filter(({ deliver }) => deliver === "steer"),
+    spent: spentBefore(recorder.state),
+    subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
+    away: (work) => watchdog.whileAsking(work),
     effects: journalHost(journal, async (bodies, writes) => {
       record(bodies, writes);
       await recorder.commit();
@@ -66,6 +80,11 @@ export function contextOf(
       over = true;
     },
   };
+}
+
+function spentBefore({ usage, usageByAgent, agent, turn, updatedAt }: SessionState): Spent {
+  const ofAgent = Object.hasOwn(usageByAgent, agent) ? usageByAgent[agent] : undefined;
+  return { session: usage, agent: ofAgent ?? NO_USAGE, turnStartedAt: turn?.startedAt ?? updatedAt };
 }
 
 async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {

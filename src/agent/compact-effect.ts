@@ -1,0 +1,81 @@
+/** The effect of summarizing a conversation that has become too long; the log keeps all of it. */
+import { z } from "zod";
+import { textOf, type TurnContext } from "../domain/index.ts";
+import type { Message, ModelReply } from "../providers/index.ts";
+import { answeredFrom, orFailed, type Asking, type Failed } from "./model-effect.ts";
+import type { Acting } from "./open.ts";
+import { usageEvent } from "./price.ts";
+
+const INSTRUCTIONS = [
+  "You are given the record of a conversation between a person and a coding agent. It has become too long to go on with.",
+  "Write what the agent needs to go on as if it remembered all of it: what was asked, in the person's own terms; what was decided, and why; which files were read or changed, with the names and lines that matter; which commands were run and what came of them; what failed; what is left to do, and what comes next.",
+  "Leave out what no longer matters. Invent nothing. Do not go on with the work itself.",
+].join("\n");
+
+/** Of one tool's answer, and of the arguments of one call: their beginning says what they were. */
+const MOST_OF_ONE = 2_000;
+/** Where nobody knows how large the context is: most models have more. */
+const MOST_OF_ALL = 300_000;
+const CHARACTERS_PER_TOKEN = 3;
+
+/** Rejects with a ProviderError where the account may do no more for now. */
+export async function summarize(agent: Acting, turn: TurnContext, asking: Asking): Promise<string | Failed> {
+  const { step, id, messages } = asking;
+  const settled = await turn.effects.run<string | Failed>({
+    key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
+    repeatable: true,
+    perform: async () => {
+      const answer = await orFailed(summaryOf(agent, turn, messages));
+      if ("failed" in answer) return { value: answer, events: [] };
+      await turn.log.commit();
+      const compacted = { type: "context.compacted" as const, summary: answer.text, throughSeq: turn.log.head ?? 0 };
+      return { value: answer.text, events: [compacted, usageEvent(answer, agent.model.name, agent.price)] };
+    },
+    parse: (value) => answeredFrom(value, (text) => z.string().parse(text)),
+    lost: () => {
+      throw new Error("a summary may always be made again");
+    },
+  });
+  return settled.value;
+}
+
+async function summaryOf(
+  { model, heard }: Acting,
+  turn: TurnContext,
+  messages: readonly Message[],
+): Promise<ModelReply> {
+  const { signal } = turn;
+  const most = model.contextSize === undefined ? MOST_OF_ALL : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
+  const text = `The record:\n\n${shortened(messages.map(recorded).join("\n\n"), most)}\n\nWrite the summary now.`;
+  const asked: Message = { role: "user", parts: [{ type: "text", text }] };
+  const blob = () => Promise.resolve(undefined);
+  for await (const part of model.stream({ system: INSTRUCTIONS, messages: [asked], tools: [], signal, blob })) {
+    heard();
+    if (part.type === "reply") return part.reply;
+  }
+  throw new Error("a model's stream ends with a reply");
+}
+
+function recorded(message: Message): string {
+  switch (message.role) {
+    case "user":
+      return `PERSON: ${textOf(message.parts)}`;
+    case "assistant": {
+      const calls = message.calls.map(
+        ({ name, input }) => `CALLS ${name} ${shortened(JSON.stringify(input) ?? "", MOST_OF_ONE)}`,
+      );
+      return [`AGENT: ${message.text}`, ...calls].join("\n");
+    }
+    case "tool":
+      return message.results
+        .map(({ name, text, failed }) => `${failed ? "FAILED" : "RESULT OF"} ${name}: ${shortened(text, MOST_OF_ONE)}`)
+        .join("\n");
+  }
+}
+
+/** What is in the middle is missed least. */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  return `${text.slice(0, half).toWellFormed()}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half).toWellFormed()}`;
+}

@@ -1,0 +1,42 @@
+/** Before each step: what was said to the agent meanwhile, and whether it may go on. */
+import { z } from "zod";
+import { InputPart, type EffectKey, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import type { Acting } from "./open.ts";
+
+export interface StepPrepared {
+  readonly inputs: readonly (readonly InputPart[])[];
+  readonly stop?: TurnOutcome | undefined;
+}
+
+/** Read back only after a crash, so built only then. */
+const Inputs = z.lazy(() => z.array(z.array(InputPart)));
+
+/** What the model was asked after it is fixed: a step that was asked before a crash is prepared as it was then. */
+export async function prepareStep(agent: Acting, turn: TurnContext, step: number): Promise<StepPrepared> {
+  const its = (kind: EffectKey["kind"], id: string) => ({
+    sessionId: agent.sessionId,
+    turnId: turn.turnId,
+    step,
+    kind,
+    id,
+  });
+  const key = its("input", "steer");
+  const waiting = turn.steering?.() ?? [];
+  const asked = ["reply", "summary"].some((id) => turn.effects.isFinished(its("model", id)));
+  if (!turn.effects.isFinished(key) && (asked || waiting.length === 0)) return { inputs: [] };
+  const { value } = await turn.effects.run<readonly (readonly InputPart[])[]>({
+    key,
+    repeatable: true,
+    instant: true,
+    perform: () =>
+      Promise.resolve({
+        value: waiting.map(({ input }) => input),
+        events: waiting.map(({ inputId, input }) => ({ type: "input.delivered", inputId, input: [...input] })),
+      }),
+    parse: (journalled) => Inputs.parse(journalled),
+    lost: () => {
+      throw new Error("what was said may always be heard again");
+    },
+  });
+  return { inputs: value };
+}
