@@ -62,7 +62,7 @@ async function perform(
   try {
     switch (effect.type) {
       case "prepare_step":
-        return { type: "step_prepared", ...(await prepareStep(agent, turn, effect.step)) };
+        return { type: "step_prepared", ...(await prepareStep(agent, turn, effect)) };
       case "call_model":
         return answered(await callModel(agent, turn, effect), agent.artifact);
       case "compact": {

@@ -61,7 +61,8 @@ export type TurnEvent =
   | { readonly type: "cancelled" };
 
 export type TurnEffect =
-  | { readonly type: "prepare_step"; readonly step: number }
+  /** `final`: there is no such step unless something was said meanwhile. */
+  | { readonly type: "prepare_step"; readonly step: number; readonly final: boolean }
   | { readonly type: "call_model"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
   | { readonly type: "compact"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
   | {
@@ -122,7 +123,9 @@ export function advance(state: TurnState, event: TurnEvent): Transition {
 
 /** Between two steps is where further input comes in, and where the turn may be told to stop. */
 function prepare(state: TurnState): Transition {
-  return { state: { ...state, phase: "preparing" }, effects: [{ type: "prepare_step", step: state.step }] };
+  const { step, ending } = state;
+  const effects = [{ type: "prepare_step" as const, step, final: ending !== undefined }];
+  return { state: { ...state, phase: "preparing" }, effects };
 }
 
 function prepared(state: TurnState, { inputs, stop }: Extract<TurnEvent, { type: "step_prepared" }>): Transition {

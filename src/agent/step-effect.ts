@@ -1,6 +1,7 @@
 /** Before each step: what was said to the agent meanwhile, and whether it may go on. */
 import { z } from "zod";
 import { InputPart, type EffectKey, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import type { TurnEffect } from "./machine.ts";
 import type { Acting } from "./open.ts";
 
 export interface StepPrepared {
@@ -12,7 +13,11 @@ export interface StepPrepared {
 const Inputs = z.lazy(() => z.array(z.array(InputPart)));
 
 /** What the model was asked after it is fixed: a step that was asked before a crash is prepared as it was then. */
-export async function prepareStep(agent: Acting, turn: TurnContext, step: number): Promise<StepPrepared> {
+export async function prepareStep(
+  agent: Acting,
+  turn: TurnContext,
+  { step }: Extract<TurnEffect, { type: "prepare_step" }>,
+): Promise<StepPrepared> {
   const its = (kind: EffectKey["kind"], id: string) => ({
     sessionId: agent.sessionId,
     turnId: turn.turnId,
