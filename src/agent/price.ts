@@ -4,7 +4,9 @@ import { costOf, type ModelReply, type Price } from "../providers/index.ts";
 
 export { costOf, type Price } from "../providers/index.ts";
 
-export function usageEvent({ usage }: ModelReply, model: string, price: Price | undefined): EventBody {
+type UsageReported = Extract<EventBody, { type: "usage.reported" }>;
+
+export function usageEvent({ usage }: ModelReply, model: string, price: Price | undefined): UsageReported {
   const costUsd = costOf(usage, price);
   return { type: "usage.reported", model, ...usage, ...(costUsd !== undefined && { costUsd, costBy: "computed" }) };
 }
