@@ -1,25 +1,38 @@
 /** The built-in agent's own tools as a tool source. */
 import { z } from "zod";
-import { messageOf, type ToolSource, type ToolSpec } from "../../domain/index.ts";
+import { messageOf, type EventBody, type ToolSource, type ToolSpec } from "../../domain/index.ts";
 import { PathRefusal } from "../../stdx/index.ts";
-import { bash } from "./bash.ts";
-import { edit } from "./edit.ts";
-import { read } from "./read.ts";
+import { edit } from "./files/edit.ts";
+import { read } from "./files/read.ts";
+import { SeenFiles } from "./files/seen.ts";
+import { write } from "./files/write.ts";
+import { Background } from "./shell/background.ts";
+import { bash } from "./shell/bash.ts";
+import { bashInput, bashKill, bashOutput } from "./shell/handles.ts";
 import { ToolRefusal, type CodingTool } from "./tool.ts";
-import { write } from "./write.ts";
 
 export interface CodingToolsOptions {
   /** The environment of commands: without the keys of model providers. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the file tools reach beside the working folder; absolute. */
+  readonly folders?: readonly string[] | undefined;
+  /** For what happens between calls: a command in the background ends. Must not throw. */
+  readonly record?: ((body: EventBody) => void) | undefined;
 }
 
-const TOOLS = new Map<string, CodingTool>([read, write, edit, bash].map((tool) => [tool.name, tool]));
+/** Disposing ends what runs in the background; what the agent knows of files is of one such source. */
+export interface CodingTools extends ToolSource, AsyncDisposable {}
+
+const ALL: readonly CodingTool[] = [read, write, edit, bash, bashOutput, bashInput, bashKill];
+const TOOLS = new Map(ALL.map((tool) => [tool.name, tool]));
 /** The same for every session, and the larger part of what an idle one would cost. */
 let specs: readonly ToolSpec[] | undefined;
 
-export function codingTools({ env }: CodingToolsOptions): ToolSource {
+export function codingTools({ env, folders = [], record = () => undefined }: CodingToolsOptions): CodingTools {
   specs ??= Array.from(TOOLS.values(), specOf);
   const list = specs;
+  const background = new Background(record);
+  const seen = new SeenFiles();
   return {
     id: "coding",
     list: () => list,
@@ -27,19 +40,26 @@ export function codingTools({ env }: CodingToolsOptions): ToolSource {
     async call({ name, input }, context) {
       const tool = TOOLS.get(name);
       if (tool === undefined) return { outcome: "failed", text: `there is no tool "${name}"` };
+      const own = { env, folders: [context.cwd, ...folders], seen, background };
       try {
-        return await tool.run(input, { ...context, env });
+        return await tool.run(input, { ...context, ...own });
       } catch (error) {
         if (isOutcome(error)) return { outcome: "failed", text: messageOf(error) };
+        if (context.signal.aborted && error === context.signal.reason) return CANCELLED;
+        if (context.signal.aborted && (error as Error).name === "AbortError") return CANCELLED;
         throw error; // a broken log, or a defect: not the tool's outcome
       }
     },
+    [Symbol.asyncDispose]: () => background[Symbol.asyncDispose](),
   };
 }
 
-function specOf({ name, description, kind, readOnly, input }: CodingTool): ToolSpec {
+const CANCELLED = { outcome: "cancelled" as const, text: "[cancelled]" };
+
+function specOf(tool: CodingTool): ToolSpec {
+  const { name, description, kind, readOnly, repeatable, concurrent, timeoutMs, input } = tool;
   const { $schema: _, ...inputSchema } = z.toJSONSchema(input) as Record<string, unknown>;
-  return { name, description, kind, readOnly, inputSchema };
+  return { name, description, kind, readOnly, repeatable, concurrent, timeoutMs, inputSchema };
 }
 
 function isOutcome(error: unknown): boolean {

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RookeryError, type EventBody, type ToolContext } from "../../domain/index.ts";
 import { processesMarked, startGroup } from "../../stdx/index.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../testing/index.ts";
-import { codingTools } from "./index.ts";
+import { codingTools, type CodingTools } from "./index.ts";
 
 let outside: TemporaryFolder;
 let folder: TemporaryFolder;
@@ -32,7 +32,12 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const tools = codingTools({ env: { PATH: process.env["PATH"] } });
+let tools: CodingTools;
+beforeEach(() => {
+  tools = codingTools({ env: { PATH: process.env["PATH"] } });
+});
+afterEach(() => tools[Symbol.asyncDispose]());
+
 const at = (name: string) => join(folder.path, name);
 
 /** A marker of this run alone: another run on the same machine must not find our processes. */
@@ -114,6 +119,7 @@ describe("files", () => {
     ["everywhere if told", { old_text: "o", new_text: "0", replace_all: true }, "0ne\ntw0\nthree\n"],
     ["with signs that mean something elsewhere", { old_text: "two", new_text: "$&$1" }, "one\n$&$1\nthree\n"],
   ])("edits %s", async (_, edit, expected) => {
+    await run("read", { path: "a.txt" });
     expect(await run("edit", { path: "a.txt", ...edit })).toMatchObject({ outcome: "ok" });
     expect(readFileSync(at("a.txt"), "utf8")).toBe(expected);
   });
@@ -122,6 +128,7 @@ describe("files", () => {
     ["text that is not there", { old_text: "four", new_text: "4" }, "does not stand"],
     ["text that is there twice", { old_text: "o", new_text: "0" }, "2 times"],
   ])("refuses to edit %s", async (_, edit, words) => {
+    await run("read", { path: "a.txt" });
     expect((await run("edit", { path: "a.txt", ...edit })).text).toContain(words);
     expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
   });
@@ -154,6 +161,7 @@ describe("files", () => {
 
   it("keeps a byte order mark and the ends of lines as they are", async () => {
     writeFileSync(at("windows"), "\ufeffone\r\ntwo\r\n");
+    await run("read", { path: "windows" });
     expect(await run("edit", { path: "windows", old_text: "two", new_text: "2" })).toMatchObject({ outcome: "ok" });
     expect(readFileSync(at("windows"), "utf8")).toBe("\ufeffone\r\n2\r\n");
   });
@@ -166,6 +174,7 @@ describe("files", () => {
       limit("100000");
       try {
         const long = "x".repeat(200_000);
+        await run("read", { path: "a.txt" });
         const results = [
           await run("write", { path: "a.txt", content: long }),
           await run("edit", { path: "a.txt", old_text: "two", new_text: long }),
@@ -184,6 +193,7 @@ describe("files", () => {
     const usual = statSync(at("a.txt")).mode;
     chmodSync(at("a.txt"), 0o751);
     symlinkSync("a.txt", at("link"));
+    await run("read", { path: "a.txt" });
     expect(await run("write", { path: "link", content: "new" })).toMatchObject({ outcome: "ok" });
     await run("write", { path: "new.txt", content: "" });
     expect(statSync(at("a.txt")).mode & 0o777).toBe(0o751);
@@ -194,6 +204,7 @@ describe("files", () => {
   });
 
   it.skipIf(process.getuid?.() === 0)("does not go around a file's write protection", async () => {
+    await run("read", { path: "a.txt" });
     chmodSync(at("a.txt"), 0o444);
     expect(await run("write", { path: "a.txt", content: "new" })).toMatchObject({ outcome: "failed" });
     expect(readFileSync(at("a.txt"), "utf8")).toBe("one\ntwo\nthree\n");
