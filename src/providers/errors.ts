@@ -1,66 +1,123 @@
-/** What went wrong with a provider, in words that say what to do. */
-import { APICallError, RetryError } from "ai";
+/** What went wrong with a provider, in words that say what to do, and whether another try is worth it. */
+import { APICallError } from "@ai-sdk/provider";
 import { RookeryError, messageOf, type ErrorCode } from "../domain/index.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ProviderError, type Remedy } from "./provider-error.ts";
+import { isDaily, isOverflow, isOverQuota, isWrongKey, typeStatus } from "./refusals.ts";
+import { resetOf, waitOf, type Said } from "./waits.ts";
 
-export interface Endpoint {
-  readonly provider: string;
-  readonly model: string;
-  readonly baseUrl: string;
-  readonly keyVariable: string;
-  readonly urlVariable: string;
-}
+/** A provider that wants to be left alone for longer than this is a limit to wait for, not a rate to keep. */
+const LONGEST_WAIT_MS = 60_000;
 
-export function providerError(error: unknown, endpoint: Endpoint): RookeryError {
-  const cause = RetryError.isInstance(error) ? error.lastError : error;
-  if (cause instanceof RookeryError) return cause;
-  const status = APICallError.isInstance(cause) ? cause.statusCode : undefined;
-  if (status !== undefined && status >= 400) return refusal(cause as APICallError, status, endpoint);
-  const unanswered = APICallError.isInstance(cause) && status === undefined;
-  const network = networkCode(cause) ?? (unanswered ? firstLine(cause.message) : undefined);
+export function providerError(error: unknown, endpoint: Endpoint, now: () => number): RookeryError {
+  if (error instanceof RookeryError) return error;
+  const said = saidBy(error);
+  const { status } = said;
+  if (status !== undefined && status >= 400) return refusal({ ...said, status, cause: error }, endpoint, now);
+  const unanswered = APICallError.isInstance(error) && status === undefined;
+  const network = networkCode(error) ?? (unanswered ? firstLine(error.message) : undefined);
+  const { provider, baseUrl, urlVariable } = endpoint;
   if (network !== undefined) {
-    const { baseUrl, urlVariable } = endpoint;
-    return new RookeryError(
+    return new ProviderError(
       "provider_unreachable",
       `cannot reach ${baseUrl} (${network}): check the network, and ${urlVariable} if you set it`,
-      { cause },
+      { cause: error, ...(/CERT|DEPTH_|SIGNED|UNABLE_TO|ERR_INVALID/.test(network) ? {} : { retry: {} }) },
     );
   }
-  const type = streamErrorType(cause);
-  const code: ErrorCode = type === "overloaded_error" ? "provider_overloaded" : "provider_failed";
-  return new RookeryError(
-    code,
-    `${endpoint.provider} broke off its answer (${firstLine(textOf(rootOf(cause)))}): try again`,
-    {
-      cause,
-    },
-  );
+  const words = firstLine(textOf(rootOf(error)));
+  return new ProviderError("provider_failed", `${provider} broke off its answer (${words}): try again`, {
+    cause: error,
+    retry: {},
+  });
 }
 
-function refusal(error: APICallError, status: number, endpoint: Endpoint): RookeryError {
+interface Refused extends Said {
+  readonly status: number;
+  readonly cause: unknown;
+}
+
+function refusal(refused: Refused, endpoint: Endpoint, now: () => number): ProviderError {
+  const { status, cause, headers } = refused;
   const { provider, model, baseUrl, keyVariable } = endpoint;
-  const said = firstLine(error.message);
-  const make = (code: ErrorCode, message: string) => new RookeryError(code, message, { cause: error });
+  const said = firstLine(refused.message);
+  const worth = headers["x-should-retry"] !== "false";
+  const make = (code: ErrorCode, message: string, remedy: Omit<Remedy, "cause"> = {}) =>
+    new ProviderError(code, message, { cause, ...remedy });
+  const again = (code: ErrorCode, message: string) =>
+    make(code, message, worth ? { retry: { afterMs: waitOf(refused, now()) } } : {});
+  if (isOverflow(refused)) {
+    const fix = "start a new session, or choose a model with a longer context";
+    return make(
+      "context_overflow",
+      `the conversation is too long for ${provider}/${model} (${status}: ${said}): ${fix}`,
+    );
+  }
+  if (isWrongKey(refused)) {
+    return make("provider_auth", `${provider} refused the key (${status}: ${said}): check ${keyVariable}`);
+  }
+  if (status === 429 || isOverQuota(refused)) return tooMuch(refused, { provider, said, worth }, now());
   switch (status) {
-    case 401:
-    case 403:
-      return make("provider_auth", `${provider} refused the key (${status}: ${said}): check ${keyVariable}`);
     case 404:
       return make(
         "model_not_found",
         `${baseUrl} has no model "${model}" (404: ${said}): choose another with --model, or in rookery.toml`,
       );
-    case 429: {
-      const after = error.responseHeaders?.["retry-after"];
-      const when =
-        after === undefined ? "wait a while" : `wait ${/^\d+$/.test(after) ? `${after} s` : `until ${after}`}`;
-      return make("provider_rate_limited", `${provider} limits the rate (429: ${said}): ${when}, then try again`);
-    }
+    case 408:
+    case 409:
+    case 425:
+      return again("provider_failed", `${provider} failed (${status}: ${said}): try again later`);
     case 529:
-      return make("provider_overloaded", `${provider} is overloaded (529: ${said}): try again later`);
+      return again("provider_overloaded", `${provider} is overloaded (529: ${said}): try again later`);
     default:
       return status >= 500
-        ? make("provider_failed", `${provider} failed (${status}: ${said}): try again later`)
+        ? again("provider_failed", `${provider} failed (${status}: ${said}): try again later`)
         : make("provider_refused", `${provider} refused the request (${status}: ${said})`);
+  }
+}
+
+/** A rate, which is over in a moment, or a limit, which is over at a time that may be known. */
+function tooMuch(
+  refused: Refused,
+  { provider, said, worth }: { readonly provider: string; readonly said: string; readonly worth: boolean },
+  now: number,
+): ProviderError {
+  const { status, cause } = refused;
+  const afterMs = waitOf(refused, now);
+  const reset = resetOf(refused, now);
+  if (reset !== undefined || isDaily(refused) || isOverQuota(refused) || (afterMs ?? 0) > LONGEST_WAIT_MS) {
+    const at = reset ?? (afterMs !== undefined && !isOverQuota(refused) ? now + afterMs : undefined);
+    const resetsAt = at === undefined ? undefined : new Date(at).toISOString();
+    const until = resetsAt === undefined ? "see your plan and what is left of it" : `wait until ${resetsAt}`;
+    const message = `${provider} does no more for this account (${status}: ${said}): ${until}, then try again`;
+    return new ProviderError("usage_limited", message, { cause, limit: { resetsAt } });
+  }
+  const when = afterMs === undefined ? "wait a while" : `wait ${Math.ceil(afterMs / 1000)} s`;
+  return new ProviderError(
+    "provider_rate_limited",
+    `${provider} limits the rate (${status}: ${said}): ${when}, then try again`,
+    { cause, ...(worth && { retry: { afterMs } }) },
+  );
+}
+
+/** The same of an answer that is an error, and of an error that comes in the middle of an answer. */
+function saidBy(error: unknown): Said {
+  if (APICallError.isInstance(error)) {
+    const { statusCode: status, responseHeaders: headers = {}, responseBody, data, message } = error;
+    return { status, headers, body: jsonOf(responseBody) ?? data, message };
+  }
+  if (typeof error !== "object" || error === null)
+    return { status: undefined, headers: {}, body: undefined, message: "" };
+  const own = error as { readonly statusCode?: unknown; readonly code?: unknown };
+  const numeric = [own.statusCode, own.code].find((value) => typeof value === "number" && value >= 400);
+  const status = error instanceof Error ? undefined : ((numeric as number | undefined) ?? typeStatus(error));
+  return { status, headers: {}, body: { error }, message: textOf(error) };
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined; // a proxy's page, or nothing
   }
 }
 
@@ -68,7 +125,10 @@ function refusal(error: APICallError, status: number, endpoint: Endpoint): Rooke
 function networkCode(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = (at as NodeJS.ErrnoException).code;
-    if (code !== undefined && /^(E[A-Z_]+|UND_ERR_CONNECT\w*|UND_ERR_HEADERS\w*|CERT_\w+|DEPTH_\w+)$/.test(code))
+    if (
+      code !== undefined &&
+      /^(E[A-Z_]+|UND_ERR_CONNECT\w*|UND_ERR_HEADERS\w*|CERT_\w+|DEPTH_\w+|SELF_SIGNED\w+|UNABLE_TO\w+)$/.test(code)
+    )
       return code;
     if (at instanceof AggregateError && at.errors[0] instanceof Error) return networkCode(at.errors[0]);
   }
@@ -78,10 +138,6 @@ function networkCode(error: unknown): string | undefined {
 /** The SDK calls every broken stream a response that it failed to process; what broke it is said further down. */
 function rootOf(error: unknown): unknown {
   return APICallError.isInstance(error) && error.cause !== undefined ? error.cause : error;
-}
-
-function streamErrorType(error: unknown): string | undefined {
-  return typeof error === "object" && error !== null && "type" in error ? String(error.type) : undefined;
 }
 
 function textOf(error: unknown): string {

@@ -1,5 +1,5 @@
-/** Our messages in the AI SDK's form. */
-import type { AssistantContent, ModelMessage, ToolContent, UserContent } from "ai";
+/** Our messages in the SDK's form: the same bytes for the same messages, whatever comes after them. */
+import type { LanguageModelV3Message, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import type { BlobPart, InputPart } from "../domain/index.ts";
 import { nameOf, type Images } from "./images.ts";
 import type { Message, ToolAnswer } from "./model.ts";
@@ -10,7 +10,7 @@ import { wellFormed } from "./well-formed.ts";
  * of the same provider may refuse it.
  */
 export interface Native extends Origin {
-  readonly content: Exclude<AssistantContent, string>;
+  readonly content: AssistantContent;
 }
 
 export interface Origin {
@@ -18,9 +18,12 @@ export interface Origin {
   readonly model: string;
 }
 
+type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
+export type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
+
 /** Of the attachments only those among `images` are given; of the others the model is told that they were there. */
-export function toModelMessages(messages: readonly Message[], target: Origin, images: Images): ModelMessage[] {
-  return messages.map((message): ModelMessage => wellFormed(toModelMessage(message, target, images)));
+export function toPrompt(messages: readonly Message[], target: Origin, images: Images): LanguageModelV3Message[] {
+  return messages.map((message) => wellFormed(toMessage(message, target, images)));
 }
 
 /** What a model is told of an attachment in its place. */
@@ -28,7 +31,7 @@ export function notGiven(part: BlobPart): string {
   return `[not given to you: ${nameOf(part)}]`;
 }
 
-function toModelMessage(message: Message, target: Origin, images: Images): ModelMessage {
+function toMessage(message: Message, target: Origin, images: Images): LanguageModelV3Message {
   switch (message.role) {
     case "user":
       return { role: "user", content: userContent(message.parts, images) };
@@ -47,16 +50,14 @@ function toModelMessage(message: Message, target: Origin, images: Images): Model
   }
 }
 
-type Output = Extract<ToolContent[number], { type: "tool-result" }>["output"];
-
 /** The text names what came with it, so that nothing is said of what cannot be given. */
-function outputOf({ text, failed, blobs = [] }: ToolAnswer, images: Images): Output {
+function outputOf({ text, failed, blobs = [] }: ToolAnswer, images: Images): LanguageModelV3ToolResultOutput {
   if (failed) return { type: "error-text", value: text };
   const given = blobs.flatMap(({ hash, mediaType }) => {
     const bytes = images.get(hash);
     return bytes === undefined
       ? []
-      : [{ type: "image-data" as const, data: Buffer.from(bytes).toString("base64"), mediaType }];
+      : [{ type: "image-data" as const, data: base64(bytes), mediaType: typeOf(bytes, mediaType) }];
   });
   if (given.length === 0) return { type: "text", value: text };
   return { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...given] };
@@ -64,11 +65,11 @@ function outputOf({ text, failed, blobs = [] }: ToolAnswer, images: Images): Out
 
 /** Texts that stand together are one. */
 function userContent(parts: readonly InputPart[], images: Images): UserContent {
-  const content: Exclude<UserContent, string> = [];
+  const content: UserContent = [];
   for (const part of parts) {
     const image = part.type === "blob" ? images.get(part.hash) : undefined;
     if (part.type === "blob" && image !== undefined) {
-      content.push({ type: "image", image, mediaType: part.mediaType }); // what the bytes say counts more
+      content.push({ type: "file", data: image, mediaType: typeOf(image, part.mediaType) });
       continue;
     }
     const text = part.type === "text" ? part.text : notGiven(part);
@@ -82,7 +83,7 @@ function userContent(parts: readonly InputPart[], images: Images): UserContent {
 function assistantContent(
   { text, calls, native }: Extract<Message, { role: "assistant" }>,
   target: Origin,
-): Exclude<AssistantContent, string> {
+): AssistantContent {
   if (isNative(native, target)) return native.content;
   return [
     ...(text.trim() === "" ? [] : [{ type: "text" as const, text }]),
@@ -99,4 +100,17 @@ function isNative(native: unknown, target: Origin): native is Native {
   if (typeof native !== "object" || native === null) return false;
   const { provider, model, content } = native as Partial<Native>;
   return provider === target.provider && model === target.model && Array.isArray(content) && content.length > 0;
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** What the bytes say counts more than what was said of them: providers look. */
+function typeOf(bytes: Uint8Array, said: string): string {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 12)).toString("latin1");
+  if (start.startsWith("\x89PNG")) return "image/png";
+  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (start.startsWith("GIF8")) return "image/gif";
+  return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : said;
 }

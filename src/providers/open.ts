@@ -1,25 +1,33 @@
-/** Finds the provider of a model by its name, `provider/model`. */
-import { RookeryError } from "../domain/index.ts";
-import { anthropicModel } from "./anthropic.ts";
+/** Opens a model by its name, `provider/model`. */
+import type { JSONObject } from "@ai-sdk/provider";
+import type { ProviderKind } from "../domain/provider.ts";
+import { effortOptions } from "./effort.ts";
+import { findEndpoint, type ProviderOptions } from "./endpoint.ts";
+import { IMAGE_LIMITS } from "./images.ts";
+import { loadModel } from "./load.ts";
 import type { Model } from "./model.ts";
+import { contextSizeOf } from "./sizes.ts";
+import { streamedModel } from "./stream.ts";
 
-export interface ProviderOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Over what the environment says. */
-  readonly baseUrl?: string | undefined;
-  readonly apiKey?: string | undefined;
-}
+/** What each request says whatever it is about. OpenAI keeps nothing for us: what it thought goes back to it encrypted. */
+const ALWAYS: Record<ProviderKind, JSONObject> = {
+  anthropic: {},
+  openai: { store: false },
+  google: {},
+  "openai-compatible": {},
+};
 
-const PROVIDERS = new Map([["anthropic", anthropicModel]]);
-
-/** Throws `model_invalid` or `provider_unconfigured`. */
+/** Throws `model_invalid`, `provider_unknown` or `provider_unconfigured`. Nothing is sent before the first request. */
 export function openModel(name: string, options: ProviderOptions): Model {
-  const slash = name.indexOf("/");
-  const provider = PROVIDERS.get(name.slice(0, slash));
-  const id = name.slice(slash + 1);
-  if (slash < 1 || id === "" || provider === undefined) {
-    const known = Array.from(PROVIDERS.keys(), (key) => `${key}/…`).join(", ");
-    throw new RookeryError("model_invalid", `"${name}" names no model: write provider/model, with one of ${known}`);
-  }
-  return provider(id, options);
+  const endpoint = findEndpoint(name, options);
+  const { kind, model, images, context } = endpoint;
+  let loading: ReturnType<typeof loadModel> | undefined;
+  return streamedModel({
+    endpoint,
+    load: () => (loading ??= loadModel(endpoint)),
+    images: images === false ? undefined : IMAGE_LIMITS[kind],
+    options: { ...ALWAYS[kind], ...effortOptions(kind, model, options.effort) },
+    contextSize: context ?? contextSizeOf(name),
+    now: options.now ?? Date.now,
+  });
 }

@@ -1,40 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 import { call, calls, fault, say, startModelServer, type Reply } from "../testing/index.ts";
-import { CLIENTS, CLIENT_NAMES, FAKE_KEY, type ClientName } from "../testing/model-server/test-clients.ts";
-import type { ImageLimits } from "./images.ts";
-import type { Message, Model, ModelReply } from "./model.ts";
-import { streamedModel } from "./stream.ts";
+import type { ModelReply } from "./model.ts";
+import { afterwards, modelOver, partsOf, replyTo, user, WIRES } from "./test-models.ts";
 
-const BASH: ToolSpec = {
-  name: "bash",
-  description: "Runs a command",
-  inputSchema: { type: "object", properties: { command: { type: "string" } } },
-  kind: "execute",
-  readOnly: false,
-};
-
-const IMAGES = { mediaTypes: ["image/png"], bytes: 1_000_000 };
-
-function modelOver(client: ClientName, baseUrl: string, images: { images?: ImageLimits } = { images: IMAGES }): Model {
-  const endpoint = { provider: client, model: "m", baseUrl, keyVariable: "KEY", urlVariable: "URL" };
-  return streamedModel(CLIENTS[client](baseUrl, FAKE_KEY), { ...endpoint, ...images });
-}
-
-const user = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
-
-/** The bytes of a blob are those of its name. */
-const blob = (hash: string) => Promise.resolve(hash === "gone" ? undefined : Buffer.from(hash));
-
-async function replyTo(model: Model, messages: readonly Message[] = [user("Go")]): Promise<ModelReply> {
-  const { signal } = new AbortController();
-  for await (const part of model.stream({ system: "", messages, tools: [BASH], signal, blob })) {
-    if (part.type === "reply") return part.reply;
-  }
-  throw new Error("no reply");
-}
-
-describe.each(CLIENT_NAMES)("over %s", (client) => {
+describe.each(WIRES)("over %s", (wire) => {
   it.each<[string, Reply]>([
     ["a text", say(["a", "b", "c"])],
     ["a call", call("bash", { command: "ls -l" }, { text: "So" })],
@@ -52,25 +21,25 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
       inputs: made.map((c) => c.input),
     });
     await using server = await startModelServer([reply]);
-    const whole = said(await replyTo(modelOver(client, server.url)));
+    const whole = said(await replyTo(modelOver(wire, server.url)));
     let failures = 0;
     for (let afterEvents = 0; ; afterEvents += 1) {
       await using early = await startModelServer([fault("eof", { ...reply, afterEvents })]);
-      const heard = await replyTo(modelOver(client, early.url)).then(said, (error: unknown) => error);
+      const heard = await replyTo(modelOver(wire, early.url)).then(said, (error: unknown) => error);
       if (!(heard instanceof Error)) {
         expect(heard).toEqual(whole);
         break;
       }
-      expect(heard).toMatchObject({ code: "provider_failed" });
+      expect(heard).toMatchObject({ code: "provider_failed", retry: {} });
       failures += 1;
     }
-    expect(failures).toBeGreaterThan(client === "gemini" ? 0 : 3); // gemini gives its calls with its end
+    expect(failures).toBeGreaterThan(wire === "google" ? 0 : 3); // gemini gives its calls with its end
   });
 
   it("two calls with one id are told apart, also in what is given back", async () => {
     const command = (text: string) => ({ id: "same", name: "bash", input: { command: text } });
     await using server = await startModelServer([calls([command("A"), command("B")]), say("Ok.")]);
-    const model = modelOver(client, server.url);
+    const model = modelOver(wire, server.url);
     const { text, calls: made, native } = await replyTo(model);
     expect(new Set(made.map(({ toolId }) => toolId)).size).toBe(2);
     const results = made.map(({ toolId, name, input }) => ({
@@ -92,16 +61,17 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     const half = "a\ud83d";
     await using server = await startModelServer([say("Ok."), say("Ok.")]);
     const made = [{ toolId: "t", name: "bash", input: { command: half } }];
+    const [provider, model] = modelOver(wire, server.url).name.split("/");
     const native = {
-      provider: client,
-      model: "m",
+      provider,
+      model,
       content: [
         { type: "text", text: half },
         { type: "tool-call", toolCallId: "t", toolName: "bash", input: { deep: [half] } },
       ],
     };
     for (const given of [undefined, native]) {
-      await replyTo(modelOver(client, server.url), [
+      await replyTo(modelOver(wire, server.url), [
         user(half),
         { role: "assistant", text: half, calls: made, native: given },
         { role: "tool", results: [{ toolId: "t", name: "bash", text: half, failed: false }] },
@@ -111,81 +81,91 @@ describe.each(CLIENT_NAMES)("over %s", (client) => {
     expect(sent.filter((body) => /\\ud83d/i.test(body))).toEqual([]);
     expect(sent.every((body) => body.includes("a\ufffd"))).toBe(true);
   });
-});
 
-describe.each(CLIENT_NAMES)("an image over %s", (client) => {
-  it("is given between the texts that it stood between, in its turn and later", async () => {
-    await using server = await startModelServer([say("Ok."), say("Ok.")]);
-    const model = modelOver(client, server.url);
-    const message: Message = { role: "user", parts: [text("Before"), image("the bytes"), text("after"), text("more")] };
-    await replyTo(model, [message]);
-    await replyTo(model, [message, { role: "assistant", text: "Ok.", calls: [] }, user("And?")]);
-    for (const { body } of server.requests) {
-      const sent = JSON.stringify(body);
-      const places = ["Before", base64("the bytes"), "after\\nmore"].map((piece) => sent.indexOf(piece));
-      expect(places).not.toContain(-1);
-      expect(places).toEqual(places.toSorted((a, b) => a - b));
+  it("thoughts, text and calls come as they are made, and whole at the end", async () => {
+    const usage = {
+      input: 100,
+      output: 30,
+      cacheRead: 40,
+      reasoning: 10,
+      ...(CACHE_WRITES[wire] && { cacheWrite: 5 }),
+    };
+    await using server = await startModelServer([
+      call("bash", { command: "ls" }, { thinking: ["hm", "m"], text: ["a", "b"], usage }),
+    ]);
+    const parts = await partsOf(modelOver(wire, server.url));
+    const of = (type: string) => parts.flatMap((part) => (part.type === type && "text" in part ? [part.text] : []));
+    expect(of("thought").join("")).toBe("hmm");
+    expect(of("text")).toEqual(["a", "b"]);
+    expect(parts.at(-1)).toMatchObject({
+      type: "reply",
+      reply: {
+        text: "ab",
+        calls: [{ name: "bash", input: { command: "ls" } }],
+        stopReason: "tool-calls",
+        usage: {
+          inputTokens: 100,
+          outputTokens: 30,
+          cacheReadTokens: 40,
+          cacheWriteTokens: usage.cacheWrite ?? 0,
+          reasoningTokens: 10,
+        },
+      },
+    });
+  });
+
+  it("a reply with no content is a reply", async () => {
+    await using server = await startModelServer([{ text: "" }]);
+    const { text, calls: made, native } = await replyTo(modelOver(wire, server.url));
+    expect({ text, made }).toEqual({ text: "", made: [] });
+    expect(native).toMatchObject({ content: [] });
+  });
+
+  it("a reply of 5 MB and 200 calls comes whole, and is given back", async () => {
+    const long = "0123456789abcdef".repeat(65_536);
+    const many = Array.from({ length: 200 }, (_, index) => ({ name: "bash", input: { command: `echo ${index}` } }));
+    const reply = calls(many, { text: Array.from({ length: 5 }, () => long) });
+    await using server = await startModelServer([reply, say("Ok.")]);
+    const model = modelOver(wire, server.url);
+    const heard = await replyTo(model);
+    expect(heard.text.length).toBe(5 * long.length);
+    expect(heard.calls.map(({ input }) => input)).toEqual(many.map(({ input }) => input));
+    await replyTo(model, [user("Go"), ...afterwards(heard)]);
+    expect(server.problems).toEqual([]);
+    expect(server.requests[1]?.toolResults).toHaveLength(200);
+  });
+
+  it.each([
+    ["no JSON", '{"command": "ls', "the arguments are not JSON"],
+    ["no object", "[1]", "the arguments are not a JSON object"],
+  ])("arguments that are %s are a call that cannot be run, in words", async (_, written, words) => {
+    await using server = await startModelServer([calls([{ name: "bash", input: {}, written }]), say("Ok.")]);
+    const model = modelOver(wire, server.url);
+    const reply = await replyTo(model);
+    const invalid = expect.stringContaining(wire === "google" ? "the arguments are not" : words) as string;
+    expect(reply.calls).toMatchObject([{ name: "bash", invalid }]);
+    await replyTo(model, [user("Go"), ...afterwards(reply)]);
+    expect(server.problems).toEqual([]);
+  });
+
+  it("a request that is given up ends with its reason", async () => {
+    await using server = await startModelServer([fault("stall", { text: ["a", "b"] })]);
+    const giveUp = new AbortController();
+    const asked = replyTo(modelOver(wire, server.url), [user("Go")], { signal: giveUp.signal });
+    await server.received(0);
+    giveUp.abort(new Error("enough"));
+    await expect(asked).rejects.toThrow("enough");
+    expect(await server.ended(0)).toBe("aborted");
+  });
+
+  it("one call is one request, however it fails", async () => {
+    for (const failing of [fault(500), fault(429), fault("reset"), fault("cut", { text: ["a", "b"] })]) {
+      await using server = await startModelServer([failing, say("Ok.")]);
+      await expect(replyTo(modelOver(wire, server.url))).rejects.toMatchObject({ retry: {} });
+      expect(server.requests).toHaveLength(1);
     }
   });
 });
 
-describe("an attachment", () => {
-  const sentBy = async (messages: readonly Message[], limits: { images?: ImageLimits } = { images: IMAGES }) => {
-    await using server = await startModelServer([say("Ok.")]);
-    await replyTo(modelOver("anthropic", server.url, limits), messages);
-    return JSON.stringify(server.requests[0]?.body);
-  };
-
-  it.each<[string, BlobPart, { images?: ImageLimits }]>([
-    ["of another kind", { ...image("h"), mediaType: "image/tiff" }, { images: IMAGES }],
-    ["whose bytes are gone", image("gone"), { images: IMAGES }],
-    ["that a provider takes none of", image("h"), {}],
-  ])("%s is named in its place", async (_, part, limits) => {
-    const sent = await sentBy([{ role: "user", parts: [text("See"), { ...part, name: "cat" }] }], limits);
-    expect(sent).toContain("See\\n[not given to you: cat]");
-    expect(sent).not.toContain('"type":"image"');
-  });
-
-  it("that is too large is refused in words before anything is sent, and is named in later turns", async () => {
-    const large = { ...image("x".repeat(1_000_001)), name: "cat.png" };
-    const message: Message = { role: "user", parts: [large] };
-    await using server = await startModelServer([]);
-    await expect(replyTo(modelOver("anthropic", server.url), [message])).rejects.toMatchObject({
-      code: "input_too_large",
-      message: expect.stringContaining("cat.png") as string,
-    });
-    expect(server.requests).toEqual([]);
-    expect(await sentBy([message, user("Never mind")])).toContain("not given to you: cat.png");
-  });
-
-  it.each([
-    ["many", 25, "", 20],
-    ["large", 25, "x".repeat(950_000), 17],
-  ])("is left out, the oldest first, where there are too %s", async (_, count, filling, kept) => {
-    const names = Array.from({ length: count }, (_, index) => `image ${index}${filling}`);
-    const sent = await sentBy(names.map((name): Message => ({ role: "user", parts: [image(name)] })));
-    expect(names.map((name) => sent.includes(base64(name)))).toEqual(names.map((_, index) => index >= count - kept));
-    await using server = await startModelServer([]);
-    const atOnce: Message = { role: "user", parts: names.map((name) => image(name)) };
-    await expect(replyTo(modelOver("anthropic", server.url), [atOnce])).rejects.toMatchObject({
-      code: "input_too_large",
-    });
-  });
-
-  it("that stands there twice counts once", async () => {
-    const parts = Array.from({ length: 30 }, () => image("same"));
-    expect((await sentBy([{ role: "user", parts }])).split(base64("same"))).toHaveLength(31);
-  });
-});
-
-function text(value: string): InputPart {
-  return { type: "text", text: value };
-}
-
-function image(hash: string): BlobPart {
-  return { type: "blob", hash, mediaType: "image/png" };
-}
-
-function base64(value: string): string {
-  return Buffer.from(value).toString("base64");
-}
+/** Those that say what they wrote. */
+const CACHE_WRITES: Partial<Record<(typeof WIRES)[number], true>> = { anthropic: true };

@@ -24,8 +24,8 @@ const DEFAULT_USAGE: Usage = { input: 100, output: 20 };
 const PIECES = 3;
 
 export function completeReply(reply: Reply): Answer {
-  const toolCalls = (reply.toolCalls ?? []).map(({ id, name, namespace, input }) => {
-    return { id, name, namespace, input, pieces: pieces(input) };
+  const toolCalls = (reply.toolCalls ?? []).map(({ id, name, namespace, input, written }) => {
+    return { id, name, namespace, input: written ?? input, pieces: pieces(written ?? JSON.stringify(input ?? {})) };
   });
   return {
     thinking: chunks(reply.thinking),
@@ -41,8 +41,7 @@ function chunks(text: string | readonly string[] | undefined): readonly string[]
   return typeof text === "string" ? [text] : text;
 }
 
-function pieces(input: unknown): string[] {
-  const json = JSON.stringify(input ?? {});
+function pieces(json: string): string[] {
   const size = Math.max(1, Math.ceil(json.length / PIECES));
   return Array.from({ length: Math.ceil(json.length / size) }, (_, at) => json.slice(at * size, (at + 1) * size));
 }

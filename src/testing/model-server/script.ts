@@ -25,6 +25,8 @@ export interface Reply {
 export interface ScriptedCall {
   readonly name: string;
   readonly input: unknown;
+  /** Instead of the JSON of the input: what a model wrote that may be none. Gemini, which sends no text, sends it as a string. */
+  readonly written?: string;
   /** Left out: made from the number of the reply and of the call. */
   readonly id?: string;
   /** The Responses API alone: the group that the tool was offered in, as Codex offers those of an MCP server. */
