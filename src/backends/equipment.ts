@@ -50,6 +50,8 @@ export interface Equipment extends AsyncDisposable {
   /** For whoever holds the session. */
   readonly held: SessionTools;
   attach(desk: SessionDesk): void;
+  /** Takes over what another agent of the session has chosen and kept meanwhile. */
+  restore(saved: NonNullable<EquipmentOptions["saved"]>): Promise<void>;
   /** The turn that runs, if one does. */
   readonly running: TurnContext | undefined;
   /**
@@ -128,6 +130,14 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       between = desk;
       said.attach(desk);
       servers?.attach(desk);
+    },
+    restore: async ({ toolChoices, pluginStates }) => {
+      for (const [tool, enabled] of Object.entries(toolChoices)) tools.choose(tool, enabled);
+      const others = Object.entries(pluginStates).filter(
+        ([plugin, saved]) => kept.get(plugin) !== JSON.stringify(saved),
+      );
+      await tools.restorePlugins(Object.fromEntries(others));
+      for (const [plugin, saved] of others) kept.set(plugin, JSON.stringify(saved));
     },
     turn: async (turn, run) => {
       if (first && servers !== undefined) await comeUp(servers, turn);

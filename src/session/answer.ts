@@ -40,19 +40,26 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
     if (!summary.waitingFor.includes(requestId)) {
       throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${waiting(summary)}`);
     }
-    return { body: bodyOf(asked, answer), turnId: asked.turnId };
+    return { body: bodyOf(asked, answer), turnId: asked.turnId, agent: asked.agent };
   });
 }
 
 const TRIES = 200;
 const PAUSE_MS = 5;
 
+export interface FromOutside {
+  readonly body: EventBody;
+  readonly turnId: string | undefined;
+  /** Whom it is about, if not the agent that drives the session. */
+  readonly agent?: string;
+}
+
 /** Appends one event without a lease, or none if `make` makes none; a live writer may get in between, so it is tried until it fits. */
 export async function appendFromOutside(
   store: SessionStore,
   sessionId: string,
   clock: Clock,
-  make: (summary: SessionSummary) => Promise<{ body: EventBody; turnId: string | undefined } | undefined>,
+  make: (summary: SessionSummary) => Promise<FromOutside | undefined>,
 ): Promise<void> {
   const id = newId("app", clock.now());
   for (let tries = 1; ; tries += 1) {
@@ -60,9 +67,9 @@ export async function appendFromOutside(
     if (summary === undefined) throw sessionNotFound(sessionId);
     const made = await make(summary);
     if (made === undefined) return;
-    const { body, turnId } = made;
+    const { body, turnId, agent = summary.agent } = made;
     const at = new Date(clock.now()).toISOString();
-    const events = [{ ...body, at, agent: summary.agent, ...(turnId !== undefined && { turnId }) }];
+    const events = [{ ...body, at, agent, ...(turnId !== undefined && { turnId }) }];
     try {
       await store.append({ sessionId, id, expectedHead: summary.head, events });
       return;

@@ -10,34 +10,35 @@ export interface DeskOptions {
   readonly attended: boolean;
 }
 
-export interface OwnedDesk extends AsyncDisposable {
-  readonly desk: SessionDesk;
+export interface Desks extends AsyncDisposable {
+  /** What is said and asked there is this agent's, whoever drives the session meanwhile. */
+  of(agent: string): SessionDesk;
 }
 
 /** Disposing ends what is asked there; it does so also where the log cannot be written. */
-export function openDesk({ recorder, store, attended }: DeskOptions): OwnedDesk {
+export function openDesks({ recorder, store, attended }: DeskOptions): Desks {
   const closing = new AbortController();
-  const gate = (): GateOptions => {
+  const gate = (by: string): GateOptions => {
     closing.signal.throwIfAborted();
-    return { recorder, store, turnId: undefined, attended, signal: closing.signal };
+    return { recorder, store, turnId: undefined, by, attended, signal: closing.signal };
   };
-  const desk: SessionDesk = {
+  const of = (agent: string): SessionDesk => ({
     attended,
     record: (...bodies) => {
       if (closing.signal.aborted) return;
       try {
-        recorder.record(bodies);
+        recorder.record(bodies, undefined, [], agent);
       } catch {
         // the log is broken, which the next turn tells
       }
     },
-    ask: async (question, options) => ask(gate(), question, options),
+    ask: async (question, options) => ask(gate(agent), question, options),
     putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
     getBlob: (hash) => store.getBlob(hash),
-    permit: async (request, options) => permit(gate(), request, options),
-  };
+    permit: async (request, options) => permit(gate(agent), request, options),
+  });
   return {
-    desk,
+    of,
     async [Symbol.asyncDispose]() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the session was let go"));

@@ -1,4 +1,4 @@
-/** The agent that drives a session, and how another one takes its place. */
+/** The agents that drive a session, one at a time: how another takes the place of one, and gives it back. */
 import {
   RookeryError,
   messageOf,
@@ -28,23 +28,35 @@ export interface Prepared {
   readonly connect: () => Promise<AgentConnection>;
   /** How long its agent is waited for. */
   readonly patience?: Parameters<typeof patienceOf>[0];
+  /** What else the agent is made from: a connection that was made from something else is not used again. */
+  readonly madeFrom?: string | undefined;
 }
 
 /** Finds what is wanted; a new session is empty but for its id. Rejects in words where something is missing. */
 export type Prepare = (state: SessionState, changes: Changes) => Promise<Prepared>;
 
+/** Of agents that were switched away from. Each may be a program that runs: past this the one that left first is ended. */
+const MOST_KEPT = 4;
+
+interface Held {
+  readonly connection: AgentConnection;
+  readonly prepared: Prepared;
+}
+
 export class Driver implements AsyncDisposable {
   readonly #prepare: Prepare;
-  #connection: AgentConnection | undefined;
+  #active: Held | undefined;
+  /** Those that wait to be switched back to, the one that left first in front. */
+  readonly #kept: Held[] = [];
   #patience: Patience;
   #missing: unknown;
-  #desk: SessionDesk | undefined;
+  #deskOf: ((agent: string) => SessionDesk) | undefined;
   #overlay: Overlay | undefined;
 
-  private constructor(prepare: Prepare, connection: AgentConnection, { patience }: Prepared) {
+  private constructor(prepare: Prepare, connection: AgentConnection, prepared: Prepared) {
     this.#prepare = prepare;
-    this.#connection = connection;
-    this.#patience = patienceOf(patience);
+    this.#active = { connection, prepared };
+    this.#patience = patienceOf(prepared.patience);
   }
 
   static async connect(prepare: Prepare, prepared: Prepared): Promise<Driver> {
@@ -56,10 +68,10 @@ export class Driver implements AsyncDisposable {
     return this.#patience;
   }
 
-  /** Whoever drives the session has this from here on, and whoever comes after. */
-  attach(desk: SessionDesk): void {
-    this.#desk = desk;
-    this.#connection?.attach?.(desk);
+  /** Whoever drives the session has a desk of its own from here on, and whoever comes after. */
+  attach(deskOf: (agent: string) => SessionDesk): void {
+    this.#deskOf = deskOf;
+    if (this.#active !== undefined) this.#seat(this.#active);
   }
 
   /** It belongs to the session: whoever comes after has it too. Throws `tool_conflict`, and changes nothing then. */
@@ -70,12 +82,12 @@ export class Driver implements AsyncDisposable {
 
   /** It was lost in a change that failed, and could not be had again. */
   get isLost(): boolean {
-    return this.#connection === undefined;
+    return this.#active === undefined;
   }
 
   /** Throws `agent_unavailable` where it is lost. */
   get connection(): AgentConnection {
-    if (this.#connection !== undefined) return this.#connection;
+    if (this.#active !== undefined) return this.#active.connection;
     throw new RookeryError(
       "agent_unavailable",
       `the agent could not be started again (${messageOf(this.#missing)}): open the session again`,
@@ -85,35 +97,64 @@ export class Driver implements AsyncDisposable {
 
   /** Resolves with what is to be recorded. Where it rejects, the session goes on as it was. */
   async change(state: SessionState, changes: Changes): Promise<Settings> {
-    const { settings, connect, patience } = await this.#prepare(state, changes);
-    if (!isSameAgent(state, settings)) {
-      const next = await this.#ready(connect);
-      await this.#drop();
-      this.#use(next);
-    } else if (settings.model !== state.model || settings.cwd !== state.cwd) {
-      await this.#drop(); // first: a program's own session is not to be open twice
-      try {
-        this.#use(await this.#ready(connect));
-      } catch (error) {
-        await this.#goBack(state);
-        throw error;
-      }
-    }
+    const prepared = await this.#prepare(state, changes);
+    const { settings, patience } = prepared;
+    if (!isSameAgent(state, settings)) await this.#switchTo(state, prepared);
+    else if (settings.model !== state.model || settings.cwd !== state.cwd) await this.#reopen(state, prepared);
     this.#patience = patienceOf(patience);
     return settings;
   }
 
+  /** The conversation is another: none of them is to go on with what it remembers of the old one. */
+  async forget(): Promise<void> {
+    const all = [...this.#kept, ...(this.#active === undefined ? [] : [this.#active])];
+    await Promise.all(all.map(async ({ connection }) => connection.forget?.()));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    await connection?.[Symbol.asyncDispose]();
+    const all = [...this.#kept.splice(0), ...(this.#active === undefined ? [] : [this.#active])];
+    this.#active = undefined;
+    const ends = await Promise.allSettled(all.map(({ connection }) => connection[Symbol.asyncDispose]()));
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  async #switchTo(state: SessionState, prepared: Prepared): Promise<void> {
+    const left = this.#active;
+    const back = await this.#return(state, prepared);
+    if (back === undefined) this.#use({ prepared, connection: await this.#ready(prepared) });
+    else this.#active = back;
+    if (left !== undefined) this.#kept.push(left);
+    const { agent } = prepared.settings;
+    const useless = this.#kept.filter(({ prepared: { settings } }) => settings.agent === agent); // other than it is now
+    await this.#end([...useless, ...this.#kept.filter((held) => !useless.includes(held)).slice(0, -MOST_KEPT)]);
+  }
+
+  /** The connection that this agent had before, if it is as it would be made now. */
+  async #return(state: SessionState, prepared: Prepared): Promise<Held | undefined> {
+    const held = this.#kept.find((kept) => isMadeAlike(kept.prepared, prepared));
+    if (held === undefined) return undefined;
+    this.#overlayOn(held.connection);
+    await held.connection.returned?.(state);
+    this.#kept.splice(this.#kept.indexOf(held), 1);
+    return { ...held, prepared };
+  }
+
+  async #reopen(state: SessionState, prepared: Prepared): Promise<void> {
+    await this.#dropActive(); // first: a program's own session is not to be open twice
+    try {
+      this.#use({ prepared, connection: await this.#ready(prepared) });
+    } catch (error) {
+      await this.#goBack(state);
+      throw error;
+    }
   }
 
   /** With the overlay, or not at all. */
-  async #ready(connect: Prepared["connect"]): Promise<AgentConnection> {
+  async #ready({ connect }: Prepared): Promise<AgentConnection> {
     const connection = await connect();
     try {
-      if (this.#overlay !== undefined) connection.tools?.setOverlay(this.#overlay);
+      this.#overlayOn(connection);
       return connection;
     } catch (error) {
       await Promise.allSettled([connection[Symbol.asyncDispose]()]);
@@ -121,20 +162,36 @@ export class Driver implements AsyncDisposable {
     }
   }
 
-  #use(connection: AgentConnection): void {
-    this.#connection = connection;
-    if (this.#desk !== undefined) connection.attach?.(this.#desk);
+  #overlayOn({ tools }: AgentConnection): void {
+    if (this.#overlay !== undefined) tools?.setOverlay(this.#overlay);
+  }
+
+  #use(held: Held): void {
+    this.#active = held;
+    this.#seat(held);
+  }
+
+  /** Once for each: one that comes back has its desk already. */
+  #seat({ connection, prepared }: Held): void {
+    if (this.#deskOf !== undefined) connection.attach?.(this.#deskOf(prepared.settings.agent));
+  }
+
+  async #dropActive(): Promise<void> {
+    const active = this.#active;
+    this.#active = undefined;
+    if (active !== undefined) await Promise.allSettled([active.connection[Symbol.asyncDispose]()]);
   }
 
   /** What cannot be ended now is found by its marker later, and is no reason to stay with it. */
-  async #drop(): Promise<void> {
-    await this[Symbol.asyncDispose]().catch(() => undefined);
+  async #end(useless: readonly Held[]): Promise<void> {
+    for (const held of useless) this.#kept.splice(this.#kept.indexOf(held), 1);
+    await Promise.allSettled(useless.map(({ connection }) => connection[Symbol.asyncDispose]()));
   }
 
   async #goBack(state: SessionState): Promise<void> {
     try {
-      const { connect } = await this.#prepare(state, {});
-      this.#use(await this.#ready(connect));
+      const prepared = await this.#prepare(state, {});
+      this.#use({ prepared, connection: await this.#ready(prepared) });
     } catch (error) {
       this.#missing = error;
     }
@@ -144,6 +201,11 @@ export class Driver implements AsyncDisposable {
 /** Does it know what was said before, and may it go on with a turn that was begun before? */
 export function isSameAgent(before: Settings, after: Settings): boolean {
   return before.agent === after.agent && before.backend === after.backend;
+}
+
+function isMadeAlike(one: Prepared, other: Prepared): boolean {
+  const [a, b] = [one.settings, other.settings];
+  return isSameAgent(a, b) && a.model === b.model && a.cwd === b.cwd && one.madeFrom === other.madeFrom;
 }
 
 /** What is recorded when a session goes on with other settings: nothing where they are the same. */

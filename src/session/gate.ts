@@ -17,6 +17,8 @@ export interface GateOptions {
   readonly store: SessionStore;
   /** Undefined between turns. */
   readonly turnId: string | undefined;
+  /** Who asks, where it may be another than the agent that drives. */
+  readonly by?: string | undefined;
   /** Is there anyone who can be asked? */
   readonly attended: boolean;
   readonly signal: AbortSignal;
@@ -64,14 +66,14 @@ export async function permit(
  * counts as cancelled. What was asked before its process died is not asked again: its answer is taken, or waited for.
  */
 export async function ask(gate: GateOptions, question: Question, options: AskOptions = {}): Promise<QuestionAnswer> {
-  const { recorder, turnId } = gate;
+  const { recorder, turnId, by } = gate;
   const left = recorder.takeLeft(turnId, question.message);
   if (left?.answer?.type === "question.answered") return answerOf(left.answer);
   const requestId = left?.requestId ?? recorder.nextRequestId();
   if (left === undefined) {
     const { message, from, schema, url } = question;
-    recorder.record([{ type: "question.asked", requestId, message, from, schema, url }], turnId);
-    if (!gate.attended) recorder.record([answeredByItself(requestId, "decline")], turnId);
+    recorder.record([{ type: "question.asked", requestId, message, from, schema, url }], turnId, [], by);
+    if (!gate.attended) recorder.record([answeredByItself(requestId, "decline")], turnId, [], by);
     await recorder.commit();
     if (!gate.attended) return { action: "decline" };
   }
@@ -83,13 +85,13 @@ async function waitFor(
   requestId: string,
   { signal, completed }: AskOptions,
 ): Promise<EventOf<"question.answered">> {
-  const { recorder, turnId } = gate;
+  const { recorder, turnId, by } = gate;
   const own = new AbortController();
   const asking = AbortSignal.any([either(gate.signal, signal), own.signal]);
   const answer = answerTo({ ...gate, signal: asking }, requestId);
   let over = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
-    recorder.record([answeredByItself(requestId, action)], turnId);
+    recorder.record([answeredByItself(requestId, action)], turnId, [], by);
     await recorder.commit();
   };
   void completed?.then(
@@ -120,19 +122,32 @@ function answerOf({ action, content }: EventOf<"question.answered">): QuestionAn
   return { action, content };
 }
 
-async function askPermission({ recorder, turnId }: GateOptions, request: PermissionRequest): Promise<string> {
+async function askPermission({ recorder, turnId, by }: GateOptions, request: PermissionRequest): Promise<string> {
   const requestId = recorder.nextRequestId();
-  const { toolId, tool, title, kind, input } = request;
-  recorder.record([{ type: "permission.requested", requestId, toolId, tool, title, kind, input }], turnId);
+  const { toolId, tool, title, kind, input, from } = request;
+  const asked = { type: "permission.requested" as const, requestId, toolId, tool, title, kind, input, from };
+  recorder.record([asked], turnId, [], by);
   await recorder.commit();
   return requestId;
 }
 
 /** The policy answers in a person's place, and the log says so. */
-async function resolve({ recorder, turnId }: GateOptions, requestId: string, how: PermissionDecision): Promise<void> {
+async function resolve(
+  { recorder, turnId, by }: GateOptions,
+  requestId: string,
+  how: PermissionDecision,
+): Promise<void> {
   const said = how.allowed ? {} : { message: how.message };
   const decision = how.allowed ? "allow" : how.outcome === "cancelled" ? "cancelled" : "deny";
-  recorder.record([{ type: "permission.resolved", requestId, decision, scope: "once", by: "policy", ...said }], turnId);
+  const resolved: EventBody = {
+    type: "permission.resolved",
+    requestId,
+    decision,
+    scope: "once",
+    by: "policy",
+    ...said,
+  };
+  recorder.record([resolved], turnId, [], by);
   await recorder.commit();
 }
 

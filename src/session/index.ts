@@ -7,4 +7,6 @@ export { forkStored } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { isDriven, keepLease, takeLease } from "./lease.ts";
 export * from "./open.ts";
-export { Session, type Turn } from "./session.ts";
+export type { ReplacedMessage } from "./conversation.ts";
+export type { Turn } from "./reading.ts";
+export { Session, type Deliver } from "./session.ts";

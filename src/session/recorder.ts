@@ -68,12 +68,12 @@ export class Recorder {
     return this.#state;
   }
 
-  /** Never waits; throws what broke the log, if it is broken. */
-  record(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
+  /** Never waits; throws what broke the log, if it is broken. `by` is whoever speaks, if it is not the agent that drives. */
+  record(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = [], by?: string): void {
     if (this.#failure !== undefined) throw this.#failure as Error;
     const at = this.#time();
     for (const body of bodies) {
-      const stamp = { at, agent: this.#agent, turnId };
+      const stamp = { at, agent: by ?? this.#agent, turnId };
       if (!mergeInto(this.#drafts.at(-1), body, stamp)) this.#drafts.push({ ...body, ...stamp });
       if (body.type === "agent.switched") this.#agent = body.to;
     }

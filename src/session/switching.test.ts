@@ -169,14 +169,11 @@ describe("changing a session that is open", () => {
     expect(s.session.state).toMatchObject({ agent: "reviewer", permissions: "read" });
   });
 
-  it("takes another policy in the middle of a turn, and nothing else", async () => {
+  it("takes another policy in the middle of a turn at once", async () => {
     await using s = await openScene([call("bash", { command: "true" }), call("bash", { command: "ls" }), say("two")]);
     for await (const event of s.session.prompt("first")) {
       if (event.type !== "permission.requested") continue;
       expect(event.requestId).toBe("r1"); // what comes after it is not asked for
-      await expect(s.session.change({ model: "anthropic/claude-y" })).rejects.toMatchObject({
-        code: "turn_in_progress",
-      });
       await s.session.change({ permissions: "all", agent: "anthropic" });
       await s.session.answer("r1", { decision: "allow" });
     }
@@ -225,7 +222,6 @@ describe("changing a session that is open", () => {
     await s.configure(REVIEWER);
     const changing = s.session.change({ agent: "reviewer" });
     expect(() => s.session.prompt("now")).toThrow(expect.objectContaining({ code: "turn_in_progress" }));
-    await expect(s.session.change({ model: "anthropic/claude-y" })).rejects.toMatchObject({ code: "turn_in_progress" });
     await s.session.queue("later");
     await s.session.idle();
     await changing;

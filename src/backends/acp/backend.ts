@@ -29,7 +29,7 @@ import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { broughtAs, offeredTool } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
-import { handoverText } from "../handover.ts";
+import { Memory } from "../memory.ts";
 import { forking, hasModes, startLive, type How, type Live } from "./live.ts";
 import { noiseEvents } from "./noise.ts";
 import { outcomeOfFailure } from "./outcome.ts";
@@ -106,7 +106,7 @@ const CAPABILITIES: Capabilities = {
 class AcpConnection implements AgentConnection {
   /** Its program has the turn, and died with it. */
   readonly resumesTurns = false;
-  readonly #context: BackendContext;
+  #context: BackendContext;
   readonly #options: AcpBackendOptions;
   readonly #equipment: Equipment;
   /** Was the agent that runs given our tools? */
@@ -117,8 +117,7 @@ class AcpConnection implements AgentConnection {
   readonly #closing = new AbortController();
   /** Its start is on record. */
   #introduced = false;
-  /** It was given what it is to know before anything else. */
-  #told = false;
+  readonly #memory: Memory;
   #nativeId: string | undefined;
   #turn: AcpTurn | undefined;
   #unsaid: EventBody[] = [];
@@ -129,6 +128,7 @@ class AcpConnection implements AgentConnection {
     this.#context = context;
     this.#options = options;
     this.#nativeId = context.nativeId;
+    this.#memory = new Memory(context.agent.name);
   }
 
   async start(launch = this.#launch(), given?: AbortSignal): Promise<Live> {
@@ -150,7 +150,7 @@ class AcpConnection implements AgentConnection {
     this.#live = live;
     this.#launched = launch;
     this.#introduced = false;
-    this.#told = false;
+    this.#memory.startOver();
     return live;
   }
 
@@ -180,6 +180,20 @@ class AcpConnection implements AgentConnection {
 
   attach(desk: SessionDesk): void {
     this.#equipment.attach(desk);
+  }
+
+  /** Its agent has not heard of what was said meanwhile: the next turn tells it, once. */
+  async returned(saved: Parameters<Equipment["restore"]>[0]): Promise<void> {
+    await this.#equipment.restore(saved);
+    this.#memory.miss();
+  }
+
+  /** Its agent may remember, so another session of its own is begun, and is told what there is now. */
+  async forget(): Promise<void> {
+    this.#context = { ...this.#context, nativeId: undefined, forkOf: undefined };
+    this.#nativeId = undefined;
+    const hadSome = this.#memory.forget() || this.#live?.how !== "new";
+    if (hadSome) await this.#drop(this.#live);
   }
 
   reported(tool: string): string | undefined {
@@ -227,7 +241,7 @@ class AcpConnection implements AgentConnection {
     const prompt = await this.#prompt(turn, live);
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
     if (turn.signal.aborted) return { status: "cancelled" }; // it was given nothing
-    this.#told = true;
+    this.#memory.give(turn);
     const running = new AcpTurn({
       turn,
       session: live.session,
@@ -286,13 +300,14 @@ class AcpConnection implements AgentConnection {
   /** What was said before is told where the agent does not know it; instructions are told once. */
   async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
     const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
-    if (this.#told) return blocks;
-    const knows = live.how !== "new";
-    if (live.lost !== undefined) this.#tellLoss(turn, live.lost);
-    const before = knows ? undefined : await handoverText(turn);
-    this.#cost = knows ? await costBefore(turn) : 0;
+    if (this.#memory.isWhole) return blocks;
+    const { how, before, knows } = await this.#memory.recall(turn, live.how);
+    if (!this.#memory.isTold) {
+      if (live.lost !== undefined) this.#tellLoss(turn, live.lost);
+      this.#cost = knows ? await costBefore(turn, this.#context.agent.name) : 0;
+    }
     const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
-    this.#introduce(turn, live, knows ? live.how : before === undefined ? "new" : "handed_over");
+    this.#introduce(turn, live, how);
     return [...told.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
   }
 
@@ -331,9 +346,10 @@ const COMMAND_LENGTH = 2_000;
 const MOST_UNSAID = 100;
 
 /** What the agent has counted for its own session, as far as the log has it. */
-async function costBefore(turn: TurnContext): Promise<number> {
+async function costBefore(turn: TurnContext, agent: string): Promise<number> {
   let cost = 0;
   for await (const event of turn.history()) {
+    if (event.agent !== agent) continue; // another of the same session
     if (event.type === "agent.connected" && (event.how === "new" || event.how === "handed_over")) cost = 0;
     if (event.type === "usage.reported") cost += event.costUsd ?? 0;
   }

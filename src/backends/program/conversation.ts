@@ -19,7 +19,7 @@ import type { AgentProcess } from "../../programs/index.ts";
 import { typed } from "../../programs/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
-import { handoverText } from "../handover.ts";
+import { Memory } from "../memory.ts";
 import { offeredTool, type ReportedCall } from "../offered.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { SessionLost, type LiveProgram, type Program } from "./live.ts";
@@ -78,8 +78,8 @@ class Conversation implements AgentConnection {
   #turn: RunningTurn | undefined;
   /** Its start is on record. */
   #introduced = false;
-  /** It was given what it is to know before anything else, and how it came to know what was said before. */
-  #told = false;
+  readonly #memory: Memory;
+  /** How its program came to know what was said before. */
   #how: EventOf<"agent.connected">["how"] = "new";
   #offered = false;
   /** The last start, over or not: one begins when the one before is over. */
@@ -93,6 +93,7 @@ class Conversation implements AgentConnection {
     this.#equipment = equipment;
     this.#servers = new GivenServers(equipment, context.mcpServers);
     this.#native = nativeOf(context);
+    this.#memory = new Memory(context.agent.name);
   }
 
   /** What is missing is told when the session is opened, and not by its first turn. */
@@ -124,6 +125,19 @@ class Conversation implements AgentConnection {
 
   attach(desk: SessionDesk): void {
     this.#equipment.attach(desk);
+  }
+
+  /** Its program has not heard of what was said meanwhile: the next turn tells it, once. */
+  async returned(saved: Parameters<Equipment["restore"]>[0]): Promise<void> {
+    await this.#equipment.restore(saved);
+    this.#memory.miss();
+  }
+
+  /** Its program may remember, so another is begun, and is told what there is now. */
+  async forget(): Promise<void> {
+    this.#native = undefined;
+    const hadSome = this.#memory.forget() || this.#live?.how !== "new";
+    if (hadSome) await this.#drop(this.#live);
   }
 
   /** The id that the program gave to its call of a tool that it has from us. */
@@ -176,7 +190,7 @@ class Conversation implements AgentConnection {
     });
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
     if (turn.signal.aborted) return { status: "cancelled" }; // it was given nothing
-    this.#told = true;
+    this.#memory.give(turn);
     this.#turn = running;
     const over = new AbortController();
     const hung = this.#hung(turn.signal, over.signal, live);
@@ -242,7 +256,7 @@ class Conversation implements AgentConnection {
     this.#live = live;
     this.#process = live.process;
     this.#introduced = false;
-    this.#told = false;
+    this.#memory.startOver();
     return live;
   }
 
@@ -255,20 +269,20 @@ class Conversation implements AgentConnection {
   /** What was said before is told where the program does not know it; instructions are told once. */
   async #prompt(turn: TurnContext, live: LiveProgram): Promise<PromptPart[]> {
     const parts = await promptParts(turn);
-    if (this.#told) return parts;
-    const knows = live.how !== "new";
-    const before = knows ? undefined : await handoverText(turn);
+    if (this.#memory.isWhole) return parts;
+    const { how, before, knows } = await this.#memory.recall(turn, live.how);
     if (live.process !== undefined && !this.#introduced) this.#started(turn, live.process, live.command ?? []);
     this.#introduced = true;
     const { nativeId, version } = live;
-    this.#how = before === undefined ? live.how : "handed_over";
+    this.#how = how;
+    const called = nativeId ?? (this.#native?.as === "resume" ? this.#native.id : undefined);
     turn.log.record({
       type: "agent.connected",
-      how: this.#how,
-      ...(nativeId !== undefined && { nativeId }),
+      how,
+      ...(called !== undefined && { nativeId: called }),
       ...(version !== undefined && { version }),
     });
-    if (nativeId !== undefined) this.#native = { id: nativeId, as: "resume" };
+    if (called !== undefined) this.#native = { id: called, as: "resume" };
     const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
     return [...told.map(text), ...parts];
   }

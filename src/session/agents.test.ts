@@ -1,0 +1,263 @@
+import { describe, expect, it, vi } from "vitest";
+import { NO_CAPABILITIES, type SessionDesk, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";
+import type { Changes, Prepared } from "./driver.ts";
+import { createSession } from "./open.ts";
+import { DONE, stopped } from "./test-played.ts";
+import { openScene } from "./test-scene.ts";
+
+/** A session of agents that are opened and closed under the test's eyes. */
+async function openTroupe(
+  play: (agent: string, turn: TurnContext) => Promise<TurnOutcome> = () => Promise.resolve(DONE),
+) {
+  const owned = new DisposeStack();
+  const store = owned.use(openMemoryStore());
+  const seen: string[] = [];
+  const desks = new Map<string, SessionDesk>();
+  const missing = new Set<string>();
+  const connect = (agent: string) => () => {
+    if (missing.has(agent)) return Promise.reject(new Error(`${agent} is not to be had`));
+    seen.push(`open ${agent}`);
+    return Promise.resolve({
+      resumesTurns: false,
+      capabilities: NO_CAPABILITIES,
+      runTurn: (turn: TurnContext) => play(agent, turn),
+      attach: (desk: SessionDesk) => void desks.set(agent, desk),
+      returned: () => Promise.resolve(void seen.push(`back ${agent}`)),
+      forget: () => Promise.resolve(void seen.push(`forget ${agent}`)),
+      [Symbol.asyncDispose]: () => Promise.resolve(void seen.push(`close ${agent}`)),
+    });
+  };
+  const prepare = (state: { agent: string; model: string | undefined }, changes: Changes): Promise<Prepared> => {
+    const { agent = state.agent || "a", model = agent === state.agent ? state.model : undefined } = changes;
+    const settings = { agent, backend: "api", model, cwd: "/", permissions: "ask" as const };
+    return Promise.resolve({ settings, connect: connect(agent) });
+  };
+  const opening = { store, clock: systemClock, owner: "1.1.troupe", attended: true };
+  const session = owned.use(await createSession(opening, {}, prepare));
+  return {
+    store,
+    session,
+    seen,
+    desks,
+    missing,
+    events: async () => (await store.read({ sessionId: session.id })).events,
+    lines: async () => transcript((await store.read({ sessionId: session.id })).events).slice(1),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** A turn that lasts until the test lets it end. */
+function lasting() {
+  const end = deferred<TurnOutcome>();
+  const cancelled = (turn: TurnContext) => stopped(turn).then((): TurnOutcome => ({ status: "cancelled" }));
+  return {
+    end: () => end.resolve(DONE),
+    play: (_: string, turn: TurnContext) => Promise.race([end.promise, cancelled(turn)]),
+  };
+}
+
+describe("agents that were switched away from", () => {
+  it("are kept, and used again without being opened again", async () => {
+    await using t = await openTroupe();
+    await t.session.change({ agent: "b" });
+    await t.session.change({ agent: "a" });
+    await t.session.change({ agent: "b" });
+    expect(t.seen).toEqual(["open a", "open b", "back a", "back b"]);
+    await t.session[Symbol.asyncDispose]();
+    expect(t.seen.slice(4).sort()).toEqual(["close a", "close b"]);
+  });
+
+  it("are no more than four, and the one that left first is ended", async () => {
+    await using t = await openTroupe();
+    for (const agent of ["b", "c", "d", "e"]) await t.session.change({ agent });
+    expect(t.seen.filter((line) => line.startsWith("close"))).toEqual([]);
+    await t.session.change({ agent: "f" });
+    expect(t.seen.filter((line) => line.startsWith("close"))).toEqual(["close a"]);
+    await t.session.change({ agent: "b" }); // which makes room for f
+    await t.session.change({ agent: "a" });
+    expect(t.seen.filter((line) => line.startsWith("close"))).toEqual(["close a", "close c"]);
+  });
+
+  it("are opened anew with another model, and the old connection is ended", async () => {
+    await using t = await openTroupe();
+    await t.session.change({ agent: "b" });
+    await t.session.change({ agent: "a", model: "m" });
+    expect(t.seen).toEqual(["open a", "open b", "open a", "close a"]);
+  });
+
+  it("stay where they are when the other cannot be had", async () => {
+    await using t = await openTroupe();
+    t.missing.add("b");
+    await expect(t.session.change({ agent: "b" })).rejects.toThrow("b is not to be had");
+    expect(await t.session.prompt("go").outcome).toEqual(DONE);
+    expect(t.seen).toEqual(["open a"]);
+  });
+
+  it("still ask and speak under their own name, and are answered through the same doors", async () => {
+    const turn = lasting();
+    await using t = await openTroupe(turn.play);
+    await t.session.change({ agent: "b" });
+    const running = t.session.prompt("go");
+    t.desks.get("a")!.record({ type: "usage.reported", inputTokens: 3, outputTokens: 1, costUsd: 0 });
+    const answer = t.desks.get("a")!.ask({ message: "Log in", from: "github" });
+    await vi.waitFor(() => expect(t.session.state.requests).toHaveLength(1));
+    await t.session.answer("r1", { action: "accept" });
+    expect(await answer).toMatchObject({ action: "accept" });
+    expect(t.session.state.turn?.usage.inputTokens).toBe(0); // the turn is b's
+    turn.end();
+    await running.outcome;
+    expect(await t.lines()).toEqual([
+      "switched to b",
+      "opened b",
+      "started go",
+      "asks r1 Log in",
+      "answered r1 accept",
+      "ended done",
+    ]);
+    const asked = (await t.events()).filter(({ type }) => /question|usage/.test(type));
+    expect(asked.map(({ agent }) => agent)).toEqual(["a", "a", "a"]);
+    expect(t.session.state).toMatchObject({ agent: "b", usageByAgent: { a: { inputTokens: 3 } } });
+  });
+});
+
+describe("a switch that is asked for during a turn", () => {
+  it("happens at its end, and before an input that waits", async () => {
+    const turn = lasting();
+    await using t = await openTroupe(turn.play);
+    const running = t.session.prompt("first");
+    await t.session.queue("second");
+    const switching = t.session.change({ agent: "b" });
+    turn.end();
+    await running.outcome;
+    await switching;
+    await t.session.idle();
+    expect(await t.lines()).toEqual([
+      "started first",
+      "queued second",
+      "ended done",
+      "switched to b",
+      "opened b",
+      "started second",
+      "ended done",
+    ]);
+  });
+
+  it("happens also where the turn is cancelled", async () => {
+    await using t = await openTroupe(lasting().play);
+    t.session.prompt("first");
+    const switching = t.session.change({ agent: "b" });
+    await t.session.cancel();
+    await switching;
+    expect(await t.lines()).toEqual(["started first", "ended cancelled", "switched to b", "opened b"]);
+  });
+
+  it("gives way to a later one, and says so", async () => {
+    const turn = lasting();
+    await using t = await openTroupe(turn.play);
+    t.session.prompt("first");
+    const given = t.session.change({ agent: "b" });
+    const later = t.session.change({ agent: "c" });
+    await expect(given).rejects.toMatchObject({ code: "interrupted" });
+    turn.end();
+    await later;
+    expect(t.seen).toEqual(["open a", "open c"]);
+  });
+
+  it("is taken back by wanting the agent that drives", async () => {
+    const turn = lasting();
+    await using t = await openTroupe(turn.play);
+    const running = t.session.prompt("first");
+    const given = t.session.change({ agent: "b" });
+    await t.session.change({ agent: "a" });
+    await expect(given).rejects.toMatchObject({ code: "interrupted" });
+    turn.end();
+    await running.outcome;
+    await t.session.idle();
+    expect(await t.lines()).toEqual(["started first", "ended done"]);
+  });
+
+  it("rejects in words where it cannot be had, and the session goes on as it was", async () => {
+    const turn = lasting();
+    await using t = await openTroupe(turn.play);
+    t.missing.add("b");
+    t.session.prompt("first");
+    await t.session.queue("second");
+    const switching = t.session.change({ agent: "b" });
+    turn.end();
+    await expect(switching).rejects.toThrow("b is not to be had");
+    await t.session.idle();
+    expect(await t.lines()).toEqual(["started first", "queued second", "ended done", "started second", "ended done"]);
+  });
+
+  it.each(["close", "leave"] as const)("is settled when the session is let go of (%s)", async (how) => {
+    await using t = await openTroupe(lasting().play);
+    t.session.prompt("first");
+    const switching = t.session.change({ agent: "b" });
+    const settled = expect(switching).rejects.toMatchObject({ code: "session_closed" });
+    await t.session[how]();
+    await settled;
+    expect(t.seen).toEqual(["open a", "close a"]);
+  });
+});
+
+describe("with the built-in agent and programs", () => {
+  const REVIEWER = `[agents.reviewer]\nbackend = "api"\nmodel = "anthropic/claude-reviewer"\n`;
+
+  it("has one conversation for all, and each its own model, which it has again when it is back", async () => {
+    await using s = await openScene([call("bash", { command: "true" }), say("one"), say("two"), say("three")], {
+      permissions: "all",
+      model: "anthropic/claude-x",
+    });
+    await s.configure(REVIEWER);
+    const first = s.session.prompt("first");
+    const switching = s.session.change({ agent: "reviewer" });
+    await first.outcome;
+    await switching;
+    await s.session.prompt("second").outcome;
+    await s.session.change({ agent: "anthropic" });
+    await s.session.prompt("third").outcome;
+    expect(s.model.requests.map(({ model }) => model)).toEqual(["claude-x", "claude-x", "claude-reviewer", "claude-x"]);
+    expect(
+      s.model.requests
+        .at(-1)!
+        .messages.filter(({ text }) => text !== "")
+        .map(({ text }) => text),
+    ).toEqual(["first", "one", "second", "two", "third"]);
+    expect(s.model.problems).toEqual([]);
+  });
+
+  it("tells a program that is back what was said meanwhile, once, in the session that it had", async () => {
+    await using s = await openScene([say("from the other"), say("and again")]);
+    const record = `${s.home}/record`;
+    const { command } = await writeAcpAgent(s.home, {
+      record,
+      prompts: [[{ say: ["one"] }], [{ say: ["two"] }], [{ say: ["three"] }]],
+    });
+    await s.configure(`[agents.program]\nbackend = "acp"\ncommand = ${JSON.stringify(command)}`);
+    await s.session.change({ agent: "program" });
+    await s.session.prompt("first").outcome;
+    const { nativeId } = s.session.state;
+    await s.session.change({ agent: "anthropic" });
+    await s.session.prompt("between").outcome;
+    await s.session.change({ agent: "program" });
+    await s.session.prompt("second").outcome;
+    await s.session.prompt("third").outcome;
+    expect(s.session.state.nativeId).toBe(nativeId);
+    const told = (await readAcpRecord(record)).flatMap((entry) => {
+      const text = JSON.stringify(entry);
+      return text.includes('"session/prompt"') ? [text] : [];
+    });
+    expect(told.map((text) => [/from the other/, /User: first/].map((words) => words.test(text)))).toEqual([
+      [false, false],
+      [true, false],
+      [false, false],
+    ]);
+    const events = await s.events(s.session.id);
+    const connected = events.filter((event) => event.type === "agent.connected");
+    expect(connected.map(({ how }) => how)).toEqual(["new", "resumed"]);
+    expect(events.filter(({ type }) => type === "process.started")).toHaveLength(1);
+  });
+});

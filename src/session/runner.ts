@@ -1,0 +1,146 @@
+/** What runs in a session: one turn at a time, what was asked for between two of them, and then the inputs that wait. */
+import { RookeryError, newId, type InputPart, type RunningTurn, type TurnOutcome } from "../domain/index.ts";
+import { Interlude } from "./interlude.ts";
+import { readTurn, type Turn } from "./reading.ts";
+import type { SessionParts } from "./session.ts";
+import { driveTurn } from "./turn.ts";
+import { watchLog, type Watch } from "./watch.ts";
+
+interface Starting {
+  readonly turnId?: string;
+  /** Of an input that waited. */
+  readonly inputId?: string;
+  readonly signal?: AbortSignal;
+}
+
+interface Running {
+  readonly controller: AbortController;
+  readonly turn: Turn;
+}
+
+export class Runner implements Disposable {
+  readonly interlude: Interlude;
+  readonly #parts: SessionParts;
+  readonly #watch: Watch;
+  #running: Running | undefined;
+  #shownThrough: number;
+  #isOver = false;
+  #isBroken = false;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.#shownThrough = parts.shownThrough;
+    this.interlude = new Interlude({
+      isBusy: () => this.#running !== undefined || this.#isOver,
+      onOver: () => this.#goOn(),
+    });
+    parts.recorder.onForeign = () => this.#noticeOthers();
+    parts.recorder.onBroken = (failure) => {
+      this.#isBroken = true;
+      this.abort(failure);
+    };
+    this.#watch = watchLog({ ...parts, everyMs: parts.lookMs });
+  }
+
+  /** The turn that runs, if one does. */
+  get turn(): Turn | undefined {
+    return this.#running?.turn;
+  }
+
+  /** Nothing is begun from here on; what was asked for and has not begun is told so. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    const what = `session ${this.#parts.recorder.state.id} was let go of before that could be done`;
+    this.interlude.end(new RookeryError("session_closed", what));
+  }
+
+  /** Goes on with a turn that a killed process left. */
+  resume(left: RunningTurn): Turn {
+    return this.#run(left.id, () => this.#noticeResumption(left));
+  }
+
+  start(
+    input: readonly InputPart[],
+    { inputId, signal, turnId = newId("trn", this.#parts.clock.now()) }: Starting = {},
+  ): Turn {
+    const queued = inputId !== undefined && { inputId };
+    const begin = () => this.#parts.recorder.record([{ type: "turn.started", input: [...input], ...queued }], turnId);
+    return this.#run(turnId, begin, signal);
+  }
+
+  /** What was to steer a turn that has ended goes first: it was wanted sooner than what was to follow. */
+  startQueued(): void {
+    const { driver, recorder } = this.#parts;
+    const { queue, turn, closed } = recorder.state;
+    const next = queue.find(({ deliver }) => deliver === "steer") ?? queue[0];
+    const busy = this.#running !== undefined || turn !== undefined || this.interlude.isOn;
+    if (next === undefined || busy || this.#isOver || this.#isBroken || closed || driver.isLost) return;
+    this.start(next.input, { inputId: next.inputId });
+  }
+
+  abort(reason: unknown): void {
+    this.#running?.controller.abort(reason);
+  }
+
+  /** Resolves when no turn runs, nothing is done between turns, and no input waits. */
+  async idle(): Promise<void> {
+    for (;;) {
+      if (this.interlude.isOn) await this.interlude.over();
+      else if (this.#running !== undefined) await this.#running.turn.outcome;
+      else return;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#watch[Symbol.dispose]();
+  }
+
+  #run(turnId: string, begin: () => void, signal?: AbortSignal): Turn {
+    const { store, recorder, attended, clock, lookMs } = this.#parts;
+    const { connection, patience } = this.#parts.driver;
+    const controller = new AbortController();
+    const cancel = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    this.#watch.hold(true);
+    const drive = async (): Promise<TurnOutcome> => {
+      begin();
+      const how = { attended, clock, patience, lookMs, signal: controller.signal };
+      return driveTurn({ turnId, recorder, store, connection, ...how });
+    };
+    const outcome = drive().finally(() => {
+      signal?.removeEventListener("abort", cancel);
+      this.#watch.hold(false);
+      this.#running = undefined;
+      this.#shownThrough = recorder.state.head;
+      this.#goOn();
+    });
+    const turn = readTurn({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
+    this.#running = { controller, turn };
+    return turn;
+  }
+
+  /** Something has ended: what waited for that begins. */
+  #goOn(): void {
+    this.interlude.begin();
+    this.startQueued();
+  }
+
+  /** Another process may close the session, or have an input for it. */
+  #noticeOthers(): void {
+    if (this.#parts.recorder.state.closed) this.abort(new RookeryError("session_closed", "closed elsewhere"));
+    else this.startQueued();
+  }
+
+  #noticeResumption({ id, parkedUntil }: RunningTurn): void {
+    const message =
+      parkedUntil === undefined
+        ? "the process that ran this turn ended; the turn goes on from what is recorded"
+        : `the process that waited with this turn ended; this one waits on, until ${parkedUntil}`;
+    this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], id);
+  }
+}
