@@ -13,11 +13,11 @@ import { prepareStep } from "./step-effect.ts";
 import { runTool } from "./tool-effect.ts";
 
 export async function interpretTurn(
-  agent: Omit<Acting, "artifact">,
+  agent: Omit<Acting, "artifact" | "lifted">,
   given: TurnContext,
 ): Promise<TurnOutcome | LimitReached> {
   const artifact = agent.tools.artifact(); // for the whole turn: what the model was told of is what it can call
-  const acting = { ...agent, artifact };
+  const acting = { ...agent, artifact, lifted: new Set<string>() };
   const broken = new AbortController();
   const turn = { ...given, signal: AbortSignal.any([given.signal, broken.signal]) };
   const { messages, counted } = await readConversation(

@@ -1,5 +1,5 @@
 /** The built-in agent of one session: a model, its tools and its instructions. */
-import type { AgentConnection, Capabilities } from "../domain/index.ts";
+import type { AgentConnection, Budget, Capabilities } from "../domain/index.ts";
 import type { Model } from "../providers/index.ts";
 import type { AgentTools, Artifact } from "../tools/index.ts";
 import { interpretTurn } from "./interpreter.ts";
@@ -16,6 +16,10 @@ export interface BuiltIn {
   /** Put in the environment of every child. */
   readonly marker: string;
   readonly retry?: RetryLimits | undefined;
+  /** What people call it. */
+  readonly name?: string | undefined;
+  /** What it may use in this session. */
+  readonly budget?: Budget | undefined;
   /** How long a call may take of a tool that says nothing about it. */
   readonly toolTimeoutMs?: number | undefined;
 }
@@ -24,6 +28,8 @@ export interface BuiltIn {
 export interface Acting extends BuiltIn {
   readonly retry: RetryLimits;
   readonly artifact: Artifact;
+  /** Budgets that do not hold for the rest of this turn, by `raisedKey`. */
+  readonly lifted: Set<string>;
   /** Called for whatever comes from the model. */
   readonly heard: () => void;
 }
@@ -57,10 +63,11 @@ export function openBuiltIn(agent: BuiltIn): AgentConnection {
   };
 }
 
-export function systemPrompt(cwd: string, prompts: readonly string[]): string {
+export function systemPrompt(cwd: string, prompts: readonly string[], folders: readonly string[] = []): string {
+  const beside = folders.length === 0 ? "" : `, but for ${folders.join(", ")}`;
   const own = [
     "You are a coding agent. You work in one folder and change it with the tools you are given.",
-    `The working folder is ${cwd}. Paths are relative to it; nothing outside it can be read or written with the file tools.`,
+    `The working folder is ${cwd}. Paths are relative to it; the file tools reach nothing outside it${beside}.`,
     "Read a file before you change it. After a change, run what proves it. Say briefly what you did and what you saw.",
     "If a tool is refused, do not try to get the same effect in another way: say what you need and why.",
   ].join("\n");

@@ -1,6 +1,7 @@
 /** Before each step: what was said to the agent meanwhile, and whether it may go on. */
 import { z } from "zod";
-import { InputPart, type EffectKey, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import { InputPart, type EffectKey, type QueuedInput, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import { keepBudgets } from "./budget-effect.ts";
 import type { TurnEffect } from "./machine.ts";
 import type { Acting } from "./open.ts";
 
@@ -16,7 +17,7 @@ const Inputs = z.lazy(() => z.array(z.array(InputPart)));
 export async function prepareStep(
   agent: Acting,
   turn: TurnContext,
-  { step }: Extract<TurnEffect, { type: "prepare_step" }>,
+  { step, final }: Extract<TurnEffect, { type: "prepare_step" }>,
 ): Promise<StepPrepared> {
   const its = (kind: EffectKey["kind"], id: string) => ({
     sessionId: agent.sessionId,
@@ -28,7 +29,17 @@ export async function prepareStep(
   const key = its("input", "steer");
   const waiting = turn.steering?.() ?? [];
   const asked = ["reply", "summary"].some((id) => turn.effects.isFinished(its("model", id)));
-  if (!turn.effects.isFinished(key) && (asked || waiting.length === 0)) return { inputs: [] };
+  const isHeard = turn.effects.isFinished(key) || (!asked && waiting.length > 0);
+  const inputs = isHeard ? await hear(turn, key, waiting) : [];
+  if (final && inputs.length === 0) return { inputs };
+  return { inputs, stop: await keepBudgets(agent, turn, { step, isBegun: asked }) };
+}
+
+async function hear(
+  turn: TurnContext,
+  key: EffectKey,
+  waiting: readonly QueuedInput[],
+): Promise<StepPrepared["inputs"]> {
   const { value } = await turn.effects.run<readonly (readonly InputPart[])[]>({
     key,
     repeatable: true,
@@ -43,5 +54,5 @@ export async function prepareStep(
       throw new Error("what was said may always be heard again");
     },
   });
-  return { inputs: value };
+  return value;
 }

@@ -1,10 +1,11 @@
 /** The port of backends: a way to drive an agent, one turn at a time. */
+import type { Amounts, Budget, SessionBudgets } from "./budget.ts";
 import type { BegunChildren, Children, SubagentLimits } from "./children.ts";
 import type { EffectHost } from "./effects.ts";
 import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 import type { McpServerSpec } from "./mcp.ts";
 import type { SessionTools } from "./session-tools.ts";
-import type { QueuedInput, SessionState, Usage } from "./state.ts";
+import type { QueuedInput, SessionState } from "./state.ts";
 
 export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
 export type BackendKind = (typeof BACKEND_KINDS)[number];
@@ -22,6 +23,8 @@ export interface AgentSpec {
   readonly mode?: string | undefined;
   /** Of the built-in agent; false: it has none. The usual ones where they are left out. */
   readonly subagents?: SubagentLimits | false | undefined;
+  /** Of the built-in agent, in one session. */
+  readonly budget?: Budget | undefined;
 }
 
 export interface Backend {
@@ -158,8 +161,8 @@ export interface TurnContext {
   readonly subagents?: (() => BegunChildren) | undefined;
   /** The turn has not come to a stop while this goes on, however silent it is: it is watched elsewhere. */
   away?<T>(work: Promise<T>): Promise<T>;
-  /** What was spent before this turn was run, or run again. */
-  readonly spent?: Spent | undefined;
+  /** What was spent so far, as far as it is committed, and what may be. */
+  readonly spent?: (() => Spent) | undefined;
   /** The session before and within this turn, oldest first, as far as it is committed. */
   history(): AsyncIterable<SessionEvent>;
   /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when a signal fires. */
@@ -173,11 +176,10 @@ export interface TurnContext {
 }
 
 export interface Spent {
-  readonly session: Usage;
+  readonly session: Amounts;
   /** By the agent that runs the turn, in this session. */
-  readonly agent: Usage;
-  /** ISO 8601. */
-  readonly turnStartedAt: string;
+  readonly agent: Amounts;
+  readonly budgets: SessionBudgets;
 }
 
 /** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */

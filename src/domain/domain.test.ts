@@ -79,8 +79,8 @@ describe("the schema", () => {
     expect(SessionEvent.safeParse({ ...event, seq: 0 }).success).toBe(false);
   });
 
-  it("has every event of the plan, how a program took the session, what was chosen or saved of tools, and limits", () => {
-    expect(Object.keys(eventBodies())).toHaveLength(33);
+  it("has every event of the plan, how a program took the session, what was chosen or saved of tools, limits, steering and budgets", () => {
+    expect(Object.keys(eventBodies())).toHaveLength(37);
   });
 });
 

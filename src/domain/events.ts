@@ -3,6 +3,7 @@
  * They are built when they are first used: most runs of the command parse none, and should not wait for them.
  */
 import { z } from "zod";
+import { Budget, BUDGET_HOLDERS, BUDGET_UNITS } from "./budget.ts";
 import { MCP_STATUSES } from "./mcp.ts";
 
 export const ToolKind = z.enum([
@@ -223,6 +224,26 @@ export const eventBodies = once(() => ({
   "output.text": z.strictObject({ text: z.string(), from: z.string().optional() }),
   "agent.raw": z.strictObject({ data: z.unknown() }),
   "context.compacted": z.strictObject({ summary: z.string(), throughSeq: z.int().nonnegative() }),
+  /** What the session may use, or the task that it is of, from its beginning on; `elsewhere`: what the task has used beside it. */
+  "budget.set": z.strictObject({
+    of: z.enum(["session", "task"]),
+    budget: Budget,
+    elsewhere: z
+      .strictObject({
+        tokens: tokens().optional(),
+        /** Left out where nobody knows. */
+        usd: z.number().nonnegative().optional(),
+        steps: tokens().optional(),
+        seconds: z.number().optional(),
+      })
+      .optional(),
+  }),
+  /** A person allowed more for the rest of the session: up to there, or without end. */
+  "budget.raised": z.strictObject({
+    of: z.enum(BUDGET_HOLDERS),
+    unit: z.enum(BUDGET_UNITS),
+    to: z.number().positive().nullable(),
+  }),
   "subagent.started": z.strictObject({
     childSessionId: z.string(),
     title: z.string(),

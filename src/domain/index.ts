@@ -1,5 +1,6 @@
 /** The vocabulary of Rookery, without any I/O. */
 export * from "./backend.ts";
+export * from "./budget.ts";
 export * from "./children.ts";
 export * from "./effects.ts";
 export * from "./errors.ts";
@@ -12,3 +13,4 @@ export * from "./store.ts";
 export * from "./summary.ts";
 export * from "./task/index.ts";
 export * from "./tools.ts";
+export * from "./work.ts";

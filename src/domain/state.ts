@@ -1,5 +1,7 @@
 /** What a session is now: a fold over its events, and nothing else may change it. */
+import { budgetsAfter, NO_BUDGETS, raisedKey, type SessionBudgets } from "./budget.ts";
 import type { EventOf, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
+import { NO_WORK, workAfter, type WorkState } from "./work.ts";
 
 /** `copying`: it is being made from another, or whoever made it died. `parked`: its turn waits for a time. */
 export type SessionStatus = "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
@@ -51,6 +53,8 @@ export interface SessionState {
   readonly usageOfSubagents: Usage;
   /** The same by the names of the agents. */
   readonly usageByAgent: Readonly<Record<string, Usage>>;
+  readonly budgets: SessionBudgets;
+  readonly work: WorkState;
 }
 
 export interface RunningTurn {
@@ -151,6 +155,8 @@ export function emptyState(id: string): SessionState {
     usage: NO_USAGE,
     usageOfSubagents: NO_USAGE,
     usageByAgent: {},
+    budgets: NO_BUDGETS,
+    work: NO_WORK,
   };
 }
 
@@ -167,6 +173,13 @@ export function applyAll(state: SessionState, events: readonly SessionEvent[]): 
 }
 
 export function apply(before: SessionState, event: SessionEvent): SessionState {
+  const after = changed(before, event);
+  const works = statusOf(after) === "running";
+  const work = workAfter(before.work, event, { works, lastAt: before.updatedAt });
+  return work === before.work ? after : { ...after, work };
+}
+
+function changed(before: SessionState, event: SessionEvent): SessionState {
   const state = { ...before, head: event.seq, updatedAt: event.at };
   switch (event.type) {
     case "session.opened":
@@ -248,9 +261,16 @@ export function apply(before: SessionState, event: SessionEvent): SessionState {
       const usageByAgent = { ...state.usageByAgent, [event.agent]: ofAgent };
       const isOfChild = event.childSessionId !== undefined;
       const usageOfSubagents = isOfChild ? addUsage(state.usageOfSubagents, event) : state.usageOfSubagents;
-      return inTurn({ ...state, usage, usageByAgent, usageOfSubagents }, (turn) => ({
-        usage: addUsage(turn.usage, event),
-      }));
+      return inTurn(
+        { ...state, usage, usageByAgent, usageOfSubagents },
+        (turn) => (turn.id === event.turnId ? { usage: addUsage(turn.usage, event) } : {}), // else of another agent beside it
+      );
+    }
+    case "budget.set":
+      return { ...state, budgets: budgetsAfter(state.budgets, event) };
+    case "budget.raised": {
+      const raised = { ...state.budgets.raised, [raisedKey(event.of, event.unit, event.agent)]: event.to };
+      return { ...state, budgets: { ...state.budgets, raised } };
     }
     case "subagent.started": {
       const { childSessionId, turnId } = event;

@@ -2,14 +2,19 @@
 import {
   NO_USAGE,
   RookeryError,
+  workOf,
+  type Amounts,
   type EventBody,
   type SessionEvent,
   type SessionState,
   type SessionStore,
   type Spent,
   type TurnContext,
+  type Usage,
+  type Work,
 } from "../domain/index.ts";
 import { journalHost } from "../effects/index.ts";
+import type { Clock } from "../stdx/index.ts";
 import { ask, permit, type GateOptions } from "./gate.ts";
 import { pagesOf } from "./pages.ts";
 import type { Recorder } from "./recorder.ts";
@@ -20,6 +25,7 @@ export interface ContextOptions {
   readonly recorder: Recorder;
   readonly store: SessionStore;
   readonly attended: boolean;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Sees all that is recorded. */
   readonly watchdog: Watchdog;
@@ -31,7 +37,7 @@ export interface OwnedContext extends TurnContext {
 }
 
 export function contextOf(
-  { recorder, store, turnId, attended, signal, watchdog }: ContextOptions,
+  { recorder, store, turnId, attended, clock, signal, watchdog }: ContextOptions,
   journal: Awaited<ReturnType<SessionStore["journal"]>>,
 ): OwnedContext {
   let over = false;
@@ -64,7 +70,7 @@ export function contextOf(
       },
     },
     steering: () => recorder.state.queue.filter(({ deliver }) => deliver === "steer"),
-    spent: spentBefore(recorder.state),
+    spent: () => spentSoFar(recorder.state, clock.now()),
     subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
     away: (work) => watchdog.whileAsking(work),
     effects: journalHost(journal, async (bodies, writes) => {
@@ -82,9 +88,17 @@ export function contextOf(
   };
 }
 
-function spentBefore({ usage, usageByAgent, agent, turn, updatedAt }: SessionState): Spent {
+function spentSoFar({ usage, usageByAgent, agent, work, budgets }: SessionState, now: number): Spent {
   const ofAgent = Object.hasOwn(usageByAgent, agent) ? usageByAgent[agent] : undefined;
-  return { session: usage, agent: ofAgent ?? NO_USAGE, turnStartedAt: turn?.startedAt ?? updatedAt };
+  return {
+    session: amountsOf(usage, workOf(work, now)),
+    agent: amountsOf(ofAgent ?? NO_USAGE, workOf(work, now, agent)),
+    budgets,
+  };
+}
+
+function amountsOf({ inputTokens, outputTokens, costUsd }: Usage, { steps, ranMs }: Work): Amounts {
+  return { tokens: inputTokens + outputTokens, usd: costUsd, steps, seconds: ranMs / 1000 };
 }
 
 async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {

@@ -7,7 +7,12 @@ import {
   isRookeryError,
   newId,
   childEnded,
+  isSameBudget,
+  NO_BUDGETS,
+  type Amounts,
+  type Budget,
   type EventBody,
+  type SessionBudgets,
   type SessionState,
   type SessionStore,
   type TurnOutcome,
@@ -40,9 +45,15 @@ export interface NewSession {
   readonly child?: { readonly id: string; readonly parent: string; readonly depth: number } | undefined;
 }
 
+/** What the session may use, and the task that it is of. What is left out stays as the log has it. */
+export interface Allowed {
+  readonly budget?: Budget | undefined;
+  readonly taskBudget?: { readonly budget: Budget; readonly elsewhere: Partial<Amounts> } | undefined;
+}
+
 export async function createSession(
   options: OpenOptions,
-  { title, task, child, ...changes }: Changes & NewSession,
+  { title, task, child, budget, taskBudget, ...changes }: Changes & NewSession & Allowed,
   prepare: Prepare,
 ): Promise<Session> {
   const { store, clock } = options;
@@ -52,8 +63,9 @@ export async function createSession(
   const { settings } = prepared;
   const driver = opening.use(await Driver.connect(prepare, prepared));
   const body = { type: "session.opened" as const, ...settings, title, task, parent, depth };
-  const at = new Date(clock.now()).toISOString();
-  await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events: [{ ...body, at }] });
+  const stamp = { at: new Date(clock.now()).toISOString(), agent: settings.agent };
+  const events = [body, ...allowing(NO_BUDGETS, { budget, taskBudget })].map((draft) => ({ ...draft, ...stamp }));
+  await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events });
   const recorder = await takePen(options, opening, sessionId);
   return new Session({ ...options, recorder, driver, shownThrough: 0, owned: opening.move() });
 }
@@ -62,7 +74,7 @@ export async function createSession(
 export async function reopenSession(
   options: OpenOptions,
   sessionId: string,
-  changes: Changes,
+  { budget, taskBudget, ...changes }: Changes & Allowed,
   prepare: Prepare,
 ): Promise<Session> {
   await using opening = new DisposeStack();
@@ -82,9 +94,19 @@ export async function reopenSession(
     const message = "the process that ran this turn ended before the turn did";
     await endLeft(options, recorder, { status: "failed", code: "interrupted", message });
   }
-  recorder.record([...looseEnds(state, undefined, false), ...changeEvents(state, settings)]); // whoever asked between turns is dead
+  const allowed = allowing(state.budgets, { budget, taskBudget });
+  recorder.record([...looseEnds(state, undefined, false), ...changeEvents(state, settings), ...allowed]); // whoever asked between turns is dead
   await recorder.commit();
   return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
+}
+
+/** What is to be recorded of budgets: nothing where they are as they were. */
+function allowing(before: SessionBudgets, { budget, taskBudget }: Allowed): EventBody[] {
+  const isNew = budget !== undefined && !isSameBudget(before.session, budget);
+  return [
+    ...(isNew ? [{ type: "budget.set" as const, of: "session" as const, budget }] : []),
+    ...(taskBudget === undefined ? [] : [{ type: "budget.set" as const, of: "task" as const, ...taskBudget }]),
+  ];
 }
 
 /** Where the other session has gone on, its program would bring along what the log of this one does not have. */

@@ -59,6 +59,10 @@ function line(event: SessionEvent): string | undefined {
       return `prints ${event.text}`;
     case "context.compacted":
       return "compacted";
+    case "budget.set":
+      return `budget of the ${event.of}`;
+    case "budget.raised":
+      return `budget of the ${event.of} raised in ${event.unit}`;
     case "subagent.started":
       return `subagent ${event.title}`;
     case "subagent.ended":

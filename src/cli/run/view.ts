@@ -1,4 +1,5 @@
 /** What a person sees of a turn: a fold over its events that gives the text to print for each. */
+import { amountText } from "../../domain/budget.ts";
 import { textOf, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
 import { count, duration, localTime, usd } from "../format.ts";
@@ -69,6 +70,8 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
       return line(view, paint("dim", "the conversation so far was summarized"));
     case "conversation.replaced":
       return line(view, paint("dim", "the conversation so far was replaced"));
+    case "budget.raised":
+      return line(view, paint("dim", `more is allowed: ${raisedText(event)}`));
     case "input.delivered":
       return line(view, paint("dim", oneLine(`told meanwhile: ${textOf(event.input)}`)));
     case "subagent.started":
@@ -100,6 +103,7 @@ export function show(view: View, event: SessionEvent, paint: Paint): readonly [V
     case "agent.raw":
     case "tool.chosen":
     case "plugin.saved":
+    case "budget.set":
       return [view, ""];
   }
 }
@@ -166,6 +170,10 @@ export function costWords({ costUsd, costBy }: Usage, unknown: string): string {
   if (costUsd === undefined) return unknown;
   if (costBy === "computed") return `${usd(costUsd)} (computed)`;
   return costBy === "mixed" ? `${usd(costUsd)} (partly computed)` : usd(costUsd);
+}
+
+function raisedText({ of, unit, to }: EventOf<"budget.raised">): string {
+  return to === null ? `the ${of} goes on without a limit in ${unit}` : `the ${of} may use ${amountText(unit, to)}`;
 }
 
 function serverText({ server, status, reason, fix }: EventOf<"mcp.status">): string {

@@ -1,4 +1,5 @@
 /** One event as one line, for people who read a log. */
+import { budgetText } from "../../domain/budget.ts";
 import { type EventBody, type SessionEvent, textOf, type TurnOutcome } from "../../domain/events.ts";
 import { usd } from "../format.ts";
 import { oneLine } from "../printable.ts";
@@ -77,6 +78,10 @@ function detailOf(event: EventBody): string {
       return `${event.nativeId ?? ""} (${event.how})`.trimStart();
     case "agent.raw":
       return JSON.stringify(event.data) ?? "";
+    case "budget.set":
+      return `${event.of} ${budgetText(event.budget)}`;
+    case "budget.raised":
+      return `${event.of} ${event.to === null ? `without limit in ${event.unit}` : budgetText({ [event.unit]: event.to })}`;
     case "conversation.replaced":
       return `${event.messages.length} messages`;
     case "context.compacted":

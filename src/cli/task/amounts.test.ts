@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Budget } from "../../domain/task/spec.ts";
+import type { Budget } from "../../domain/budget.ts";
 import { budgetOf, sizeOf } from "./amounts.ts";
 import { fitted, shortened, widthOf } from "../cells.ts";
 import { tableOf } from "./table.ts";
@@ -11,6 +11,7 @@ describe("a budget", () => {
     ["$2.50", { usd: 2.5 }],
     ["1.5Mtokens 2h", { tokens: 1_500_000, seconds: 7_200 }],
     ["90s", { seconds: 90 }],
+    ["20steps,1m", { steps: 20, seconds: 60 }],
   ])("%s is understood", (text, budget) => {
     expect(budgetOf(text)).toEqual(budget);
   });

@@ -1,5 +1,5 @@
 /** Amounts as people type them: a budget, and a size on the disk. */
-import type { Budget } from "../../domain/task/spec.ts";
+import type { Budget } from "../../domain/budget.ts";
 import { usage } from "../exit.ts";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -7,9 +7,9 @@ const TIMES: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6 };
 const BYTES: Readonly<Record<string, number>> = { "": 1, b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 };
 const AMOUNT = String.raw`(\d{1,15}(?:\.\d{1,6})?)`;
 
-/** `5usd,200000tokens,30m`, each at most once and in any order. */
+/** `5usd,200000tokens,100steps,30m`, each at most once and in any order. */
 export function budgetOf(text: string): Budget {
-  const budget: { usd?: number; tokens?: number; seconds?: number } = {};
+  const budget: { -readonly [Unit in keyof Budget]: Budget[Unit] } = {};
   for (const part of text.split(/[,\s]+/).filter((word) => word !== "")) {
     const [name, amount] = partOf(part.toLowerCase()) ?? [];
     if (name === undefined || amount === undefined || amount <= 0 || budget[name] !== undefined) throw badBudget(text);
@@ -24,6 +24,8 @@ function partOf(part: string): [keyof Budget, number] | undefined {
   if (usd !== null) return ["usd", Number(usd[1] ?? usd[2])];
   const tokens = new RegExp(`^${AMOUNT}([km]?)tokens?$`).exec(part);
   if (tokens !== null) return ["tokens", Math.round(Number(tokens[1]) * (TIMES[tokens[2] ?? ""] ?? 1))];
+  const steps = /^(\d{1,9})steps?$/.exec(part);
+  if (steps !== null) return ["steps", Number(steps[1])];
   const time = new RegExp(`^${AMOUNT}([smhd])$`).exec(part);
   return time === null ? undefined : ["seconds", Number(time[1]) * (SECONDS[time[2] ?? ""] ?? 1)];
 }

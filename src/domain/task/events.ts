@@ -1,6 +1,7 @@
 /** Everything that can happen to a task: a log of its own beside those of its sessions, as schemas that the types are inferred from. */
 import { z } from "zod";
-import { Budget, MergeHow, TaskId, TaskSpec } from "./spec.ts";
+import { Budget } from "../budget.ts";
+import { MergeHow, TaskId, TaskSpec } from "./spec.ts";
 
 export const TaskOutcome = z.enum(["done", "failed", "stopped"]);
 export type TaskOutcome = z.infer<typeof TaskOutcome>;

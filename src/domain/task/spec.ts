@@ -1,5 +1,6 @@
 /** What a task is asked to be: fixed when it is given, so that a later change of a file changes nothing that waits. */
 import { z } from "zod";
+import { Budget } from "../budget.ts";
 import { PermissionPolicy } from "../events.ts";
 
 /** Also the name of a folder and the end of a branch's, so it is none that git, a shell or a path would take for more. */
@@ -52,17 +53,6 @@ export const Stage = z.lazy(() =>
   ]),
 );
 export type Stage = z.infer<typeof Stage>;
-
-export const Budget = z.lazy(() =>
-  z.strictObject({
-    /** In and out, of all its sessions together. */
-    tokens: z.int().positive().optional(),
-    usd: z.number().positive().optional(),
-    /** While it runs; waiting in the queue costs nothing. */
-    seconds: z.number().positive().optional(),
-  }),
-);
-export type Budget = z.infer<typeof Budget>;
 
 export const TaskSpec = z.lazy(() =>
   z.strictObject({

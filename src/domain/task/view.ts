@@ -1,7 +1,8 @@
 /** What every door shows of a task, and what can be done with tasks through it. */
 import type { Usage } from "../state.ts";
 import type { MergeOutcome } from "./events.ts";
-import type { Budget, MergeHow } from "./spec.ts";
+import type { Budget } from "../budget.ts";
+import type { MergeHow } from "./spec.ts";
 import type { FeedEvent } from "./store.ts";
 
 export const TASK_STATUSES = [

@@ -78,6 +78,8 @@ export function show(
     case "input.queued":
     case "input.delivered":
     case "conversation.replaced":
+    case "budget.set":
+    case "budget.raised":
     case "permission.resolved":
     case "question.asked":
     case "question.answered":

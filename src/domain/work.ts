@@ -1,0 +1,46 @@
+/** How much the agents of a session have worked: a part of its state, for budgets. */
+import type { SessionEvent } from "./events.ts";
+
+export interface Work {
+  /** Whole messages of the agent. */
+  readonly steps: number;
+  /** While a turn ran that waited neither for a person nor for a limit to pass. */
+  readonly ranMs: number;
+}
+
+export interface WorkState {
+  readonly byAgent: Readonly<Record<string, Work>>;
+  /** ISO 8601, while one works; what it worked since then is not in `byAgent` yet. */
+  readonly since: string | undefined;
+}
+
+export const NO_WORK: WorkState = { byAgent: {}, since: undefined };
+
+/** `lastAt`: of the event before. */
+export function workAfter(
+  work: WorkState,
+  event: SessionEvent,
+  { works, lastAt }: { readonly works: boolean; readonly lastAt: string },
+): WorkState {
+  const done = event.type === "message.completed" ? added(work, event.agent, { steps: 1, ranMs: 0 }) : work;
+  const { since } = done;
+  const wasLost = event.type === "notice" && event.code === "turn_resumed"; // nobody worked since the process died
+  if (since === undefined) return works ? { ...done, since: event.at } : done;
+  if (works && !wasLost) return done;
+  const ranMs = Math.max(0, Date.parse(wasLost ? lastAt : event.at) - Date.parse(since));
+  return { ...added(done, event.agent, { steps: 0, ranMs }), since: works ? event.at : undefined };
+}
+
+/** Of one agent, or of all. */
+export function workOf({ byAgent, since }: WorkState, now: number, agent?: string): Work {
+  const all = Object.entries(byAgent).flatMap(([name, work]) => (agent === undefined || name === agent ? [work] : []));
+  const running = since === undefined ? 0 : Math.max(0, now - Date.parse(since));
+  const sum = (of: keyof Work): number => all.reduce((total, work) => total + work[of], 0);
+  return { steps: sum("steps"), ranMs: sum("ranMs") + running };
+}
+
+function added(work: WorkState, agent: string, { steps, ranMs }: Work): WorkState {
+  const before = Object.hasOwn(work.byAgent, agent) ? work.byAgent[agent] : undefined;
+  const after = { steps: (before?.steps ?? 0) + steps, ranMs: (before?.ranMs ?? 0) + ranMs };
+  return { ...work, byAgent: { ...work.byAgent, [agent]: after } };
+}
