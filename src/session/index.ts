@@ -10,3 +10,4 @@ export * from "./open.ts";
 export type { ReplacedMessage } from "./conversation.ts";
 export type { Turn } from "./reading.ts";
 export { Session, type Deliver } from "./session.ts";
+export { tellStored } from "./tell.ts";

@@ -1,0 +1,35 @@
+/** Input for an agent, given from any process: it is appended to the log, and whoever drives the session finds it. */
+import { newId, RookeryError, type EventBody, type InputPart, type SessionStore } from "../domain/index.ts";
+import type { Clock } from "../stdx/index.ts";
+import { appendFromOutside, sessionNotFound } from "./answer.ts";
+import { asInput } from "./input.ts";
+import type { Deliver } from "./session.ts";
+
+export interface TellOptions {
+  readonly sessionId: string;
+  readonly input: string | readonly InputPart[];
+  /** `follow_up` if not said. */
+  readonly deliver?: Deliver | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * Resolves with the input's id. Where nobody drives the session, it waits for whoever opens it next. Rejects with
+ * `session_not_found`, `session_closed`, `input_invalid` or `input_too_large`.
+ */
+export async function tellStored(store: SessionStore, options: TellOptions): Promise<string> {
+  const { sessionId, deliver, clock } = options;
+  const input = asInput(options.input);
+  const inputId = newId("inp", clock.now());
+  const body: EventBody = { type: "input.queued", inputId, input, ...(deliver === "steer" && { deliver }) };
+  await appendFromOutside(store, sessionId, clock, ({ status }) => {
+    if (status === "copying") throw sessionNotFound(sessionId);
+    if (status === "closed") throw closed(sessionId);
+    return Promise.resolve({ body, turnId: undefined });
+  });
+  return inputId;
+}
+
+function closed(sessionId: string): RookeryError {
+  return new RookeryError("session_closed", `session ${sessionId} is closed: start a new one with \`rookery run\``);
+}
