@@ -58,7 +58,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   libsql: ["store"],
   "@lydell/node-pty": ["programs"],
   "quickjs-emscripten-core": ["agent"],
-  "@jitl/quickjs-singlefile-cjs-release-sync": ["agent"],
+  "@jitl/quickjs-wasmfile-release-sync": ["agent"],
   "smol-toml": ["config"],
   hono: ["server"],
   "@hono/node-server": ["server"],

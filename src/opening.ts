@@ -12,22 +12,26 @@ import {
   isProgramKind,
   opencodeBackend,
   programEnvironment,
+  keyVariables,
   toolsOnlyBackend,
   type Family,
   type Place,
+  withoutSecrets,
   type Wanted,
 } from "./backends/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config, type ProgramFamily } from "./config/index.ts";
+import { openChildren, type ChildOpening, type ChildrenParts } from "./children/index.ts";
 import {
   messageOf,
   RookeryError,
   type Backend,
+  type Children,
   type McpServerSpec,
   type RemoteServerSpec,
   type SessionState,
 } from "./domain/index.ts";
 import type { Authorizer } from "./mcp/authorizer.ts";
-import type { Changes, Prepare, Settings } from "./session/index.ts";
+import type { Changes, Prepare, Session, Settings } from "./session/index.ts";
 import type { Plugin } from "./tools/index.ts";
 
 /** What all sessions share. */
@@ -39,6 +43,8 @@ export interface Surroundings {
   authorizer(spec: RemoteServerSpec): Authorizer;
   /** A marker for the children of one agent. */
   claim(): string;
+  /** What an agent that begins sessions of its own needs; the session that it does it from says the rest. */
+  readonly children: Omit<ChildrenParts, "open"> & { open(options: ChildOpening & Given): Promise<Session> };
 }
 
 /** What a plugin is made for. */
@@ -57,8 +63,12 @@ export interface Given {
   readonly mcpServers?: readonly McpServerSpec[];
   /** For the agent and what it starts, beside the environment that Rookery has. Not kept in the log. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What the built-in agent's file tools reach beside the working folder and what is configured. Not kept in the log. */
+  readonly folders?: readonly string[];
   /** No agent is started: the session holds its tools, for `session.tools.offer()`, and takes no prompt. */
   readonly toolsOnly?: boolean;
+  /** Can anyone be asked for a permission? If not, what needs one is refused. True if not said. */
+  readonly attended?: boolean;
 }
 
 /** What `given` says of an API and its key is for the agent that is opened, and for no other that comes after it. */
@@ -73,13 +83,19 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     first ??= agent.name;
     const settings = settingsOf(agent, state, { ...changes, cwd });
     const env = { ...around.env, ...agent.env, ...given.env };
-    const wanted = await wantedFor({ ...around, env }, { sessionId: state.id, agent: agent.name, cwd }, agent, config);
-    const backend =
-      given.toolsOnly === true
-        ? toolsOnlyBackend({ env, wanted })
-        : backendOf(agent, { ...(agent.name === first && given), env, wanted, prices: config.prices });
+    const { servers, ...wanted } = await wantedFor({ ...around, env }, agent, config, cwd);
+    const open = (plugins: readonly Plugin[]) => {
+      const folders = [...agent.folders, ...(given.folders ?? [])];
+      const { prices, providers } = config;
+      const means = { env, wanted: { ...wanted, servers, plugins }, prices, providers, folders };
+      if (given.toolsOnly === true) {
+        return toolsOnlyBackend({ ...means, env: withoutSecrets(env, keyVariables(providers)) });
+      }
+      return backendOf(agent, { ...(agent.name === first && given), ...means });
+    };
+    const session = { sessionId: state.id, agent: agent.name, cwd };
     const connect = () =>
-      backend.open({
+      open(around.plugins.map((make) => madeFor(session, make))).open({
         sessionId: state.id,
         agent: { ...agent, model: settings.model },
         cwd,
@@ -89,19 +105,49 @@ export function preparing(around: Surroundings, given: Given): Prepare {
         saved: state,
         permissions: settings.permissions,
         marker: around.claim(),
+        children: childrenOf(around, given, { ...settings, sessionId: state.id, depth: state.depth, config, first }),
       });
-    return { settings, connect, patience: { ...agent.stall, park: agent.parkLimit } };
+    const madeFrom = JSON.stringify([agent, servers ?? [], config.tools]);
+    return { settings, connect, madeFrom, patience: { ...agent.stall, park: agent.parkLimit } };
   };
+}
+
+interface Begetter extends Pick<Settings, "agent" | "model" | "cwd"> {
+  readonly sessionId: string;
+  readonly depth: number;
+  readonly config: Config;
+  /** The agent that was opened with what is given for its API. */
+  readonly first: string | undefined;
+}
+
+/** What is given for the session is for its children too. */
+function childrenOf(around: Surroundings, given: Given, { config, first, ...parent }: Begetter): Children {
+  const { baseUrl, apiKey, env, mcpServers, attended = true } = given;
+  const open = (options: ChildOpening) =>
+    around.children.open({
+      ...(options.agent === first && { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }),
+      ...(env !== undefined && { env }),
+      ...(mcpServers !== undefined && { mcpServers }),
+      ...options,
+    });
+  const agents = [...config.agents.values()].filter(({ builtIn, name }) => !builtIn || name === parent.agent);
+  return openChildren({ ...around.children, open }, { ...parent, attended, agents });
 }
 
 function settingsOf(agent: AgentConfig, state: SessionState, changes: Changes & { readonly cwd: string }): Settings {
   return {
     agent: agent.name,
     backend: agent.backend,
-    model: changes.model ?? (isSame(agent, state) ? state.model : undefined) ?? agent.model,
+    model: changes.model ?? modelOf(agent, state) ?? agent.model,
     cwd: changes.cwd,
     permissions: changes.permissions ?? (isNew(state) ? (agent.permissions ?? "ask") : state.permissions),
   };
+}
+
+/** What it last had in this session. */
+function modelOf({ name, backend }: AgentConfig, { agents }: SessionState): string | undefined {
+  const last = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  return last?.backend === backend ? last.model : undefined;
 }
 
 function isNew({ head }: SessionState): boolean {
@@ -112,31 +158,51 @@ function isSame(agent: AgentConfig, state: SessionState): boolean {
   return agent.name === state.agent && agent.backend === state.backend;
 }
 
-interface Means extends Pick<Given, "baseUrl" | "apiKey">, Pick<Config, "prices"> {
+interface Means extends Pick<Given, "baseUrl" | "apiKey">, Pick<Config, "prices" | "providers"> {
   readonly env: Surroundings["env"];
   readonly wanted: Wanted;
+  readonly folders: readonly string[];
 }
 
-function backendOf(agent: AgentConfig, { env, baseUrl = agent.baseUrl, apiKey, prices, wanted }: Means): Backend {
+function backendOf(agent: AgentConfig, { baseUrl = agent.baseUrl, ...means }: Means): Backend {
+  const { env, apiKey, prices, providers, wanted, folders } = means;
+  const { effort, context } = agent;
   switch (agent.backend) {
     case "api":
-      return apiBackend({ env, baseUrl, apiKey, wanted, priceOf: (name) => prices.get(name) });
+      return apiBackend({
+        env,
+        baseUrl,
+        apiKey,
+        providers,
+        effort,
+        context,
+        wanted,
+        folders,
+        priceOf: (name) => prices.get(name),
+      });
     case "acp": {
       const { auth, serve, registry } = agent;
-      const own = programEnv(agent, env, familyOf([...(agent.command ?? []), registry ?? ""]));
+      const own = programEnv(agent, means, familyOf([...(agent.command ?? []), registry ?? ""]));
       return acpBackend({ env: own, auth, serve, registry, wanted });
     }
     case "claude-code":
-      return claudeBackend({ env: programEnv(agent, env, "claude"), wanted, pty: agent.pty });
+      return claudeBackend({ env: programEnv(agent, means, "claude"), wanted, pty: agent.pty });
     case "codex":
-      return codexBackend({ env: programEnv(agent, env, "codex"), wanted });
+      return codexBackend({ env: programEnv(agent, means, "codex"), wanted });
     case "gemini-cli":
-      return geminiBackend({ env: programEnv(agent, env, "gemini"), wanted });
+      return geminiBackend({ env: programEnv(agent, means, "gemini"), wanted });
     case "opencode":
-      return opencodeBackend({ env: programEnv(agent, env, "any"), wanted });
+      return opencodeBackend({ env: programEnv(agent, means, "any"), wanted });
     case "command": {
       const { pty, resumeCommand, sessionPath, textPath } = agent;
-      return commandBackend({ env: programEnv(agent, env, "none"), wanted, pty, resumeCommand, sessionPath, textPath });
+      return commandBackend({
+        env: programEnv(agent, means, "none"),
+        wanted,
+        pty,
+        resumeCommand,
+        sessionPath,
+        textPath,
+      });
     }
   }
 }
@@ -171,27 +237,25 @@ function programFamily({ backend, command = [], registry = "" }: AgentConfig): P
 }
 
 /** What the user lists for the agent it gets, whosever secret it is. */
-function programEnv(agent: AgentConfig, env: Means["env"], family: Family): Means["env"] {
-  return programEnvironment(env, family, [...agent.passEnv, ...Object.keys(agent.env)]);
+function programEnv(agent: AgentConfig, { env, providers }: Means, family: Family): Means["env"] {
+  return programEnvironment(env, family, [...agent.passEnv, ...Object.keys(agent.env)], keyVariables(providers));
 }
 
 /** Where there are no servers, nothing that has to do with them is loaded. */
 async function wantedFor(
   around: Surroundings,
-  session: PluginSession,
   agent: AgentConfig,
   config: Config,
-): Promise<Wanted> {
+  cwd: string,
+): Promise<Omit<Wanted, "plugins">> {
   const wanted = {
     filter: agent.tools,
-    plugins: around.plugins.map((make) => madeFor(session, make)),
     deferOver: config.tools.deferOver,
     authorizer: (spec: RemoteServerSpec) => around.authorizer(spec),
   };
   if (config.mcp.size === 0) return wanted;
   const { serversFor } = await import("./mcp/config/index.ts");
-  const place = { cwd: session.cwd, env: around.env };
-  return { ...wanted, servers: serversFor(config, agent, place) };
+  return { ...wanted, servers: serversFor(config, agent, { cwd, env: around.env }) };
 }
 
 function madeFor(session: PluginSession, make: (session: PluginSession) => Plugin): Plugin {

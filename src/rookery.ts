@@ -4,6 +4,7 @@ import { withoutSecrets } from "./backends/index.ts";
 import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from "./config/index.ts";
 import {
   RookeryError,
+  type Budget,
   type FeedEvent,
   type ListQuery,
   type McpServerSpec,
@@ -32,6 +33,8 @@ import {
   reopenSession,
   settleStored,
   type Answer,
+  type Allowed,
+  type NewSession,
   type Session,
 } from "./session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
@@ -62,11 +65,16 @@ export interface OpenSessionOptions extends Given {
   readonly model?: string;
   readonly cwd?: string;
   readonly permissions?: PermissionPolicy;
-  /** Can anyone be asked for a permission? If not, what needs one is refused. True if not said. */
-  readonly attended?: boolean;
   readonly title?: string;
   /** The task that a new one is of. */
   readonly task?: string;
+  /**
+   * What it may use from its beginning on before a person is asked for more. Kept in the log: said again only to change
+   * it. Held by the built-in agent.
+   */
+  readonly budget?: Budget;
+  /** The same for the whole task, and what it has used in other sessions. */
+  readonly taskBudget?: Allowed["taskBudget"];
 }
 
 export interface ServersQuery {
@@ -135,7 +143,11 @@ export class Rookery implements AsyncDisposable {
    * A session to drive: a new one, or one of the log, whose interrupted turn goes on then.
    * Rejects in words where the folder, the trust, the agent, its key or the session is not there, or is in use.
    */
-  async openSession(options: OpenSessionOptions = {}): Promise<Session> {
+  openSession(options: OpenSessionOptions = {}): Promise<Session> {
+    return this.#opened(options);
+  }
+
+  async #opened(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
     const session = await this.#openSession(options);
     this.#sessions.add(session);
     if (this.#closed) {
@@ -279,7 +291,7 @@ export class Rookery implements AsyncDisposable {
     return this.close();
   }
 
-  async #openSession(options: OpenSessionOptions): Promise<Session> {
+  async #openSession(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
     const opening = {
       store: this.store,
       clock: this.#clock,
@@ -287,12 +299,16 @@ export class Rookery implements AsyncDisposable {
       attended: options.attended ?? true,
       onReleased: (session: Session) => void this.#sessions.delete(session),
     };
-    const { id, agent, model, permissions, title, task } = options;
+    const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
     const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
     const prepare = preparing(this.#surroundings, options);
     return id === undefined
-      ? createSession(opening, { agent, model, permissions, title, task, cwd: cwd ?? this.#folder(".") }, prepare)
-      : reopenSession(opening, id, { agent, model, permissions, cwd }, prepare);
+      ? createSession(
+          opening,
+          { agent, model, permissions, title, task, child, budget, taskBudget, cwd: cwd ?? this.#folder(".") },
+          prepare,
+        )
+      : reopenSession(opening, id, { agent, model, permissions, budget, taskBudget, cwd }, prepare);
   }
 
   #openPool(): Pool {
@@ -304,14 +320,17 @@ export class Rookery implements AsyncDisposable {
       claim: () => this.#owner.claim(),
       folder: (path) => this.#folder(path),
       openSession: (options) => this.openSession(options),
-      settleSession: (id) =>
-        settleStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false }, id),
+      settleSession: (id) => this.#settle(id),
       config: (cwd) => loadConfig({ cwd, env: this.#env }),
       maxRunning: () => this.#maxRunning(),
       sweep: async () => {
         await sweepDeadOwners(join(this.home, "owners"));
       },
     });
+  }
+
+  #settle(id: string): Promise<void> {
+    return settleStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false }, id);
   }
 
   /** By the user's own file alone: it is for all repositories. */
@@ -330,6 +349,12 @@ export class Rookery implements AsyncDisposable {
       folder: (path) => this.#folder(path),
       authorizer: (spec) => this.authorizer(spec),
       claim: () => this.#owner.claim(),
+      children: {
+        store: this.store,
+        open: (options) => this.#opened(options),
+        settle: (id) => this.#settle(id),
+        answer: (...given) => this.answer(...given),
+      },
     };
   }
 

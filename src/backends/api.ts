@@ -1,15 +1,33 @@
 /** The `api` backend: the built-in agent on a model API. */
-import { codingTools, openBuiltIn, systemPrompt, usageEvent, type Price } from "../agent/index.ts";
-import { RookeryError, type AgentConnection, type Backend, type BackendContext } from "../domain/index.ts";
-import { openModel, type ProviderOptions } from "../providers/index.ts";
+import {
+  codingTools,
+  openBuiltIn,
+  subagentTools,
+  systemPrompt,
+  usageEvent,
+  type Price,
+  type Subagents,
+} from "../agent/index.ts";
+import {
+  RookeryError,
+  SUBAGENT_LIMITS,
+  type AgentConnection,
+  type Backend,
+  type BackendContext,
+  type TurnContext,
+} from "../domain/index.ts";
+import { keyVariables, knownPrice, openModel, type ProviderOptions } from "../providers/index.ts";
+import { DisposeStack } from "../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
 import { sample, type Sampler } from "./sampling.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 export interface ApiBackendOptions extends ProviderOptions {
   readonly wanted?: Wanted | undefined;
-  /** The price of a model by its name, `provider/model`. */
+  /** The price of a model by its name, `provider/model`, over the one that is known. */
   readonly priceOf?: ((model: string) => Price | undefined) | undefined;
+  /** What its file tools reach beside the working folder; absolute. */
+  readonly folders?: readonly string[] | undefined;
 }
 
 export function apiBackend(options: ApiBackendOptions): Backend {
@@ -23,8 +41,8 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     throw new RookeryError("model_invalid", `agent ${agent.name} has no model: ${fix}`);
   }
   const model = openModel(agent.model, options);
-  const price = options.priceOf?.(agent.model);
-  const env = withoutSecrets(options.env);
+  const price = options.priceOf?.(agent.model) ?? knownPrice(agent.model);
+  const env = withoutSecrets(options.env, keyVariables(options.providers));
   const sampler: Sampler = {
     model,
     usageOf: (reply) => usageEvent(reply, model.name, price),
@@ -32,19 +50,27 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     desk: () => equipment.desk,
   };
   const { servers = [], ...wanted } = options.wanted ?? {};
+  const { folders } = options;
+  const coding = codingTools({ env, folders, record: (body) => equipment.desk?.record(body) });
+  const subagents = subagentsOf(context, () => equipment.running);
   const equipment: Equipment = await openEquipment({
     ...wanted,
     cwd,
     marker,
     env,
     saved,
-    base: [codingTools({ env })],
+    base: [coding, ...(subagents === undefined ? [] : [subagents])],
     servers: [...servers, ...mcpServers],
     sample: (request, asking) => sample(sampler, request, asking),
   });
+  const owned = new DisposeStack();
+  owned.use(equipment);
+  owned.use(coding);
+  if (subagents !== undefined) owned.use(subagents); // first: they are driven by who is let go
   const { tools, held } = equipment;
-  const system = systemPrompt(cwd, agent.prompts);
-  const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price });
+  const system = systemPrompt(cwd, agent.prompts, folders);
+  const { name, budget } = agent;
+  const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price, name, budget });
   return {
     ...builtIn,
     get heard() {
@@ -52,7 +78,23 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     },
     tools: held,
     attach: (desk) => equipment.attach(desk),
-    runTurn: (turn) => equipment.turn(turn, () => builtIn.runTurn(turn)),
-    [Symbol.asyncDispose]: () => equipment[Symbol.asyncDispose](),
+    returned: (saved) => equipment.restore(saved), // what was said it reads from the log
+    runTurn: (turn) =>
+      equipment.turn(turn, async () => {
+        const end = await builtIn.runTurn(turn);
+        if (end.status !== "limited") await subagents?.settle(turn);
+        return end;
+      }),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** None where it is as deep as children go: what is not in the catalog cannot be called. */
+function subagentsOf(
+  { children, sessionId, agent }: BackendContext,
+  turn: () => TurnContext | undefined,
+): Subagents | undefined {
+  const { subagents: limits = SUBAGENT_LIMITS, name } = agent;
+  if (children === undefined || limits === false || children.depth >= limits.maxDepth) return undefined;
+  return subagentTools({ sessionId, agent: name, children, limits, turn });
 }

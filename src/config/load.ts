@@ -1,13 +1,17 @@
 /** The configuration of a folder: the repository's `rookery.toml` over the user's, over what is built in. */
+import { dirname, resolve } from "node:path";
 import type { AgentSpec } from "../domain/backend.ts";
+import type { Budget } from "../domain/budget.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { DeclaredServer } from "../domain/mcp-declared.ts";
+import type { Effort, ProviderKind } from "../domain/provider.ts";
 import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
 import { readPrompt, readText } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
 import { didYouMean } from "./nearest.ts";
-import type { AgentTable, ConfigTable, PriceTable, StageTable, ToolPattern } from "./schema.ts";
+import type { AgentTable, ConfigTable, PriceTable, ProviderTable, StageTable, ToolPattern } from "./schema.ts";
 import { declaredServers, refuseUnknownServers } from "./servers.ts";
+import { subagentsOf } from "./subagents.ts";
 import { requireTrust, trustFor, trustOf, type DrivenProgram, type TrustState } from "./trust.ts";
 
 export interface Config {
@@ -17,6 +21,8 @@ export interface Config {
   readonly agents: ReadonlyMap<string, AgentConfig>;
   /** By `provider/model`. */
   readonly prices: ReadonlyMap<string, Price>;
+  /** Model APIs that are described, by name. */
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
   /** The MCP servers that are declared, those that are switched off among them; `src/mcp/config` makes them usable. */
   readonly mcp: ReadonlyMap<string, DeclaredServer>;
   /** Undefined where nothing is said, `Infinity` for never. */
@@ -40,6 +46,9 @@ export interface AgentConfig extends AgentSpec {
   /** Which MCP servers it gets; all if not said. */
   readonly mcp: readonly string[] | undefined;
   readonly baseUrl: string | undefined;
+  readonly effort: Effort | undefined;
+  /** In tokens. */
+  readonly context: number | undefined;
   readonly registry: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly auth: string | undefined;
@@ -53,6 +62,8 @@ export interface AgentConfig extends AgentSpec {
   readonly sessionPath: string | undefined;
   readonly textPath: string | undefined;
   readonly resumeCommand: readonly string[] | undefined;
+  /** What the built-in agent's file tools reach beside the working folder; absolute. */
+  readonly folders: readonly string[];
   /** How many tasks it may have at once. */
   readonly maxRunning: number | undefined;
   readonly builtIn: boolean;
@@ -67,6 +78,17 @@ export interface WorktreeConfig {
   readonly branchPrefix: string;
   /** In bytes. */
   readonly quota: number | undefined;
+}
+
+export interface ProviderConfig {
+  readonly kind: ProviderKind | undefined;
+  readonly baseUrl: string | undefined;
+  /** The variable that holds its key. */
+  readonly keyEnv: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In tokens. */
+  readonly context: number | undefined;
+  readonly images: boolean | undefined;
 }
 
 /** USD per million tokens. */
@@ -90,6 +112,8 @@ const BUILT_IN: Record<string, AgentTable> = {
   codex: { backend: "codex" },
   gemini: { backend: "gemini-cli" },
   opencode: { backend: "opencode" },
+  openai: { backend: "api", model: "openai/gpt-6.1-sol" },
+  google: { backend: "api", model: "google/gemini-3.8-flash" },
 };
 
 /** Rejects with `config_invalid`, `not_trusted` or `cwd_missing`. */
@@ -154,6 +178,7 @@ function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust"
     },
     agents,
     prices: new Map(tables.toReversed().flatMap(({ prices }) => Object.entries(prices ?? {}).map(priceOf))),
+    providers: providersOf(tables),
     tools: { deferOver: deferOver === false ? Infinity : deferOver },
     worktree: worktreeOf(tables),
     pipelines: new Map(
@@ -204,6 +229,8 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     },
     mcp: first(tables, ({ mcp }) => mcp),
     baseUrl: first(tables, ({ base_url }) => base_url),
+    effort: first(tables, ({ effort }) => effort),
+    context: first(tables, ({ context }) => context),
     registry: first(tables, ({ registry }) => registry),
     env: first(tables, ({ env }) => env) ?? {},
     auth: first(tables, ({ auth }) => auth),
@@ -216,7 +243,10 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     sessionPath: first(tables, ({ session_path }) => session_path),
     textPath: first(tables, ({ text_path }) => text_path),
     resumeCommand: first(tables, ({ resume_command }) => resume_command),
+    folders: first(layers, (layer) => foldersOf(layer, name)) ?? [],
     maxRunning: first(tables, ({ max_running }) => max_running),
+    budget: budgetOf(first(tables, ({ budget }) => budget)),
+    subagents: subagentsOf(first(tables, ({ subagents }) => subagents)),
     builtIn: own.length === 0,
   };
   if (agent.backend === "command" && agent.command === undefined) {
@@ -244,6 +274,39 @@ function tableOf(agents: Readonly<Record<string, AgentTable>> = {}, name: string
 
 function promptTexts({ table, prompts }: Layer, name: string): string[] | undefined {
   return tableOf(table.agents, name)?.prompts?.map((named) => prompts.get(named) ?? "");
+}
+
+function foldersOf({ table, file }: Layer, name: string): string[] | undefined {
+  return tableOf(table.agents, name)?.folders?.map((folder) => resolve(dirname(file), folder));
+}
+
+function budgetOf(table: AgentTable["budget"]): Budget | undefined {
+  if (table === undefined) return undefined;
+  const { minutes, ...budget } = table;
+  return { ...budget, ...(minutes !== undefined && { seconds: minutes * 60 }) };
+}
+
+function providersOf(tables: readonly ConfigTable[]): ReadonlyMap<string, ProviderConfig> {
+  const names = new Set(tables.flatMap(({ providers }) => Object.keys(providers ?? {})));
+  return new Map(
+    Array.from(names, (name) => {
+      const own = tables.flatMap(({ providers = {} }) =>
+        Object.hasOwn(providers, name) ? (providers[name] ?? []) : [],
+      );
+      return [name, providerOf(own)];
+    }),
+  );
+}
+
+function providerOf(tables: readonly ProviderTable[]): ProviderConfig {
+  return {
+    kind: first(tables, ({ kind }) => kind),
+    baseUrl: first(tables, ({ base_url }) => base_url),
+    keyEnv: first(tables, ({ key_env }) => key_env),
+    headers: first(tables, ({ headers }) => headers) ?? {},
+    context: first(tables, ({ context }) => context),
+    images: first(tables, ({ images }) => images),
+  };
 }
 
 function priceOf([model, price]: [string, PriceTable]): [string, Price] {

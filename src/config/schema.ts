@@ -2,9 +2,22 @@
 import { z } from "zod";
 import { BACKEND_KINDS } from "../domain/backend.ts";
 import { PermissionPolicy } from "../domain/events.ts";
+import { EFFORTS, PROVIDER_KINDS } from "../domain/provider.ts";
 
 const name = z.string().min(1);
-const usdPerMillionTokens = z.number().nonnegative();
+
+/** The dearest model costs a tenth of it; what is said per token or per thousand tokens is below the least. */
+const MOST_USD = 1000;
+
+/** A wrong unit is off by a thousand or a million, and would be found out on a bill. */
+const usdPerMillionTokens = (least: number) =>
+  z.number().superRefine((value, context) => {
+    if (value === 0 || (value >= least && value <= MOST_USD)) return;
+    const bounds = `0, or from ${least} to ${MOST_USD}`;
+    context.addIssue(
+      `${value} is not what a million tokens cost in USD (${bounds}): the unit is USD per million tokens`,
+    );
+  });
 
 /** A tool by its name, by the beginning of its name and a `*`, or by what it says of itself, as MCP spells it. */
 const ToolPattern = z.union([
@@ -47,6 +60,8 @@ const AgentTable = z.strictObject({
   mode: name.optional(),
   /** Its program gets a terminal, for set-ups that need one. */
   pty: z.boolean().optional(),
+  /** What the built-in agent's file tools reach beside the working folder; relative to the file that names them. */
+  folders: z.array(name).optional(),
   /** How many tasks it may have at once. */
   max_running: z.int().positive().optional(),
   /** Variables of the environment that it gets although they are another provider's secrets. */
@@ -62,16 +77,64 @@ const AgentTable = z.strictObject({
   /** For a `command`: what starts it for a session that it knows. */
   resume_command: z.array(name).nonempty().optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
+  /** For the built-in agent: how much its model is to think; what the model chooses if not said. */
+  effort: z.enum(EFFORTS).optional(),
+  /** For the built-in agent: how many tokens its model takes, over what is known of it. */
+  context: z.int().positive().optional(),
+  /** For the built-in agent: what it may use in one session before a person is asked for more. */
+  budget: z
+    .strictObject({
+      tokens: z.int().positive().optional(),
+      usd: z.number().positive().optional(),
+      steps: z.int().positive().optional(),
+      minutes: z.number().positive().optional(),
+    })
+    .optional(),
+  /** For the built-in agent: whom it may give tasks to, and how many; false: nobody. */
+  subagents: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        /** How deep children of children go. */
+        max_depth: z.int().min(1).max(10).optional(),
+        /** In one call. */
+        max_width: z.int().min(1).max(100).optional(),
+        /** Of one session, at once. */
+        max_running: z.int().min(1).max(100).optional(),
+        /** What all of one session may use. */
+        budget_usd: z.number().positive().optional(),
+        budget_tokens: z.int().positive().optional(),
+      }),
+    ])
+    .optional(),
 });
 export type AgentTable = z.infer<typeof AgentTable>;
 
 const PriceTable = z.strictObject({
-  input: usdPerMillionTokens,
-  output: usdPerMillionTokens,
-  cache_read: usdPerMillionTokens.optional(),
-  cache_write: usdPerMillionTokens.optional(),
+  input: usdPerMillionTokens(0.005),
+  output: usdPerMillionTokens(0.005),
+  cache_read: usdPerMillionTokens(0.0005).optional(),
+  cache_write: usdPerMillionTokens(0.0005).optional(),
 });
 export type PriceTable = z.infer<typeof PriceTable>;
+
+/** A model API: a new one, or what is otherwise with one that is known by its name. */
+const ProviderTable = z.strictObject({
+  /** What it speaks; that of the known one of its name, or as OpenAI does. */
+  kind: z.enum(PROVIDER_KINDS).optional(),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  /** The variable that holds its key: a key itself has no place in a file. */
+  key_env: z
+    .string()
+    .refine((text) => /^[A-Za-z_]\w*$/.test(text), "is the name of a variable that holds the key, not the key")
+    .optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  /** How many tokens its models take. */
+  context: z.int().positive().optional(),
+  /** Do its models take images? */
+  images: z.boolean().optional(),
+});
+export type ProviderTable = z.infer<typeof ProviderTable>;
 
 const seconds = z.number().positive();
 const texts = z.record(z.string(), z.string());
@@ -188,5 +251,6 @@ export const ConfigTable = z.strictObject({
     })
     .optional(),
   prices: z.record(name, PriceTable).optional(),
+  providers: z.record(z.string().regex(/^[\w.-]+$/), ProviderTable).optional(),
 });
 export type ConfigTable = z.infer<typeof ConfigTable>;

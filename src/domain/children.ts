@@ -21,6 +21,8 @@ export interface Children {
    * only where the watcher does.
    */
   run(child: Child, watcher: ChildWatcher, signal: AbortSignal): Promise<ChildEnd>;
+  /** Ends one that a dead process left, without going on with it. */
+  settle(childId: Child["id"]): Promise<ChildEnd>;
 }
 
 export interface ChildAgent {

@@ -1,0 +1,15 @@
+/** What an agent's table says of sub-agents. */
+import { SUBAGENT_LIMITS, type SubagentLimits } from "../domain/children.ts";
+import type { AgentTable } from "./schema.ts";
+
+export function subagentsOf(table: AgentTable["subagents"]): SubagentLimits | false {
+  if (table === false) return false;
+  if (table === undefined || table === true) return SUBAGENT_LIMITS;
+  return {
+    maxDepth: table.max_depth ?? SUBAGENT_LIMITS.maxDepth,
+    maxWidth: table.max_width ?? SUBAGENT_LIMITS.maxWidth,
+    maxRunning: table.max_running ?? SUBAGENT_LIMITS.maxRunning,
+    budgetUsd: table.budget_usd,
+    budgetTokens: table.budget_tokens,
+  };
+}
