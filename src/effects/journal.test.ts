@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, it } from "vitest";
+import { newId, type Store } from "../domain/index.ts";
+import { loadState } from "../session/index.ts";
+import { Recorder } from "../session/recorder.ts";
+import { systemClock } from "../stdx/index.ts";
+import { openMemoryStore, openSqliteStore } from "../store/index.ts";
+import { BROKEN, TURN } from "./contract/scene.ts";
+import { effectContract, type EffectScene } from "./contract.ts";
+import { journalHost } from "./index.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rookery-effects-"));
+let databases = 0;
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each<[string, () => Promise<Store>]>([
+  ["memory", async () => openMemoryStore()],
+  ["SQLite", () => openSqliteStore({ path: join(folder, `${(databases += 1)}.db`) })],
+])("the journal host, through a session's pen, on the %s store", (_, openStore) => {
+  it.each(effectContract)("$name", async ({ run }) => run(async () => openScene(await openStore())));
+});
+
+async function openScene(store: Store): Promise<EffectScene> {
+  const sessionId = newId("ses");
+  const opened = { type: "session.opened" as const, agent: "a", cwd: "/", backend: "api", permissions: "ask" as const };
+  const at = new Date().toISOString();
+  await store.append({ sessionId, id: newId("app"), expectedHead: 0, events: [{ ...opened, at }] });
+  return {
+    sessionId,
+    async host({ turnId = TURN, commits = Infinity } = {}) {
+      const state = await loadState(store, sessionId);
+      const recorder = new Recorder({ store: breaking(store, commits), state, fence: undefined, clock: systemClock });
+      return journalHost(await store.journal(sessionId, turnId), async (events, writes) => {
+        recorder.record(events, turnId, writes);
+        await recorder.commit();
+      });
+    },
+    recorded: async () => (await store.read({ sessionId, after: 1, limit: 10_000 })).events,
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+/** Lets so many appends through. */
+function breaking(store: Store, commits: number): Store {
+  let left = commits;
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]): unknown => {
+        if (name === "append" && (left -= 1) < 0) return Promise.reject(BROKEN);
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+}
