@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleChild, type Bundle } from "./test-bundle.ts";
+import { play, type Played } from "./test-cell.ts";
+import { faultsOf } from "./test-checks.ts";
+import { tableOf, type Row } from "./test-table.ts";
+
+/** `npm run matrix` asks for all of them. */
+const IS_WHOLE = process.env["ROOKERY_MATRIX"] === "all";
+/** Only those boundaries whose names have this in them. */
+const ONLY = process.env["ROOKERY_MATRIX_ONLY"];
+const SAMPLE = 8;
+const AT_ONCE = 2;
+/** How often a boundary is tried that was not reached: how many commits a text takes depends on the machine. */
+const TRIES = 3;
+
+/** Always among them: what was done and is not yet known, and what is known and not yet told. */
+const DELICATE = [
+  "tool mark d ran",
+  "effect 1.1 tool e after",
+  "effect 1.1 sleep try.1 before",
+  "effect 1.2 model summary settled",
+  "tool mark n1 ran",
+];
+
+let bundle: Bundle;
+let whole: Played;
+
+beforeAll(async () => {
+  bundle = await bundleChild();
+  whole = await play(bundle.file, [], true);
+});
+afterAll(() => bundle[Symbol.dispose]());
+
+describe.runIf(process.platform === "linux")("a story of two turns, whose process is killed", () => {
+  it("has none of these kills, and is what is expected of the others", () => {
+    expect(faultsOf(whole, whole)).toEqual([]);
+    const names = whole.lives[0]?.reached ?? [];
+    expect(names).toEqual(expect.arrayContaining(DELICATE));
+    expect(new Set(names.map((name) => name.split(" ")[0]))).toEqual(new Set(["store", "provider", "effect", "tool"]));
+  });
+
+  it(
+    `at ${IS_WHOLE ? "every boundary" : "some boundaries"}, and some of those that go on with it`,
+    { timeout: 3_600_000 },
+    async () => {
+      const rows = await playAll(chosen(boundariesOf(whole)));
+      console.log(tableOf(rows));
+      expect(rows.filter(({ faults }) => faults.length > 0).map(({ at, faults }) => ({ at, faults }))).toEqual([]);
+      const missed = rows.filter(({ played }) => played.lives[0]?.killedAt === undefined);
+      expect(missed.length, "boundaries that were not reached").toBeLessThanOrEqual(rows.length / 10);
+    },
+  );
+});
+
+/** Those that the clock brings, and not the turn, are never the same twice. */
+function boundariesOf({ lives }: Played): string[] {
+  return (lives[0]?.reached ?? []).filter((name) => !/^store summary#(?!1 )/.test(name));
+}
+
+type Kills = readonly (string | number)[];
+
+/** Where there are two, the process that goes on is killed as well: at so manieth of its own boundaries. */
+function chosen(names: readonly string[]): Kills[] {
+  if (ONLY !== undefined) return names.filter((name) => name.includes(ONLY)).map((name) => [name]);
+  const every = Math.ceil(names.length / SAMPLE);
+  const once = IS_WHOLE ? names : names.filter((name, index) => index % every === every - 1 || DELICATE.includes(name));
+  const twice = DELICATE.flatMap((name, index) =>
+    (IS_WHOLE ? [5, 12, 25, 40] : index === 0 ? [12] : []).map((second) => [name, second]),
+  );
+  return [...once.map((name) => [name]), ...twice];
+}
+
+async function playAll(all: readonly Kills[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  const waiting = all.map((at, index) => ({ at, index }));
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      rows[next.index] = await rowOf(next.at);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return rows;
+}
+
+async function rowOf(at: Kills): Promise<Row> {
+  for (let tries = 1; ; tries += 1) {
+    const played = await play(bundle.file, at);
+    const faults = faultsOf(played, whole);
+    if (played.lives[0]?.killedAt !== undefined || tries === TRIES || faults.length > 0) return { at, played, faults };
+  }
+}

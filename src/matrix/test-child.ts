@@ -1,0 +1,52 @@
+/** The process of the matrix: plays the story, or goes on with it from wherever another such process was killed. */
+import { Rookery } from "../rookery.ts";
+import { openSqliteStore } from "../store/index.ts";
+import { crossed, crossedFetch, obey, say, type Orders } from "./test-boundaries.ts";
+import { settledSoFar } from "./test-effects.ts";
+import { ASIDE, FIRST, MODEL, SECOND } from "./test-words.ts";
+import { countingTools } from "./test-tools.ts";
+import type { Session } from "../session/index.ts";
+
+export interface ChildOptions extends Orders {
+  readonly database: string;
+  /** The file in which tools count. */
+  readonly runs: string;
+}
+
+const { database, runs, ...orders } = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
+obey(orders);
+globalThis.fetch = crossedFetch(globalThis.fetch);
+const inner = await openSqliteStore({ path: database });
+const store = crossed(inner);
+/** There is none before it is opened, and its tools need it. */
+const open: { session?: Session } = {};
+
+async function wasGiven(text: string): Promise<boolean> {
+  const { events } = await inner.read({ sessionId: open.session?.id ?? "", limit: 10_000 });
+  return events.some(
+    (event) =>
+      (event.type === "turn.started" || event.type === "input.queued") &&
+      event.input.some((part) => part.type === "text" && part.text === text),
+  );
+}
+
+const source = countingTools({
+  runs,
+  onLook: async () => {
+    if (!(await wasGiven(ASIDE))) await open.session?.queue(ASIDE, { deliver: "steer" });
+  },
+});
+const plugins = [() => ({ id: "counting", version: "1", sources: [source] })];
+const rookery = await Rookery.open({ store, plugins });
+const [known] = await inner.list();
+const session = await rookery.openSession(
+  known === undefined ? { model: MODEL, permissions: "ask" } : { id: known.id },
+);
+open.session = session; // a turn that was left goes on only after this
+say({ session: session.id });
+if (!(await wasGiven(FIRST))) session.prompt(FIRST).outcome.catch(() => undefined);
+if (!(await wasGiven(SECOND))) await session.queue(SECOND);
+await session.idle();
+await rookery.close();
+await store[Symbol.asyncDispose]();
+say({ settled: settledSoFar });
