@@ -14,9 +14,17 @@ const OWN: Record<Family, RegExp> = {
   none: /^(?!)/,
 };
 
-/** `listed` are those that the user wants it to have all the same, by their names. */
-export function programEnvironment(env: Environment, family: Family, listed: readonly string[] = []): Environment {
-  const has = (name: string) => !isSecret(name) || OWN[family].test(name) || listed.includes(name);
+/**
+ * `listed` are those that the user wants it to have all the same, by their names; `keys` those that the user says hold a
+ * key, whatever they are called.
+ */
+export function programEnvironment(
+  env: Environment,
+  family: Family,
+  listed: readonly string[] = [],
+  keys: readonly string[] = [],
+): Environment {
+  const has = (name: string) => !isSecret(name, keys) || OWN[family].test(name) || listed.includes(name);
   return Object.fromEntries(Object.entries(env).filter(([name]) => has(name)));
 }
 

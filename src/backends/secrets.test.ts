@@ -23,6 +23,10 @@ it.each([
   expect(withoutSecrets({ [name]: "secret" })).toEqual({});
 });
 
+it("a command does not get what the user says holds a key", () => {
+  expect(withoutSecrets({ MY_GATEWAY: "secret", PATH: "/bin" }, ["MY_GATEWAY"])).toEqual({ PATH: "/bin" });
+});
+
 it.each([
   "PATH",
   "HOME",

@@ -6,14 +6,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const ANY_PROVIDER = /_(API_KEY|AUTH_TOKEN|OAUTH_TOKEN)$/i;
 /** Those that also go by other names. */
 const THESE_PROVIDERS =
-  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|OPENROUTER|DEEPSEEK|MISTRAL|GROQ|XAI|HF|HUGGING_?FACE|REPLICATE)_(\w+_)?(KEY|TOKEN)(_\w+)?$/i;
+  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|OPENROUTER|DEEPSEEK|MISTRAL|GROQ|XAI|ZAI|MOONSHOT|TOGETHER|FIREWORKS|CEREBRAS|HF|HUGGING_?FACE|REPLICATE)_(\w+_)?(KEY|TOKEN)(_\w+)?$/i;
 const BY_NAME = /^(ANTHROPIC_CUSTOM_HEADERS|AWS_BEARER_TOKEN_BEDROCK)$/i;
 
-export function isSecret(name: string): boolean {
-  return ANY_PROVIDER.test(name) || THESE_PROVIDERS.test(name) || BY_NAME.test(name);
+/** `keys` are the variables that the user says hold one. */
+export function isSecret(name: string, keys: readonly string[] = []): boolean {
+  return keys.includes(name) || ANY_PROVIDER.test(name) || THESE_PROVIDERS.test(name) || BY_NAME.test(name);
 }
 
 /** A command that a model wrote has no business with the keys that pay for it. */
-export function withoutSecrets(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecret(name)));
+export function withoutSecrets(env: Environment, keys: readonly string[] = []): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecret(name, keys)));
 }

@@ -74,6 +74,8 @@ it("are listed with their program, its version and login, and below what to do a
     ["codex", "codex", "0.170.0 (newer) on the PATH", "logged out", "not ready"],
     ["gemini", "gemini-cli", "gemini not found", "logged out", "not ready"],
     ["opencode", "opencode", "opencode not found", "logged out", "not ready"],
+    ["openai", "api", "openai/gpt-6.1-sol", "not ready"],
+    ["google", "api", "google/gemini-3.8-flash", "not ready"],
   ]);
   expect(notes).toContain("mine: no-such-thing was not found: install it, or correct its command\n");
   expect(notes).toContain("anthropic: ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…\n");

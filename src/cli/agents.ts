@@ -31,10 +31,19 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
     ...here,
     cacheFolder: join(homeFolder(io.env), "cache"),
   });
+  const { providers } = config;
   const rows = Array.from(config.agents.values(), (agent): Row => {
     const { name, backend, model, builtIn } = agent;
     const isDefault = name === config.defaults.agent;
-    return { name, backend, model, isDefault, builtIn, ...readinessOf(agent, here), program: programs.get(name) };
+    return {
+      name,
+      backend,
+      model,
+      isDefault,
+      builtIn,
+      ...readinessOf(agent, { ...here, providers }),
+      program: programs.get(name),
+    };
   });
   if (isSet(options, "json")) {
     await printJson(io, { agents: rows });

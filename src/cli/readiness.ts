@@ -1,6 +1,7 @@
 /** Whether an agent can be driven here, and if not, what is missing. */
 import { type Equipped, isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
+import { missingFor } from "../backends/model-keys.ts";
 import type { Env } from "../config/home.ts";
 import type { Config } from "../config/load.ts";
 import type { AgentSpec } from "../domain/backend.ts";
@@ -11,19 +12,19 @@ export interface Readiness {
   readonly missing: string | undefined;
 }
 
-/** Each provider of this version, with the variables that may hold its key. */
-export const PROVIDER_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["anthropic", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"]],
-]);
-
 /** Where one is. */
 export interface Here {
   readonly env: Env;
   readonly cwd: string;
+  /** Model APIs that are described in the configuration. */
+  readonly providers?: Config["providers"] | undefined;
 }
 
 /** Nothing is started to find out. */
-export function readinessOf(agent: Equipped, { env: around, cwd }: Here): Readiness {
+export function readinessOf(
+  agent: Equipped & { readonly baseUrl?: string | undefined },
+  { env: around, cwd, providers }: Here,
+): Readiness {
   const { backend } = agent;
   const env = { ...around, ...agent.env };
   if (backend !== "api") {
@@ -32,16 +33,8 @@ export function readinessOf(agent: Equipped, { env: around, cwd }: Here): Readin
     return login?.state === "logged out" ? missing(`logged out: ${login.how}`) : READY;
   }
   if (agent.model === undefined) return missing('it names no model: add model = "anthropic/…"');
-  const provider = agent.model.split("/")[0] ?? "";
-  const variables = PROVIDER_KEYS.get(provider);
-  if (variables === undefined) {
-    return missing(`this version does not know "${provider}", only ${[...PROVIDER_KEYS.keys()].join(", ")}`);
-  }
-  return hasKey(provider, env) ? READY : missing(`${variables[0] ?? ""} is not set: export ${variables[0] ?? ""}=…`);
-}
-
-export function hasKey(provider: string, env: Env): boolean {
-  return (PROVIDER_KEYS.get(provider) ?? []).some((variable) => (env[variable] ?? "") !== "");
+  const lacks = missingFor(agent.model, { env, providers, baseUrl: agent.baseUrl });
+  return lacks === undefined ? READY : missing(lacks);
 }
 
 /** By name, with the one that is used if none is named first. */
@@ -49,7 +42,7 @@ export function readyAgents(config: Config, here: Here): string[] {
   const first = config.agents.get(config.defaults.agent);
   const all = new Set([...(first === undefined ? [] : [first]), ...config.agents.values()]);
   return Array.from(all)
-    .filter((agent) => readinessOf(agent, here).ready)
+    .filter((agent) => readinessOf(agent, { ...here, providers: config.providers }).ready)
     .map(({ name }) => name);
 }
 

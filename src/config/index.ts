@@ -6,6 +6,7 @@ export {
   loadConfig,
   type LoadOptions,
   type Price,
+  type ProviderConfig,
   resolveAgent,
   userDefaults,
   type WorktreeConfig,

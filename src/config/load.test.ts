@@ -9,7 +9,7 @@ import type { Env } from "./home.ts";
 import { type Config, loadConfig, resolveAgent } from "./load.ts";
 import { trust } from "./trust.ts";
 
-const BUILT_IN = ["anthropic", "claude", "codex", "gemini", "opencode"];
+const BUILT_IN = ["anthropic", "claude", "codex", "gemini", "opencode", "openai", "google"];
 
 let folder: string;
 let repo: string;
@@ -93,6 +93,28 @@ it("the repository's keys win over the user's, agent by agent and key by key", a
   expect(config.prices.get("c/d")?.input).toBe(3);
   expect(config.worktree).toMatchObject({ setup: "npm ci", copy: [".env"], branchPrefix: "rookery/", port: true });
   expect(config.files).toEqual([join(repo, "rookery.toml"), join(folder, ".config/rookery/rookery.toml")]);
+});
+
+it("a provider is described key by key too, and for the repository only once it is trusted", async () => {
+  await write(
+    ".config/rookery/rookery.toml",
+    `[providers.mine]\nkey_env = "MY_KEY"\ncontext = 1000\n[agents.x]\nmodel = "mine/m"\neffort = "high"\ncontext = 500`,
+  );
+  await write("repo/rookery.toml", `[providers.mine]\nbase_url = "http://127.0.0.1:1"\nimages = false`);
+  const config = await load();
+  expect(config.providers.get("mine")).toEqual({
+    kind: undefined,
+    baseUrl: "http://127.0.0.1:1",
+    keyEnv: "MY_KEY",
+    headers: {},
+    context: 1000,
+    images: false,
+  });
+  expect(resolveAgent(config, "x")).toMatchObject({ effort: "high", context: 500 });
+  await write("repo/rookery.toml", `[providers.mine]\nbase_url = "http://127.0.0.1:2"`);
+  await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "not_trusted" });
+  const { providers } = await loadConfig({ cwd: repo, env, trust: "leave_out" });
+  expect(providers.get("mine")?.baseUrl).toBeUndefined();
 });
 
 it("a configured agent may refine the built-in one", async () => {

@@ -74,6 +74,32 @@ it.each([
   ["a fraction", `[defaults]\nmax_running = 1.5`, "defaults.max_running: expected a whole number"],
   ["a list that is none", `[agents.x]\nprompts = "AGENTS.md"`, "agents.x.prompts: expected a list"],
   ["a table that is none", `agents = 1`, "agents: expected a table"],
+  ...[
+    ["per token", "0.000003"],
+    ["per thousand tokens", "0.003"],
+    ["in cents of a cent", "30000"],
+    ["below nothing", "-3"],
+  ].map(([how, value]): [string, string, string] => [
+    `a price ${how ?? ""}`,
+    `[prices."a/b"]\ninput = ${value ?? ""}\noutput = 15`,
+    `prices."a/b".input: ${value ?? ""} is not what a million tokens cost in USD (0, or from 0.005 to 1000): the unit is USD per million tokens`,
+  ]),
+  [
+    "a key in the place of its variable's name",
+    `[providers.x]\nkey_env = "sk-ant-123"`,
+    "providers.x.key_env: is the name of a variable that holds the key, not the key",
+  ],
+  ["a key of a provider", `[providers.x]\nkey = "a"`, "unknown key providers.x.key"],
+  [
+    "a kind of provider that is none",
+    `[providers.x]\nkind = "opnai"`,
+    `providers.x.kind: expected one of anthropic, openai, google, openai-compatible (did you mean "openai"?)`,
+  ],
+  [
+    "an effort that is none",
+    `[agents.x]\neffort = "hi"`,
+    "agents.x.effort: expected one of off, low, medium, high, max",
+  ],
   ["a missing key", `[prices."a/b"]\ninput = 1`, `prices."a/b".output: expected a number, but it is missing`],
   ["a name that is none", `[agents."a b"]`, `agents."a b": a name has letters`],
   ["an address that is none", `[agents.x]\nbase_url = "localhost"`, "agents.x.base_url: expected an http or https URL"],

@@ -1,5 +1,5 @@
 /** Where the model of a name is, and what opens it: from what is known, what is configured and what the environment has. */
-import { RookeryError } from "../domain/index.ts";
+import { RookeryError } from "../domain/errors.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
 
@@ -64,28 +64,17 @@ export function parseModelName(name: string): ModelName {
 /** Throws `model_invalid`, `provider_unknown` or `provider_unconfigured`. */
 export function findEndpoint(name: string, options: ProviderOptions): Endpoint {
   const { provider, model } = parseModelName(name);
-  const known = KNOWN_PROVIDERS.get(provider);
-  const configured = options.providers?.get(provider);
-  if (known === undefined && configured === undefined) {
-    throw new RookeryError(
-      "provider_unknown",
-      `there is no provider "${provider}" for the model "${name}": use ${listed()}, or describe it under [providers.${provider}] in rookery.toml`,
-    );
-  }
-  const kind = configured?.kind ?? known?.kind ?? "openai-compatible";
-  const { env, apiKey } = options;
-  const keys = configured?.keyEnv === undefined ? (known?.keys ?? []) : [configured.keyEnv];
-  const variable = keys.find((key) => (env[key] ?? "") !== "");
-  const key = apiKey ?? (variable === undefined ? undefined : env[variable]);
-  const wanted = configured?.keyEnv ?? (known?.local === true ? undefined : known?.keys[0]);
+  const { known, configured } = describe(name, options);
+  const { key, variable, wanted } = keyFor(provider, options);
   if (key === undefined && wanted !== undefined) throw unconfigured(provider, wanted);
+  const kind = configured?.kind ?? known?.kind ?? "openai-compatible";
   return {
     provider,
     model,
     kind,
     baseUrl: addressOf(provider, kind, options),
     key,
-    bearer: kind === "anthropic" && apiKey === undefined && variable !== undefined && /_TOKEN$/.test(variable),
+    bearer: kind === "anthropic" && options.apiKey === undefined && /_TOKEN$/.test(variable ?? ""),
     headers: configured?.headers ?? {},
     images: configured?.images,
     context: options.context ?? configured?.context,
@@ -94,9 +83,11 @@ export function findEndpoint(name: string, options: ProviderOptions): Endpoint {
   };
 }
 
-/** What is missing before a model can be used: words to act on, without any key. Undefined: nothing. */
+/** What to do before a model can be used, in words, without any key. Undefined: nothing. */
 export function missingFor(name: string, options: ProviderOptions): string | undefined {
   try {
+    const { key, wanted } = keyFor(parseModelName(name).provider, options);
+    if (key === undefined && wanted !== undefined) return `${wanted} is not set: export ${wanted}=…`;
     findEndpoint(name, options);
     return undefined;
   } catch (error) {
@@ -108,6 +99,26 @@ export function missingFor(name: string, options: ProviderOptions): string | und
 /** The variables that hold keys of providers, beside those whose names say so. */
 export function keyVariables(providers: ReadonlyMap<string, ConfiguredProvider> = new Map()): string[] {
   return Array.from(providers.values()).flatMap(({ keyEnv }) => keyEnv ?? []);
+}
+
+function describe(name: string, { providers }: ProviderOptions) {
+  const { provider } = parseModelName(name);
+  const known = KNOWN_PROVIDERS.get(provider);
+  const configured = providers?.get(provider);
+  if (known !== undefined || configured !== undefined) return { known, configured };
+  throw new RookeryError(
+    "provider_unknown",
+    `there is no provider "${provider}" for the model "${name}": use ${listed()}, or describe it under [providers.${provider}] in rookery.toml`,
+  );
+}
+
+/** `variable` holds the key; `wanted` should, where it cannot be done without. */
+function keyFor(provider: string, { env, apiKey, providers }: ProviderOptions) {
+  const known = KNOWN_PROVIDERS.get(provider);
+  const own = providers?.get(provider)?.keyEnv;
+  const variable = (own === undefined ? known?.keys : [own])?.find((name) => (env[name] ?? "") !== "");
+  const wanted = own ?? (known?.local === true ? undefined : known?.keys[0]);
+  return { key: apiKey ?? (variable === undefined ? undefined : env[variable]), variable, wanted };
 }
 
 function unconfigured(provider: string, variable: string): RookeryError {

@@ -5,6 +5,7 @@ import { access, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { findPrograms } from "../../backends/found/index.ts";
+import { KNOWN_PROVIDERS } from "../../backends/model-keys.ts";
 import { homeFolder } from "../../config/home.ts";
 import { type Config, loadConfig, resolveAgent } from "../../config/load.ts";
 import { trustState } from "../../config/trust.ts";
@@ -14,7 +15,7 @@ import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { bytes } from "../format.ts";
 import type { Io } from "../io.ts";
-import { hasKey, PROVIDER_KEYS, readyAgents } from "../readiness.ts";
+import { readyAgents } from "../readiness.ts";
 
 export interface Finding {
   readonly subject: string;
@@ -136,12 +137,25 @@ async function keys(io: Io): Promise<Finding[]> {
   const { env } = io;
   const [ready] = await readyHere(io);
   const otherwise = ready === undefined ? "or see it work without: rookery demo" : `or use --agent ${ready}`;
-  return Array.from(PROVIDER_KEYS, ([provider, [variable = ""]]): Finding => {
+  const asked = await providersAsked(io);
+  return Array.from(KNOWN_PROVIDERS).flatMap(([provider, { keys: variables, local }]): Finding[] => {
     const subject = "keys";
-    if (hasKey(provider, env)) return { subject, status: "ok", detail: `${provider}: a key is set` };
-    const advice = `export ${variable}=…, ${otherwise}`;
-    return { subject, status: "warning", detail: `${provider}: no key is set`, advice };
+    if (variables.some((variable) => (env[variable] ?? "") !== "")) {
+      return [{ subject, status: "ok", detail: `${provider}: a key is set` }];
+    }
+    if (local === true || !asked.has(provider)) return [];
+    const advice = `export ${variables[0] ?? ""}=…, ${otherwise}`;
+    return [{ subject, status: "warning", detail: `${provider}: no key is set`, advice }];
   });
+}
+
+/** Those of the default agent and of the agents that somebody described. */
+async function providersAsked(io: Io): Promise<ReadonlySet<string>> {
+  const config = await readableConfig(io);
+  const agents = Array.from(config?.agents.values() ?? []).filter(({ name, backend, builtIn }) => {
+    return backend === "api" && (!builtIn || name === config?.defaults.agent || name === "anthropic");
+  });
+  return new Set(agents.flatMap(({ model }) => model?.split("/")[0] ?? []));
 }
 
 /** What `rookery agents` says, in short. */

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { findEndpoint, missingFor, type ConfiguredProvider } from "./endpoint.ts";
+
+const providers = new Map<string, ConfiguredProvider>([
+  ["mine", { baseUrl: "http://127.0.0.1:1/openai", keyEnv: "MY_KEY", headers: { "x-team": "a" }, images: false }],
+  ["open", { kind: "anthropic", baseUrl: "http://127.0.0.1:2" }],
+  ["nowhere", {}],
+  ["groq", { keyEnv: "OTHER_KEY" }],
+]);
+
+describe("a model is found", () => {
+  it.each([
+    ["anthropic/claude-sonnet-5", { ANTHROPIC_API_KEY: "k" }, "https://api.anthropic.com/v1", "anthropic"],
+    ["openai/gpt-6.1-sol", { OPENAI_API_KEY: "k" }, "https://api.openai.com/v1", "openai"],
+    ["google/g", { GEMINI_API_KEY: "k" }, "https://generativelanguage.googleapis.com/v1beta", "google"],
+    ["google/g", { GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "https://generativelanguage.googleapis.com/v1beta", "google"],
+    ["openrouter/a/b", { OPENROUTER_API_KEY: "k" }, "https://openrouter.ai/api/v1", "openai-compatible"],
+    ["groq/a", { OTHER_KEY: "k" }, "https://api.groq.com/openai/v1", "openai-compatible"],
+    ["mine/m", { MY_KEY: "k" }, "http://127.0.0.1:1/openai", "openai-compatible"],
+  ])("%s with %o at %s", (name, env, baseUrl, kind) => {
+    expect(findEndpoint(name, { env, providers })).toMatchObject({ baseUrl, kind, key: "k" });
+    expect(missingFor(name, { env, providers })).toBeUndefined();
+  });
+
+  it.each(["ollama/qwen3", "llama.cpp/m", "lmstudio/m", "vllm/m", "open/m"])("%s without any key", (name) => {
+    const { baseUrl, key } = findEndpoint(name, { env: {}, providers });
+    expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    expect(key).toBeUndefined();
+  });
+
+  it("and everything behind the first slash is the model", () => {
+    expect(findEndpoint("openrouter/a/b:free", { env: { OPENROUTER_API_KEY: "k" } }).model).toBe("a/b:free");
+  });
+
+  it.each([
+    ["anthropic/m", "ANTHROPIC_BASE_URL", "/v1"],
+    ["openai/m", "OPENAI_BASE_URL", "/v1"],
+    ["google/m", "GOOGLE_GEMINI_BASE_URL", "/v1beta"],
+    ["google/m", "GOOGLE_GENERATIVE_AI_BASE_URL", "/v1beta"],
+    ["vllm/m", "VLLM_BASE_URL", "/v1"],
+    ["llama.cpp/m", "LLAMA_CPP_BASE_URL", "/v1"],
+  ])("%s where %s says, with the version or without", (name, variable, version) => {
+    for (const ending of ["", "/", version, `${version}/`]) {
+      const env = { [variable]: `http://127.0.0.1:1${ending}` };
+      expect(findEndpoint(name, { env, apiKey: "k" }).baseUrl).toBe(`http://127.0.0.1:1${version}`);
+    }
+  });
+
+  it("where whoever opens it says first, then the configuration, then the environment", () => {
+    const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:3", ANTHROPIC_API_KEY: "k" };
+    const own = new Map([["anthropic", { baseUrl: "http://127.0.0.1:2" }]]);
+    const at = (options: object) => findEndpoint("anthropic/m", { env, ...options }).baseUrl;
+    expect(at({ providers: own, baseUrl: "http://127.0.0.1:1" })).toBe("http://127.0.0.1:1/v1");
+    expect(at({ providers: own })).toBe("http://127.0.0.1:2/v1");
+    expect(at({})).toBe("http://127.0.0.1:3/v1");
+  });
+
+  it("with a token for a bearer where there is no key", () => {
+    const env = { ANTHROPIC_AUTH_TOKEN: "t" };
+    expect(findEndpoint("anthropic/m", { env })).toMatchObject({ key: "t", bearer: true });
+    expect(findEndpoint("anthropic/m", { env: { ...env, ANTHROPIC_API_KEY: "k" } })).toMatchObject({
+      key: "k",
+      bearer: false,
+    });
+  });
+});
+
+it.each([
+  ["claude", "model_invalid", /"claude" names no model: write provider\/model/],
+  ["/m", "model_invalid", /names no model/],
+  ["openai/", "model_invalid", /names no model/],
+  ["opnai/m", "provider_unknown", /there is no provider "opnai".*\[providers\.opnai\]/],
+  ["openai/m", "provider_unconfigured", /no key for OpenAI: set OPENAI_API_KEY/],
+  ["mine/m", "provider_unconfigured", /no key for mine: set MY_KEY/],
+  ["nowhere/m", "provider_unconfigured", /nobody says where nowhere is: set base_url under \[providers\.nowhere\]/],
+  ["ollama/m", "provider_unconfigured", /OLLAMA_BASE_URL is not a URL: "localhost"/],
+])("%s is refused with %s, in words", (name, code, message) => {
+  const words = expect.stringMatching(message) as string;
+  const find = () => findEndpoint(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers });
+  expect(find).toThrow(expect.objectContaining({ code, message: words }) as Error);
+  expect(missingFor(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers })).toBeDefined();
+});
