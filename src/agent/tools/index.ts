@@ -2,14 +2,20 @@
 import { z } from "zod";
 import { messageOf, type EventBody, type ToolSource, type ToolSpec } from "../../domain/index.ts";
 import { PathRefusal } from "../../stdx/index.ts";
+import { ask } from "./ask.ts";
 import { edit } from "./files/edit.ts";
 import { read } from "./files/read.ts";
 import { SeenFiles } from "./files/seen.ts";
 import { write } from "./files/write.ts";
+import { glob } from "./search/glob.ts";
+import { grep } from "./search/grep.ts";
+import { list } from "./search/list.ts";
 import { Background } from "./shell/background.ts";
 import { bash } from "./shell/bash.ts";
 import { bashInput, bashKill, bashOutput } from "./shell/handles.ts";
+import { todo } from "./todo.ts";
 import { ToolRefusal, type CodingTool } from "./tool.ts";
+import { fetch } from "./web/fetch.ts";
 
 export interface CodingToolsOptions {
   /** The environment of commands: without the keys of model providers. */
@@ -23,19 +29,21 @@ export interface CodingToolsOptions {
 /** Disposing ends what runs in the background; what the agent knows of files is of one such source. */
 export interface CodingTools extends ToolSource, AsyncDisposable {}
 
-const ALL: readonly CodingTool[] = [read, write, edit, bash, bashOutput, bashInput, bashKill];
+const FILES = [read, write, edit, list, glob, grep];
+const SHELL = [bash, bashOutput, bashInput, bashKill];
+const ALL: readonly CodingTool[] = [...FILES, ...SHELL, fetch, todo, ask];
 const TOOLS = new Map(ALL.map((tool) => [tool.name, tool]));
 /** The same for every session, and the larger part of what an idle one would cost. */
 let specs: readonly ToolSpec[] | undefined;
 
 export function codingTools({ env, folders = [], record = () => undefined }: CodingToolsOptions): CodingTools {
   specs ??= Array.from(TOOLS.values(), specOf);
-  const list = specs;
+  const offered = specs;
   const background = new Background(record);
   const seen = new SeenFiles();
   return {
     id: "coding",
-    list: () => list,
+    list: () => offered,
     describe: ({ name, input }) => TOOLS.get(name)?.describe(input) ?? { title: name },
     async call({ name, input }, context) {
       const tool = TOOLS.get(name);

@@ -1,0 +1,130 @@
+/** Patterns for paths: `*`, `?`, `[ab]`, `{a,b}` and `**` for any folders. Matching takes no longer than the path times the pattern. */
+import { ToolRefusal } from "../tool.ts";
+
+const MOST_ALTERNATIVES = 200;
+const MAX_LENGTH = 1_000;
+
+/** Throws a ToolRefusal where braces or brackets are left open, or there are too many alternatives. */
+export function pathMatcher(pattern: string): (path: string) => boolean {
+  if (pattern.length > MAX_LENGTH) throw new ToolRefusal(`a pattern has at most ${MAX_LENGTH} characters`);
+  const plain = pattern.replace(/^(\.\/)+/, "");
+  const all = expanded(plain).map((alternative) => alternative.split("/").map(partOf));
+  return (path) => {
+    const names = path.split("/");
+    return all.some((parts) => matchesParts(parts, names));
+  };
+}
+
+/** Each brace gives as many patterns as it has alternatives. */
+function expanded(pattern: string): string[] {
+  const done: string[] = [];
+  const waiting = [pattern];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (done.length + waiting.length > MOST_ALTERNATIVES) {
+      throw new ToolRefusal(`the pattern has more than ${MOST_ALTERNATIVES} alternatives: use fewer braces`);
+    }
+    const brace = firstBrace(next);
+    if (brace === undefined) done.push(next);
+    else for (const one of brace.alternatives) waiting.push(next.slice(0, brace.start) + one + next.slice(brace.end));
+  }
+  return done;
+}
+
+function firstBrace(pattern: string) {
+  const start = pattern.indexOf("{");
+  if (start === -1) return undefined;
+  const alternatives: string[] = [];
+  let depth = 0;
+  let from = start + 1;
+  for (let at = start; at < pattern.length; at += 1) {
+    const sign = pattern[at];
+    if (sign === "{") depth += 1;
+    if (sign === "}") depth -= 1;
+    if (depth === 0 || (depth === 1 && sign === ",")) {
+      alternatives.push(pattern.slice(from, at));
+      from = at + 1;
+    }
+    if (depth === 0) return { start, end: at + 1, alternatives };
+  }
+  throw new ToolRefusal(`a { of the pattern has no }: ${pattern}`);
+}
+
+/** What one character of a name must be; undefined for any number of any. */
+type Sign = ((character: string) => boolean) | undefined;
+/** The signs of one name, or any number of folders. */
+type Part = readonly Sign[] | "folders";
+
+function partOf(text: string): Part {
+  if (text === "**") return "folders";
+  const signs: Sign[] = [];
+  const characters = Array.from(text);
+  for (let at = 0; at < characters.length; at += 1) {
+    const character = characters[at] ?? "";
+    if (character === "*") {
+      if (signs.length === 0 || signs.at(-1) !== undefined) signs.push(undefined);
+    } else if (character === "?") signs.push(() => true);
+    else if (character === "[") {
+      const end = characters.indexOf("]", at + 2);
+      if (end === -1) throw new ToolRefusal(`a [ of the pattern has no ]: ${text}`);
+      signs.push(oneOf(characters.slice(at + 1, end)));
+      at = end;
+    } else {
+      const wanted = character === "\\" ? (characters[(at += 1)] ?? "\\") : character;
+      signs.push((given) => given === wanted);
+    }
+  }
+  return signs;
+}
+
+function oneOf(set: readonly string[]): (character: string) => boolean {
+  const not = set[0] === "!" || set[0] === "^";
+  const members = not ? set.slice(1) : set;
+  return (character) => {
+    for (let at = 0; at < members.length; at += 1) {
+      const [low = "", dash, high] = members.slice(at, at + 3);
+      const isRange = dash === "-" && high !== undefined;
+      if (isRange ? low <= character && character <= high : low === character) return !not;
+      if (isRange) at += 2;
+    }
+    return not;
+  };
+}
+
+/** Whatever was tried for the last `**` alone needs trying again: what an earlier one could take, it can too. */
+function matchesParts(parts: readonly Part[], names: readonly string[]): boolean {
+  return greedily(parts, names, {
+    isAny: (part) => part === "folders",
+    fits: (part, name) => part !== "folders" && matchesName(part, Array.from(name)),
+  });
+}
+
+function matchesName(signs: readonly Sign[], characters: readonly string[]): boolean {
+  return greedily(signs, characters, {
+    isAny: (sign) => sign === undefined,
+    fits: (sign, character) => sign?.(character) === true,
+  });
+}
+
+interface Kind<Wanted> {
+  isAny(wanted: Wanted): boolean;
+  fits(wanted: Wanted, given: string): boolean;
+}
+
+function greedily<Wanted>(wanted: readonly Wanted[], given: readonly string[], kind: Kind<Wanted>): boolean {
+  let [at, place] = [0, 0];
+  let again: { at: number; place: number } | undefined;
+  while (place < given.length) {
+    if (at < wanted.length && kind.isAny(wanted[at] as Wanted)) {
+      at += 1;
+      again = { at, place };
+    } else if (at < wanted.length && kind.fits(wanted[at] as Wanted, given[place] ?? "")) {
+      at += 1;
+      place += 1;
+    } else if (again !== undefined) {
+      again.place += 1;
+      ({ at, place } = again);
+    } else return false;
+  }
+  while (at < wanted.length && kind.isAny(wanted[at] as Wanted)) at += 1;
+  return at === wanted.length;
+}

@@ -1,0 +1,133 @@
+/** Makes a text to read of a page of HTML: its words, headings, lists and links. Looks at each character once. */
+
+/** What is in them is not for reading. */
+const SKIPPED = new Set(["script", "style", "noscript", "svg", "template", "iframe", "head", "object", "canvas"]);
+const BLOCKS = new Set(
+  (
+    "address article aside blockquote body br dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 " +
+    "h5 h6 header hr li main nav ol p pre section summary table tbody tfoot thead tr ul"
+  ).split(" "),
+);
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  ndash: "–",
+  mdash: "—",
+  hellip: "…",
+  copy: "©",
+  lsquo: "‘",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
+};
+
+export function readableText(html: string, base: string): string {
+  const page = new PageText(base);
+  for (let at = 0; at < html.length;) {
+    const open = html.indexOf("<", at);
+    page.text(html.slice(at, open === -1 ? html.length : open));
+    if (open === -1) break;
+    if (html.startsWith("<!--", open)) {
+      at = after(html, "-->", open + 4);
+      continue;
+    }
+    const tag = tagAt(html, open);
+    if (tag === undefined) {
+      page.text("<");
+      at = open + 1;
+      continue;
+    }
+    page.tag(tag);
+    at = SKIPPED.has(tag.name) && !tag.closes ? skipped(html, tag) : tag.end;
+  }
+  return page.done();
+}
+
+interface Tag {
+  readonly name: string;
+  readonly closes: boolean;
+  readonly attributes: string;
+  readonly end: number;
+}
+
+function tagAt(html: string, open: number): Tag | undefined {
+  const name = /^<(\/?)([a-z!?][a-z0-9-]*)/i.exec(html.slice(open, open + 64));
+  if (name === null) return undefined;
+  const close = html.indexOf(">", open);
+  const end = close === -1 ? html.length : close + 1;
+  const attributes = html.slice(open + name[0].length, Math.min(end, open + 4_096));
+  return { name: (name[2] ?? "").toLowerCase(), closes: name[1] === "/", attributes, end };
+}
+
+/** A head that is never closed would take the page with it: only what closes is skipped. */
+function skipped(html: string, { name, end }: Tag): number {
+  const closing = new RegExp(`</${name}\\b`, "gi");
+  closing.lastIndex = end;
+  const found = closing.exec(html);
+  return found === null ? (name === "script" || name === "style" ? html.length : end) : found.index;
+}
+
+function after(html: string, sign: string, from: number): number {
+  const found = html.indexOf(sign, from);
+  return found === -1 ? html.length : found + sign.length;
+}
+
+class PageText {
+  readonly #base: string;
+  readonly #said: string[] = [];
+  readonly #links: string[] = [];
+  #verbatim = 0;
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  text(raw: string): void {
+    if (raw === "") return;
+    const text = unescaped(raw);
+    this.#said.push(this.#verbatim > 0 ? text : text.replaceAll(/\s+/g, " "));
+  }
+
+  tag({ name, closes, attributes }: Tag): void {
+    if (name === "pre") this.#verbatim = Math.max(0, this.#verbatim + (closes ? -1 : 1));
+    if (name === "a") return this.#link(closes, attributes);
+    if (BLOCKS.has(name)) this.#said.push("\n");
+    if (name === "p" || /^h[1-6]$/.test(name)) this.#said.push("\n");
+    if (closes) return;
+    if (/^h[1-6]$/.test(name)) this.#said.push(`${"#".repeat(Number(name[1]))} `);
+    if (name === "li") this.#said.push("- ");
+    if (name === "td" || name === "th") this.#said.push(" | ");
+  }
+
+  done(): string {
+    return this.#said
+      .join("")
+      .replaceAll(/[ \t]+\n/g, "\n")
+      .replaceAll(/\n{3,}/g, "\n\n")
+      .trim();
+  }
+
+  #link(closes: boolean, attributes: string): void {
+    if (!closes) {
+      const [, quoted, single, bare] = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(attributes) ?? [];
+      this.#links.push(unescaped(quoted ?? single ?? bare ?? ""));
+      return;
+    }
+    const href = this.#links.pop() ?? "";
+    if (href === "" || href.startsWith("#") || !URL.canParse(href, this.#base)) return;
+    const { href: whole, protocol } = new URL(href, this.#base);
+    if (protocol === "http:" || protocol === "https:") this.#said.push(` (${whole})`);
+  }
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (all, decimal, hex, name) => {
+    if (typeof name === "string") return ENTITIES[name.toLowerCase()] ?? all;
+    const point = typeof decimal === "string" ? Number.parseInt(decimal, 10) : Number.parseInt(String(hex), 16);
+    return point > 0 && point <= 0x10ffff && !(point >= 0xd800 && point < 0xe000) ? String.fromCodePoint(point) : all;
+  });
+}
