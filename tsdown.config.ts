@@ -13,6 +13,7 @@ export default defineConfig([
       index: "src/index.ts",
       "acp/index": "src/acp/index.ts",
       "acp/mcp-bridge": "src/acp/mcp/bridge.ts",
+      "agent/code-worker": "src/agent/code/worker.ts",
       "client/index": "src/client/index.ts",
       "tools/index": "src/tools/index.ts",
       "mcp/index": "src/mcp/index.ts",

@@ -1,0 +1,50 @@
+/** Runs programs for the tests, in real threads, with tools that write down what was asked of them. */
+import type { ToolContext, ToolResult, ToolSpec } from "../../domain/index.ts";
+import { codeTool, type CodeLimits } from "./index.ts";
+
+export interface Scene {
+  readonly tools?: Readonly<Record<string, (input: Record<string, unknown>) => Promise<ToolResult> | ToolResult>>;
+  /** Those that may not run beside others. */
+  readonly alone?: readonly string[];
+  readonly limits?: Partial<CodeLimits>;
+  readonly signal?: AbortSignal;
+  readonly toolId?: string;
+  readonly file?: string;
+}
+
+export interface Played extends ToolResult {
+  /** The calls in the order in which they were begun. */
+  readonly calls: readonly string[];
+  readonly progress: string;
+}
+
+export const ok = (text: string, structured?: unknown): ToolResult => ({ outcome: "ok", text, structured });
+
+export async function play(code: unknown, scene: Scene = {}): Promise<Played> {
+  const { tools = {}, alone = [], limits, signal = new AbortController().signal, toolId = "t1", file } = scene;
+  const calls: string[] = [];
+  let progress = "";
+  const names = [...Object.keys(tools), "code", "ask"];
+  const source = codeTool({ catalog: () => names.map((name) => specOf(name, alone)), limits, file });
+  const context: ToolContext = {
+    cwd: "/",
+    marker: "",
+    signal,
+    record: () => Promise.resolve(),
+    progress: (text) => void (progress += text),
+    ask: () => Promise.resolve({ action: "decline" }),
+    putBlob: () => Promise.resolve(""),
+    getBlob: () => Promise.resolve(undefined),
+    call: async (name, input) => {
+      calls.push(`${name} ${JSON.stringify(input)}`);
+      const tool = tools[name];
+      return tool === undefined ? { outcome: "failed", text: `no ${name}` } : tool(input as Record<string, unknown>);
+    },
+  };
+  const result = await source.call({ toolId, name: "code", input: { code } }, context);
+  return { ...result, calls, progress };
+}
+
+function specOf(name: string, alone: readonly string[]): ToolSpec {
+  return { name, description: "", inputSchema: {}, kind: "other", readOnly: !alone.includes(name) };
+}
