@@ -50,7 +50,7 @@ export async function keepBudgets(
     if (over === undefined) return undefined;
     const verdict = await asked(turn, keyOf(over.of, over.unit), over, drawing);
     if (verdict === "lifted") agent.lifted.add(raisedKey(over.of, over.unit, drawing.agentName));
-    if (verdict === "stopped") return ended(over, agent, drawing);
+    if (verdict === "stopped") return ended(over, agent, { ...drawing, task: spent?.task });
   }
 }
 
@@ -96,20 +96,28 @@ function verdictOf({ action, content }: QuestionAnswer): Verdict {
   return how === STOP ? "stopped" : how === WITHOUT ? "lifted" : "raised";
 }
 
-function ended(over: Overdrawn, { sessionId, model }: Acting, drawing: Drawing): TurnOutcome {
+function ended(
+  over: Overdrawn,
+  { sessionId, model }: Acting,
+  drawing: Drawing & { task: string | undefined },
+): TurnOutcome {
   const what = overdrawnWords(over, drawing.agentName);
   const price = `set one in tokens, or the price under [prices."${model.name}"]`;
   const fix = over.used === undefined ? price : more(over, sessionId, drawing);
   return { status: "failed", code: "budget_reached", message: `${what}, and nobody allowed more: ${fix}` };
 }
 
-function more({ of }: Overdrawn, sessionId: string, { agentName }: Drawing): string {
+function more(
+  { of }: Overdrawn,
+  sessionId: string,
+  { agentName, task = "TASK" }: Drawing & { task: string | undefined },
+): string {
   switch (of) {
     case "agent":
       return `give it more under [agents.${agentName}.budget]`;
     case "session":
       return `give it more, and go on: rookery run "go on" --session ${sessionId} --budget …`;
     case "task":
-      return "give it more, and go on: rookery task resume TASK --budget …";
+      return `give it more, and go on: rookery task resume ${task} --budget …`;
   }
 }

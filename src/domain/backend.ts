@@ -180,6 +180,8 @@ export interface Spent {
   /** By the agent that runs the turn, in this session. */
   readonly agent: Amounts;
   readonly budgets: SessionBudgets;
+  /** The task that the session is of. */
+  readonly task?: string | undefined;
 }
 
 /** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */

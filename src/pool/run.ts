@@ -10,18 +10,17 @@ import {
 import { spent, timeLeft } from "./budget.ts";
 import { endTask } from "./ending.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
-import { holdPen, type Pen } from "./pen.ts";
+import { holdPen } from "./pen.ts";
 import { prepare } from "./prepare.ts";
 import { failed, isLogFailure, RunEnded } from "./reasons.ts";
 import { AgentFailed, agentStage } from "./stage/agent.ts";
 import { commandStage } from "./stage/command.ts";
 import { mergeStage } from "./stage/merge.ts";
 import type { Place, Run, StageResult } from "./stage/run.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 const FIRST_RETRY_MS = 2_000;
 const LAST_RETRY_MS = 5 * 60_000;
-/** Node takes none above it. A run of more than three weeks is looked at again when it is next begun. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Rejects only where the log cannot be written: then nothing is known of the task's end, and whoever comes next goes on. */
 export async function runTask(
@@ -33,24 +32,16 @@ export async function runTask(
   await using pen = holdPen({ store: parts.store, clock: parts.clock, owner: lease.owner }, state, lease);
   const lost = () => ending.abort(pen.lost.reason);
   pen.lost.addEventListener("abort", lost, { once: true });
-  const left = timeLeft(state);
-  const timer =
-    left === undefined || left > LONGEST_TIMER_MS
-      ? undefined
-      : setTimeout(() => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)), left);
-  try {
-    const end = await outcomeOf(parts, repositories, pen, ending.signal);
-    if (end.type === "task.ended") await endTask({ parts, repositories, pen }, end);
-    else await pen.write(end);
-  } finally {
-    clearTimeout(timer);
-  }
+  using time = new TimeLimit(timeLeft(state), () => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)));
+  const end = await outcomeOf(parts, repositories, { pen, time }, ending.signal);
+  if (end.type === "task.ended") await endTask({ parts, repositories, pen }, end);
+  else await pen.write(end);
 }
 
 async function outcomeOf(
   parts: PoolParts,
   repositories: Repositories,
-  pen: Pen,
+  { pen, time }: Pick<Run, "pen" | "time">,
   signal: AbortSignal,
 ): Promise<TaskEventBody> {
   try {
@@ -58,7 +49,7 @@ async function outcomeOf(
     const repository = await repositories(pen.state.spec.repository);
     await repository.identity();
     const prepared = await prepare(parts, pen, repository, signal);
-    await goThrough({ parts, pen, repository, ...prepared, signal });
+    await goThrough({ parts, pen, repository, ...prepared, signal, time });
     return { type: "task.ended", outcome: "done" };
   } catch (error) {
     return endOf(parts, pen.state, signal.aborted ? signal.reason : error);

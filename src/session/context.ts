@@ -88,12 +88,13 @@ export function contextOf(
   };
 }
 
-function spentSoFar({ usage, usageByAgent, agent, work, budgets }: SessionState, now: number): Spent {
+function spentSoFar({ usage, usageByAgent, agent, work, budgets, task }: SessionState, now: number): Spent {
   const ofAgent = Object.hasOwn(usageByAgent, agent) ? usageByAgent[agent] : undefined;
   return {
     session: amountsOf(usage, workOf(work, now)),
     agent: amountsOf(ofAgent ?? NO_USAGE, workOf(work, now, agent)),
     budgets,
+    task,
   };
 }
 

@@ -8,7 +8,7 @@ import {
   type TurnOutcome,
 } from "../../domain/index.ts";
 import type { Session, Turn } from "../../session/index.ts";
-import { refuseOverBudget, usedElsewhere } from "../budget.ts";
+import { budgetFor, refuseOverBudget, secondsLeft, usedElsewhere } from "../budget.ts";
 import { commitLeft } from "../commit.ts";
 import { parked, stopped } from "../reasons.ts";
 import type { Place, Run, StageResult } from "./run.ts";
@@ -25,7 +25,7 @@ const LOOK_MS = 200;
 export async function agentStage(run: Run, stage: AgentStage, place: Place): Promise<StageResult> {
   const session = await openFor(run, stage);
   try {
-    const outcome = await outcomeOf(run, session, { ...place, stage });
+    const outcome = await withItsBudget(run, session, () => outcomeOf(run, session, { ...place, stage }));
     refuseUnlessDone(outcome, session, run.signal);
     const said = await lastMessage(run.parts.store, session.id);
     await session[Symbol.asyncDispose](); // nothing of it works in the folder any more
@@ -34,6 +34,21 @@ export async function agentStage(run: Run, stage: AgentStage, place: Place): Pro
   } finally {
     await session[Symbol.asyncDispose]();
   }
+}
+
+/** The built-in agent asks by itself where the task's budget is used up: no clock stops it meanwhile. */
+async function withItsBudget<T>({ time }: Run, session: Session, work: () => Promise<T>): Promise<T> {
+  if (!asksItself(session)) return work();
+  time.hold();
+  try {
+    return await work();
+  } finally {
+    time.goOn(secondsLeft(session.state));
+  }
+}
+
+function asksItself({ state }: Session): boolean {
+  return state.budgets.task !== undefined;
 }
 
 /** Of the turn that is this stage's own: it may have been given, or done, before its process died. */
@@ -60,7 +75,9 @@ async function outcomeOf(
     await start(turns, own.turnId);
     return lastOutcome;
   }
-  const over = refuseOverBudget(pen.state, await usedElsewhere(run, sessionId), usage);
+  const over = asksItself(session)
+    ? undefined
+    : refuseOverBudget(pen.state, await usedElsewhere(run, sessionId), usage);
   if (over !== undefined) throw over;
   const turnId = newId("trn", parts.clock.now());
   await start(turns, turnId);
@@ -81,7 +98,8 @@ async function othersFirst({ signal }: Run, session: Session): Promise<void> {
 }
 
 /** The newest that the task has with this agent, also one that was opened just before its process died. */
-async function openFor({ parts, pen, worktree, env }: Run, stage: AgentStage): Promise<Session> {
+async function openFor(run: Run, stage: AgentStage): Promise<Session> {
+  const { parts, pen, worktree, env } = run;
   const { id: task, spec } = pen.state;
   const [known] = await parts.store.list({ task, agent: stage.agent, limit: 1 });
   const model = stage.model ?? (stage.agent === spec.agent ? spec.model : undefined);
@@ -94,9 +112,11 @@ async function openFor({ parts, pen, worktree, env }: Run, stage: AgentStage): P
     ...(model !== undefined && { model }),
     ...(spec.permissions !== undefined && { permissions: spec.permissions }),
   };
-  const isUsable = known !== undefined && known.status !== "closed";
+  const usable = known === undefined || known.status === "closed" ? undefined : known;
+  const taskBudget = await budgetFor(run, stage.agent, usable?.id);
+  const budgeted = { ...options, ...(taskBudget !== undefined && { taskBudget }) };
   try {
-    return await parts.openSession(isUsable ? { ...options, id: known.id } : options);
+    return await parts.openSession(usable === undefined ? budgeted : { ...budgeted, id: usable.id });
   } catch (error) {
     if (isRookeryError(error) && /^(agent_(unavailable|exited|failed)|provider_)/.test(error.code)) {
       throw new AgentFailed(error.code, error.message, { cause: error });
@@ -121,6 +141,7 @@ async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOut
     if (left !== undefined) return;
     const { parkedUntil } = session.state.turn ?? {};
     if (parkedUntil !== undefined) return leave(parked(parkedUntil, `its account may do no more until ${parkedUntil}`));
+    if (asksItself(session)) return;
     const over = refuseOverBudget(pen.state, elsewhere, session.state.usage);
     if (over !== undefined) leave(over);
   }, LOOK_MS);
@@ -142,6 +163,7 @@ function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Sessi
     case "done":
       return;
     case "failed":
+      if (outcome.code === "budget_reached") throw stopped(outcome.message, outcome.code); // no further try would help
       throw new AgentFailed("stage_failed", wordsOf(state.agent, "failed", outcome.message));
     case "stalled":
       throw new AgentFailed("stage_failed", wordsOf(state.agent, "stalled", outcome.message));

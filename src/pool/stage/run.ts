@@ -1,6 +1,7 @@
 /** What all stages of a run share. */
 import type { Repository, Worktree } from "../../worktrees/index.ts";
 import type { PoolParts } from "../parts.ts";
+import type { TimeLimit } from "../time-limit.ts";
 import type { Pen } from "../pen.ts";
 
 export interface Run {
@@ -12,6 +13,7 @@ export interface Run {
   readonly env: Readonly<Record<string, string>>;
   /** Its reason is a `RunEnded`, or that someone else has the task. */
   readonly signal: AbortSignal;
+  readonly time: TimeLimit;
 }
 
 export interface StageResult {
