@@ -61,7 +61,8 @@ export class Background implements AsyncDisposable {
     const own = `background-${randomBytes(6).toString("hex")}`;
     starting.defer(() => killMarked(own)); // what left the group
     const options = { cwd, env, marker: `${marker},${own}`, stdin: "pipe" as const };
-    const group = starting.use(await startGroup("bash", ["-c", command], options));
+    // A shell whose input is a socket, as ours is, takes itself for a remote one and reads the user's ~/.bashrc.
+    const group = starting.use(await startGroup("bash", ["--norc", "-c", command], options));
     const output = new Ring();
     let stopping: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopping ??= owned[Symbol.asyncDispose]());
