@@ -178,6 +178,7 @@ function backendOf(agent: AgentConfig, { baseUrl = agent.baseUrl, ...means }: Me
         context,
         wanted,
         folders,
+        code: agent.code,
         priceOf: (name) => prices.get(name),
       });
     case "acp": {

@@ -1,4 +1,5 @@
 /** The built-in agent. */
+export { codeIsOff, codeTool, type CodeLimits } from "./code/index.ts";
 export { openBuiltIn, systemPrompt, type BuiltIn } from "./open.ts";
 export { subagentTools, type Subagents } from "./subagents/index.ts";
 export { usageEvent, type Price } from "./price.ts";

@@ -1,10 +1,13 @@
 /** The `api` backend: the built-in agent on a model API. */
 import {
+  codeIsOff,
+  codeTool,
   codingTools,
   openBuiltIn,
   subagentTools,
   systemPrompt,
   usageEvent,
+  type CodeLimits,
   type Price,
   type Subagents,
 } from "../agent/index.ts";
@@ -28,6 +31,8 @@ export interface ApiBackendOptions extends ProviderOptions {
   readonly priceOf?: ((model: string) => Price | undefined) | undefined;
   /** What its file tools reach beside the working folder; absolute. */
   readonly folders?: readonly string[] | undefined;
+  /** May it run programs of its own, within these limits? */
+  readonly code?: Partial<CodeLimits> | undefined;
 }
 
 export function apiBackend(options: ApiBackendOptions): Backend {
@@ -50,16 +55,19 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     desk: () => equipment.desk,
   };
   const { servers = [], ...wanted } = options.wanted ?? {};
-  const { folders } = options;
+  const { folders, code } = options;
   const coding = codingTools({ env, folders, record: (body) => equipment.desk?.record(body) });
   const subagents = subagentsOf(context, () => equipment.running);
+  const programs =
+    code === undefined ? [] : [codeTool({ catalog: () => equipment.tools.artifact().catalog.values(), limits: code })];
   const equipment: Equipment = await openEquipment({
     ...wanted,
     cwd,
     marker,
     env,
     saved,
-    base: [coding, ...(subagents === undefined ? [] : [subagents])],
+    base: [coding, ...(subagents === undefined ? [] : [subagents]), ...programs],
+    switchedOff: code === undefined ? codeIsOff(agent.name) : undefined,
     servers: [...servers, ...mcpServers],
     sample: (request, asking) => sample(sampler, request, asking),
   });

@@ -37,6 +37,8 @@ export interface EquipmentOptions extends Wanted {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told to the model however many others there are. */
   readonly base: readonly ToolSource[];
+  /** Tools that it could have, with what is said to a model that calls one all the same. */
+  readonly switchedOff?: ReadonlyMap<string, string> | undefined;
   readonly servers: readonly McpServerSpec[];
   readonly sample?: ServersOptions["sample"];
   /** The id under which the agent's program itself reports a call of one of these tools. */
@@ -83,6 +85,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       filter: options.filter,
       plugins,
       deferOver: options.deferOver,
+      switchedOff: options.switchedOff,
       choices: new Map(Object.entries(options.saved?.toolChoices ?? {})),
       onNotice: (notice) => said.say({ type: "notice", ...notice }),
     }),

@@ -64,9 +64,20 @@ export interface AgentConfig extends AgentSpec {
   readonly resumeCommand: readonly string[] | undefined;
   /** What the built-in agent's file tools reach beside the working folder; absolute. */
   readonly folders: readonly string[];
+  /** Undefined where it may not run programs of its own. */
+  readonly code: CodeConfig | undefined;
   /** How many tasks it may have at once. */
   readonly maxRunning: number | undefined;
   readonly builtIn: boolean;
+}
+
+/** What is not said is as usual. */
+export interface CodeConfig {
+  readonly timeMs?: number;
+  readonly totalMs?: number;
+  readonly memoryBytes?: number;
+  readonly calls?: number;
+  readonly output?: number;
 }
 
 export interface WorktreeConfig {
@@ -244,6 +255,7 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     textPath: first(tables, ({ text_path }) => text_path),
     resumeCommand: first(tables, ({ resume_command }) => resume_command),
     folders: first(layers, (layer) => foldersOf(layer, name)) ?? [],
+    code: codeOf(first(tables, ({ code }) => code) ?? false),
     maxRunning: first(tables, ({ max_running }) => max_running),
     budget: budgetOf(first(tables, ({ budget }) => budget)),
     subagents: subagentsOf(first(tables, ({ subagents }) => subagents)),
@@ -274,6 +286,18 @@ function tableOf(agents: Readonly<Record<string, AgentTable>> = {}, name: string
 
 function promptTexts({ table, prompts }: Layer, name: string): string[] | undefined {
   return tableOf(table.agents, name)?.prompts?.map((named) => prompts.get(named) ?? "");
+}
+
+function codeOf(code: NonNullable<AgentTable["code"]>): CodeConfig | undefined {
+  if (typeof code === "boolean") return code ? {} : undefined;
+  const { time, total, memory, calls, output } = code;
+  return {
+    ...(time !== undefined && { timeMs: time * 1_000 }),
+    ...(total !== undefined && { totalMs: total * 1_000 }),
+    ...(memory !== undefined && { memoryBytes: memory * 2 ** 20 }),
+    ...(calls !== undefined && { calls }),
+    ...(output !== undefined && { output }),
+  };
 }
 
 function foldersOf({ table, file }: Layer, name: string): string[] | undefined {

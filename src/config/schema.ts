@@ -62,6 +62,24 @@ const AgentTable = z.strictObject({
   pty: z.boolean().optional(),
   /** What the built-in agent's file tools reach beside the working folder; relative to the file that names them. */
   folders: z.array(name).optional(),
+  /** May it run programs that it writes? A table says so too, with other limits than usual. */
+  code: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        /** Seconds of computing. */
+        time: z.number().positive().max(3_600).optional(),
+        /** Seconds from the beginning to the end, whatever it waits for but people. */
+        total: z.number().positive().max(86_400).optional(),
+        /** Megabytes. */
+        memory: z.int().positive().max(1_024).optional(),
+        /** Of tools. */
+        calls: z.int().positive().max(10_000).optional(),
+        /** Characters that are printed, and as many that are returned. */
+        output: z.int().positive().max(1_000_000).optional(),
+      }),
+    ])
+    .optional(),
   /** How many tasks it may have at once. */
   max_running: z.int().positive().optional(),
   /** Variables of the environment that it gets although they are another provider's secrets. */

@@ -22,6 +22,8 @@ export interface AgentToolsOptions {
   readonly contributions?: readonly PromptContribution[] | undefined;
   /** Characters of definitions past which tools are found by searching; `Infinity`: never. */
   readonly deferOver?: number | undefined;
+  /** Tools that are switched off, with what is said to a model that calls one all the same. */
+  readonly switchedOff?: ReadonlyMap<string, string> | undefined;
   readonly choices?: ReadonlyMap<string, boolean> | undefined;
   /** How long a plugin may think. */
   readonly pluginTimeoutMs?: number | undefined;
@@ -270,6 +272,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
       tools: shadowed(this.#overlay.base ? this.#base.tools : [], this.#above.tools),
       contributions: [...contributions, ...this.#hooks.contributions(), ...this.#overlay.contributions],
       deferOver,
+      switchedOff: this.#options.switchedOff,
       hooks: this.#hooks,
       onNotice: this.#notice,
     });

@@ -66,13 +66,16 @@ export interface Reading {
   readonly tools: readonly Bound[];
   readonly contributions: readonly PromptContribution[];
   readonly deferOver: number;
+  /** Tools that are switched off, with what is said to whoever calls one all the same. */
+  readonly switchedOff?: ReadonlyMap<string, string> | undefined;
   readonly hooks: Hooks;
   readonly onNotice: OnNotice;
 }
 
 const NAMES_TOLD = 30;
 
-export function makeArtifact({ key, tools, contributions, deferOver, hooks, onNotice }: Reading): Artifact {
+export function makeArtifact(reading: Reading): Artifact {
+  const { key, tools, contributions, deferOver, switchedOff, hooks, onNotice } = reading;
   const { told, deferred } = parted(tools, deferOver);
   const pair = deferred.length > 0 ? searchAndCall(deferred) : [];
   const bound = new Map<string, Bound>();
@@ -102,7 +105,7 @@ export function makeArtifact({ key, tools, contributions, deferOver, hooks, onNo
       if (typeof call === "string") return settled(given, bound.get(given.name), call);
       const tool = bound.get(call.name);
       return tool === undefined
-        ? settled(call, undefined, unknown(call.name, bound))
+        ? settled(call, undefined, switchedOff?.get(call.name) ?? unknown(call.name, bound))
         : asked(tool, call, hooks, signal);
     },
   });
@@ -135,8 +138,10 @@ async function called({ source }: Bound, call: ToolCall, context: ToolContext): 
     }
   };
   try {
+    const { call: callOther } = context;
     const result = await source.call(call, {
       ...context,
+      ...(callOther !== undefined && { call: (name, input) => watched(callOther(name, input)) }),
       record: (body) => watched(context.record(body)),
       putBlob: (bytes) => watched(context.putBlob(bytes)),
       getBlob: (hash) => watched(context.getBlob(hash)),

@@ -22,7 +22,7 @@ export const CODE = "code";
  * model that wants to can do so in its own words, where the limits and the person's attention are its own. The pair for
  * searching is for models: in a program every tool is a function.
  */
-const NOT_CALLED: ReadonlySet<string> = new Set([CODE, "ask", "agents", "search_tools", "call_tool"]);
+const NOT_CALLED: ReadonlySet<string> = new Set([CODE, "ask", "delegate", "search_tools", "call_tool"]);
 const MOST_TOOLS = 5_000;
 const TITLE = 60;
 
@@ -124,7 +124,7 @@ denied: look at \`outcome\` ("ok", "failed", "denied", "cancelled", "unknown"). 
 come in the order of the calls. You see what \`console.log\` printed and the value of the last expression, or what is \
 returned, as JSON. There is no network, file, module, timer, clock or chance but through tools: the program must do \
 the same if it is run again. At most ${calls} calls, ${timeMs / 1_000} s of computing, ${output} characters of output. \
-Not callable from it: ${[...NOT_CALLED].slice(0, 2).join(", ")}.`,
+Not callable from it: ${[...NOT_CALLED].slice(0, 3).join(", ")}.`,
     inputSchema: {
       type: "object",
       properties: { code: { type: "string", description: "JavaScript; may use await and return at its top level." } },
