@@ -6,6 +6,7 @@ import {
   RookeryError,
   type Budget,
   type FeedEvent,
+  type InputPart,
   type ListQuery,
   type McpServerSpec,
   type PermissionPolicy,
@@ -32,7 +33,9 @@ import {
   forkStored,
   reopenSession,
   settleStored,
+  tellStored,
   type Answer,
+  type Deliver,
   type Allowed,
   type NewSession,
   type Session,
@@ -212,6 +215,11 @@ export class Rookery implements AsyncDisposable {
   /** Answers a permission or a question, whichever process asked it. */
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void> {
     return answerRequest(this.store, { sessionId, requestId, answer, clock: this.#clock });
+  }
+
+  /** Gives a session an input, whichever process drives it, or the next one that does. Resolves with the input's id. */
+  tell(sessionId: string, input: string | readonly InputPart[], options: { deliver?: Deliver } = {}): Promise<string> {
+    return tellStored(this.store, { sessionId, input, ...options, clock: this.#clock });
   }
 
   /** Ends a conversation; one that another process drives is stopped there. */

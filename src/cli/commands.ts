@@ -1,5 +1,5 @@
 /** The table of commands. */
-import { JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
+import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
 import { taskCommands } from "./task/commands.ts";
 
@@ -236,6 +236,7 @@ const mcpCommands: readonly CommandSpec[] = [
     options: [
       { flags: "--agent <name>", summary: "whose tools (default: the configured one)" },
       { flags: "--cwd <dir>", summary: "the folder to work in" },
+      ADD_DIR_OPTION,
       PERMISSIONS_OPTION,
     ],
     notes:
@@ -256,6 +257,10 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--model <model>", summary: "another model: provider/model, or for a program one that it knows" },
       { flags: "--cwd <dir>", summary: "the folder to work in" },
       { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
+      {
+        flags: "--budget <amounts>",
+        summary: "what the session may use before you are asked for more, such as 5usd,200000tokens,100steps,30m",
+      },
       PERMISSIONS_OPTION,
       { flags: "--json", summary: "print each event of the log as one line of JSON, and nothing else" },
     ],
@@ -341,6 +346,20 @@ export const COMMANDS: readonly CommandSpec[] = [
     commands: mcpCommands,
     otherwise: "list",
     examples: ["rookery mcp", "rookery mcp auth github", `rookery mcp call files read '{"path":"README.md"}'`],
+  },
+  {
+    name: "tell",
+    summary: "say something to an agent while it works, from any terminal",
+    arguments: [SESSION, { name: "text", summary: "what the agent should know or do" }],
+    options: [{ flags: "--follow-up", summary: "when its turn has ended, and not at its next step" }, JSON_OPTION],
+    notes:
+      "The built-in agent hears it at its next step. An agent that is a program, or has ended its turn meanwhile, hears it\n" +
+      "as a turn of its own.",
+    examples: [
+      'rookery tell last "leave the tests as they are"',
+      'rookery tell last --follow-up "then run the linter"',
+    ],
+    load: async () => (await import("./tell.ts")).tell,
   },
   {
     name: "answer",

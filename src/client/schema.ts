@@ -102,7 +102,8 @@ export interface paths {
         delete: operations["deleteSession"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Go on with another agent, model or folder, at the end of a turn that runs, or with other permissions at once. */
+        patch: operations["changeSession"];
         trace?: never;
     };
     "/v1/sessions/{id}/turns": {
@@ -150,6 +151,40 @@ export interface paths {
         put?: never;
         /** End the conversation; one that another process drives is stopped there. */
         post: operations["closeSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Go on from other messages: cancels what runs, and drops what waits. The log keeps what was. */
+        put: operations["replaceConversation"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sessions/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A new session that begins with all ended turns of this one, which stays as it is. */
+        post: operations["forkSession"];
         delete?: never;
         options?: never;
         head?: never;
@@ -467,6 +502,7 @@ export interface components {
             permissions: "ask" | "read" | "all" | "none";
             title?: string;
             parent?: string;
+            depth?: number;
             task?: string;
             forkOf?: string;
             reopened?: boolean;
@@ -703,6 +739,7 @@ export interface components {
                 path: string;
                 line?: number;
             }[];
+            parent?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -766,6 +803,7 @@ export interface components {
             /** @enum {string} */
             kind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "fetch" | "think" | "ask" | "other";
             input: unknown;
+            from?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -848,6 +886,7 @@ export interface components {
             costBy?: "reported" | "computed";
             contextUsed?: number;
             contextSize?: number;
+            childSessionId?: string;
         } | {
             seq: number;
             /** Format: date-time */
@@ -950,6 +989,43 @@ export interface components {
             turnId?: string;
             agent: string;
             /** @constant */
+            type: "budget.set";
+            /** @enum {string} */
+            of: "session" | "task";
+            budget: {
+                tokens?: number;
+                usd?: number;
+                steps?: number;
+                seconds?: number;
+            };
+            elsewhere?: {
+                tokens?: number;
+                usd?: number;
+                steps?: number;
+                seconds?: number;
+            };
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            sessionId: string;
+            turnId?: string;
+            agent: string;
+            /** @constant */
+            type: "budget.raised";
+            /** @enum {string} */
+            of: "agent" | "session" | "task";
+            /** @enum {string} */
+            unit: "usd" | "tokens" | "steps" | "seconds";
+            to: number | null;
+        } | {
+            seq: number;
+            /** Format: date-time */
+            at: string;
+            sessionId: string;
+            turnId?: string;
+            agent: string;
+            /** @constant */
             type: "subagent.started";
             childSessionId: string;
             title: string;
@@ -1006,6 +1082,8 @@ export interface components {
             cwd: string;
             title?: string;
             parent?: string;
+            /** @description Of a child that its parent's agent began: how deep it is. */
+            depth?: number;
             /** @description The task that it is of. */
             task?: string;
             createdAt: string;
@@ -1052,6 +1130,11 @@ export interface components {
             })[];
             /** @description Where a turn runs, begin when it has ended. */
             queue?: boolean;
+            /**
+             * @description Of what is queued: `steer` is given to the turn that runs, at its next step, where its agent can.
+             * @enum {string}
+             */
+            deliver?: "steer" | "follow_up";
         };
         Prompted: {
             sessionId: string;
@@ -1136,6 +1219,7 @@ export interface components {
                 budget: {
                     tokens?: number;
                     usd?: number;
+                    steps?: number;
                     seconds?: number;
                 };
                 stages: ({
@@ -1189,6 +1273,7 @@ export interface components {
             budget?: {
                 tokens?: number;
                 usd?: number;
+                steps?: number;
                 seconds?: number;
             };
         } | {
@@ -1433,6 +1518,7 @@ export interface components {
             budget?: {
                 tokens?: number;
                 usd?: number;
+                steps?: number;
                 seconds?: number;
             };
             /** @description A pipeline of rookery.toml; the agent alone if not said. */
@@ -1447,6 +1533,7 @@ export interface components {
             budget?: {
                 tokens?: number;
                 usd?: number;
+                steps?: number;
                 seconds?: number;
             };
         };
@@ -1824,7 +1911,7 @@ export interface operations {
                 cwd?: string;
                 /** @description Only of this task. */
                 task?: string;
-                /** @description Only forks of this session. */
+                /** @description Only forks and children of this session. */
                 parent?: string;
                 /** @description Only in this state. */
                 status?: "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
@@ -2194,6 +2281,159 @@ export interface operations {
             };
         };
     };
+    changeSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With one, slow work answers 202 and is asked for again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    agent?: string;
+                    model?: string;
+                    /** @description A folder of the server's machine. */
+                    cwd?: string;
+                    /** @enum {string} */
+                    permissions?: "ask" | "read" | "all" | "none";
+                };
+            };
+        };
+        responses: {
+            /** @description It goes on with them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionSummary"];
+                };
+            };
+            /** @description It goes on: ask again with the same Idempotency-Key. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pending"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code not_trusted, unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code session_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code lease_lost, session_closed, session_in_use, tool_conflict. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code input_too_large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code input_invalid. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal, plugin_failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_unavailable. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     promptSession: {
         parameters: {
             query?: never;
@@ -2524,6 +2764,273 @@ export interface operations {
             };
             /** @description Code input_invalid. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replaceConversation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What has the same is done once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The user's first. None begins anew. */
+                    messages: {
+                        /** @enum {string} */
+                        role: "user" | "assistant";
+                        text: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description The next turn begins with them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionSummary"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code not_trusted, unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code session_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code lease_lost, session_closed, session_in_use, tool_conflict. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code input_too_large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code input_invalid. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_unknown, backend_unsupported, config_invalid, cwd_missing, model_invalid, provider_unconfigured. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code internal, plugin_failed. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code agent_unavailable. */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code interrupted, store_closed, store_locked, store_readonly, store_unavailable. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code store_full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forkSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What has the same is done once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The same if not said. */
+                    cwd?: string;
+                    title?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It can be prompted. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionSummary"];
+                };
+            };
+            /** @description Code input_invalid. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code unauthorized. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code session_not_found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code input_too_large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code input_invalid. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Code cwd_missing. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -17,7 +17,7 @@ it.each<[string[], string[]]>([
     [""],
     [
       ["run", "task", "serve", "sessions", "usage", "acp", "mcp"],
-      ["answer", "agents", "trust", "doctor", "demo", "completion", "help"],
+      ["tell", "answer", "agents", "trust", "doctor", "demo", "completion", "help"],
     ].flat(),
   ],
   [["se"], ["serve", "sessions"]],

@@ -1,7 +1,13 @@
 /** The sessions that this server drives: opened when they are first prompted, and let go of when they have nothing to do. */
 import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
 import type { OpenSessionOptions } from "../../rookery.ts";
-import { sessionNotFound, type Session } from "../../session/index.ts";
+import {
+  sessionNotFound,
+  type Changes,
+  type Deliver,
+  type ReplacedMessage,
+  type Session,
+} from "../../session/index.ts";
 import type { Served } from "./served.ts";
 
 /** More idle ones than these are let go of at once, those first that were used longest ago. */
@@ -65,9 +71,23 @@ export class Driving implements AsyncDisposable {
     });
   }
 
-  /** Resolves with the input's id. */
-  queue(id: string, input: string | readonly InputPart[]): Promise<string> {
-    return this.#using(id, async (session) => session.queue(await expanded(session, input)));
+  /** Resolves with the input's id. Where another process drives the session, it is given the input through the log. */
+  async queue(id: string, input: string | readonly InputPart[], deliver: Deliver = "follow_up"): Promise<string> {
+    try {
+      return await this.#using(id, async (session) => session.queue(await expanded(session, input), { deliver }));
+    } catch (error) {
+      if (!isRookeryError(error, "session_in_use")) throw error;
+      return this.#served.tell(id, input, { deliver });
+    }
+  }
+
+  /** Resolves when it is recorded, which is at the end of a turn that runs. */
+  change(id: string, changes: Changes): Promise<void> {
+    return this.#using(id, (session) => session.change(changes));
+  }
+
+  replaceConversation(id: string, messages: readonly ReplacedMessage[]): Promise<void> {
+    return this.#using(id, (session) => session.replaceConversation(messages));
   }
 
   /** Nothing where no turn runs. Rejects with `session_in_use` where another process runs it. */

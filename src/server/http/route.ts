@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../domain/index.ts";
 import type { Door } from "./door.ts";
 
-export type Method = "GET" | "POST" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export type Shape = Readonly<Record<string, z.ZodType>>;
 type Read<S extends Shape> = { readonly [Key in keyof S]: z.infer<S[Key]> };
 

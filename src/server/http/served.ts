@@ -2,7 +2,10 @@
 import type { Store, Tasks } from "../../domain/index.ts";
 import type { Rookery } from "../../rookery.ts";
 
-export interface Served extends Pick<Rookery, "home" | "openSession" | "closeSession" | "deleteSession" | "answer"> {
+export interface Served extends Pick<
+  Rookery,
+  "home" | "openSession" | "closeSession" | "forkSession" | "deleteSession" | "answer" | "tell"
+> {
   readonly store: Store;
   readonly tasks: Tasks;
 }

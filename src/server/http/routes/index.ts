@@ -1,5 +1,6 @@
 /** Every route of the door. */
 import type { Route } from "../route.ts";
+import { conversationRoutes } from "./conversation.ts";
 import { eventRoutes } from "./events.ts";
 import { requestRoutes } from "./requests.ts";
 import { serverRoutes } from "./server.ts";
@@ -9,6 +10,7 @@ import { taskRoutes } from "./tasks.ts";
 export const ROUTES: readonly Route[] = [
   ...serverRoutes,
   ...sessionRoutes,
+  ...conversationRoutes,
   ...requestRoutes,
   ...eventRoutes,
   ...taskRoutes,

@@ -1,7 +1,7 @@
 /** Sessions: listed, opened, prompted, cancelled, closed and forgotten. */
 import { z } from "zod";
-import { RookeryError, TASK_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
-import { sessionNotFound } from "../../../session/index.ts";
+import type { ErrorCode, SessionSummary } from "../../../domain/index.ts";
+import { refuseIfOfRunningTask, sessionNotFound } from "../../../session/index.ts";
 import type { Door } from "../door.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { json, route, text, wholeNumber, type Route } from "../route.ts";
@@ -22,7 +22,7 @@ const DEFAULT_LIST = 100;
 export const MAX_LIST = 1_000;
 
 /** Where an agent is opened: for a new session, or for one of the log that is prompted. */
-const OPENING: readonly ErrorCode[] = [
+export const OPENING: readonly ErrorCode[] = [
   "agent_unknown",
   "agent_unavailable",
   "backend_unsupported",
@@ -46,7 +46,7 @@ export const sessionRoutes: readonly Route[] = [
       agent: text("Only of this agent."),
       cwd: Folder.meta({ description: "Only in this folder." }),
       task: text("Only of this task."),
-      parent: text("Only forks of this session."),
+      parent: text("Only forks and children of this session."),
       status: z.enum(SESSION_STATUSES).meta({ description: "Only in this state." }),
       before: SessionId.meta({ description: "Only older than this one: `next` of the page before." }),
       limit: wholeNumber(`At most so many; ${DEFAULT_LIST} if not said, ${MAX_LIST} at most.`),
@@ -96,7 +96,7 @@ export const sessionRoutes: readonly Route[] = [
     answers: { 200: { description: "It is as if it had never been.", schema: DeletedSchema } },
     errors: ["session_not_found", "session_in_use"],
     async handle({ door, params: { id } }) {
-      await refuseIfOfRunningTask(door, id);
+      await refuseIfOfRunningTask(door.served.store, id);
       await door.driving.delete(id);
       door.streams.forget();
       return json({ id });
@@ -123,9 +123,9 @@ export const sessionRoutes: readonly Route[] = [
       "mcp_failed",
       ...OPENING,
     ],
-    async handle({ door, params: { id }, body: { input, queue = false } }) {
-      await refuseIfOfRunningTask(door, id);
-      if (queue) return json({ sessionId: id, inputId: await door.driving.queue(id, input) }, 202);
+    async handle({ door, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
+      await refuseIfOfRunningTask(door.served.store, id);
+      if (queue) return json({ sessionId: id, inputId: await door.driving.queue(id, input, deliver) }, 202);
       return json({ sessionId: id, ...(await door.driving.prompt(id, input)) }, 202);
     },
   }),
@@ -171,15 +171,4 @@ export async function summaryOf({ served }: Door, id: string): Promise<SessionSu
 /** 1 at least: a page that holds nothing says nothing of what follows. */
 export function limitOf(limit: number | undefined): number {
   return Math.min(Math.max(limit ?? DEFAULT_LIST, 1), MAX_LIST);
-}
-
-const ENDED: readonly (typeof TASK_STATUSES)[number][] = ["done", "failed", "stopped"];
-
-/** The pool prompts it, and would find it in use, or gone, when its time comes. */
-async function refuseIfOfRunningTask(door: Door, id: string): Promise<void> {
-  const { task } = await summaryOf(door, id);
-  if (task === undefined) return;
-  const state = await door.served.store.task(task);
-  if (state === undefined || ENDED.some((phase) => phase === state.phase)) return;
-  throw new RookeryError("session_in_use", `session ${id} is task ${task}'s, which has not ended: stop the task first`);
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { TASK_STATUSES } from "../../../domain/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { flag, json, route, text, wholeNumber, type Route } from "../route.ts";
-import { Folder, PendingSchema, TaskIdParam } from "../schema/common.ts";
+import { Folder, PENDING, TaskIdParam } from "../schema/common.ts";
 import {
   CollectBody,
   CollectReportSchema,
@@ -20,7 +20,6 @@ import {
 import { limitOf } from "./sessions.ts";
 
 const params = { id: TaskIdParam };
-const PENDING = { description: "It goes on: ask again with the same Idempotency-Key.", schema: PendingSchema };
 
 export const taskRoutes: readonly Route[] = [
   route({

@@ -44,3 +44,9 @@ export const Folder = words(4_096).refine(isAbsolute, "expected an absolute path
 export const SessionId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "expected a session's id");
 export const RequestId = z.string().min(1).max(512);
 export const TaskIdParam = TaskId;
+
+/** What slow work answers while it goes on. */
+export const PENDING = {
+  description: "It goes on: ask again with the same Idempotency-Key.",
+  schema: PendingSchema,
+};

@@ -1,6 +1,7 @@
 /** Sessions as they go over the wire. */
 import { z } from "zod";
 import { InputPart, PermissionPolicy, SessionEvent, ToolKind, type SessionSummary } from "../../../domain/index.ts";
+import { MAX_MESSAGES } from "../../../session/index.ts";
 import { Folder, Name, UsageSchema } from "./common.ts";
 
 export const SESSION_STATUSES = ["idle", "running", "waiting", "closed", "copying", "parked"] as const;
@@ -44,6 +45,29 @@ export const OpenSessionBody = z.strictObject({
 export const PromptBody = z.strictObject({
   input: z.union([z.string(), z.array(InputPart).max(100)]),
   queue: z.boolean().optional().describe("Where a turn runs, begin when it has ended."),
+  deliver: z
+    .enum(["steer", "follow_up"])
+    .optional()
+    .describe("Of what is queued: `steer` is given to the turn that runs, at its next step, where its agent can."),
+});
+
+export const ChangeSessionBody = z.strictObject({
+  agent: Name.optional(),
+  model: Name.optional(),
+  cwd: Folder.optional().describe("A folder of the server's machine."),
+  permissions: PermissionPolicy.optional(),
+});
+
+export const ConversationBody = z.strictObject({
+  messages: z
+    .array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() }))
+    .max(MAX_MESSAGES)
+    .describe("The user's first. None begins anew."),
+});
+
+export const ForkSessionBody = z.strictObject({
+  cwd: Folder.optional().describe("The same if not said."),
+  title: z.string().max(1_000).optional(),
 });
 
 export const PromptedSchema = z.object({

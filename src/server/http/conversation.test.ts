@@ -1,0 +1,100 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { Rookery } from "../../rookery.ts";
+import { call, say, type Script } from "../../testing/index.ts";
+import { openHttp, type HttpScene } from "./test-scene.ts";
+
+let scene: HttpScene;
+afterEach(() => scene[Symbol.asyncDispose]());
+
+const WAITS = call("bash", { command: "sleep 60" });
+
+async function opened(script: Script): Promise<string> {
+  scene = await openHttp(script);
+  const { id } = (await scene.post("/v1/sessions", { agent: "anthropic", cwd: scene.cwd })).json;
+  return `/v1/sessions/${id}`;
+}
+
+async function typesOf(path: string): Promise<string[]> {
+  return (await scene.get(`${path}/events`)).json.events.map(({ type }) => type);
+}
+
+async function isIdle(path: string, turns: number): Promise<void> {
+  await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ status: "idle", turns }));
+}
+
+it("gives the turn that runs what is to steer it, at its next step", async () => {
+  const path = await opened([call("bash", { command: "true" }), say("as you wish")]);
+  await scene.post(`${path}/turns`, { input: "go" });
+  await vi.waitFor(async () => expect((await scene.get(path)).json).toMatchObject({ status: "waiting" }));
+  const told = await scene.post(`${path}/turns`, { input: "rather so", deliver: "steer" });
+  expect(told).toMatchObject({ status: 202, json: { inputId: expect.stringMatching(/^inp_/) as string } });
+  await scene.post(`${path}/requests/r1`, { decision: "allow" });
+  await isIdle(path, 1);
+  expect(await typesOf(path)).toContain("input.delivered");
+});
+
+it("gives a session that another process drives what is queued for it, and still refuses a prompt", async () => {
+  const path = await opened([say("one")]);
+  await using other = await Rookery.open({ env: scene.env, cwd: scene.cwd, store: scene.store });
+  const session = await other.openSession({ agent: "anthropic" });
+  const driven = `/v1/sessions/${session.id}`;
+  expect(path).not.toBe(driven);
+  expect((await scene.post(`${driven}/turns`, { input: "hi" })).json).toMatchObject({ code: "session_in_use" });
+  expect((await scene.post(`${driven}/turns`, { input: "hi", queue: true })).status).toBe(202);
+  await isIdle(driven, 1);
+  expect(session.state.turns).toBe(1);
+});
+
+it("goes on with another agent or policy, at the end of a turn that runs, and says what cannot be had", async () => {
+  const path = await opened([WAITS, say("two")]);
+  expect((await scene.call("PATCH", path, { permissions: "all" })).json).toMatchObject({ status: "idle" });
+  await scene.post(`${path}/turns`, { input: "go" });
+  await vi.waitFor(async () => expect(await typesOf(path)).toContain("tool.started"));
+  const changing = scene.call("PATCH", path, { model: "anthropic/claude-other" });
+  await scene.post(`${path}/cancel`);
+  expect(await changing).toMatchObject({ status: 200, json: { model: "anthropic/claude-other" } });
+  expect(await scene.call("PATCH", path, { agent: "nobody" })).toMatchObject({
+    status: 422,
+    json: { code: "agent_unknown" },
+  });
+  expect((await scene.call("PATCH", path, { colour: "red" })).status).toBe(400);
+});
+
+it("puts another conversation in the place of the one that there is", async () => {
+  const path = await opened([WAITS, say("two")]);
+  await scene.call("PATCH", path, { permissions: "all" });
+  await scene.post(`${path}/turns`, { input: "go" });
+  await vi.waitFor(async () => expect(await typesOf(path)).toContain("tool.started"));
+  const messages = [
+    { role: "user", text: "the other question" },
+    { role: "assistant", text: "the other answer" },
+  ];
+  const put = await scene.call("PUT", `${path}/conversation`, { messages });
+  expect(put).toMatchObject({ status: 200, json: { status: "idle", lastOutcome: "cancelled" } });
+  await scene.post(`${path}/turns`, { input: "next" });
+  await isIdle(path, 2);
+  expect(scene.model.requests.at(-1)!.messages.map(({ text }) => text)).toEqual([
+    "the other question",
+    "the other answer",
+    "next",
+  ]);
+  expect(await scene.call("PUT", `${path}/conversation`, { messages: [{ role: "user", text: "" }] })).toMatchObject({
+    status: 400,
+    json: { code: "input_invalid" },
+  });
+});
+
+it("forks a session, which can be prompted then", async () => {
+  const path = await opened([say("one"), say("two")]);
+  await scene.post(`${path}/turns`, { input: "first" });
+  await isIdle(path, 1);
+  const forked = await scene.post(`${path}/fork`, { title: "another way" });
+  expect(forked).toMatchObject({
+    status: 201,
+    json: { title: "another way", turns: 1, parent: path.split("/").at(-1) },
+  });
+  await scene.post(`/v1/sessions/${forked.json.id}/turns`, { input: "second" });
+  await isIdle(`/v1/sessions/${forked.json.id}`, 2);
+  expect((await scene.get(path)).json).toMatchObject({ turns: 1 });
+  expect((await scene.post("/v1/sessions/ses_nothing/fork", {})).json).toMatchObject({ code: "session_not_found" });
+});
