@@ -38,12 +38,15 @@ export async function play(program: string, kills: readonly (string | number)[],
   const cwd = owned.use(await temporaryFolder()).path;
   const requests: { life: number; label: Label; request: ModelRequest }[] = [];
   const lives: Life[] = [];
+  const remains: Remains[] = [];
   const model = owned.use(
     await startModelServer((request) => {
       const label = labelOf(request);
-      const isFirst = !requests.some((one) => one.label === label);
-      requests.push({ life: lives.length, label, request });
-      return replyTo(label, isFirst);
+      const life = lives.length;
+      const isKnown = remains.at(-1)?.journal.some(isFailure) === true;
+      const isFirst = !isKnown && !requests.some((one) => one.label === label && one.life === life);
+      requests.push({ life, label, request });
+      return replyTo(label, isFirst); // a refusal that nobody remembers is met again
     }),
   );
   const mark = `MATRIX_CELL=${process.pid}-${(played += 1)}`;
@@ -54,7 +57,6 @@ export async function play(program: string, kills: readonly (string | number)[],
   const database = join(folder, "rookery.db");
   const store = owned.use(await openSqliteStore({ path: database }));
   const person = owned.use(personAt(store));
-  const remains: Remains[] = [];
   for (const killAt of [...kills, undefined]) {
     const child = { database, runs: join(cwd, "runs"), killAt, record };
     const life = await live({ program, cwd, env, child, onSession: (id) => person.attend(id) });
@@ -69,6 +71,11 @@ export async function play(program: string, kills: readonly (string | number)[],
     ...(await readdir(join(folder, "owners")).catch(() => [])).map((name) => `the owner ${name}`),
   ];
   return { lives, remains, requests, problems: [...model.problems, ...person.problems], left };
+}
+
+/** Of a model call that did not succeed, and is known. */
+export function isFailure({ finished, value }: JournalEntry): boolean {
+  return finished && typeof value === "object" && value !== null && "failed" in value;
 }
 
 async function remainsIn(store: Store, cwd: string): Promise<Remains> {

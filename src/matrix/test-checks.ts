@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventOf, JournalEntry, SessionEvent } from "../domain/index.ts";
 import { transcript } from "../testing/index.ts";
-import type { Played, Remains } from "./test-cell.ts";
+import { isFailure, type Played, type Remains } from "./test-cell.ts";
 import { ASKED, ONCE, REPEATABLE, type Label } from "./test-words.ts";
 
 /** Empty where all is well. `whole` is the same story without a kill. */
@@ -105,8 +105,7 @@ function requestFaults({ requests, remains, lives }: Played): string[] {
   remains.slice(0, -1).forEach((before, life) => {
     for (const entry of before.journal.filter(({ key, finished }) => finished && key.kind === "model")) {
       const again = count(labelOfEntry(entry, before), life + 1);
-      const isFailure = typeof entry.value === "object" && entry.value !== null && "failed" in entry.value;
-      const wanted = isFailure ? lives.length - life - 1 : 0;
+      const wanted = isFailure(entry) ? lives.length - life - 1 : 0; // each later life may try again
       if (again > wanted) wrong.push(`${entry.key.step} ${entry.key.id} was journalled and asked for again`);
     }
   });
