@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import type { SessionEvent } from "../../domain/index.ts";
+import { LATER, dyingAfter, openWorld } from "../../session/test-scene.ts";
+import { systemClock } from "../../stdx/index.ts";
+import { call, collect, say, transcript, type Script } from "../../testing/index.ts";
+
+const ON = "[agents.anthropic]\ncode = true\n";
+
+const running =
+  (code: string): Script =>
+  ({ toolResults }) =>
+    toolResults.length === 0 ? call("code", { code }) : say(`Got: ${toolResults[0]?.content}`);
+
+function typed<Type extends SessionEvent["type"]>(events: readonly SessionEvent[], type: Type) {
+  return events.filter((event): event is Extract<SessionEvent, { type: Type }> => event.type === type);
+}
+
+describe("a program in a session", () => {
+  it("has each of its calls asked for and in the log under its own id, and the model gets what it returned", async () => {
+    const code = `const r = await tools.bash({ command: "echo made > a.txt" });
+const all = await Promise.all(["a.txt", "none"].map((path) => tools.read({ path })));
+return [r, ...all].map((one) => one.outcome)`;
+    await using w = await openWorld(running(code));
+    await w.configure(ON);
+    await using rookery = await w.open();
+    const session = await rookery.openSession();
+    const events: SessionEvent[] = [];
+    for await (const event of session.prompt("go")) {
+      events.push(event);
+      if (event.type === "permission.requested") await session.answer(event.requestId, { decision: "allow" });
+    }
+    expect(typed(events, "permission.requested").map(({ tool }) => tool)).toEqual(["bash"]);
+    const [program, ...calls] = typed(events, "tool.started");
+    expect(calls.map(({ name, parent }) => [name, parent])).toEqual(
+      ["bash", "read", "read"].map((name) => [name, program?.toolId]),
+    );
+    expect(new Set(typed(events, "tool.ended").map(({ toolId }) => toolId)).size).toBe(4);
+    expect(transcript(events).at(-2)).toBe('says Got: => ["ok","ok","failed"]');
+    expect(await w.file("a.txt")).toBe("made\n");
+  });
+
+  it("is told of a call that a person denied, and goes on", async () => {
+    await using w = await openWorld(running(`(await tools.bash({ command: "touch no" })).outcome`));
+    await w.configure(ON);
+    await using rookery = await w.open();
+    const session = await rookery.openSession();
+    const turn = session.prompt("go");
+    for await (const event of turn) {
+      if (event.type === "permission.requested") await session.answer(event.requestId, { decision: "deny" });
+    }
+    expect(transcript(await w.events(session.id))).toContain('says Got: => "denied"');
+  });
+
+  it("is cancelled with its turn, while it waits for a tool", async () => {
+    await using w = await openWorld(running(`await tools.bash({ command: "sleep 600" })`));
+    await w.configure(ON);
+    await using rookery = await w.open();
+    const session = await rookery.openSession({ permissions: "all" });
+    const turn = session.prompt("go");
+    for await (const event of turn) {
+      if (event.type === "tool.started" && event.name === "bash") void session.cancel();
+    }
+    expect(await turn.outcome).toEqual({ status: "cancelled" });
+  });
+
+  it("is not there where it is off, and a model that calls it is told how to switch it on", async () => {
+    await using w = await openWorld(running("1"));
+    await using rookery = await w.open();
+    const session = await rookery.openSession({ permissions: "all" });
+    const events = await collect(session.prompt("go"));
+    expect(w.model.requests[0]?.toolNames).not.toContain("code");
+    expect(typed(events, "tool.ended")).toMatchObject([
+      {
+        outcome: "failed",
+        text: expect.stringMatching(/not available in this session: set code = true under \[agents\.anthropic\]/),
+      },
+    ]);
+  });
+});
+
+describe("a program whose process dies after any commit", () => {
+  const code = `for (const n of [1, 2, 3]) await tools.bash({ command: "echo ran" + n + " >> count" });
+(await tools.read({ path: "count" })).outcome`;
+
+  /** Plays one life that ends after so many commits and one that goes on; tells whether the first one died. */
+  async function dieAfter(commits: number): Promise<boolean> {
+    await using w = await openWorld(running(code));
+    await w.configure(ON);
+    const dying = await w.open(systemClock, dyingAfter(w.store, commits));
+    const first = await dying.openSession({ permissions: "all" });
+    const died = await first.prompt("go").outcome.then(
+      () => false,
+      () => true,
+    );
+    const rookery = await w.open(LATER);
+    const session = await rookery.openSession({ id: first.id, permissions: "all" });
+    if (session.resumed !== undefined) expect(await session.resumed.outcome).toMatchObject({ status: "done" });
+    else if (session.state.turns === 0) await session.prompt("go").outcome;
+    const events = await w.events(first.id);
+    expect(typed(events, "turn.ended")).toHaveLength(1);
+    const started = typed(events, "tool.started").map(({ name }) => name);
+    expect(started).toEqual(["code", "bash", "bash", "bash", "read"]);
+    const ended = typed(events, "tool.ended");
+    expect(new Set(ended.map(({ toolId }) => toolId)).size).toBe(ended.length);
+    const ran = (await w.file("count")).split("\n").filter((line) => line !== "");
+    expect(ran).toEqual([...new Set(ran)]); // no finished call ran again
+    const unknown = ended.filter(({ outcome }) => outcome === "unknown").length;
+    expect(ran.length).toBeGreaterThanOrEqual(3 - unknown); // and none is missing but where the log says so
+    await session[Symbol.asyncDispose]();
+    return died;
+  }
+
+  it("goes on with what its calls had come to", { timeout: 120_000 }, async () => {
+    let commits = 3;
+    while (await dieAfter(commits)) commits += 1;
+    expect(commits).toBeGreaterThan(8);
+  });
+});
