@@ -1,29 +1,36 @@
 /** No agent at all: a session that holds the tools of one, for a program that brings its own model. */
 import { codingTools } from "../agent/index.ts";
 import { NO_CAPABILITIES, RookeryError, type Backend } from "../domain/index.ts";
-import { openEquipment, type Wanted } from "./equipment.ts";
+import { DisposeStack } from "../stdx/index.ts";
+import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
 import { withoutSecrets } from "./secrets.ts";
 
 export interface ToolsOnlyOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly wanted?: Wanted | undefined;
+  /** What its file tools reach beside the working folder; absolute. */
+  readonly folders?: readonly string[] | undefined;
 }
 
-export function toolsOnlyBackend({ env, wanted = {} }: ToolsOnlyOptions): Backend {
+export function toolsOnlyBackend({ env, wanted = {}, folders }: ToolsOnlyOptions): Backend {
   return {
     kind: "api",
     async open({ cwd, marker, saved, mcpServers = [] }) {
       const clean = withoutSecrets(env);
       const servers = [...(wanted.servers ?? []), ...mcpServers];
-      const base = [codingTools({ env: clean })];
-      const equipment = await openEquipment({ ...wanted, servers, cwd, marker, saved, env: clean, base });
+      const coding = codingTools({ env: clean, folders, record: (body) => equipment.desk?.record(body) });
+      const base = [coding];
+      const equipment: Equipment = await openEquipment({ ...wanted, servers, cwd, marker, saved, env: clean, base });
+      const owned = new DisposeStack();
+      owned.use(equipment);
+      owned.use(coding);
       return {
         resumesTurns: false,
         capabilities: NO_CAPABILITIES,
         tools: equipment.held,
         attach: (desk) => equipment.attach(desk),
         runTurn: () => Promise.reject(new RookeryError("agent_unavailable", "this session only serves its tools")),
-        [Symbol.asyncDispose]: () => equipment[Symbol.asyncDispose](),
+        [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
       };
     },
   };
