@@ -138,17 +138,29 @@ describe("the calls of a program", () => {
 
   it("run alone where they change something", async () => {
     const h = held();
-    const playing = play(`await Promise.all([tools.a({ n: 1 }), tools.w({ n: 2 }), tools.a({ n: 3 })]); 0`, {
-      tools: { a: h.tool("a"), w: h.tool("w") },
-      alone: ["w"],
+    const changes = { name: "w", description: "", inputSchema: {}, kind: "other", readOnly: false } as const;
+    const specs = new Map([
+      ["a", { ...changes, name: "a", readOnly: true }],
+      ["w", changes],
+    ]);
+    const given: number[] = [];
+    const calls = new Calls({
+      specs,
+      call: (name, input) => h.tool(name)(input as Record<string, unknown>),
+      give: ({ id }) => void given.push(id),
+      broke: (error) => expect.unreachable(String(error)),
     });
-    await h.until(1);
-    for (const [at, name] of ["a1", "w2", "a3"].entries()) {
-      await h.until(at + 1);
-      expect(h.names()).toHaveLength(at + 1);
-      h.answer(name);
-    }
-    expect((await playing).outcome).toBe("ok");
+    for (const [id, name] of ["a", "a", "w", "a"].entries()) calls.ask({ id, name, input: `{"n":${id}}` });
+    expect(h.names()).toEqual(["a0", "a1"]);
+    for (const name of ["a1", "a0"]) h.answer(name);
+    await h.until(3);
+    expect(h.names()).toEqual(["a0", "a1", "w2"]);
+    h.answer("w2");
+    await h.until(4);
+    h.answer("a3");
+    await calls.close();
+    expect(h.names()).toEqual(["a0", "a1", "w2", "a3"]);
+    expect(given.slice(0, 3)).toEqual([0, 1, 2]);
   });
 
   it("are waited for although the program does not, and what it does with them is done", async () => {
