@@ -12,6 +12,8 @@ export interface Asked {
   /** Undefined for a question. */
   readonly tool: string | undefined;
   readonly input: unknown;
+  /** Who asks for a permission, if not the agent itself. */
+  readonly from?: string | undefined;
   /** Undefined for a permission. */
   readonly question?: Question;
 }
@@ -23,7 +25,8 @@ const MOST_DEPTH = 4;
 
 export function askedIn(event: SessionEvent): Asked | undefined {
   if (event.type === "permission.requested") {
-    return { requestId: event.requestId, tool: event.tool, input: event.input };
+    const { requestId, tool, input, from } = event;
+    return { requestId, tool, input, ...(from !== undefined && { from }) };
   }
   if (event.type !== "question.asked") return undefined;
   const { message, from, url, schema } = event;
@@ -47,8 +50,12 @@ export async function openRequests(store: SessionStore, state: SessionState): Pr
 }
 
 /** "waiting for" what. */
-export function subjectOf({ tool }: Asked): string {
-  return tool === undefined ? "an answer" : `a decision on ${oneLine(tool, 100)}`;
+export function subjectOf({ tool, from }: Asked): string {
+  return tool === undefined ? "an answer" : `a decision on ${oneLine(tool, 100)}${forWords(from)}`;
+}
+
+export function forWords(from: string | undefined): string {
+  return from === undefined ? "" : ` for ${oneLine(visible(from), 100)}`;
 }
 
 /** Lines that nothing in them can leave: each begins with two spaces, and has no control characters. */

@@ -4,7 +4,7 @@ import type { Answer } from "../../session/answer.ts";
 import { count } from "../format.ts";
 import { type Io, say } from "../io.ts";
 import { oneLine } from "../printable.ts";
-import { type Asked, detailsOf, subjectOf } from "./asked.ts";
+import { type Asked, detailsOf, forWords, subjectOf } from "./asked.ts";
 import { askPerson } from "./form/ask.ts";
 import { question } from "./question.ts";
 
@@ -82,9 +82,10 @@ export class Asker implements AsyncDisposable {
     const tool = oneLine(asked.tool ?? "", 100);
     const lines = detailsOf(asked);
     const many = lines.length > MOST_LINES ? `, all ${count(lines.length)} lines above` : "";
-    const ask = `Allow ${tool}${many}? [y]es, [a]lways ${tool} in this session, [n]o `;
+    const whose = forWords(asked.from);
+    const ask = `Allow ${tool}${whose}${many}? [y]es, [a]lways ${tool} in this session, [n]o `;
     for (;;) {
-      const typed = await question(this.#options.io, [`${tool}:`, ...lines, ask].join("\n"), signal);
+      const typed = await question(this.#options.io, [`${tool}${whose}:`, ...lines, ask].join("\n"), signal);
       const answer = answerOf(typed);
       if (answer !== undefined) return answer;
     }

@@ -5,10 +5,12 @@ import type { SessionSummary } from "../../domain/summary.ts";
 import { usage } from "../exit.ts";
 import { oneLine } from "../printable.ts";
 
+const FEW = 20;
+
 /** Rejects with `session_not_found`, or with `usage` where several begin like that. */
 export async function findSession(store: SessionStore, named: string): Promise<SessionSummary> {
   if (named === "last") {
-    const [newest] = await store.list({ limit: 1 });
+    const newest = await newestOf(store);
     if (newest !== undefined) return newest;
     throw new RookeryError("session_not_found", 'there is no session yet; start one: rookery run "PROMPT"');
   }
@@ -22,6 +24,16 @@ export async function findSession(store: SessionStore, named: string): Promise<S
   if (others.length === 0) return found;
   const some = [found, ...others].slice(0, 3).map(({ id }) => id);
   throw usage(`${others.length + 1} sessions begin with ${named}: ${some.join(", ")}; type more of the id`);
+}
+
+/** Of those that a person began: the children of a session are newer than it, and nobody means them. */
+async function newestOf(store: SessionStore): Promise<SessionSummary | undefined> {
+  for (let before: string | undefined; ;) {
+    const page = await store.list({ before, limit: FEW });
+    const found = page.find(({ depth }) => depth === undefined);
+    before = page.at(-1)?.id;
+    if (found !== undefined || before === undefined) return found;
+  }
 }
 
 async function beginningWith(store: SessionStore, prefix: string): Promise<SessionSummary[]> {

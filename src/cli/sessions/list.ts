@@ -43,7 +43,7 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
     oneLine(session.agent),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
     age(session.updatedAt, now),
-    oneLine(session.title ?? "", 60),
+    `${session.depth === undefined ? "" : "↳ "}${oneLine(session.title ?? "", 60)}`,
   ]);
   await print(io, columns(rows));
   return EXIT.done;

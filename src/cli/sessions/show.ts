@@ -1,5 +1,6 @@
 /** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
 import { NO_USAGE, type SessionState, statusOf } from "../../domain/state.ts";
+import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
 import { loadState } from "../../session/open.ts";
 import { systemClock } from "../../stdx/clock.ts";
@@ -25,17 +26,19 @@ export async function showSession({ io, args: [named = ""], options }: Call): Pr
     const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
     const isLost = left && !goesOnInside(state); // whoever asked is gone, and hears no answer
     const requests = isLost ? [] : (await openRequests(rookery.store, state)).map((asked) => requestText(id, asked));
-    await print(io, asTyped(io, factsOf(state, left) + requests.join("")));
+    const children = (await rookery.store.list({ parent: id })).filter(({ depth }) => depth !== undefined);
+    await print(io, asTyped(io, factsOf(state, left, children) + requests.join("")));
   }
   return EXIT.done;
 }
 
-function factsOf(state: SessionState, left: boolean): string {
+function factsOf(state: SessionState, left: boolean, children: readonly SessionSummary[]): string {
   const { lastOutcome } = state;
   const why = lastOutcome !== undefined && "message" in lastOutcome ? `: ${oneLine(lastOutcome.message)}` : "";
   const facts: [string, string | undefined][] = [
     ["session", state.id],
     ["title", state.title],
+    [state.depth > 0 ? "child of" : "fork of", state.parent],
     ["status", statusWords(state, left)],
     ["agent", state.agent],
     ["backend", state.backend],
@@ -50,8 +53,13 @@ function factsOf(state: SessionState, left: boolean): string {
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
     ["used", state.usage === NO_USAGE ? undefined : usageWords(state.usage).join(" · ")],
     ...usedByEach(state),
+    ...children.toReversed().map((child): [string, string] => ["child", childWords(child)]),
   ];
   return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
+}
+
+function childWords({ id, status, lastOutcome, title = "" }: SessionSummary): string {
+  return `${id} ${status === "idle" ? (lastOutcome ?? status) : status} ${title}`;
 }
 
 /** `left`: no process drives it, and a turn that waits for a time waits on only if someone opens the session. */
