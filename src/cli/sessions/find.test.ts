@@ -48,3 +48,19 @@ it.each([
 it("there is no last session in an empty log", async () => {
   await expect(findSession(openMemoryStore(), "last")).rejects.toThrow('rookery run "PROMPT"');
 });
+
+it("the last one is one that a person began, not the newest child", async () => {
+  const own = openMemoryStore();
+  const opened = {
+    type: "session.opened" as const,
+    at: "2026-01-01T00:00:00.000Z",
+    agent: "a",
+    backend: "api",
+    cwd: "/",
+  };
+  const open = (sessionId: string, more: { parent?: string; depth?: number }) =>
+    own.append({ sessionId, id: sessionId, expectedHead: 0, events: [{ ...opened, permissions: "ask", ...more }] });
+  await open("ses_1", {});
+  for (let child = 10; child < 40; child += 1) await open(`ses_2${child}`, { parent: "ses_1", depth: 1 });
+  expect((await findSession(own, "last")).id).toBe("ses_1");
+});
