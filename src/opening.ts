@@ -107,7 +107,7 @@ export function preparing(around: Surroundings, given: Given): Prepare {
         marker: around.claim(),
         children: childrenOf(around, given, { ...settings, sessionId: state.id, depth: state.depth, config, first }),
       });
-    const madeFrom = JSON.stringify([agent, servers ?? [], config.tools]);
+    const madeFrom = JSON.stringify([agent, servers ?? [], config.tools, [...config.prices], [...config.providers]]);
     return { settings, connect, madeFrom, patience: { ...agent.stall, park: agent.parkLimit } };
   };
 }
@@ -166,7 +166,7 @@ interface Means extends Pick<Given, "baseUrl" | "apiKey">, Pick<Config, "prices"
 
 function backendOf(agent: AgentConfig, { baseUrl = agent.baseUrl, ...means }: Means): Backend {
   const { env, apiKey, prices, providers, wanted, folders } = means;
-  const { effort, context } = agent;
+  const { effort, context, retries, timeouts } = agent;
   switch (agent.backend) {
     case "api":
       return apiBackend({
@@ -176,6 +176,8 @@ function backendOf(agent: AgentConfig, { baseUrl = agent.baseUrl, ...means }: Me
         providers,
         effort,
         context,
+        retries,
+        timeouts,
         wanted,
         folders,
         code: agent.code,

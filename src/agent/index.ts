@@ -4,3 +4,4 @@ export { openBuiltIn, systemPrompt, type BuiltIn } from "./open.ts";
 export { subagentTools, type Subagents } from "./subagents/index.ts";
 export { usageEvent, type Price } from "./price.ts";
 export { codingTools } from "./tools/index.ts";
+export { RETRY_LIMITS } from "./retry.ts";

@@ -20,8 +20,8 @@ export interface BuiltIn {
   readonly name?: string | undefined;
   /** What it may use in this session. */
   readonly budget?: Budget | undefined;
-  /** How long a call may take of a tool that says nothing about it. */
-  readonly toolTimeoutMs?: number | undefined;
+  /** How long a tool may take, in seconds, by its name or the beginning of its name and a `*`. */
+  readonly timeouts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** With what it has to work with in one turn. */

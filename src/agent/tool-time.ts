@@ -9,11 +9,12 @@ const STOP_MS = 5_000;
 const LONGEST_MS = 2 ** 31 - 1;
 
 export async function inTime(
-  { toolTimeoutMs = MOST_MS }: { readonly toolTimeoutMs?: number | undefined },
-  { name, timeoutMs = toolTimeoutMs }: ToolSpec,
+  { timeouts = {} }: { readonly timeouts?: Readonly<Record<string, number>> | undefined },
+  { name, timeoutMs: own = MOST_MS }: ToolSpec,
   context: ToolContext,
   run: (context: ToolContext) => Promise<ToolResult>,
 ): Promise<ToolResult> {
+  const timeoutMs = wishedFor(name, timeouts) ?? own;
   if (timeoutMs === Infinity) return run(context);
   const late = new AbortController();
   const given = new AbortController(); // keeps what `any` holds weakly
@@ -39,6 +40,16 @@ export async function inTime(
     context.signal.removeEventListener("abort", forward);
     ran.catch(() => undefined); // of one that was left behind
   }
+}
+
+/** What says most of the name counts. */
+function wishedFor(name: string, timeouts: Readonly<Record<string, number>>): number | undefined {
+  const fitting = Object.keys(timeouts).filter((key) =>
+    key.endsWith("*") ? name.startsWith(key.slice(0, -1)) : key === name,
+  );
+  const [best] = fitting.toSorted((a, b) => Number(b === name) - Number(a === name) || b.length - a.length);
+  const seconds = best === undefined ? undefined : timeouts[best];
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 async function leftBehind(signal: AbortSignal): Promise<undefined> {

@@ -1,5 +1,6 @@
 /** The `api` backend: the built-in agent on a model API. */
 import {
+  RETRY_LIMITS,
   codeIsOff,
   codeTool,
   codingTools,
@@ -29,6 +30,10 @@ export interface ApiBackendOptions extends ProviderOptions {
   readonly wanted?: Wanted | undefined;
   /** The price of a model by its name, `provider/model`, over the one that is known. */
   readonly priceOf?: ((model: string) => Price | undefined) | undefined;
+  /** How often its model is asked again after a failure that may pass. */
+  readonly retries?: number | undefined;
+  /** How long a tool may take, in seconds, by its name or the beginning of its name and a `*`. */
+  readonly timeouts?: Readonly<Record<string, number>> | undefined;
   /** What its file tools reach beside the working folder; absolute. */
   readonly folders?: readonly string[] | undefined;
   /** May it run programs of its own, within these limits? */
@@ -78,7 +83,9 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   const { tools, held } = equipment;
   const system = systemPrompt(cwd, agent.prompts, folders);
   const { name, budget } = agent;
-  const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price, name, budget });
+  const { retries: tries = RETRY_LIMITS.tries, timeouts } = options;
+  const retry = { ...RETRY_LIMITS, tries };
+  const builtIn = openBuiltIn({ sessionId, cwd, marker, model, system, tools, price, name, budget, retry, timeouts });
   return {
     ...builtIn,
     get heard() {

@@ -49,6 +49,9 @@ export interface AgentConfig extends AgentSpec {
   readonly effort: Effort | undefined;
   /** In tokens. */
   readonly context: number | undefined;
+  readonly retries: number | undefined;
+  /** In seconds, by names of tools or their beginnings and a `*`. */
+  readonly timeouts: Readonly<Record<string, number>>;
   readonly registry: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly auth: string | undefined;
@@ -242,6 +245,8 @@ function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
     baseUrl: first(tables, ({ base_url }) => base_url),
     effort: first(tables, ({ effort }) => effort),
     context: first(tables, ({ context }) => context),
+    retries: first(tables, ({ retries }) => retries),
+    timeouts: first(tables, ({ timeouts }) => timeouts) ?? {},
     registry: first(tables, ({ registry }) => registry),
     env: first(tables, ({ env }) => env) ?? {},
     auth: first(tables, ({ auth }) => auth),

@@ -99,6 +99,10 @@ const AgentTable = z.strictObject({
   effort: z.enum(EFFORTS).optional(),
   /** For the built-in agent: how many tokens its model takes, over what is known of it. */
   context: z.int().positive().optional(),
+  /** For the built-in agent: how often its model is asked again after a failure that may pass; 5 if not said. */
+  retries: z.int().nonnegative().max(20).optional(),
+  /** For the built-in agent: how long a tool may take, in seconds, by its name or the beginning of its name and a `*`. */
+  timeouts: z.record(name, z.number().positive()).optional(),
   /** For the built-in agent: what it may use in one session before a person is asked for more. */
   budget: z
     .strictObject({
