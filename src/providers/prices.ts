@@ -18,7 +18,7 @@ export const PRICES_AS_OF = "2026-11-16";
 
 /** By `provider/model`, also of a dated version of it. Undefined where no price is known: never zero. */
 export function knownPrice(name: string): Price | undefined {
-  const [input, output, cacheRead, cacheWrite, long] = TABLE[name] ?? TABLE[baseName(name)] ?? [];
+  const [input, output, cacheRead, cacheWrite, long] = TABLE.get(name) ?? TABLE.get(baseName(name)) ?? [];
   if (input === undefined || output === undefined) return undefined;
   return { input, output, cacheRead, cacheWrite, long };
 }
@@ -53,55 +53,57 @@ const GOOGLE_LONG = { over: 200_000, input: 2, output: 1.5 };
  * Sources: platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing,
  * ai.google.dev/gemini-api/docs/pricing.
  */
-const TABLE: Readonly<Record<string, Row>> = {
-  "anthropic/claude-fable-5-1": [10, 50, 0.25, 12.5],
-  "anthropic/claude-fable-5": [10, 50, 1, 12.5],
-  "anthropic/claude-opus-5-5": [4, 20, 0.2, 5],
-  "anthropic/claude-opus-5": [5, 25, 0.5, 6.25],
-  "anthropic/claude-opus-4-8": [5, 25, 0.5, 6.25],
-  "anthropic/claude-opus-4-7": [5, 25, 0.5, 6.25],
-  "anthropic/claude-opus-4-6": [5, 25, 0.5, 6.25],
-  "anthropic/claude-opus-4-5": [5, 25, 0.5, 6.25],
-  "anthropic/claude-opus-4-1": [15, 75, 1.5, 18.75],
-  "anthropic/claude-sonnet-5-5": [2, 10, 0.1, 2.5],
-  "anthropic/claude-sonnet-5": [2, 10, 0.2, 2.5],
-  "anthropic/claude-sonnet-4-6": [3, 15, 0.3, 3.75],
-  "anthropic/claude-sonnet-4-5": [3, 15, 0.3, 3.75],
-  "anthropic/claude-haiku-5-5": [0.1, 0.5, 0.01, 0.125, { over: 100_000, input: 5, output: 5 }],
-  "anthropic/claude-haiku-4-5": [1, 5, 0.1, 1.25],
+const TABLE: ReadonlyMap<string, Row> = new Map(
+  Object.entries<Row>({
+    "anthropic/claude-fable-5-1": [10, 50, 0.25, 12.5],
+    "anthropic/claude-fable-5": [10, 50, 1, 12.5],
+    "anthropic/claude-opus-5-5": [4, 20, 0.2, 5],
+    "anthropic/claude-opus-5": [5, 25, 0.5, 6.25],
+    "anthropic/claude-opus-4-8": [5, 25, 0.5, 6.25],
+    "anthropic/claude-opus-4-7": [5, 25, 0.5, 6.25],
+    "anthropic/claude-opus-4-6": [5, 25, 0.5, 6.25],
+    "anthropic/claude-opus-4-5": [5, 25, 0.5, 6.25],
+    "anthropic/claude-opus-4-1": [15, 75, 1.5, 18.75],
+    "anthropic/claude-sonnet-5-5": [2, 10, 0.1, 2.5],
+    "anthropic/claude-sonnet-5": [2, 10, 0.2, 2.5],
+    "anthropic/claude-sonnet-4-6": [3, 15, 0.3, 3.75],
+    "anthropic/claude-sonnet-4-5": [3, 15, 0.3, 3.75],
+    "anthropic/claude-haiku-5-5": [0.1, 0.5, 0.01, 0.125, { over: 100_000, input: 5, output: 5 }],
+    "anthropic/claude-haiku-4-5": [1, 5, 0.1, 1.25],
 
-  "openai/gpt-6-astra": [10, 50, 1, undefined, OPENAI_LONG],
-  "openai/gpt-6.1-sol": [2, 10, 0.1, 2.5, OPENAI_LONG],
-  "openai/gpt-6.1-terra": [1, 5, 0.05, 1.25, OPENAI_LONG],
-  "openai/gpt-6-sol": [2, 10, 0.2, 2.5, OPENAI_LONG],
-  "openai/gpt-6-luna": [0.1, 0.5, 0.01, 0.125, OPENAI_LONG],
-  "openai/gpt-5.6": [4, 20, 0.4, undefined, OPENAI_LONG],
-  "openai/gpt-5.6-sol": [4, 20, 0.4, undefined, OPENAI_LONG],
-  "openai/gpt-5.6-terra": [2, 12, 0.2, undefined, OPENAI_LONG],
-  "openai/gpt-5.6-luna": [0.2, 1.2, 0.02, undefined, OPENAI_LONG],
-  "openai/gpt-5.5": [5, 30, 0.5, undefined, OPENAI_LONG],
-  "openai/gpt-5.4": [2.5, 15, 0.25, undefined, OPENAI_LONG],
-  "openai/gpt-5.4-mini": [0.75, 4.5, 0.075],
-  "openai/gpt-5.2": [1.75, 14, 0.175],
-  "openai/gpt-5.1": [1.25, 10, 0.125],
-  "openai/gpt-5": [1.25, 10, 0.125],
-  "openai/gpt-5-mini": [0.25, 2, 0.025],
-  "openai/gpt-5-nano": [0.05, 0.4, 0.005],
-  "openai/gpt-4.1": [2, 8, 0.5],
-  "openai/gpt-4.1-mini": [0.4, 1.6, 0.1],
-  "openai/gpt-4o": [2.5, 10, 1.25],
-  "openai/gpt-4o-mini": [0.15, 0.6, 0.075],
-  "openai/o3": [2, 8, 0.5],
-  "openai/o4-mini": [1.1, 4.4, 0.275],
+    "openai/gpt-6-astra": [10, 50, 1, undefined, OPENAI_LONG],
+    "openai/gpt-6.1-sol": [2, 10, 0.1, 2.5, OPENAI_LONG],
+    "openai/gpt-6.1-terra": [1, 5, 0.05, 1.25, OPENAI_LONG],
+    "openai/gpt-6-sol": [2, 10, 0.2, 2.5, OPENAI_LONG],
+    "openai/gpt-6-luna": [0.1, 0.5, 0.01, 0.125, OPENAI_LONG],
+    "openai/gpt-5.6": [4, 20, 0.4, undefined, OPENAI_LONG],
+    "openai/gpt-5.6-sol": [4, 20, 0.4, undefined, OPENAI_LONG],
+    "openai/gpt-5.6-terra": [2, 12, 0.2, undefined, OPENAI_LONG],
+    "openai/gpt-5.6-luna": [0.2, 1.2, 0.02, undefined, OPENAI_LONG],
+    "openai/gpt-5.5": [5, 30, 0.5, undefined, OPENAI_LONG],
+    "openai/gpt-5.4": [2.5, 15, 0.25, undefined, OPENAI_LONG],
+    "openai/gpt-5.4-mini": [0.75, 4.5, 0.075],
+    "openai/gpt-5.2": [1.75, 14, 0.175],
+    "openai/gpt-5.1": [1.25, 10, 0.125],
+    "openai/gpt-5": [1.25, 10, 0.125],
+    "openai/gpt-5-mini": [0.25, 2, 0.025],
+    "openai/gpt-5-nano": [0.05, 0.4, 0.005],
+    "openai/gpt-4.1": [2, 8, 0.5],
+    "openai/gpt-4.1-mini": [0.4, 1.6, 0.1],
+    "openai/gpt-4o": [2.5, 10, 1.25],
+    "openai/gpt-4o-mini": [0.15, 0.6, 0.075],
+    "openai/o3": [2, 8, 0.5],
+    "openai/o4-mini": [1.1, 4.4, 0.275],
 
-  "google/gemini-4-argon": [2, 10, 0.1], // twice that from 2026-12-01
-  "google/gemini-3.8-flash": [0.75, 3.75, 0.075], // twice that from 2027-01-01
-  "google/gemini-3.7-flash": [0.75, 3.75, 0.075],
-  "google/gemini-3.5-flash": [1.5, 9, 0.15],
-  "google/gemini-3.1-pro": [2, 12, 0.2, undefined, GOOGLE_LONG],
-  "google/gemini-3.1-flash-lite": [0.25, 1.5, 0.025],
-  "google/gemini-3-flash": [0.5, 3, 0.05],
-  "google/gemini-2.5-pro": [1.25, 10, 0.125, undefined, GOOGLE_LONG],
-  "google/gemini-2.5-flash": [0.3, 2.5, 0.03],
-  "google/gemini-2.5-flash-lite": [0.1, 0.4, 0.01],
-};
+    "google/gemini-4-argon": [2, 10, 0.1], // twice that from 2026-12-01
+    "google/gemini-3.8-flash": [0.75, 3.75, 0.075], // twice that from 2027-01-01
+    "google/gemini-3.7-flash": [0.75, 3.75, 0.075],
+    "google/gemini-3.5-flash": [1.5, 9, 0.15],
+    "google/gemini-3.1-pro": [2, 12, 0.2, undefined, GOOGLE_LONG],
+    "google/gemini-3.1-flash-lite": [0.25, 1.5, 0.025],
+    "google/gemini-3-flash": [0.5, 3, 0.05],
+    "google/gemini-2.5-pro": [1.25, 10, 0.125, undefined, GOOGLE_LONG],
+    "google/gemini-2.5-flash": [0.3, 2.5, 0.03],
+    "google/gemini-2.5-flash-lite": [0.1, 0.4, 0.01],
+  }),
+);

@@ -37,9 +37,9 @@ export function refuse(
   exchange: Pick<Exchange, "number">,
   failure: Failure,
 ): Ending {
-  const { status, body } = wire.failure(failure, exchange);
+  const { status, body, headers } = wire.failure(failure, exchange);
   const retry = failure.retryAfter === undefined ? {} : { "retry-after": retryAfterHeader(failure.retryAfter) };
-  response.writeHead(status, { ...wire.headers("json", exchange), ...retry });
+  response.writeHead(status, { ...wire.headers("json", exchange), ...retry, ...headers });
   response.end(body);
   return "answered";
 }

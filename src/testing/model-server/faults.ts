@@ -1,5 +1,7 @@
 /** The ways in which a scripted model goes wrong. */
 
+import type { RefusalReason } from "./wires/wire.ts";
+
 export type Fault = StatusFault | StreamFault;
 
 /** An HTTP error with the body that the wire's real API sends for it. */
@@ -8,6 +10,10 @@ export interface StatusFault {
   readonly status: number;
   /** Seconds, or a moment, which is sent as an HTTP date. */
   readonly retryAfter?: number | Date;
+  /** What the refusal is for, where the status alone does not say it: the body and the headers are the wire's own for it. */
+  readonly why?: RefusalReason;
+  /** For a used up account: when it may do more. Anthropic and OpenAI say it, Gemini has days. */
+  readonly resetsAt?: Date;
   /** Instead of the wire's usual words. */
   readonly message?: string;
 }

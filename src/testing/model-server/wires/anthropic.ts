@@ -52,9 +52,12 @@ export const anthropic: Wire = {
 
   failure(failure, { number }) {
     const type = ERROR_TYPE[failure.status] ?? (failure.status < 500 ? "invalid_request_error" : "api_error");
-    const text = failure.message ?? (failure.status === 404 ? `model: ${failure.model ?? ""}` : ERROR_TEXT[type]);
+    const overflow = failure.why === "overflow" ? TOO_LONG : undefined;
+    const text =
+      failure.message ?? overflow ?? (failure.status === 404 ? `model: ${failure.model ?? ""}` : ERROR_TEXT[type]);
     const error = { type, message: text ?? "Internal server error" };
-    return { status: failure.status, body: JSON.stringify({ type: "error", error, request_id: id("req", number) }) };
+    const body = JSON.stringify({ type: "error", error, request_id: id("req", number) });
+    return { status: failure.status, body, headers: failure.why === "quota" ? usedUp(failure.resetsAt) : {} };
   },
 
   errorEvent: () =>
@@ -126,6 +129,20 @@ const ERROR_TEXT: Record<string, string> = {
   timeout_error: "Request timed out",
   overloaded_error: "Overloaded",
 };
+
+const TOO_LONG = "prompt is too long: 205123 tokens > 200000 maximum";
+
+/** What an account with a plan is told. */
+function usedUp(resetsAt: Date | undefined): Record<string, string> {
+  const reset = resetsAt === undefined ? undefined : String(Math.floor(resetsAt.getTime() / 1000));
+  return {
+    "anthropic-ratelimit-unified-status": "rejected",
+    "anthropic-ratelimit-unified-5h-status": "rejected",
+    ...(reset === undefined
+      ? {}
+      : { "anthropic-ratelimit-unified-reset": reset, "anthropic-ratelimit-unified-5h-reset": reset }),
+  };
+}
 
 function readMessage({ role, content }: Message): ModelMessage {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;

@@ -73,7 +73,7 @@ export const gemini: Wire = {
     // The real API calls a wrong key a bad request.
     const code = failure.why === "wrong_key" ? 400 : failure.status;
     const [status, words] = ERRORS[code] ?? ERRORS[code < 500 ? 400 : 500]!;
-    const text = failure.message ?? (failure.why === "wrong_key" ? WRONG_KEY : words(failure.model ?? ""));
+    const text = failure.message ?? WORDS[failure.why ?? "unknown_model"] ?? words(failure.model ?? "");
     const details = detailsOf(failure);
     const error = { code, message: text, status, ...(details.length > 0 ? { details } : {}) };
     return { status: code, body: `${JSON.stringify({ error }, null, 2)}\n` };
@@ -117,7 +117,11 @@ const FINISH_REASON: Record<StopReason, string> = {
   refusal: "SAFETY",
 };
 
-const WRONG_KEY = "API key not valid. Please pass a valid API key.";
+const WORDS: Partial<Record<NonNullable<Failure["why"]>, string>> = {
+  wrong_key: "API key not valid. Please pass a valid API key.",
+  overflow: "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+  quota: "You exceeded your current quota, please check your plan and billing details.",
+};
 const LIST_MODELS = "Call ListModels to see the list of available models and their supported methods.";
 
 const ERRORS: Record<number, [status: string, words: (model: string) => string]> = {
@@ -140,6 +144,9 @@ function detailsOf({ why, retryAfter }: Failure): object[] {
   if (why === "wrong_key") {
     return [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID", domain }];
   }
+  const daily = { quotaMetric: `generativelanguage.${domain}/requests`, quotaId: "GenerateRequestsPerDayPerProject" };
+  const quota = { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [daily] };
+  if (why === "quota") return [quota];
   if (typeof retryAfter !== "number") return [];
   return [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: `${retryAfter}s` }];
 }

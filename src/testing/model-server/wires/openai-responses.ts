@@ -160,9 +160,11 @@ interface OutputItem {
   readonly done: Fields & { readonly id: string };
 }
 
-function items({ thinking, text, toolCalls }: Answer, { number }: Exchange): OutputItem[] {
+function items({ thinking, text, toolCalls }: Answer, { number, request }: Exchange): OutputItem[] {
+  const asked = JSON.stringify(z.record(z.string(), z.unknown()).parse(request.body)["include"] ?? []);
+  const encrypted = asked.includes("reasoning.encrypted_content");
   return [
-    ...(thinking.length > 0 ? [reasoningItem(id("rs", number), thinking)] : []),
+    ...(thinking.length > 0 ? [reasoningItem(id("rs", number), thinking, encrypted)] : []),
     ...(text.length > 0 ? [messageItem(id("msg", number), text)] : []),
     ...toolCalls.map(({ name, namespace, pieces, ...made }, at) => {
       const ids = { id: id("fc", number, at), call_id: made.id ?? id("call", number, at) };
@@ -171,7 +173,9 @@ function items({ thinking, text, toolCalls }: Answer, { number }: Exchange): Out
   ];
 }
 
-function reasoningItem(item: string, pieces: readonly string[]): OutputItem {
+/** Who keeps no answers at OpenAI asks for what was thought in a form that only OpenAI reads. */
+function reasoningItem(item: string, pieces: readonly string[], encrypted: boolean): OutputItem {
+  const sealed = encrypted ? { encrypted_content: Buffer.from(`thoughts of ${item}`).toString("base64") } : {};
   const part = { type: "summary_text", text: pieces.join("") };
   return {
     added: { id: item, type: "reasoning", summary: [] },
@@ -184,7 +188,7 @@ function reasoningItem(item: string, pieces: readonly string[]): OutputItem {
         { type: "response.reasoning_summary_part.done", ...where, part },
       ];
     },
-    done: { id: item, type: "reasoning", summary: [part] },
+    done: { id: item, type: "reasoning", ...sealed, summary: [part] },
   };
 }
 

@@ -30,7 +30,23 @@ export function openaiFailure(failure: Failure): WireFailure {
   const error = { message: failure.message ?? "", type: "invalid_request_error", param: null, code: null };
   const known = ERRORS[failure.status]?.(failure.model ?? "") ?? (failure.status >= 500 ? SERVER_ERROR : {});
   const message = failure.message === undefined ? {} : { message: failure.message };
-  return { status: failure.status, body: JSON.stringify({ error: { ...error, ...known, ...message } }, null, 2) };
+  const why = reasonOf(failure);
+  return {
+    status: failure.status,
+    body: JSON.stringify({ error: { ...error, ...known, ...why, ...message } }, null, 2),
+  };
+}
+
+function reasonOf({ why, resetsAt }: Failure): object {
+  if (why === "overflow") {
+    return { message: "Your input exceeds the context window of this model.", code: "context_length_exceeded" };
+  }
+  if (why !== "quota") return {};
+  if (resetsAt === undefined) {
+    return { message: "You exceeded your current quota.", type: "insufficient_quota", code: "insufficient_quota" };
+  }
+  const resets_at = Math.floor(resetsAt.getTime() / 1000);
+  return { message: "The usage limit has been reached", type: "usage_limit_reached", code: null, resets_at };
 }
 
 /** What a stream says when it fails after it began. */

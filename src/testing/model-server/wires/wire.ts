@@ -52,14 +52,20 @@ export interface Exchange {
 export interface Failure {
   readonly status: number;
   /** Some wires answer a wrong key, or a model they do not have, in a way that the status alone does not tell. */
-  readonly why?: "wrong_key" | "unknown_model";
+  readonly why?: "wrong_key" | "unknown_model" | RefusalReason;
+  /** When an account that is used up may do more, where its API says that. */
+  readonly resetsAt?: Date;
   readonly message?: string;
   readonly model?: string;
   readonly retryAfter?: number | Date;
 }
 
+/** The conversation is too long, or the account is used up. */
+export type RefusalReason = "overflow" | "quota";
+
 export interface WireFailure {
   readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
 }
 

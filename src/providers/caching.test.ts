@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { call, calls, say, startModelServer } from "../testing/index.ts";
+import type { Message } from "./model.ts";
+import { afterwards, image, modelOver, replyTo, text, user, WIRES, type WireName } from "./test-models.ts";
+
+const SYSTEM = "You are a test.";
+
+/** Where each wire has the messages of a request. */
+const LIST: Record<WireName, string> = {
+  anthropic: "messages",
+  openai: "input",
+  google: "contents",
+  "openai-compatible": "messages",
+};
+
+/** The bodies of a session of three turns with thoughts, calls and an image, as JSON objects. */
+async function session(wire: WireName): Promise<Record<string, unknown>[]> {
+  await using server = await startModelServer([
+    call("bash", { command: "ls" }, { thinking: "hm", text: "So" }),
+    calls([
+      { name: "bash", input: { command: "a" } },
+      { name: "bash", input: { command: "b" } },
+    ]),
+    say("Done.", { thinking: "well" }),
+    say("Again."),
+  ]);
+  const messages: Message[] = [{ role: "user", parts: [text("Go"), image("the bytes")] }];
+  for (const next of [undefined, undefined, user("More"), user("And more")]) {
+    // Each time with a model of its own, and with what was kept as JSON, as after a crash.
+    const kept = JSON.parse(JSON.stringify(messages)) as Message[];
+    const reply = await replyTo(modelOver(wire, server.url), kept, { system: SYSTEM, cacheKey: "ses_1" });
+    messages.push(...afterwards(reply), ...(next === undefined ? [] : [next]));
+  }
+  expect(server.problems).toEqual([]);
+  return server.requests.map(({ body }) => body as Record<string, unknown>);
+}
+
+describe.each(WIRES)("over %s", (wire) => {
+  it("each request begins with the bytes of the one before it", async () => {
+    const bodies = (await session(wire)).map((body) => withoutMarkers(body));
+    expect(bodies).toHaveLength(4);
+    for (const [index, body] of bodies.entries()) {
+      const before = bodies[index - 1];
+      if (before === undefined) continue;
+      const list = JSON.stringify(body[LIST[wire]]);
+      expect(list.startsWith(JSON.stringify(before[LIST[wire]]).slice(0, -1))).toBe(true);
+      expect(JSON.stringify({ ...body, [LIST[wire]]: [] })).toBe(JSON.stringify({ ...before, [LIST[wire]]: [] }));
+    }
+  });
+});
+
+it("Anthropic is shown where the system prompt, the last request and this one end, with at most four markers", async () => {
+  const bodies = await session("anthropic");
+  for (const body of bodies) {
+    expect(JSON.stringify(body["system"])).toContain('"cache_control":{"type":"ephemeral"}');
+    expect(JSON.stringify(body).split('"cache_control"').length - 1).toBeLessThanOrEqual(4);
+    const list = body["messages"] as unknown[];
+    expect(JSON.stringify(list.at(-1))).toContain('"cache_control"');
+  }
+  const marked = (body: Record<string, unknown> | undefined) =>
+    (body?.["messages"] as unknown[]).flatMap((message, at) =>
+      JSON.stringify(message).includes("cache_control") ? at : [],
+    );
+  expect(bodies.map(marked)).toEqual([[0], [0, 2], [2, 4], [4, 6]]);
+});
+
+it("Anthropic is shown nothing in a system prompt that is empty, which it would refuse", async () => {
+  await using server = await startModelServer([say("Ok.")]);
+  await replyTo(modelOver("anthropic", server.url));
+  expect(server.requests[0]?.body).not.toHaveProperty("system");
+});
+
+it("OpenAI is told the session, and keeps nothing", async () => {
+  for (const body of await session("openai")) expect(body).toMatchObject({ prompt_cache_key: "ses_1", store: false });
+});
+
+function withoutMarkers<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (key === "cache_control" ? undefined : inner))) as T;
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import { fault, startModelServer, type Reply } from "../testing/index.ts";
+import { ProviderError } from "./provider-error.ts";
+import { modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
+
+const NOW = Date.UTC(2026, 10, 16, 12, 0, 0);
+const now = () => NOW;
+
+async function failureOf(wire: WireName, reply: Reply): Promise<ProviderError> {
+  await using server = await startModelServer([reply]);
+  const error: unknown = await replyTo(modelOver(wire, server.url, { now })).catch((thrown: unknown) => thrown);
+  expect(server.requests).toHaveLength(1);
+  if (!(error instanceof ProviderError)) throw new Error(`not a provider's error: ${String(error)}`);
+  return error;
+}
+
+describe.each(WIRES)("over %s", (wire) => {
+  it.each<[string, Reply, string]>([
+    ["a status 500", fault(500), "provider_failed"],
+    ["a status 503", fault(503), "provider_failed"],
+    ["a status 529", fault(529), "provider_overloaded"],
+    ["a status 408", fault(408), "provider_failed"],
+    ["a status 429", fault(429, { message: "Too many requests" }), "provider_rate_limited"],
+    ["a connection that is reset", fault("reset"), "provider_unreachable"],
+    ["a stream that is cut", fault("cut", { text: ["a", "b", "c", "d"] }), "provider_failed"],
+    ["garbage in the stream", fault("garbage", { text: ["a", "b", "c", "d"] }), "provider_failed"],
+  ])("%s is worth another try", async (_, reply, code) => {
+    const { retry, limit, code: got } = await failureOf(wire, reply);
+    expect({ got, retry, limit }).toEqual({ got: code, retry: {}, limit: undefined });
+  });
+
+  it("an error in the middle of the stream is worth another try, in its own words", async () => {
+    const error = await failureOf(wire, fault("error", { text: ["a", "b", "c", "d"] }));
+    expect(error.code).toMatch(/^provider_(failed|overloaded)$/);
+    expect(error.retry).toEqual({});
+    expect(error.message).toMatch(/overloaded|had an error/i);
+  });
+
+  it.each<[string, Reply, string]>([
+    ["a status 401", fault(401), "provider_auth"],
+    ["a status 403", fault(403), "provider_auth"],
+    ["a status 404", fault(404), "model_not_found"],
+    ["a status 400", fault(400), "provider_refused"],
+    ["a status 422", fault(422), "provider_refused"],
+  ])("%s is not worth another", async (_, reply, code) => {
+    const { retry, limit, code: got } = await failureOf(wire, reply);
+    expect({ got, retry, limit }).toEqual({ got: code, retry: undefined, limit: undefined });
+  });
+
+  it("a wrong key is a matter of the key", async () => {
+    await using server = await startModelServer([], { requireKey: "another" });
+    await expect(replyTo(modelOver(wire, server.url))).rejects.toMatchObject({ code: "provider_auth" });
+  });
+
+  it.each([
+    ["seconds", 7, 7_000],
+    ["a date", new Date(NOW + 9_000), 9_000],
+    ["no seconds at all", 0, 0],
+  ])("a wait is taken from %s", async (_, retryAfter, afterMs) => {
+    const { code, retry } = await failureOf(wire, fault(429, { retryAfter, message: "Slow down" }));
+    expect({ code, retry }).toEqual({ code: "provider_rate_limited", retry: { afterMs } });
+    expect((await failureOf(wire, fault(503, { retryAfter }))).retry).toEqual({ afterMs });
+  });
+
+  it("a wait of more than a minute is a limit that ends at a time", async () => {
+    const { code, retry, limit, message } = await failureOf(
+      wire,
+      fault(429, { retryAfter: 3_600, message: "No more" }),
+    );
+    expect({ code, retry, limit }).toEqual({
+      code: "usage_limited",
+      retry: undefined,
+      limit: { resetsAt: "2026-11-16T13:00:00.000Z" },
+    });
+    expect(message).toContain("wait until 2026-11-16T13:00:00.000Z");
+  });
+
+  it("an account that is used up is a limit, with its end where that is said", async () => {
+    const known = await failureOf(wire, fault(429, { why: "quota", resetsAt: new Date(NOW + 7_200_000) }));
+    const resetsAt = wire === "google" ? "2026-11-17T08:00:00.000Z" : "2026-11-16T14:00:00.000Z"; // midnight in California
+    expect({ code: known.code, retry: known.retry, limit: known.limit }).toEqual({
+      code: "usage_limited",
+      retry: undefined,
+      limit: { resetsAt },
+    });
+    expect(await failureOf(wire, fault(402, { message: "Insufficient Balance" }))).toMatchObject({
+      code: "usage_limited",
+      limit: { resetsAt: undefined },
+    });
+  });
+
+  it("a conversation that is too long is one", async () => {
+    const error = await failureOf(wire, fault(400, { why: "overflow" }));
+    expect({ code: error.code, retry: error.retry }).toEqual({ code: "context_overflow", retry: undefined });
+    expect((await failureOf(wire, fault(413))).code).toBe("context_overflow");
+  });
+
+  it("nobody at the address is worth another try", async () => {
+    const server = await startModelServer([]);
+    await server.close();
+    const error: unknown = await replyTo(modelOver(wire, server.url), [user("Go")]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: "provider_unreachable",
+      retry: {},
+      message: expect.stringContaining(server.url) as string,
+    });
+  });
+});
+
+it.each([
+  "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the messages, 10000 in the completion).", // vLLM
+  "the request exceeds the available context size, try increasing it", // llama.cpp
+  "This endpoint's maximum context length is 16384 tokens. However, you requested about 94307 tokens", // OpenRouter
+  "This model's maximum prompt length is 131072 but the request contains 140000 tokens.", // xAI
+  "Please reduce the length of the messages or completion.", // Groq
+  "input length and `max_tokens` exceed context limit: 199000 + 21333 > 200000", // Anthropic
+  "Request too large for gpt-x in organization o on tokens per min (TPM): Limit 30000, Requested 45000.",
+  "Prompt contains 140000 tokens and 0 draft tokens, too large for model with 131072 maximum context length", // Mistral
+])("%j is a conversation that is too long", async (message) => {
+  expect((await failureOf("openai-compatible", fault(400, { message }))).code).toBe("context_overflow");
+});
+
+it.each([
+  ["Rate limit reached for m. Please try again in 20s.", 20_000],
+  ["Please try again in 850ms.", 850],
+  ["Please try again in 1.5s. Visit the page", 1_500],
+])("the wait in %j is read", async (message, afterMs) => {
+  expect((await failureOf("openai", fault(429, { message }))).retry).toEqual({ afterMs });
+});
+
+it("a day's limit of OpenAI is a limit", async () => {
+  const error = await failureOf(
+    "openai",
+    fault(429, { message: "Rate limit: requests per day. Please try again in 7m12s." }),
+  );
+  expect(error).toMatchObject({ code: "usage_limited", limit: { resetsAt: "2026-11-16T12:07:12.000Z" } });
+});
+
+it("credit that is used up is a limit without an end, though Anthropic calls it a bad request", async () => {
+  const message = "Your credit balance is too low to access the Anthropic API.";
+  expect(await failureOf("anthropic", fault(400, { message }))).toMatchObject({
+    code: "usage_limited",
+    limit: { resetsAt: undefined },
+    message: expect.stringContaining("see your plan") as string,
+  });
+});
