@@ -23,11 +23,11 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Throws a ToolRefusal for what must not be asked, and rejects with the system's error where nobody answers. */
-export async function getPage(text: string, signal: AbortSignal): Promise<Page> {
+export async function getPage(text: string, signal: AbortSignal, zones = zoneOf): Promise<Page> {
   let url = addressOf(text);
   let mustBePublic = false;
   for (let hop = 0; hop <= MOST_REDIRECTS; hop += 1) {
-    const { response, zone } = await get(url, mustBePublic, signal);
+    const { response, zone } = await get(url, { mustBePublic, signal, zones });
     const { location } = response.headers;
     const status = response.statusCode ?? 0;
     if (!REDIRECTS.includes(status) || location === undefined) return await bodyOf(response, url, status);
@@ -54,11 +54,20 @@ function addressOf(text: string, base?: URL): URL {
   return url;
 }
 
+interface Asking {
+  readonly mustBePublic: boolean;
+  readonly signal: AbortSignal;
+  readonly zones: (address: string) => Zone;
+}
+
 /** What a name stands for is looked at in the moment in which it is connected to, so that it cannot be another one then. */
-function get(url: URL, mustBePublic: boolean, signal: AbortSignal): Promise<{ response: IncomingMessage; zone: Zone }> {
+function get(
+  url: URL,
+  { mustBePublic, signal, zones }: Asking,
+): Promise<{ readonly response: IncomingMessage; readonly zone: Zone }> {
   let zone: Zone = "public";
   const check = (address: string): ToolRefusal | undefined => {
-    zone = zoneOf(address);
+    zone = zones(address);
     if (zone === "forbidden") return new ToolRefusal(`${url.hostname} is ${address}, which is not fetched from`);
     if (zone === "private" && mustBePublic) {
       return new ToolRefusal(`a public page led to ${url.href}, which is of this machine or its network: not followed`);
