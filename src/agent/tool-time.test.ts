@@ -68,10 +68,10 @@ describe("a tool", () => {
       {},
       spec({ timeoutMs: 100 }),
       contextWith({ ask: late, call: called }),
-      async ({ ask, call, signal }) => {
-        await ask({ message: "well?" });
-        await call?.("other", {});
-        return signal.aborted ? { outcome: "cancelled", text: "" } : OK;
+      async (context) => {
+        await context.ask({ message: "well?" });
+        await context.call?.("other", {});
+        return context.signal.aborted ? { outcome: "cancelled", text: "" } : OK;
       },
     );
     expect(result).toBe(OK);

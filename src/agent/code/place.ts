@@ -10,7 +10,7 @@ const LEVELS = 5;
 
 let compiling: Promise<WebAssembly.Module> | undefined;
 
-/** Compiled once, beside the event loop, and shared by all threads: a thread that did it itself would take three times as long (docs/adr). */
+/** Compiled once, beside the event loop, and shared by all threads: a thread that did it itself would take longer (docs/adr). */
 export async function quickjs(worker: string): Promise<WebAssembly.Module> {
   compiling ??= compile(worker);
   try {
