@@ -13,7 +13,7 @@ import { commandToGoOn } from "./sessions/going-on.ts";
 export async function tell({ io, args: [named = "", input = ""], options }: Call): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named);
-  const deliver = isSet(options, "follow-up") ? "follow_up" : "steer";
+  const deliver = isSet(options, "followUp") ? "follow_up" : "steer";
   const inputId = await rookery.tell(id, input, { deliver });
   if (isSet(options, "json")) await printJson(io, { session: id, input: inputId, deliver });
   else await print(io, `told ${id}\n`);
