@@ -1,0 +1,11 @@
+/** A process that drives one session to its rest: a new one, or the one that another such process left. */
+import { Rookery } from "../rookery.ts";
+import { say } from "./test-boundaries.ts";
+
+const rookery = await Rookery.open();
+const [known] = await rookery.sessions();
+const session = await rookery.openSession(known === undefined ? { permissions: "all" } : { id: known.id });
+say({ session: session.id });
+if (known === undefined) session.prompt("go").outcome.catch(() => undefined);
+await session.idle();
+await rookery.close();
