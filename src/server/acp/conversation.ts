@@ -134,7 +134,7 @@ export class Conversation implements AsyncDisposable {
 
   /**
    * A policy holds at once, also for the turn that runs, whoever drives it. Another agent or model is for the next turn:
-   * it rejects with `turn_in_progress` while one runs. Resolves when the client was told.
+   * where one runs, it waits for its end. Resolves when the client was told.
    */
   async choose(choice: Choice): Promise<void> {
     const { store } = this.#options.rookery;
