@@ -126,6 +126,12 @@ it("a configured agent may refine the built-in one", async () => {
   });
 });
 
+it("folders beside the working one are relative to the file that names them", async () => {
+  await write("repo/rookery.toml", `[agents.x]\nfolders = ["../lib", "/opt"]`);
+  expect(resolveAgent(await load(), "x").folders).toEqual([join(repo, "../lib"), "/opt"]);
+  expect(resolveAgent(await load(), "anthropic").folders).toEqual([]);
+});
+
 it("prompts are the texts of the files, in order, beside the file that names them", async () => {
   await write("repo/rookery.toml", `[agents.x]\nprompts = ["b.md", "docs/a.md"]`);
   await write("repo/b.md", "first");

@@ -195,7 +195,8 @@ describe("a process that would outlive its call", () => {
   });
 
   it("is ended with the agent, though it runs in the background and left its group", async () => {
-    const command = "trap '' TERM; setsid sleep 60 & echo up; while :; do sleep 1; done";
+    const command =
+      "trap '' TERM; setsid sleep 60 & until pgrep -g $! >/dev/null; do :; done; echo up; while :; do sleep 1; done";
     const { text } = await scene.run("bash", { command, background: true });
     expect(text).toContain("started bash-1");
     expect((await scene.run("bash_output", { handle: "bash-1", wait_ms: 60_000 })).text).toBe("up\n\n[bash-1 runs]");

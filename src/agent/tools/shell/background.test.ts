@@ -28,7 +28,7 @@ it("knows no handle of an earlier opening, and says what became of it", async ()
 });
 
 it("ends one with all that it started", async () => {
-  await start("setsid sleep 60 & echo up; sleep 60");
+  await start("setsid sleep 60 & until pgrep -g $! >/dev/null; do :; done; echo up; sleep 60");
   await output();
   expect((await scene.run("bash_kill", { handle: "bash-1" })).text).toContain("has ended: killed by SIGTERM");
   expect(processesMarked(scene.marker)).toEqual([]);
