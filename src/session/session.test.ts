@@ -54,12 +54,24 @@ describe("a turn", () => {
     ["a wrong key", fault(401), "provider_auth"],
     ["an unknown model", fault(404), "model_not_found"],
     ["a request that is refused", fault(400), "provider_refused"],
-    ["a stream that is cut", fault("cut", { text: ["half ", "a ", "sentence"], afterEvents: 4 }), "provider_failed"],
-    ["a stream of garbage", fault("garbage", { text: ["half ", "a "], afterEvents: 3 }), "provider_failed"],
   ])("fails in words on %s, and the session goes on", async (_, broken, code) => {
     await using s = await opened((_request, index) => (index === 0 ? broken : say("well")));
     expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code });
     expect(await s.session.prompt("again").outcome).toMatchObject({ status: "done" });
+  });
+
+  it.each([
+    ["a stream that is cut", fault("cut", { text: ["half ", "a ", "sentence"], afterEvents: 4 })],
+    ["a stream of garbage", fault("garbage", { text: ["half ", "a "], afterEvents: 3 })],
+  ])("tries again after %s, and says so", async (_, broken) => {
+    await using s = await opened((_request, index) => (index === 0 ? broken : say("well")));
+    expect(transcript(await collect(s.session.prompt("go")))).toEqual([
+      "opened anthropic",
+      "started go",
+      "notice provider_retry",
+      "says well",
+      "ended done",
+    ]);
   });
 
   it("tells the model what is wrong with a call that cannot run", async () => {

@@ -102,7 +102,7 @@ it("a turn that a killed process left in the middle of a question goes on, askin
   expect(await session.prompt("and now?").finish()).toMatchObject({ stopReason: "end_turn" });
   expect(asked.length).toBe(1);
   const lines = linesOf(updatesOf(editor, dead));
-  expect(lines.filter((line) => /^(user|says)/.test(line))).toEqual(["user go", "says finishednext"]);
+  expect(lines.filter((line) => /^(user|says)/.test(line))).toEqual(["user go", "says finished", "says next"]);
 });
 
 const QUESTION = { message: "Which one?", schema: { type: "object", properties: { name: { type: "string" } } } };

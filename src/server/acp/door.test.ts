@@ -35,17 +35,21 @@ describe("a session", () => {
       "user Write it",
       "thinks Hm.",
       "says Writing.",
+      "usage_update",
       "tool write a.txt pending",
       "tool in_progress",
       "tool completed diff content",
       "says Done.",
+      "usage_update",
       "user And read",
+      "usage_update",
       "tool read a.txt in_progress",
       "tool completed content",
       "tool bash: exit 3 pending",
       "tool in_progress",
       "tool failed content",
       "says Read.",
+      "usage_update",
     ]);
     expect(before.filter((line) => !line.startsWith("user"))).toEqual(live.slice(1));
     const after = linesOf(updatesOf({ wire: second.wire.slice(answered) }, session.id));
@@ -61,7 +65,7 @@ describe("a session", () => {
     const second = await desk.editor();
     const resumed = await second.client.session(desk.folder).resume(session.id);
     expect(await resumed.prompt("2").readText()).toBe("two");
-    expect(linesOf(updatesOf(second, session.id))).toEqual(["available_commands_update", "says two"]);
+    expect(linesOf(updatesOf(second, session.id))).toEqual(["available_commands_update", "says two", "usage_update"]);
     expect(JSON.stringify(desk.model.requests.at(-1)?.messages)).toContain("one");
   });
 
@@ -146,9 +150,11 @@ describe("a session", () => {
     expect(linesOf(updatesOf(editor, session.id))).toEqual([
       "user 1",
       "says one",
+      "usage_update",
       "available_commands_update",
       "user 2",
       "says two",
+      "usage_update",
     ]);
     await session[Symbol.asyncDispose]();
   });

@@ -81,7 +81,7 @@ it("the model and the agent are options, and setting one answers with all of the
   const session = await editor.client.session(desk.folder).create();
   const before = session.response.configOptions ?? [];
   expect(current(before)).toEqual({ mode: "ask", model: "anthropic/a", agent: "first" });
-  expect(before.map((option) => (option.type === "select" ? option.options.length : 0))).toEqual([4, 3, 7]);
+  expect(before.map((option) => (option.type === "select" ? option.options.length : 0))).toEqual([4, 5, 9]);
 
   const changed = await session.setConfigOption("model", "anthropic/c");
   expect(current(changed.configOptions)).toEqual({ mode: "ask", model: "anthropic/c", agent: "first" });
