@@ -12,7 +12,10 @@ import {
   isProgramKind,
   opencodeBackend,
   programEnvironment,
+  KNOWN_PROVIDERS,
   keyVariables,
+  missingFor,
+  parseModelName,
   toolsOnlyBackend,
   type Family,
   type Place,
@@ -83,6 +86,9 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     first ??= agent.name;
     const settings = settingsOf(agent, state, { ...changes, cwd });
     const env = { ...around.env, ...agent.env, ...given.env };
+    if (given.toolsOnly !== true && changes.model === undefined) {
+      mustHaveProvider(agent, state, { ...given, env, providers: config.providers });
+    }
     const { servers, ...wanted } = await wantedFor({ ...around, env }, agent, config, cwd);
     const open = (plugins: readonly Plugin[]) => {
       const folders = [...agent.folders, ...(given.folders ?? [])];
@@ -139,15 +145,47 @@ function settingsOf(agent: AgentConfig, state: SessionState, changes: Changes & 
     agent: agent.name,
     backend: agent.backend,
     model: changes.model ?? modelOf(agent, state) ?? agent.model,
+    ...((changes.model !== undefined || lastOf(agent, state)?.modelChosen === true) && { modelChosen: true as const }),
     cwd: changes.cwd,
     permissions: changes.permissions ?? (isNew(state) ? (agent.permissions ?? "ask") : state.permissions),
   };
 }
 
 /** What it last had in this session. */
-function modelOf({ name, backend }: AgentConfig, { agents }: SessionState): string | undefined {
+function modelOf(agent: AgentConfig, state: SessionState): string | undefined {
+  return lastOf(agent, state)?.model;
+}
+
+function lastOf({ name, backend }: AgentConfig, { agents }: SessionState): SessionState["agents"][string] | undefined {
   const last = Object.hasOwn(agents, name) ? agents[name] : undefined;
-  return last?.backend === backend ? last.model : undefined;
+  return last?.backend === backend ? last : undefined;
+}
+
+/**
+ * A session goes on with the provider that it was recorded with, unless somebody says with which. Throws
+ * `provider_unknown`, `provider_mismatch` or `provider_unconfigured`, each with the session and both providers.
+ */
+function mustHaveProvider(
+  agent: AgentConfig,
+  state: SessionState,
+  { providers, env, baseUrl = agent.baseUrl, apiKey }: Pick<Means, "providers" | "env" | "baseUrl" | "apiKey">,
+): void {
+  const last = lastOf(agent, state);
+  if (agent.backend !== "api" || last?.model === undefined) return;
+  const recorded = parseModelName(last.model).provider;
+  const configured = agent.model?.split("/")[0] ?? "none";
+  const whose = `session ${state.id} was recorded with the provider ${recorded} (${last.model}), and agent ${agent.name} is configured for ${configured}`;
+  const instead = `say which: --model ${last.model} or --model ${agent.model ?? "provider/model"}`;
+  const known = KNOWN_PROVIDERS.has(recorded) || providers.has(recorded);
+  if (!known) {
+    const fix = `describe it under [providers.${recorded}] in rookery.toml, or ${instead}`;
+    throw new RookeryError("provider_unknown", `${whose}; there is no provider "${recorded}" now: ${fix}`);
+  }
+  if (recorded !== configured && last.modelChosen !== true) {
+    throw new RookeryError("provider_mismatch", `${whose}: ${instead}`);
+  }
+  const lacks = missingFor(last.model, { env, providers, baseUrl, apiKey });
+  if (lacks !== undefined) throw new RookeryError("provider_unconfigured", `${whose}; ${lacks}, or ${instead}`);
 }
 
 function isNew({ head }: SessionState): boolean {

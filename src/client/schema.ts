@@ -498,6 +498,7 @@ export interface components {
             cwd: string;
             backend: string;
             model?: string;
+            modelChosen?: boolean;
             /** @enum {string} */
             permissions: "ask" | "read" | "all" | "none";
             title?: string;

@@ -76,6 +76,8 @@ export const eventBodies = once(() => ({
     cwd: z.string(),
     backend: z.string(),
     model: z.string().optional(),
+    /** Somebody asked for that model; if not, it is the one that the agent was configured with. */
+    modelChosen: z.boolean().optional(),
     permissions: PermissionPolicy,
     title: z.string().optional(),
     parent: z.string().optional(),

@@ -24,7 +24,9 @@ export interface SessionState {
   readonly forkOf: string | undefined;
   readonly permissions: PermissionPolicy;
   /** What each agent had when it last drove the session, by their names. */
-  readonly agents: Readonly<Record<string, { readonly backend: string; readonly model: string | undefined }>>;
+  readonly agents: Readonly<
+    Record<string, { readonly backend: string; readonly model: string | undefined; readonly modelChosen?: boolean }>
+  >;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly closed: boolean;
@@ -196,7 +198,14 @@ function changed(before: SessionState, event: SessionEvent): SessionState {
         nativeId: event.backend === state.backend ? state.nativeId : undefined,
         forkOf: event.forkOf ?? (event.backend === state.backend ? state.forkOf : undefined),
         permissions: event.permissions,
-        agents: { ...state.agents, [event.agent]: { backend: event.backend, model: event.model } },
+        agents: {
+          ...state.agents,
+          [event.agent]: {
+            backend: event.backend,
+            model: event.model,
+            ...(event.modelChosen === true && { modelChosen: true }),
+          },
+        },
         createdAt: state.createdAt || event.at,
         copying: event.copying ?? false,
       };

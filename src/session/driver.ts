@@ -12,7 +12,10 @@ import {
 import { patienceOf, type Patience } from "./patience.ts";
 
 /** What a session is driven with. */
-export type Settings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions">;
+export type Settings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
+  /** Somebody asked for that model. */
+  readonly modelChosen?: true;
+};
 
 /** What someone wants otherwise than it was. */
 export interface Changes {
@@ -210,12 +213,12 @@ function isMadeAlike(one: Prepared, other: Prepared): boolean {
 
 /** What is recorded when a session goes on with other settings: nothing where they are the same. */
 export function changeEvents(before: Settings, after: Settings): EventBody[] {
-  const { backend, model, cwd, permissions } = after;
+  const { backend, model, modelChosen, cwd, permissions } = after;
   const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;
   const switched = after.agent !== before.agent;
   if (!switched && !others && permissions === before.permissions) return [];
   return [
     ...(switched ? [{ type: "agent.switched" as const, from: before.agent, to: after.agent }] : []),
-    { type: "session.opened", reopened: true, backend, model, cwd, permissions },
+    { type: "session.opened", reopened: true, backend, model, ...(modelChosen && { modelChosen }), cwd, permissions },
   ];
 }

@@ -55,10 +55,11 @@ async function copy({ store, clock }: Options, { from, through, lease, changes }
   const { sessionId, generation: fence } = lease;
   const { agent, backend, model, permissions } = from;
   const { cwd = from.cwd, title = from.title } = changes;
+  const chosen = Object.hasOwn(from.agents, agent) && from.agents[agent]?.modelChosen === true;
   const forkOf = from.nativeId; // its program may know how to fork it
   const opened = (more: { copying: true } | { reopened: true }): EventDraft => {
     const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id, forkOf };
-    return { ...body, ...more, agent, at: new Date(clock.now()).toISOString() };
+    return { ...body, ...(chosen && { modelChosen: true }), ...more, agent, at: new Date(clock.now()).toISOString() };
   };
   let expectedHead = 0;
   const append = async (events: readonly EventDraft[]): Promise<void> => {

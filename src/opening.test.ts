@@ -1,0 +1,53 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Rookery } from "./rookery.ts";
+import { builtEnvironment, say, startModelServer, temporaryFolder } from "./testing/index.ts";
+
+const KEYS = { ANTHROPIC_API_KEY: "fake", OPENAI_API_KEY: "fake" };
+
+/** A session that was recorded with a provider of the user's own, or with Anthropic; then the configuration changes. */
+async function reopened(before: string, after: string, { model, keys = KEYS }: { model?: string; keys?: object } = {}) {
+  await using home = await temporaryFolder();
+  await using server = await startModelServer([say("Ok.")]);
+  const config = join(home.path, ".config/rookery/rookery.toml");
+  await mkdir(join(home.path, ".config/rookery"), { recursive: true });
+  const cwd = join(home.path, "work");
+  await mkdir(cwd);
+  const mine = `\n[providers.mine]\nbase_url = "${server.url}"\n`;
+  const env = (extra: object) =>
+    builtEnvironment({ home: home.path, extra: { ...extra, OPENAI_BASE_URL: server.url } });
+  await writeFile(config, `[agents.a]\nmodel = "${before}"${mine}`);
+  const first = await Rookery.open({ env: env(KEYS) });
+  const session = await first.openSession({ cwd, agent: "a", ...(model !== undefined && { model }) });
+  const { id } = session;
+  await first.close();
+  await writeFile(config, `[agents.a]\nmodel = "${after}"${after.startsWith("mine") ? mine : ""}`);
+  const second = await Rookery.open({ env: env(keys) });
+  try {
+    const again = await second.openSession({ id });
+    return { id, model: again.state.model };
+  } catch (error) {
+    return { id, error };
+  } finally {
+    await second.close();
+  }
+}
+
+it.each([
+  ["unknown", "mine/m", "anthropic/claude-sonnet-5", KEYS, "provider_unknown", ["mine", "anthropic"]],
+  ["different", "openai/gpt-5.4", "anthropic/claude-sonnet-5", KEYS, "provider_mismatch", ["openai", "anthropic"]],
+  ["missing", "openai/gpt-5.4", "openai/gpt-6.1-sol", {}, "provider_unconfigured", ["openai", "OPENAI_API_KEY"]],
+])(
+  "a recorded provider that is %s is refused, with the session and both providers",
+  async (_, before, after, keys, code, words) => {
+    const { id, error } = await reopened(before, after, { keys });
+    expect(error).toMatchObject({ code });
+    for (const word of [id, "agent a", ...words, `--model ${before}`]) expect(String(error)).toContain(word);
+  },
+);
+
+it("a provider that somebody chose for the session stays, whatever the agent is configured for", async () => {
+  const chosen = { model: "openai/gpt-5.4" };
+  expect(await reopened("anthropic/claude-sonnet-5", "anthropic/claude-sonnet-5", chosen)).toMatchObject(chosen);
+});
