@@ -1,6 +1,7 @@
 // Prints every table; `--quick` for a look, without it for figures to write down. Beside peers: `peers/run.mjs`.
 import { cpus, totalmem } from "node:os";
 import { run as acp } from "./acp.mjs";
+import { run as agent } from "./agent.mjs";
 import { run as backends } from "./backends.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as mcp } from "./mcp.mjs";
@@ -22,6 +23,7 @@ for (const [title, run] of [
   ["Start", start],
   ["Idle sessions", idle],
   ["ACP", acp],
+  ["The built-in agent", agent],
   ["Programs", backends],
   ["Tools", tools],
   ["MCP servers", mcp],
