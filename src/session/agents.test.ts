@@ -17,6 +17,7 @@ async function openTroupe(
   const seen: string[] = [];
   const desks = new Map<string, SessionDesk>();
   const missing = new Set<string>();
+  const closing = { until: Promise.resolve() };
   const connect = (agent: string) => () => {
     if (missing.has(agent)) return Promise.reject(new Error(`${agent} is not to be had`));
     seen.push(`open ${agent}`);
@@ -27,7 +28,7 @@ async function openTroupe(
       attach: (desk: SessionDesk) => void desks.set(agent, desk),
       returned: () => Promise.resolve(void seen.push(`back ${agent}`)),
       forget: () => Promise.resolve(void seen.push(`forget ${agent}`)),
-      [Symbol.asyncDispose]: () => Promise.resolve(void seen.push(`close ${agent}`)),
+      [Symbol.asyncDispose]: () => closing.until.then(() => void seen.push(`close ${agent}`)),
     });
   };
   const prepare = (state: { agent: string; model: string | undefined }, changes: Changes): Promise<Prepared> => {
@@ -43,6 +44,7 @@ async function openTroupe(
     seen,
     desks,
     missing,
+    closing,
     events: async () => (await store.read({ sessionId: session.id })).events,
     lines: async () => transcript((await store.read({ sessionId: session.id })).events).slice(1),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
@@ -79,6 +81,20 @@ describe("agents that were switched away from", () => {
     await t.session.change({ agent: "b" }); // which makes room for f
     await t.session.change({ agent: "a" });
     expect(t.seen.filter((line) => line.startsWith("close"))).toEqual(["close a", "close c"]);
+  });
+
+  it("have ended when the session is free, however often it is let go of", async () => {
+    await using t = await openTroupe();
+    const ended = deferred();
+    t.closing.until = ended.promise;
+    const first = t.session[Symbol.asyncDispose]();
+    const second = t.session.leave().then(() => t.seen.at(-1));
+    await new Promise(setImmediate);
+    expect(await t.store.currentLease(t.session.id)).toBeDefined();
+    ended.resolve();
+    await first;
+    expect(await second).toBe("close a");
+    expect(await t.store.currentLease(t.session.id)).toBeUndefined();
   });
 
   it("are opened anew with another model, and the old connection is ended", async () => {

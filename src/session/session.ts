@@ -48,6 +48,7 @@ export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
   readonly #desks: Desks;
   readonly #runner: Runner;
+  #release: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -201,7 +202,11 @@ export class Session implements AsyncDisposable {
   }
 
   /** Lets go of the conversation, which goes on when someone opens it again; a running turn is cancelled. */
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#release ??= this.#letGo()); // whoever calls it again waits for the same
+  }
+
+  async #letGo(): Promise<void> {
     this.#runner.end();
     await this.cancel().catch(() => undefined); // a log that cannot be written is told to whoever waits for the turn
     await this.#runner.interlude.over();
