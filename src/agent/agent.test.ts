@@ -56,6 +56,7 @@ function agentOn(model: ModelServer, filter: ToolFilter = {}, plugins: readonly 
     tools,
     price: undefined,
     marker,
+    retry: { tries: 0, firstMs: 1 },
   });
 }
 

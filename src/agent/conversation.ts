@@ -7,6 +7,8 @@ export interface Conversation {
   readonly messages: readonly Message[];
   /** Tokens as the model last counted them, and how many of the messages that was; undefined where it is not known. */
   readonly counted: { readonly tokens: number; readonly messages: number } | undefined;
+  /** Of all calls that were ever made, also of those that no message tells of any more: what was allowed of one is not to be taken for another. */
+  readonly callIds: ReadonlySet<string>;
 }
 
 /** Everything before the turn, and its input; what the turn itself did is replayed from the journal instead. */
@@ -16,6 +18,7 @@ export async function readConversation(
 ): Promise<Conversation> {
   let messages: Message[] = [];
   let counted: Conversation["counted"];
+  const callIds = new Set<string>();
   let asked: ModelCall[] = [];
   let answers: ToolAnswer[] = [];
   /** Tools that another kind of agent used by itself, by their titles: no message asked for them. */
@@ -48,7 +51,7 @@ export async function readConversation(
         turnBegan = messages.length;
         input = event.input;
         messages.push({ role: "user", parts: input });
-        if (event.turnId === turnId) return { messages, counted };
+        if (event.turnId === turnId) return { messages, counted, callIds };
         break;
       case "input.delivered":
         settle();
@@ -67,6 +70,7 @@ export async function readConversation(
       case "message.completed": {
         settle();
         asked = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
+        for (const { toolId } of asked) callIds.add(toolId);
         if (event.text.trim() === "" && asked.length === 0) break; // no provider takes an empty message back
         messages.push({ role: "assistant", text: event.text, calls: asked, native: event.native });
         break;
@@ -91,7 +95,7 @@ export async function readConversation(
         break;
     }
   }
-  return { messages, counted };
+  return { messages, counted, callIds };
 }
 
 function given({ role, text }: { role: "user" | "assistant"; text: string }): Message {

@@ -13,17 +13,15 @@ import { prepareStep } from "./step-effect.ts";
 import { runTool } from "./tool-effect.ts";
 
 export async function interpretTurn(
-  agent: Omit<Acting, "artifact" | "lifted">,
+  agent: Omit<Acting, "artifact" | "lifted" | "callIds">,
   given: TurnContext,
 ): Promise<TurnOutcome | LimitReached> {
   const artifact = agent.tools.artifact(); // for the whole turn: what the model was told of is what it can call
-  const acting = { ...agent, artifact, lifted: new Set<string>() };
   const broken = new AbortController();
   const turn = { ...given, signal: AbortSignal.any([given.signal, broken.signal]) };
-  const { messages, counted } = await readConversation(
-    { turnId: turn.turnId, model: agent.model.name },
-    turn.history(),
-  );
+  const its = { turnId: turn.turnId, model: agent.model.name };
+  const { messages, counted, callIds } = await readConversation(its, turn.history());
+  const acting = { ...agent, artifact, lifted: new Set<string>(), callIds: new Set(callIds) };
   const terms = { input: turn.input, contextSize: agent.model.contextSize, retry: agent.retry };
   let { state, effects } = begin(messages, terms, counted);
   const running = new Set<Promise<TurnEvent>>();

@@ -41,6 +41,7 @@ export async function callModel(agent: Acting, turn: TurnContext, { step, id, me
       throw new Error("a model call may always be repeated");
     },
   });
+  if (!("failed" in settled.value)) for (const { toolId } of settled.value.calls) agent.callIds.add(toolId);
   return settled.value;
 }
 
@@ -67,7 +68,7 @@ function isOfProvider(code: string): boolean {
 }
 
 async function streamed(
-  { sessionId, model, system, artifact, heard }: Acting,
+  { sessionId: cacheKey, callIds: takenIds, model, system, artifact, heard }: Acting,
   turn: TurnContext,
   messages: readonly Message[],
   messageId: string,
@@ -75,7 +76,7 @@ async function streamed(
   const { log, signal } = turn;
   const blob = (hash: string) => turn.blob(hash);
   const tools = artifact.definitions;
-  const request = { system: withPreamble(system, artifact), messages, tools, signal, blob, cacheKey: sessionId };
+  const request = { system: withPreamble(system, artifact), messages, tools, signal, blob, cacheKey, takenIds };
   let said = "";
   try {
     for await (const part of model.stream(request)) {

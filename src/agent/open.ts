@@ -30,6 +30,8 @@ export interface Acting extends BuiltIn {
   readonly artifact: Artifact;
   /** Budgets that do not hold for the rest of this turn, by `raisedKey`. */
   readonly lifted: Set<string>;
+  /** Of all calls so far. */
+  readonly callIds: Set<string>;
   /** Called for whatever comes from the model. */
   readonly heard: () => void;
 }

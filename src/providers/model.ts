@@ -23,6 +23,8 @@ export interface ModelRequest {
   readonly blob: (hash: string) => Promise<Uint8Array | undefined>;
   /** The same for all requests that share a beginning: the session's id. */
   readonly cacheKey?: string | undefined;
+  /** Ids of calls that are used up, beside those in `messages`. */
+  readonly takenIds?: Iterable<string> | undefined;
   /** What the model is left to choose where it is not said. */
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;

@@ -15,9 +15,12 @@ export class ReplyBuilder {
   readonly #used: Set<string>;
   #finish: Finish | undefined;
 
-  /** The conversation so far: a call must not have the id of an earlier one. */
-  constructor(messages: readonly Message[]) {
-    this.#used = new Set(messages.flatMap((m) => (m.role === "assistant" ? m.calls.map((call) => call.toolId) : [])));
+  /** The conversation so far: a call must not have the id of an earlier one, nor one that is taken otherwise. */
+  constructor(messages: readonly Message[], takenIds: Iterable<string> = []) {
+    this.#used = new Set(takenIds);
+    for (const message of messages) {
+      if (message.role === "assistant") for (const { toolId } of message.calls) this.#used.add(toolId);
+    }
   }
 
   /** What of it is shown at once. */

@@ -45,10 +45,10 @@ export function streamedModel(streamed: Streamed): Model {
 
 async function* streamStep(streamed: Streamed, request: ModelRequest): AsyncIterable<ModelPart> {
   const { provider, model: modelId } = streamed.endpoint;
-  const { signal, messages } = request;
+  const { signal, messages, takenIds } = request;
   const model = await streamed.load();
   const { stream } = await model.doStream(await callOptions(streamed, request));
-  const reply = new ReplyBuilder(messages);
+  const reply = new ReplyBuilder(messages, takenIds);
   for await (const part of stream) {
     if (part.type === "error") throw part.error;
     const shown = reply.add(part);
