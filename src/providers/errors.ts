@@ -21,7 +21,7 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
     return new ProviderError(
       "provider_unreachable",
       `cannot reach ${baseUrl} (${network}): check the network, and ${urlVariable} if you set it`,
-      { cause: error, ...(/CERT|DEPTH_|SIGNED|UNABLE_TO|ERR_INVALID/.test(network) ? {} : { retry: {} }) },
+      { cause: error, ...(isWorthRetrying(network, baseUrl) && { retry: {} }) },
     );
   }
   const words = firstLine(textOf(rootOf(error)));
@@ -29,6 +29,12 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
     cause: error,
     retry: {},
   });
+}
+
+/** A server of this machine that does not listen was not started; one far away may be starting. */
+function isWorthRetrying(network: string, baseUrl: string): boolean {
+  if (/CERT|DEPTH_|SIGNED|UNABLE_TO|ERR_INVALID|bad port/.test(network)) return false;
+  return !network.includes("ECONNREFUSED") || !/^https?:\/\/(localhost|127\.|\[::1\])/.test(baseUrl);
 }
 
 interface Refused extends Said {

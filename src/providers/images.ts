@@ -16,7 +16,7 @@ export type Images = ReadonlyMap<string, Uint8Array>;
 const COMMON = ["image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"];
 const MEGABYTE = 1024 * 1024;
 
-/** As of November 2026. Servers that only speak like OpenAI say nothing of limits: this is what OpenAI's own had first. */
+/** Cautious numbers: only Anthropic's is known to be what the API takes. */
 export const IMAGE_LIMITS: Record<ProviderKind, ImageLimits> = {
   anthropic: { mediaTypes: COMMON, bytes: (5 * MEGABYTE * 3) / 4 }, // counted in base64
   openai: { mediaTypes: COMMON, bytes: 15 * MEGABYTE },

@@ -13,7 +13,7 @@ export interface Price {
   readonly long?: { readonly over: number; readonly input: number; readonly output: number } | undefined;
 }
 
-/** The day on which the table below was read off the price lists of Anthropic, OpenAI and Google. */
+/** The day on which the table below was put together; not every row of it was checked against the price lists. */
 export const PRICES_AS_OF = "2026-11-16";
 
 /** By `provider/model`, also of a dated version of it. Undefined where no price is known: never zero. */
@@ -50,8 +50,11 @@ const GOOGLE_LONG = { over: 200_000, input: 2, output: 1.5 };
 
 /**
  * Standard processing, without batches, priority or regions; writing to the cache for the shortest time.
- * Sources: platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing,
- * ai.google.dev/gemini-api/docs/pricing.
+ * To check it against: platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing,
+ * ai.google.dev/gemini-api/docs/pricing. Seen in excerpts of the providers' own pages: Fable, Opus 4.1 to 5, Sonnet 4.5
+ * and 4.6, Haiku 4.5, GPT-6 Sol, and input and output of Gemini 4 Argon. From what others say of them: Opus, Sonnet and
+ * Haiku 5.5, Sonnet 5, the other GPT-6, GPT-5.4 to 5.6 and Gemini. Unchecked: GPT-5.2 and older, o3, o4-mini, what
+ * writing to the cache costs with GPT-6.1 Sol, and reading from it with Gemini 3.5 and older.
  */
 const TABLE: ReadonlyMap<string, Row> = new Map(
   Object.entries<Row>({

@@ -1,4 +1,4 @@
-/** What the refusals of the model APIs mean, by the codes and the words that they were seen with (November 2026). */
+/** What the refusals of the model APIs mean, by their codes and words; not all of them were seen on the wire. */
 import { errorOf, type Said } from "./waits.ts";
 
 /** The conversation does not fit: the same again will not either. */
