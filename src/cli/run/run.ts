@@ -12,6 +12,7 @@ import { asTyped, type Io, isAttended, print } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, isSet, listOption, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
+import { budgetOf } from "../task/amounts.ts";
 import { namingOthers } from "./instead.ts";
 import { drive, hasWork } from "./drive.ts";
 import { readPrompt } from "./prompt.ts";
@@ -22,6 +23,8 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const named = textOption(options, "session");
   const permissions = choiceOption(options, "permissions", PermissionPolicy.options);
   const json = isSet(options, "json");
+  const amounts = textOption(options, "budget");
+  const budget = amounts === undefined ? undefined : budgetOf(amounts);
   const prompt = await readPrompt(io, args[0], named !== undefined);
   const folder = textOption(options, "cwd");
   const cwd = folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder));
@@ -41,6 +44,7 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
         ...given("model", textOption(options, "model")),
         ...given("cwd", cwd ?? (known === undefined ? io.cwd() : undefined)),
         ...given("permissions", permissions),
+        ...given("budget", budget),
         attended,
         folders,
       }),
