@@ -23,6 +23,12 @@ describe("a price", () => {
     },
   );
 
+  it("is unknown from the day on which another one holds", () => {
+    const day = Date.parse("2026-12-01");
+    expect(knownPrice("google/gemini-4-argon", day - 1)).toMatchObject({ input: 2 });
+    expect(knownPrice("google/gemini-4-argon", day)).toBeUndefined();
+  });
+
   it("is of a day", () => {
     expect(PRICES_AS_OF).toMatch(/^\d{4}-\d{2}-\d{2}$/);
   });

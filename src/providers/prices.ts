@@ -13,13 +13,14 @@ export interface Price {
   readonly long?: { readonly over: number; readonly input: number; readonly output: number } | undefined;
 }
 
-/** The day on which the table below was put together; not every row of it was checked against the price lists. */
+/** The day on which the table below was put together. */
 export const PRICES_AS_OF = "2026-11-16";
 
 /** By `provider/model`, also of a dated version of it. Undefined where no price is known: never zero. */
-export function knownPrice(name: string): Price | undefined {
-  const [input, output, cacheRead, cacheWrite, long] = TABLE.get(name) ?? TABLE.get(baseName(name)) ?? [];
+export function knownPrice(name: string, now: number = Date.now()): Price | undefined {
+  const [input, output, cacheRead, cacheWrite, long, until] = TABLE.get(name) ?? TABLE.get(baseName(name)) ?? [];
   if (input === undefined || output === undefined) return undefined;
+  if (until !== undefined && now >= Date.parse(until)) return undefined;
   return { input, output, cacheRead, cacheWrite, long };
 }
 
@@ -40,9 +41,11 @@ export function costOf(usage: ModelReply["usage"], price: Price | undefined): nu
 type Row = readonly [
   input: number,
   output: number,
-  cacheRead: number,
+  cacheRead?: number | undefined,
   cacheWrite?: number | undefined,
   long?: Price["long"],
+  /** The day from which it is another one that the table does not have. */
+  until?: string,
 ];
 
 const OPENAI_LONG = { over: 272_000, input: 2, output: 1.5 };
@@ -53,8 +56,8 @@ const GOOGLE_LONG = { over: 200_000, input: 2, output: 1.5 };
  * To check it against: platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing,
  * ai.google.dev/gemini-api/docs/pricing. Seen in excerpts of the providers' own pages: Fable, Opus 4.1 to 5, Sonnet 4.5
  * and 4.6, Haiku 4.5, GPT-6 Sol, and input and output of Gemini 4 Argon. From what others say of them: Opus, Sonnet and
- * Haiku 5.5, Sonnet 5, the other GPT-6, GPT-5.4 to 5.6 and Gemini. Unchecked: GPT-5.2 and older, o3, o4-mini, what
- * writing to the cache costs with GPT-6.1 Sol, and reading from it with Gemini 3.5 and older.
+ * Haiku 5.5, Sonnet 5, the other GPT-6, GPT-5.4 to 5.6 and Gemini. What nobody could be found to say is not here: older
+ * models, and what the cache costs with some (it counts as input then).
  */
 const TABLE: ReadonlyMap<string, Row> = new Map(
   Object.entries<Row>({
@@ -75,7 +78,7 @@ const TABLE: ReadonlyMap<string, Row> = new Map(
     "anthropic/claude-haiku-4-5": [1, 5, 0.1, 1.25],
 
     "openai/gpt-6-astra": [10, 50, 1, undefined, OPENAI_LONG],
-    "openai/gpt-6.1-sol": [2, 10, 0.1, 2.5, OPENAI_LONG],
+    "openai/gpt-6.1-sol": [2, 10, 0.1, undefined, OPENAI_LONG],
     "openai/gpt-6.1-terra": [1, 5, 0.05, 1.25, OPENAI_LONG],
     "openai/gpt-6-sol": [2, 10, 0.2, 2.5, OPENAI_LONG],
     "openai/gpt-6-luna": [0.1, 0.5, 0.01, 0.125, OPENAI_LONG],
@@ -86,27 +89,16 @@ const TABLE: ReadonlyMap<string, Row> = new Map(
     "openai/gpt-5.5": [5, 30, 0.5, undefined, OPENAI_LONG],
     "openai/gpt-5.4": [2.5, 15, 0.25, undefined, OPENAI_LONG],
     "openai/gpt-5.4-mini": [0.75, 4.5, 0.075],
-    "openai/gpt-5.2": [1.75, 14, 0.175],
-    "openai/gpt-5.1": [1.25, 10, 0.125],
-    "openai/gpt-5": [1.25, 10, 0.125],
-    "openai/gpt-5-mini": [0.25, 2, 0.025],
-    "openai/gpt-5-nano": [0.05, 0.4, 0.005],
-    "openai/gpt-4.1": [2, 8, 0.5],
-    "openai/gpt-4.1-mini": [0.4, 1.6, 0.1],
-    "openai/gpt-4o": [2.5, 10, 1.25],
-    "openai/gpt-4o-mini": [0.15, 0.6, 0.075],
-    "openai/o3": [2, 8, 0.5],
-    "openai/o4-mini": [1.1, 4.4, 0.275],
 
-    "google/gemini-4-argon": [2, 10, 0.1], // twice that from 2026-12-01
-    "google/gemini-3.8-flash": [0.75, 3.75, 0.075], // twice that from 2027-01-01
+    "google/gemini-4-argon": [2, 10, 0.1, undefined, undefined, "2026-12-01"], // twice that then
+    "google/gemini-3.8-flash": [0.75, 3.75, 0.075, undefined, undefined, "2027-01-01"], // twice that then
     "google/gemini-3.7-flash": [0.75, 3.75, 0.075],
-    "google/gemini-3.5-flash": [1.5, 9, 0.15],
-    "google/gemini-3.1-pro": [2, 12, 0.2, undefined, GOOGLE_LONG],
-    "google/gemini-3.1-flash-lite": [0.25, 1.5, 0.025],
-    "google/gemini-3-flash": [0.5, 3, 0.05],
-    "google/gemini-2.5-pro": [1.25, 10, 0.125, undefined, GOOGLE_LONG],
-    "google/gemini-2.5-flash": [0.3, 2.5, 0.03],
-    "google/gemini-2.5-flash-lite": [0.1, 0.4, 0.01],
+    "google/gemini-3.5-flash": [1.5, 9],
+    "google/gemini-3.1-pro": [2, 12, undefined, undefined, GOOGLE_LONG],
+    "google/gemini-3.1-flash-lite": [0.25, 1.5],
+    "google/gemini-3-flash": [0.5, 3],
+    "google/gemini-2.5-pro": [1.25, 10, undefined, undefined, GOOGLE_LONG],
+    "google/gemini-2.5-flash": [0.3, 2.5],
+    "google/gemini-2.5-flash-lite": [0.1, 0.4],
   }),
 );
