@@ -119,7 +119,7 @@ it("counts the time that is worked, and not the time that a person takes to answ
   await using session = await rookery.openSession({ budget: { seconds: 60 } });
   const turn = session.prompt("look");
   const requestId = await asking(session, () => world.events(session.id));
-  expect(session.state.requests.at(-1)?.title).toBe("the session has worked for its 1 minutes: go on?");
+  expect(session.state.requests.at(-1)?.title).toBe("the session has worked for its 1 minute: go on?");
   now += 1_000_000;
   await session.answer(requestId, { action: "accept" });
   expect(await turn.outcome).toMatchObject({ status: "done" }); // 40 s more of the 60 that were added

@@ -71,10 +71,15 @@ export function amountText(unit: BudgetUnit, amount: number): string {
       return `${amount.toFixed(amount !== 0 && amount < 0.01 ? 6 : 2)} USD`;
     case "tokens":
     case "steps":
-      return `${amount} ${amount === 1 ? unit.slice(0, -1) : unit}`;
+      return counted(amount, unit);
     case "seconds":
-      return amount >= 60 ? `${Number((amount / 60).toFixed(1))} minutes` : `${Number(amount.toFixed(1))} seconds`;
+      return amount >= 60 ? counted(amount / 60, "minutes") : counted(amount, unit);
   }
+}
+
+function counted(amount: number, units: string): string {
+  const rounded = Number(amount.toFixed(1));
+  return `${rounded} ${rounded === 1 ? units.slice(0, -1) : units}`;
 }
 
 export function budgetText(budget: Budget): string {

@@ -11,7 +11,7 @@ const SERVER_OPTION: OptionSpec = {
 };
 const BUDGET_OPTION: OptionSpec = {
   flags: "--budget <amounts>",
-  summary: "what it may use before it is stopped, such as 5usd,200000tokens,30m",
+  summary: "what it may use before you are asked for more, or a program is stopped: 5usd,200000tokens,30m",
 };
 const DETACH_OPTION: OptionSpec = {
   flags: "--detach",
