@@ -61,7 +61,12 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   };
   const { servers = [], ...wanted } = options.wanted ?? {};
   const { folders, code } = options;
-  const coding = codingTools({ env, folders, record: (body) => equipment.desk?.record(body) });
+  const coding = codingTools({
+    env,
+    folders,
+    record: (body) => equipment.desk?.record(body),
+    earlier: () => equipment.running?.history(),
+  });
   const subagents = subagentsOf(context, () => equipment.running);
   const programs =
     code === undefined ? [] : [codeTool({ catalog: () => equipment.tools.artifact().catalog.values(), limits: code })];

@@ -5,7 +5,7 @@ import { PathRefusal } from "../../stdx/index.ts";
 import { ask } from "./ask.ts";
 import { edit } from "./files/edit.ts";
 import { read } from "./files/read.ts";
-import { SeenFiles } from "./files/seen.ts";
+import { SeenFiles, type Earlier } from "./files/seen.ts";
 import { write } from "./files/write.ts";
 import { glob } from "./search/glob.ts";
 import { grep } from "./search/grep.ts";
@@ -24,9 +24,11 @@ export interface CodingToolsOptions {
   readonly folders?: readonly string[] | undefined;
   /** For what happens between calls: a command in the background ends. Must not throw. */
   readonly record?: ((body: EventBody) => void) | undefined;
+  /** For what was read before this process had the session. */
+  readonly earlier?: Earlier | undefined;
 }
 
-/** Disposing ends what runs in the background; what the agent knows of files is of one such source. */
+/** Disposing ends what runs in the background. */
 export interface CodingTools extends ToolSource, AsyncDisposable {}
 
 const FILES = [read, write, edit, list, glob, grep];
@@ -36,11 +38,11 @@ const TOOLS = new Map(ALL.map((tool) => [tool.name, tool]));
 /** The same for every session, and the larger part of what an idle one would cost. */
 let specs: readonly ToolSpec[] | undefined;
 
-export function codingTools({ env, folders = [], record = () => undefined }: CodingToolsOptions): CodingTools {
+export function codingTools({ env, folders = [], record = () => undefined, earlier }: CodingToolsOptions): CodingTools {
   specs ??= Array.from(TOOLS.values(), specOf);
   const offered = specs;
   const background = new Background(record);
-  const seen = new SeenFiles();
+  const seen = new SeenFiles(earlier);
   return {
     id: "coding",
     list: () => offered,

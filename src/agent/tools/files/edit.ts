@@ -26,7 +26,7 @@ export const edit = defineTool({
     return inTurn(real, async () => {
       const { bytes, stamp } = await load(real, path);
       const before = decoded(bytes, path);
-      seen.mustKnow(real, path, bytes);
+      await seen.mustKnow(real, path, bytes);
       const ends = (text: string) => (hasOnlyCrlf(before) ? text.replaceAll(/\r?\n/g, "\r\n") : text);
       const [old, wanted] = [ends(old_text), ends(new_text)];
       if (old === wanted) throw new ToolRefusal("old_text and new_text are the same: there is nothing to change");
@@ -43,10 +43,10 @@ export const edit = defineTool({
       }
       const after = pieces.join(wanted);
       await replaceConfined(folders, path, after, { instead: stamp });
-      seen.note(real, Buffer.from(after));
       const line = (pieces[0] ?? "").split("\n").length;
       const where = count === 1 ? `line ${line}` : `${count} places`;
       return ok(`changed ${path} in ${where}\n${unifiedDiff(before, after)}`, {
+        ...seen.note(real, Buffer.from(after)),
         locations: [{ path, line }],
         diffs: [diffOf(path, before, after)],
       });

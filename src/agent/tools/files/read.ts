@@ -49,8 +49,8 @@ export const read = defineTool({
       if (size > MAX_FILE_BYTES) return await rangeOf(file, { path, offset, limit }, size, context);
       const { bytes } = await loadOpen(file, path);
       const text = decoded(bytes, path);
-      context.seen.note(real, bytes);
-      return ok(linesOf(text, { path, offset, limit }));
+      const lines = linesOf(text, { path, offset, limit });
+      return ok(lines, context.seen.note(real, bytes));
     } finally {
       await file.close();
     }

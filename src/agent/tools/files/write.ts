@@ -26,11 +26,11 @@ export const write = defineTool({
         throw error;
       });
       const old = before === null ? null : decoded(before.bytes, path);
-      if (before !== null) seen.mustKnow(real, path, before.bytes);
+      if (before !== null) await seen.mustKnow(real, path, before.bytes);
       await replaceConfined(folders, path, content, { instead: before?.stamp ?? null });
-      seen.note(real, Buffer.from(content));
       const what = `${old === null ? "wrote" : "replaced"} ${path} (${content.length} characters)`;
       return ok(old === null ? what : `${what}\n${unifiedDiff(old, content)}`, {
+        ...seen.note(real, Buffer.from(content)),
         locations: [{ path }],
         diffs: [diffOf(path, old, content)],
       });
