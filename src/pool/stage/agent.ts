@@ -27,8 +27,8 @@ export async function agentStage(run: Run, stage: AgentStage, place: Place): Pro
   try {
     const outcome = await withItsBudget(run, session, () => outcomeOf(run, session, { ...place, stage }));
     refuseUnlessDone(outcome, session, run.signal);
-    const said = await lastMessage(run.parts.store, session.id);
     await session[Symbol.asyncDispose](); // nothing of it works in the folder any more
+    const said = await lastMessage(run.parts.store, session.id);
     await commitLeft(run);
     return resultOf(stage, said);
   } finally {
@@ -69,10 +69,10 @@ async function outcomeOf(
   }
   await othersFirst(run, session);
   signal.throwIfAborted();
-  const { turns: before, lastTurnId, lastOutcome, usage } = session.state;
+  const { turns: before, lastOutcome, usage } = session.state;
   const turns = own?.turns ?? before;
-  if (own?.turnId !== undefined && lastTurnId === own.turnId && lastOutcome?.status === "done") {
-    await start(turns, own.turnId);
+  if (lastOutcome?.status === "done" && (await wasDone(parts.store, sessionId, own?.turnId))) {
+    await start(turns, own?.turnId);
     return lastOutcome;
   }
   const over = asksItself(session)
@@ -82,19 +82,34 @@ async function outcomeOf(
   const turnId = newId("trn", parts.clock.now());
   await start(turns, turnId);
   const words = (before > turns ? goOnWords : firstWords)(pen.state, stage, turns > 0);
-  return followed(run, session, session.prompt(words, { signal, turnId }));
+  return followed(run, session, await prompted(run, session, words, turnId));
+}
+
+/** What a person says at any moment goes first: it began before this did. */
+async function prompted(run: Run, session: Session, words: string, turnId: string): Promise<Turn> {
+  for (;;) {
+    try {
+      return session.prompt(words, { signal: run.signal, turnId });
+    } catch (error) {
+      if (!isRookeryError(error, "turn_in_progress")) throw error;
+      await othersFirst(run, session);
+      run.signal.throwIfAborted();
+    }
+  }
 }
 
 /** What a person began or queued in the session, and did not see the end of. */
 async function othersFirst({ signal }: Run, session: Session): Promise<void> {
-  const cancel = () => void session.cancel().catch(() => undefined);
-  signal.addEventListener("abort", cancel, { once: true });
-  try {
-    if (signal.aborted) cancel();
-    await session.idle();
-  } finally {
-    signal.removeEventListener("abort", cancel);
-  }
+  using _ = lettingGo(signal, session);
+  await session.idle();
+}
+
+/** What waits in the session waits on for whoever opens it next: a turn that is only cancelled would be followed by it. */
+function lettingGo(signal: AbortSignal, session: Session): Disposable {
+  const letGo = () => void session[Symbol.asyncDispose]().catch(() => undefined); // the stage waits for the same
+  if (signal.aborted) letGo();
+  signal.addEventListener("abort", letGo, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", letGo) };
 }
 
 /** The newest that the task has with this agent, also one that was opened just before its process died. */
@@ -129,9 +144,7 @@ async function openFor(run: Run, stage: AgentStage): Promise<Session> {
 async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOutcome> {
   const { signal, pen } = run;
   const elsewhere = await usedElsewhere(run, session.id);
-  const cancel = () => void session.cancel().catch(() => undefined);
-  if (signal.aborted) cancel();
-  signal.addEventListener("abort", cancel, { once: true });
+  using _ = lettingGo(signal, session);
   let left: Error | undefined;
   const leave = (why: Error): void => {
     left ??= why;
@@ -146,14 +159,32 @@ async function followed(run: Run, session: Session, turn: Turn): Promise<TurnOut
     if (over !== undefined) leave(over);
   }, LOOK_MS);
   try {
-    const outcome = await turn.outcome;
+    const outcome = await endOf(session, turn);
     if (left !== undefined && !signal.aborted) throw left;
     return outcome;
   } catch (error) {
     throw left ?? error;
   } finally {
     clearInterval(timer);
-    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/** What a person said that the turn could not hear any more is a turn of its own, and the stage is over when that is. */
+async function endOf(session: Session, turn: Turn): Promise<TurnOutcome> {
+  const outcome = await turn.outcome;
+  await session.idle();
+  return outcome.status === "done" ? (session.state.lastOutcome ?? outcome) : outcome;
+}
+
+/** Is it in the log that this turn was done? Others may have come after it. */
+async function wasDone(store: SessionStore, sessionId: string, turnId: string | undefined): Promise<boolean> {
+  if (turnId === undefined) return false;
+  for (let before: number | undefined; ;) {
+    const { events } = await store.read({ sessionId, before, order: "newest_first" });
+    const found = events.find((event) => event.turnId === turnId);
+    if (found !== undefined) return found.type === "turn.ended" && found.outcome.status === "done";
+    before = events.at(-1)?.seq;
+    if (before === undefined) return false;
   }
 }
 
