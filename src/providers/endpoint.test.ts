@@ -5,6 +5,7 @@ const providers = new Map<string, ConfiguredProvider>([
   ["mine", { baseUrl: "http://127.0.0.1:1/openai", keyEnv: "MY_KEY", headers: { "x-team": "a" }, images: false }],
   ["open", { kind: "anthropic", baseUrl: "http://127.0.0.1:2" }],
   ["nowhere", {}],
+  ["odd", { baseUrl: "http://127.0.0.1:2", headers: { "x-team": "secret\nsecret" } }],
   ["groq", { keyEnv: "OTHER_KEY" }],
 ]);
 
@@ -69,14 +70,31 @@ it.each([
   ["claude", "model_invalid", /"claude" names no model: write provider\/model/],
   ["/m", "model_invalid", /names no model/],
   ["openai/", "model_invalid", /names no model/],
-  ["opnai/m", "provider_unknown", /there is no provider "opnai".*\[providers\.opnai\]/],
+  ["opnai/m", "provider_unknown", /there is no provider "opnai" \(did you mean openai\?\).*\[providers\.opnai\]/],
   ["openai/m", "provider_unconfigured", /no key for OpenAI: set OPENAI_API_KEY/],
   ["mine/m", "provider_unconfigured", /no key for mine: set MY_KEY/],
   ["nowhere/m", "provider_unconfigured", /nobody says where nowhere is: set base_url under \[providers\.nowhere\]/],
   ["ollama/m", "provider_unconfigured", /OLLAMA_BASE_URL is not a URL: "localhost"/],
+  ["odd/m", "provider_unconfigured", /the header x-team under \[providers\.odd\] cannot be sent to odd/],
 ])("%s is refused with %s, in words", (name, code, message) => {
   const words = expect.stringMatching(message) as string;
   const find = () => findEndpoint(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers });
   expect(find).toThrow(expect.objectContaining({ code, message: words }) as Error);
   expect(missingFor(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers })).toBeDefined();
+});
+
+it.each([
+  ["http://me:secret@127.0.0.1:1/v1", "k", /^VLLM_BASE_URL has a name or a password in it: give them as a header/],
+  ["http://secret@127.0.0.1:1/v1", "k", /^VLLM_BASE_URL has a name or a password in it/],
+  ["http://127.0.0.1:1/v1?key=secret", "k", /^VLLM_BASE_URL has something behind its path, a \? or a #/],
+  ["http://127.0.0.1:1/v1", "secret\nsecret", /^VLLM_API_KEY cannot be sent to vllm: it has a line break/],
+  ["http://127.0.0.1:1/v1", "secret–secret", /^VLLM_API_KEY cannot be sent to vllm/],
+])("a secret that cannot be sent is refused without saying it: %s", (url, key, message) => {
+  const find = () => findEndpoint("vllm/m", { env: { VLLM_BASE_URL: url, VLLM_API_KEY: key } });
+  expect(find).toThrow(message);
+  expect(find).not.toThrow(/secret/);
+});
+
+it("a key that was read from a file is taken without its line break", () => {
+  expect(findEndpoint("vllm/m", { env: { VLLM_API_KEY: "k\n" } }).key).toBe("k");
 });

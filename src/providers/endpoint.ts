@@ -1,6 +1,7 @@
 /** Where the model of a name is, and what opens it: from what is known, what is configured and what the environment has. */
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
+import { didYouMean } from "../stdx/nearest.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -67,6 +68,10 @@ export function findEndpoint(name: string, options: ProviderOptions): Endpoint {
   const { known, configured } = describe(name, options);
   const { key, variable, wanted } = keyFor(provider, options);
   if (key === undefined && wanted !== undefined) throw unconfigured(provider, wanted);
+  refuseUnsendable(provider, variable ?? "the key", key);
+  for (const [header, value] of Object.entries(configured?.headers ?? {})) {
+    refuseUnsendable(provider, `the header ${header} under [providers.${provider}]`, value);
+  }
   const kind = configured?.kind ?? known?.kind ?? "openai-compatible";
   return {
     provider,
@@ -101,14 +106,15 @@ export function keyVariables(providers: ReadonlyMap<string, ConfiguredProvider> 
   return Array.from(providers.values()).flatMap(({ keyEnv }) => keyEnv ?? []);
 }
 
-function describe(name: string, { providers }: ProviderOptions) {
+function describe(name: string, { providers = new Map<string, ConfiguredProvider>() }: ProviderOptions) {
   const { provider } = parseModelName(name);
   const known = KNOWN_PROVIDERS.get(provider);
-  const configured = providers?.get(provider);
+  const configured = providers.get(provider);
   if (known !== undefined || configured !== undefined) return { known, configured };
+  const guess = didYouMean(provider, [...KNOWN_PROVIDERS.keys(), ...providers.keys()]);
   throw new RookeryError(
     "provider_unknown",
-    `there is no provider "${provider}" for the model "${name}": use ${listed()}, or describe it under [providers.${provider}] in rookery.toml`,
+    `there is no provider "${provider}"${guess} for the model "${name}": use ${listed()}, or describe it under [providers.${provider}] in rookery.toml`,
   );
 }
 
@@ -118,7 +124,15 @@ function keyFor(provider: string, { env, apiKey, providers }: ProviderOptions) {
   const own = providers?.get(provider)?.keyEnv;
   const variable = (own === undefined ? known?.keys : [own])?.find((name) => (env[name] ?? "") !== "");
   const wanted = own ?? (known?.local === true ? undefined : known?.keys[0]);
-  return { key: apiKey ?? (variable === undefined ? undefined : env[variable]), variable, wanted };
+  const key = apiKey ?? (variable === undefined ? undefined : env[variable]);
+  return { key: key?.trim(), variable, wanted }; // a file that it was read from ends with a line break
+}
+
+/** What fetch refuses as a header it refuses with the whole of it in words. */
+function refuseUnsendable(provider: string, where: string, value = ""): void {
+  if (!/[^\t\x20-\x7e]/.test(value)) return;
+  const what = "has a line break in it, or a character that no header takes";
+  throw new RookeryError("provider_unconfigured", `${where} cannot be sent to ${provider}: it ${what}; set it anew`);
 }
 
 function unconfigured(provider: string, variable: string): RookeryError {
@@ -142,9 +156,18 @@ function addressOf(provider: string, kind: ProviderKind, { env, baseUrl, provide
       `nobody says where ${provider} is: set base_url under [providers.${provider}] in rookery.toml`,
     );
   }
+  const where = baseUrl === undefined && configured === undefined ? (variable ?? "") : "the base URL";
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    const where = baseUrl === undefined && configured === undefined ? (variable ?? "") : "the base URL";
     throw new RookeryError("provider_unconfigured", `${where} is not a URL: ${JSON.stringify(url)}`);
+  }
+  const { username, password, search, hash } = new URL(url);
+  if (username + password !== "") {
+    const fix = `give them as a header, under [providers.${provider}.headers] in rookery.toml`;
+    throw new RookeryError("provider_unconfigured", `${where} has a name or a password in it: ${fix}`);
+  }
+  if (search + hash !== "") {
+    const fix = "what is asked for is put behind its path, so leave that out";
+    throw new RookeryError("provider_unconfigured", `${where} has something behind its path, a ? or a #: ${fix}`);
   }
   return versioned(url.replace(/\/+$/, ""), kind);
 }

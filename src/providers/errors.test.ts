@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fault, startModelServer, type Reply } from "../testing/index.ts";
 import { ProviderError } from "./provider-error.ts";
-import { modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
+import { FAKE_KEY, modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
 
 const NOW = Date.UTC(2026, 10, 16, 12, 0, 0);
 const now = () => NOW;
@@ -50,6 +50,11 @@ describe.each(WIRES)("over %s", (wire) => {
   it("a wrong key is a matter of the key", async () => {
     await using server = await startModelServer([], { requireKey: "another" });
     await expect(replyTo(modelOver(wire, server.url))).rejects.toMatchObject({ code: "provider_auth" });
+  });
+
+  it.each([401, 400, 500])("a key that is repeated with status %i is not said", async (status) => {
+    const { message } = await failureOf(wire, fault(status, { message: `no such key: ${FAKE_KEY}, sorry` }));
+    expect(message).toContain("no such key: …, sorry");
   });
 
   it.each([

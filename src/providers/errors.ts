@@ -11,11 +11,12 @@ const LONGEST_WAIT_MS = 60_000;
 
 export function providerError(error: unknown, endpoint: Endpoint, now: () => number): RookeryError {
   if (error instanceof RookeryError) return error;
-  const said = saidBy(error);
+  const heard = saidBy(error);
+  const said = { ...heard, message: withoutSecrets(heard.message, endpoint) };
   const { status } = said;
   if (status !== undefined && status >= 400) return refusal({ ...said, status, cause: error }, endpoint, now);
   const unanswered = APICallError.isInstance(error) && status === undefined;
-  const network = networkCode(error) ?? (unanswered ? firstLine(error.message) : undefined);
+  const network = networkCode(error) ?? (unanswered ? firstLine(withoutSecrets(error.message, endpoint)) : undefined);
   const { provider, baseUrl, urlVariable } = endpoint;
   if (network !== undefined) {
     return new ProviderError(
@@ -24,12 +25,21 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
       { cause: error, ...(isWorthRetrying(network, baseUrl) && { retry: {} }) },
     );
   }
-  const words = firstLine(textOf(rootOf(error)));
+  const words = firstLine(withoutSecrets(textOf(rootOf(error)), endpoint));
   return new ProviderError("provider_failed", `${provider} broke off its answer (${words}): try again`, {
     cause: error,
     retry: {},
   });
 }
+
+/** Some servers repeat a key that they refuse, and what they say goes to the log. */
+function withoutSecrets(text: string, { key = "", headers }: Endpoint): string {
+  const secrets = [key, ...Object.values(headers)].filter(({ length }) => length >= SHORTEST_SECRET);
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, "…"), text);
+}
+
+/** What is shorter is no secret, and may be any word. */
+const SHORTEST_SECRET = 8;
 
 /** A server of this machine that does not listen was not started; one far away may be starting. */
 function isWorthRetrying(network: string, baseUrl: string): boolean {
