@@ -128,12 +128,13 @@ interface Begetter extends Pick<Settings, "agent" | "model" | "cwd"> {
 
 /** What is given for the session is for its children too. */
 function childrenOf(around: Surroundings, given: Given, { config, first, ...parent }: Begetter): Children {
-  const { baseUrl, apiKey, env, mcpServers, attended = true } = given;
+  const { baseUrl, apiKey, env, mcpServers, folders, attended = true } = given;
   const open = (options: ChildOpening) =>
     around.children.open({
       ...(options.agent === first && { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }),
       ...(env !== undefined && { env }),
       ...(mcpServers !== undefined && { mcpServers }),
+      ...(folders !== undefined && { folders }),
       ...options,
     });
   const agents = [...config.agents.values()].filter(({ builtIn, name }) => !builtIn || name === parent.agent);

@@ -71,7 +71,10 @@ async function open(parts: Running, child: Child): Promise<Session> {
   });
 }
 
-/** A child may never do more than its parent, and another agent that is to do less does less. */
+/**
+ * A child may never do more than its parent, and another agent that is to do less does less. What the parent may do
+ * without asking nobody is asked for: the person who said so said it of the whole session.
+ */
 function narrower(parents: PermissionPolicy | undefined, own: PermissionPolicy | undefined): typeof own {
   if (own === "none" || parents === "none") return "none";
   return own === "read" || parents === "read" ? "read" : parents;
