@@ -1,5 +1,5 @@
 // A scripted MCP server on stdio: its arguments say how it behaves. Speaks the wire by hand, so that it can misbehave.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const behaviours = new Map(process.argv.slice(2).map((word) => [word.split("=")[0], word.split("=")[1] ?? ""]));
@@ -161,6 +161,18 @@ async function call(id, { name, arguments: args, _meta }) {
     default:
       throw { code: -32602, message: `no tool ${name}` };
   }
+}
+
+if (does("ask-when")) {
+  const looking = setInterval(async () => {
+    if (!existsSync(behaviours.get("ask-when"))) return;
+    clearInterval(looking);
+    const { action } = await ask("elicitation/create", {
+      message: "Still there?",
+      requestedSchema: { type: "object" },
+    });
+    note(`answered ${action}`);
+  }, 20).unref();
 }
 
 async function answer({ id, method, params }) {

@@ -1,12 +1,14 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
 import { NO_CAPABILITIES, type SessionDesk, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import { scripted } from "../mcp/test-scene.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";
 import type { Changes, Prepared } from "./driver.ts";
 import { createSession } from "./open.ts";
 import { DONE, stopped } from "./test-played.ts";
-import { openScene } from "./test-scene.ts";
+import { openScene, openWorld } from "./test-scene.ts";
 
 /** A session of agents that are opened and closed under the test's eyes. */
 async function openTroupe(
@@ -275,5 +277,40 @@ describe("with the built-in agent and programs", () => {
     const connected = events.filter((event) => event.type === "agent.connected");
     expect(connected.map(({ how }) => how)).toEqual(["new", "resumed"]);
     expect(events.filter(({ type }) => type === "process.started")).toHaveLength(1);
+  });
+
+  it("hears a server of the agent that does not drive, answers it through a door, and starts it once", async () => {
+    await using w = await openWorld([call("bash", { command: "true" }), say("one"), call("s__echo"), say("two")]);
+    const [journal, asks] = [`${w.home}/journal`, `${w.home}/asks`];
+    const { command, args = [] } = scripted("s", `journal=${journal}`, `ask-when=${asks}`);
+    await w.configure(`[mcp.s]\ncommand = ${JSON.stringify([command, ...args])}\n${REVIEWER}mcp = []\n`);
+    await using rookery = await w.open();
+    const session = await rookery.openSession({ agent: "anthropic" });
+    await session.tools.settled(AbortSignal.timeout(20_000));
+    await session.change({ agent: "reviewer" });
+    const turn = session.prompt("go");
+    await vi.waitFor(() => expect(session.state.requests).toHaveLength(1), 20_000);
+    await writeFile(asks, "");
+    await vi.waitFor(() => expect(session.state.requests).toHaveLength(2), 20_000);
+    const waiting = (await w.store.summary(session.id))?.waitingFor;
+    expect(waiting).toEqual(["r1", "r2"]);
+    await using door = await w.open();
+    await door.answer(session.id, "r2", { action: "accept", content: {} });
+    await vi.waitFor(async () => expect(await readFile(journal, "utf8")).toContain("answered accept"), 20_000);
+    expect(session.state.turn?.id).toBe(turn.id); // nobody but the server was answered
+    await door.answer(session.id, "r1", { decision: "allow" });
+    expect(await turn.outcome).toMatchObject({ status: "done" });
+    await session.change({ agent: "anthropic", permissions: "all" });
+    expect(await session.prompt("again").outcome).toMatchObject({ status: "done" });
+    const events = await w.events(session.id);
+    const asked = events.filter(({ type }) => type === "question.asked" || type === "permission.requested");
+    expect(asked.map(({ agent, turnId }) => [agent, turnId])).toEqual([
+      ["reviewer", turn.id],
+      ["anthropic", undefined],
+    ]);
+    const lines = (await readFile(journal, "utf8")).split("\n");
+    expect(lines.filter((line) => line === "started")).toHaveLength(1);
+    expect(lines.filter((line) => line === "call echo")).toHaveLength(1);
+    expect(w.model.problems).toEqual([]);
   });
 });
