@@ -1,8 +1,9 @@
 /** The effect of summarizing a conversation that has become too long; the log keeps all of it. */
 import { z } from "zod";
 import { textOf, type TurnContext } from "../domain/index.ts";
+import type { TurnEffect } from "./machine.ts";
 import type { Message, ModelReply } from "../providers/index.ts";
-import { answeredFrom, orFailed, type Asking, type Failed } from "./model-effect.ts";
+import { answeredFrom, orFailed, type Failed } from "./model-effect.ts";
 import type { Acting } from "./open.ts";
 import { usageEvent } from "./price.ts";
 
@@ -18,18 +19,25 @@ const MOST_OF_ONE = 2_000;
 const MOST_OF_ALL = 300_000;
 const CHARACTERS_PER_TOKEN = 3;
 
+/** With nothing in its place the conversation would be lost. */
+const NOTHING: Failed = { failed: { code: "provider_failed", message: "the model wrote no summary", retry: {} } };
+
+type Summarizing = Extract<TurnEffect, { type: "compact" }>;
+
 /** Rejects with a ProviderError where the account may do no more for now. */
-export async function summarize(agent: Acting, turn: TurnContext, asking: Asking): Promise<string | Failed> {
-  const { step, id, messages } = asking;
+export async function summarize(agent: Acting, turn: TurnContext, asked: Summarizing): Promise<string | Failed> {
+  const { step, id } = asked;
   const settled = await turn.effects.run<string | Failed>({
     key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
     repeatable: true,
     perform: async () => {
-      const answer = await orFailed(summaryOf(agent, turn, messages));
+      const answer = await orFailed(summaryOf(agent, turn, asked));
       if ("failed" in answer) return { value: answer, events: [] };
+      const usage = usageEvent(answer, agent.model.name, agent.price);
+      if (answer.text.trim() === "") return { value: NOTHING, events: [usage] };
       await turn.log.commit();
       const compacted = { type: "context.compacted" as const, summary: answer.text, throughSeq: turn.log.head ?? 0 };
-      return { value: answer.text, events: [compacted, usageEvent(answer, agent.model.name, agent.price)] };
+      return { value: answer.text, events: [compacted, usage] };
     },
     parse: (value) => answeredFrom(value, (text) => z.string().parse(text)),
     lost: () => {
@@ -42,11 +50,13 @@ export async function summarize(agent: Acting, turn: TurnContext, asking: Asking
 async function summaryOf(
   { model, heard }: Acting,
   turn: TurnContext,
-  messages: readonly Message[],
+  { messages, shrunk }: Summarizing,
 ): Promise<ModelReply> {
   const { signal } = turn;
-  const most = model.contextSize === undefined ? MOST_OF_ALL : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
-  const text = `The record:\n\n${shortened(messages.map(recorded).join("\n\n"), most)}\n\nWrite the summary now.`;
+  const record = messages.map(recorded).join("\n\n");
+  const fitting = model.contextSize === undefined ? MOST_OF_ALL : (model.contextSize * CHARACTERS_PER_TOKEN) / 2;
+  const most = Math.min(fitting, record.length) / 2 ** shrunk;
+  const text = `The record:\n\n${shortened(record, most)}\n\nWrite the summary now.`;
   const asked: Message = { role: "user", parts: [{ type: "text", text }] };
   const blob = () => Promise.resolve(undefined);
   for await (const part of model.stream({ system: INSTRUCTIONS, messages: [asked], tools: [], signal, blob })) {

@@ -29,6 +29,8 @@ export async function readConversation(
   let notes: Message[] = [];
   let turnBegan = 0;
   let input: readonly InputPart[] = [];
+  /** Said in the turn, and not answered yet. */
+  let heard: Message[] = [];
   const beginAnew = (from: Message[]): void => {
     [asked, answers, notes] = [[], [], []];
     messages = from;
@@ -50,18 +52,20 @@ export async function readConversation(
         settle();
         turnBegan = messages.length;
         input = event.input;
+        heard = [];
         messages.push({ role: "user", parts: input });
         if (event.turnId === turnId) return { messages, counted, callIds };
         break;
       case "input.delivered":
         settle();
+        heard.push({ role: "user", parts: event.input });
         messages.push({ role: "user", parts: event.input });
         break;
       case "conversation.replaced":
         beginAnew(event.messages.map(given));
         break;
       case "context.compacted":
-        beginAnew([afterSummary(event.summary, input)]);
+        beginAnew([afterSummary(event.summary, input), ...heard]);
         break;
       case "usage.reported":
         if (event.contextUsed === undefined || event.model !== model) break;
@@ -69,6 +73,7 @@ export async function readConversation(
         break;
       case "message.completed": {
         settle();
+        heard = [];
         asked = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
         for (const { toolId } of asked) callIds.add(toolId);
         if (event.text.trim() === "" && asked.length === 0) break; // no provider takes an empty message back
@@ -76,12 +81,14 @@ export async function readConversation(
         break;
       }
       case "tool.started":
+        callIds.add(event.toolId);
         if (event.parent !== undefined) nested.add(event.toolId);
         else if (!asked.some(({ toolId }) => toolId === event.toolId)) foreign.set(event.toolId, event.title);
         break;
       case "tool.ended": {
         if (nested.delete(event.toolId)) break; // told by the call that made it
         const title = foreign.get(event.toolId);
+        foreign.delete(event.toolId);
         if (title === undefined) answers.push(answerOf(event));
         else notes.push({ role: "assistant", text: toolNote(title, event), calls: [] });
         if (asked.length === 0) settle();

@@ -6,11 +6,13 @@ import {
   callsFor,
   cancelled,
   compacted,
+  expectPaired,
   failing,
   fatal,
   overflow,
   Played,
   prepared,
+  randomOf,
   rested,
   says,
   settled,
@@ -102,6 +104,17 @@ describe("a turn", () => {
       ["prepare 0", "ask 0 reply: go", "summarize 0 summary.1", "end failed context_overflow"],
     ],
     [
+      "gives less to be summarized while what it gives is too long, and fails in the end",
+      [prepared(), ...Array.from({ length: 7 }, () => overflow)],
+      [
+        "prepare 0",
+        "ask 0 reply: go",
+        "summarize 0 summary.1",
+        ...[1, 2, 3, 4, 5].map((times) => `summarize 0 summary.${times + 1} shrunk ${times}`),
+        "end failed context_overflow",
+      ],
+    ],
+    [
       "tries the summary again too",
       [prepared(), overflow, failing(), rested, compacted],
       [
@@ -167,9 +180,9 @@ describe("a turn", () => {
       ],
     ],
     [
-      "summarizes what was said meanwhile with the rest",
+      "keeps what was said meanwhile, and not answered, beside the summary",
       [prepared(), callsFor(["a"], NEARLY_ALL), settled("a"), prepared("wait"), compacted],
-      ["prepare 0", "ask 0 reply: go", "run a", "prepare 1", "summarize 1 summary", "ask 1 reply: summary+go"],
+      ["prepare 0", "ask 0 reply: go", "run a", "prepare 1", "summarize 1 summary", "ask 1 reply: summary+go, wait"],
     ],
     [
       "gives nothing back of a reply without content",
@@ -203,6 +216,14 @@ describe("a turn", () => {
   it("never summarizes by itself where nobody knows the size of the context", () => {
     const turn = new Played({ contextSize: undefined }, { tokens: 1e9, messages: 1 }).tellAll(prepared());
     expect(turn.lines).toEqual(["prepare 0", "ask 0 reply: go"]);
+  });
+
+  it("begins a step as it began before a crash, however large the context is now", () => {
+    const begun = (how: "reply" | "summary"): TurnEvent => ({ type: "step_prepared", inputs: [], begun: how });
+    const full = { tokens: NEARLY_ALL, messages: 1 };
+    expect(new Played({}, full).tellAll(begun("reply")).lines).toEqual(["prepare 0", "ask 0 reply: go"]);
+    const roomy = new Played({ contextSize: undefined }, full).tellAll(begun("summary"));
+    expect(roomy.lines).toEqual(["prepare 0", "summarize 0 summary"]);
   });
 
   it("runs 200 calls of one reply, 8 at once, and tells all results in order", () => {
@@ -284,7 +305,7 @@ function wander(seed: number): string {
       case "rest":
         return rested;
       case "compact":
-        return pick(compacted, compacted, failing(), fatal);
+        return pick(compacted, compacted, failing(), fatal, overflow);
       case "run_tool":
         return settled(effect.call.toolId);
       case "call_model": {
@@ -311,7 +332,7 @@ function wander(seed: number): string {
       expect(keys.has(key), `seed ${seed}: ${key} twice`).toBe(false);
       keys.add(key);
       if (wanted.type === "run_tool") ran.set(wanted.call.toolId, (ran.get(wanted.call.toolId) ?? 0) + 1);
-      if (wanted.type === "call_model") expectPaired(wanted);
+      if (wanted.type === "call_model") expectPaired(wanted.messages);
     }
     open.push(...next);
     const running = open.flatMap((one) => (one.type === "run_tool" ? one.call.toolId : []));
@@ -323,16 +344,6 @@ function wander(seed: number): string {
   turn.tellAll(...open.filter(({ type }) => type !== "end").map(outcomeOf), cancelled);
   expect(turn.lines.filter((line) => line.startsWith("end"))).toHaveLength(1);
   return turn.lines.find((line) => line.startsWith("end"))!;
-}
-
-/** Each message that calls is followed by one with the results of exactly these calls, in their order. */
-function expectPaired({ messages }: Extract<TurnEffect, { type: "call_model" }>): void {
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== "assistant" || message.calls.length === 0) continue;
-    const next = messages[index + 1];
-    const results = next?.role === "tool" ? next.results : [];
-    expect(results.map(({ toolId }) => toolId)).toEqual(message.calls.map(({ toolId }) => toolId));
-  }
 }
 
 function keyOf(effect: TurnEffect): string {
@@ -361,13 +372,4 @@ function stopping(stop: TurnOutcome): TurnEvent {
 
 function cutOff(event: TurnEvent): TurnEvent {
   return event.type === "model_replied" ? { ...event, reply: { ...event.reply, stopReason: "length" } } : event;
-}
-
-/** The same for the same seed, in [0, 1). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    return (state >>> 0) / 2 ** 32;
-  };
 }

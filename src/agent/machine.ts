@@ -17,6 +17,10 @@ export interface TurnState {
   readonly compacted: boolean;
   /** Of the present step: the model refused the conversation as too long. */
   readonly overflowed: boolean;
+  /** How often less of the conversation was given to be summarized, since what was given did not fit. */
+  readonly shrunk: number;
+  /** Said to the agent before the present step: a summary must not swallow what nobody has answered. */
+  readonly heard: readonly Message[];
   /** What a rest interrupted. */
   readonly resuming: "thinking" | "compacting";
   readonly messages: readonly Message[];
@@ -44,6 +48,8 @@ export type TurnEvent =
       readonly inputs: readonly (readonly InputPart[])[];
       /** Where it may not go on. */
       readonly stop?: TurnOutcome | undefined;
+      /** With what the step began before a crash: it begins so again, however large the context is now. */
+      readonly begun?: "reply" | "summary" | undefined;
     }
   | {
       readonly type: "model_replied";
@@ -64,7 +70,14 @@ export type TurnEffect =
   /** `final`: there is no such step unless something was said meanwhile. */
   | { readonly type: "prepare_step"; readonly step: number; readonly final: boolean }
   | { readonly type: "call_model"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
-  | { readonly type: "compact"; readonly step: number; readonly id: string; readonly messages: readonly Message[] }
+  | {
+      readonly type: "compact";
+      readonly step: number;
+      readonly id: string;
+      readonly messages: readonly Message[];
+      /** Half as much is to be given for each. */
+      readonly shrunk: number;
+    }
   | {
       readonly type: "rest";
       readonly step: number;
@@ -92,7 +105,18 @@ export function begin(messages: readonly Message[], terms: TurnTerms, counted?: 
   return prepare({ phase: "preparing", step: 0, messages, counted, terms, ...ofStep });
 }
 
-const UNTRIED = { tries: 0, failures: 0, compacted: false, overflowed: false, resuming: "thinking" as const };
+const UNTRIED = {
+  tries: 0,
+  failures: 0,
+  compacted: false,
+  overflowed: false,
+  shrunk: 0,
+  heard: [],
+  resuming: "thinking" as const,
+};
+
+/** Past this even the beginning and the end do not fit. */
+const MOST_SHRUNK = 5;
 
 export function advance(state: TurnState, event: TurnEvent): Transition {
   if (state.phase === "ended") return { state, effects: [] };
@@ -108,7 +132,7 @@ export function advance(state: TurnState, event: TurnEvent): Transition {
     case "rested":
       return state.resuming === "thinking" ? think(state) : compact(state);
     case "compacted": {
-      const messages = [afterSummary(event.summary, state.terms.input)];
+      const messages = [afterSummary(event.summary, state.terms.input), ...state.heard];
       return think({ ...state, messages, counted: undefined, compacted: true });
     }
     case "tool_settled": {
@@ -128,16 +152,18 @@ function prepare(state: TurnState): Transition {
   return { state: { ...state, phase: "preparing" }, effects };
 }
 
-function prepared(state: TurnState, { inputs, stop }: Extract<TurnEvent, { type: "step_prepared" }>): Transition {
+function prepared(state: TurnState, event: Extract<TurnEvent, { type: "step_prepared" }>): Transition {
+  const { inputs, stop, begun } = event;
   if (state.ending !== undefined && inputs.length === 0) return end(state, state.ending);
   if (stop !== undefined) return end(state, stop);
-  const said = inputs.map((parts): Message => ({ role: "user", parts }));
-  const next = { ...state, messages: [...state.messages, ...said], ending: undefined };
+  const heard = inputs.map((parts): Message => ({ role: "user", parts }));
+  const next = { ...state, messages: [...state.messages, ...heard], heard, ending: undefined };
   if (next.step >= STEP_LIMIT) {
     const message = `the model asked for tools ${STEP_LIMIT} times in one turn; say how to go on`;
     return end(next, { status: "failed", code: "step_limit", message });
   }
-  return isFull(next) ? compact(next) : think(next);
+  const isSummarized = begun === undefined ? isFull(next) : begun === "summary";
+  return isSummarized ? compact(next) : think(next);
 }
 
 function replied(state: TurnState, reply: Extract<TurnEvent, { type: "model_replied" }>["reply"]): Transition {
@@ -178,6 +204,9 @@ function failed(state: TurnState, event: Extract<TurnEvent, { type: "model_faile
   if (code === "context_overflow" && resuming === "thinking" && !state.compacted) {
     return compact({ ...tried, overflowed: true });
   }
+  if (code === "context_overflow" && resuming === "compacting" && state.shrunk < MOST_SHRUNK) {
+    return compact({ ...tried, shrunk: state.shrunk + 1 });
+  }
   if (retry !== undefined && isWorthRetrying(failures, terms.retry)) {
     const ms = restOf(failures, retry.afterMs, terms.retry);
     const next = failures + 1;
@@ -198,13 +227,13 @@ function think(state: TurnState): Transition {
 }
 
 function compact(state: TurnState): Transition {
-  const { step, tries, messages } = state;
+  const { step, tries, messages, shrunk } = state;
   const id = tries === 0 ? "summary" : `summary.${tries}`;
-  return { state: { ...state, phase: "compacting" }, effects: [{ type: "compact", step, id, messages }] };
+  return { state: { ...state, phase: "compacting" }, effects: [{ type: "compact", step, id, messages, shrunk }] };
 }
 
-function isFull({ messages, counted, compacted, terms }: TurnState): boolean {
-  return !compacted && isNearlyFull(messages, counted, terms.contextSize);
+function isFull({ messages, counted, terms }: TurnState): boolean {
+  return isNearlyFull(messages, counted, terms.contextSize);
 }
 
 function act(state: TurnState): Transition {

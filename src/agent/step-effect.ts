@@ -8,6 +8,8 @@ import type { Acting } from "./open.ts";
 export interface StepPrepared {
   readonly inputs: readonly (readonly InputPart[])[];
   readonly stop?: TurnOutcome | undefined;
+  /** What the model was first asked for in it, before a crash. */
+  readonly begun?: "reply" | "summary" | undefined;
 }
 
 /** Read back only after a crash, so built only then. */
@@ -28,11 +30,12 @@ export async function prepareStep(
   });
   const key = its("input", "steer");
   const waiting = turn.steering?.() ?? [];
-  const asked = ["reply", "summary"].some((id) => turn.effects.isFinished(its("model", id)));
-  const isHeard = turn.effects.isFinished(key) || (!asked && waiting.length > 0);
+  const begun = (["summary", "reply"] as const).find((id) => turn.effects.isFinished(its("model", id)));
+  const isBegun = begun !== undefined;
+  const isHeard = turn.effects.isFinished(key) || (!isBegun && waiting.length > 0);
   const inputs = isHeard ? await hear(turn, key, waiting) : [];
   if (final && inputs.length === 0) return { inputs };
-  return { inputs, stop: await keepBudgets(agent, turn, { step, isBegun: asked }) };
+  return { inputs, begun, stop: await keepBudgets(agent, turn, { step, isBegun }) };
 }
 
 async function hear(

@@ -1,4 +1,5 @@
 /** Plays the turn machine by hand: what happens is told to it, and what it wants is written down as lines. */
+import { expect } from "vitest";
 import type { Message } from "../providers/index.ts";
 import type { PlannedCall } from "./calls.ts";
 import { advance, begin, type TurnEffect, type TurnEvent, type TurnState, type TurnTerms } from "./machine.ts";
@@ -15,8 +16,8 @@ export class Played {
   state: TurnState;
   readonly effects: TurnEffect[] = [];
 
-  constructor(terms: Partial<TurnTerms> = {}, counted?: TurnState["counted"]) {
-    const first = begin(ASKED, { ...TERMS, ...terms }, counted);
+  constructor(terms: Partial<TurnTerms> = {}, counted?: TurnState["counted"], messages = ASKED) {
+    const first = begin(messages, { ...TERMS, ...terms }, counted);
     this.state = first.state;
     this.effects.push(...first.effects);
   }
@@ -78,7 +79,7 @@ export function lineOf(effect: TurnEffect): string {
     case "call_model":
       return `ask ${effect.step} ${effect.id}: ${effect.messages.map(wordsOf).join(", ")}`;
     case "compact":
-      return `summarize ${effect.step} ${effect.id}`;
+      return `summarize ${effect.step} ${effect.id}${effect.shrunk > 0 ? ` shrunk ${effect.shrunk}` : ""}`;
     case "rest":
       return `rest ${effect.id} ${effect.ms} ms, then ${effect.next} of ${effect.of}`;
     case "run_tool":
@@ -101,4 +102,25 @@ function wordsOf(message: Message): string {
 
 function shortOf(text: string): string {
   return text.includes("in short") ? "summary" : text;
+}
+
+/** Each message that calls is followed by one with the results of exactly these calls, in their order. */
+export function expectPaired(messages: readonly Message[]): void {
+  for (const [index, message] of messages.entries()) {
+    const before = messages[index - 1];
+    const isAsked = before?.role === "assistant" && before.calls.length > 0;
+    const called = isAsked ? before.calls.map(({ toolId }) => toolId) : [];
+    expect(message.role === "tool" ? message.results.map(({ toolId }) => toolId) : []).toEqual(called);
+  }
+  const last = messages.at(-1);
+  if (last?.role === "assistant") expect(last.calls).toEqual([]);
+}
+
+/** The same for the same seed, in [0, 1). */
+export function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return (state >>> 0) / 2 ** 32;
+  };
 }
