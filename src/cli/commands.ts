@@ -256,6 +256,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { flags: "--agent <name>", summary: "an agent of `rookery agents`" },
       { flags: "--model <model>", summary: "another model: provider/model, or for a program one that it knows" },
       { flags: "--cwd <dir>", summary: "the folder to work in" },
+      ADD_DIR_OPTION,
       { flags: "--session <id>", summary: "go on with a session: its id, its beginning, or `last`" },
       {
         flags: "--budget <amounts>",

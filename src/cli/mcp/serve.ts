@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { PermissionPolicy } from "../../domain/events.ts";
 import { takeStdout } from "../acp/stdout.ts";
+import { addedFolders } from "../add-dir.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { say } from "../io.ts";
@@ -17,6 +18,7 @@ export async function serve({ io, options }: Call): Promise<ExitCode> {
   const { Rookery } = await import("../../rookery.ts");
   const agent = textOption(options, "agent");
   const folder = textOption(options, "cwd");
+  const folders = await addedFolders({ io, options });
   const permissions = choiceOption(options, "permissions", PermissionPolicy.options);
   await using rookery = await Rookery.open({ env: io.env });
   using interrupts = watchInterrupts(io);
@@ -24,6 +26,7 @@ export async function serve({ io, options }: Call): Promise<ExitCode> {
     cwd: folder === undefined ? io.cwd() : resolve(io.cwd(), folder),
     attended: true, // by `rookery answer`
     toolsOnly: true,
+    folders,
     ...(agent !== undefined && { agent }),
     ...(permissions !== undefined && { permissions }),
   });

@@ -6,11 +6,12 @@ import type { SessionStore } from "../../domain/store.ts";
 import { Rookery } from "../../rookery.ts";
 import { loadState } from "../../session/open.ts";
 import type { Session } from "../../session/session.ts";
+import { addedFolders } from "../add-dir.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
 import { asTyped, type Io, isAttended, print } from "../io.ts";
 import { openLog } from "../log.ts";
-import { choiceOption, isSet, listOption, textOption } from "../options.ts";
+import { choiceOption, isSet, textOption } from "../options.ts";
 import { findSession } from "../sessions/find.ts";
 import { budgetOf } from "../task/amounts.ts";
 import { namingOthers } from "./instead.ts";
@@ -28,7 +29,7 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const prompt = await readPrompt(io, args[0], named !== undefined);
   const folder = textOption(options, "cwd");
   const cwd = folder === undefined ? undefined : await realFolder(resolve(io.cwd(), folder));
-  const folders = await Promise.all(listOption(options, "add-dir").map((beside) => folderBeside(io, beside)));
+  const folders = await addedFolders({ io, options });
   const here = isAttended(io);
 
   await using rookery = named === undefined ? await Rookery.open({ env: io.env, cwd: io.cwd() }) : await openLog(io);
@@ -68,13 +69,6 @@ export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const code = await drive({ io, store: rookery.store, session, prompt, json, here, attended, after });
   await tellHowToGoOn(io, session, { json, code });
   return code;
-}
-
-async function folderBeside(io: Io, folder: string): Promise<string> {
-  const path = resolve(io.cwd(), folder);
-  return realFolder(path).catch(() => {
-    throw usage(`--add-dir takes a folder, and ${path} is none`);
-  });
 }
 
 /** A turn that asked somebody who was not at its terminal goes on doing so. */
