@@ -1,5 +1,5 @@
 /** `rookery answer`: a decision for a session or a task that waits, whichever process drives it, or none does. */
-import { type ErrorCode, isRookeryError, RookeryError } from "../domain/errors.ts";
+import { RookeryError } from "../domain/errors.ts";
 import type { Rookery } from "../rookery.ts";
 import type { Answer } from "../session/answer.ts";
 import type { Call, Options } from "./command.ts";
@@ -11,9 +11,8 @@ import { print, printJson, say } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet, textOption } from "./options.ts";
 import { oneLine } from "./printable.ts";
-import { findSession } from "./sessions/find.ts";
 import { commandToGoOn, goesOnInside } from "./sessions/going-on.ts";
-import { findTask } from "./task/find.ts";
+import { findSessionOrTask } from "./sessions/named.ts";
 
 export async function answer({ io, args: [named = "", request = "", word = ""], options }: Call): Promise<ExitCode> {
   const given = answerOf(word, options);
@@ -31,27 +30,14 @@ export async function answer({ io, args: [named = "", request = "", word = ""], 
 }
 
 /** The session that is named, or the one of a named task that asks this. */
-async function askedSession({ store, tasks }: Rookery, named: string, request: string): Promise<string> {
-  const session = await unlessMissing("session_not_found", findSession(store, named));
-  if (session !== undefined) return session.id;
-  const task = await unlessMissing("task_not_found", findTask(tasks, named));
-  if (task === undefined) {
-    const none = `there is no session ${oneLine(named, 60)}, and no task of that name`;
-    throw new RookeryError("session_not_found", `${none}; see what there is: rookery sessions, rookery task`);
-  }
-  const asking = task.waitingFor.find(({ requestId }) => requestId === request);
+async function askedSession(rookery: Rookery, named: string, request: string): Promise<string> {
+  const found = await findSessionOrTask(rookery, named);
+  if ("session" in found) return found.session.id;
+  const { id, waitingFor } = found.task;
+  const asking = waitingFor.find(({ requestId }) => requestId === request);
   if (asking !== undefined) return asking.sessionId;
-  const message = `task ${task.id} does not ask ${oneLine(request, 60)}; see what it asks: rookery task show ${task.id}`;
+  const message = `task ${id} does not ask ${oneLine(request, 60)}; see what it asks: rookery task show ${id}`;
   throw new RookeryError("request_not_found", message);
-}
-
-async function unlessMissing<T>(code: ErrorCode, finding: Promise<T>): Promise<T | undefined> {
-  try {
-    return await finding;
-  } catch (error) {
-    if (isRookeryError(error, code)) return undefined;
-    throw error;
-  }
 }
 
 export function answerOf(word: string, options: Options): Answer {

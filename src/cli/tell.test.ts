@@ -31,6 +31,23 @@ it("keeps it for whoever goes on with a session that no process drives, and says
   expect((await place.rookery(["run", "--session", session])).stdout).toContain("two");
 });
 
+it("says something to the agent of a task that runs, and to none that has not begun", async () => {
+  place = await openPlace([call("bash", { command: "true" }), say("As you wish.")]);
+  await place.rookery(["task", "start", "x", "--id", "later", "--detach"]);
+  const early = await place.rookery(["tell", "later", "rather so"]);
+  expect(early).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("say it when its agent has begun") as string,
+  });
+  const run = place.start(["task", "start", "x", "--id", "fix"]);
+  await run.said(/rookery answer \S+ r1/);
+  expect(await place.rookery(["tell", "fix", "rather so"])).toMatchObject({ code: 0, stderr: "" });
+  await place.rookery(["answer", "fix", "r1", "allow"]);
+  await run.ended;
+  const shown = await place.rookery(["sessions", "events", "last", "--json"]);
+  expect(eventsIn(shown.stdout).filter(({ type }) => type === "input.delivered")).toHaveLength(1);
+});
+
 it.each([
   [["tell", "last", " "], "the prompt is empty"],
   [["tell", "ses_nothing", "hi"], "no session"],

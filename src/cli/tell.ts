@@ -1,25 +1,43 @@
-/** `rookery tell`: an input for a session, whichever process drives it, or none does. */
+/** `rookery tell`: an input for a session or a task, whichever process drives it, or none does. */
+import { RookeryError } from "../domain/errors.ts";
+import type { TaskView } from "../domain/task/view.ts";
+import type { Rookery } from "../rookery.ts";
 import { isDriven } from "../session/lease.ts";
 import { loadState } from "../session/open.ts";
+import { runningTaskOf } from "../session/task-session.ts";
 import { systemClock } from "../stdx/clock.ts";
 import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { print, printJson, say } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet } from "./options.ts";
-import { findSession } from "./sessions/find.ts";
 import { commandToGoOn } from "./sessions/going-on.ts";
+import { findSessionOrTask } from "./sessions/named.ts";
 
 export async function tell({ io, args: [named = "", input = ""], options }: Call): Promise<ExitCode> {
   await using rookery = await openLog(io);
-  const { id } = await findSession(rookery.store, named);
+  const found = await findSessionOrTask(rookery, named);
+  const id = "session" in found ? found.session.id : await sessionOf(rookery, found.task);
   const deliver = isSet(options, "followUp") ? "follow_up" : "steer";
   const inputId = await rookery.tell(id, input, { deliver });
   if (isSet(options, "json")) await printJson(io, { session: id, input: inputId, deliver });
   else await print(io, `told ${id}\n`);
-  if (!(await isDriven(rookery.store, id, systemClock))) {
-    const state = await loadState(rookery.store, id);
-    say(io, `no process drives the session now, so that it waits; go on with it: ${commandToGoOn(state)}`);
-  }
+  if (!(await isDriven(rookery.store, id, systemClock))) say(io, await whenHeard(rookery, id));
   return EXIT.done;
+}
+
+/** The one that its agent works in, or worked in last. */
+async function sessionOf({ store }: Rookery, { id, sessions, endedAt }: TaskView): Promise<string> {
+  const state = await store.task(id);
+  const session = state?.current?.sessionId ?? sessions.at(-1)?.id;
+  if (session !== undefined) return session;
+  const fix = endedAt === undefined ? "say it when its agent has begun" : `rookery task resume ${id} "…"`;
+  throw new RookeryError("task_state", `task ${id} has no session that could be told anything: ${fix}`);
+}
+
+async function whenHeard({ store }: Rookery, id: string): Promise<string> {
+  const task = await runningTaskOf(store, id);
+  const nobody = "no process drives the session now, so that it waits";
+  if (task !== undefined) return `${nobody} until task ${task} comes to it: rookery task show ${task}`;
+  return `${nobody}; go on with it: ${commandToGoOn(await loadState(store, id))}`;
 }

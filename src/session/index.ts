@@ -10,5 +10,5 @@ export * from "./open.ts";
 export { MAX_MESSAGES, type ReplacedMessage } from "./conversation.ts";
 export type { Turn } from "./reading.ts";
 export { Session, type Deliver } from "./session.ts";
-export { refuseIfOfRunningTask } from "./task-session.ts";
+export { refuseIfOfRunningTask, runningTaskOf } from "./task-session.ts";
 export { tellStored } from "./tell.ts";

@@ -1,10 +1,9 @@
 /** Input for an agent, given from any process: it is appended to the log, and whoever drives the session finds it. */
-import { newId, RookeryError, type EventBody, type InputPart, type Store } from "../domain/index.ts";
+import { newId, RookeryError, type EventBody, type InputPart, type SessionStore } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
 import { asInput } from "./input.ts";
 import type { Deliver } from "./session.ts";
-import { refuseIfOfRunningTask } from "./task-session.ts";
 
 export interface TellOptions {
   readonly sessionId: string;
@@ -16,12 +15,11 @@ export interface TellOptions {
 
 /**
  * Resolves with the input's id. Where nobody drives the session, it waits for whoever opens it next. Rejects with
- * `session_not_found`, `session_closed`, `session_in_use` where a task works in it, `input_invalid` or `input_too_large`.
+ * `session_not_found`, `session_closed`, `input_invalid` or `input_too_large`.
  */
-export async function tellStored(store: Store, options: TellOptions): Promise<string> {
+export async function tellStored(store: SessionStore, options: TellOptions): Promise<string> {
   const { sessionId, deliver, clock } = options;
   const input = asInput(options.input);
-  await refuseIfOfRunningTask(store, sessionId);
   const inputId = newId("inp", clock.now());
   const body: EventBody = { type: "input.queued", inputId, input, ...(deliver === "steer" && { deliver }) };
   await appendFromOutside(store, sessionId, clock, ({ status }) => {

@@ -102,6 +102,27 @@ describe("the session of a task", () => {
     expect((await scene.get("/v1/tasks/a")).json).toMatchObject({ status: "done", sessions: [{ id: session?.id }] });
   });
 
+  it("takes what is to steer its agent while it runs, and no prompt", async () => {
+    await using repository = await temporaryRepository();
+    await scene[Symbol.asyncDispose]();
+    scene = await openHttp([call("bash", { command: "true" }), say("as you wish")]);
+    await scene.post("/v1/tasks", { prompt: "go", id: "a", cwd: repository.path, agent: "anthropic" });
+    const running = scene.rookery.runTasks({ only: "a" });
+    await vi.waitFor(async () => expect((await scene.store.list({ task: "a", status: "waiting" }))[0]).toBeDefined());
+    const [session] = await scene.store.list({ task: "a" });
+    const path = `/v1/sessions/${session?.id ?? ""}`;
+    expect(await scene.post(`${path}/turns`, { input: "hi" })).toMatchObject({
+      status: 409,
+      json: { code: "session_in_use", detail: expect.stringContaining('`rookery tell a "…"`') as string },
+    });
+    expect(await scene.post(`${path}/turns`, { input: "rather so", deliver: "steer" })).toMatchObject({ status: 202 });
+    await scene.post(`${path}/requests/r1`, { decision: "allow" });
+    await running;
+    expect((await scene.get("/v1/tasks/a")).json).toMatchObject({ status: "done" });
+    const { events } = (await scene.get(`${path}/events`)).json;
+    expect(events.map(({ type }) => type)).toContain("input.delivered");
+  });
+
   it("is not deleted under it", async () => {
     await using repository = await temporaryRepository();
     await scene[Symbol.asyncDispose]();

@@ -2,6 +2,7 @@
 import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
 import type { OpenSessionOptions } from "../../rookery.ts";
 import {
+  runningTaskOf,
   sessionNotFound,
   type Changes,
   type Deliver,
@@ -71,8 +72,10 @@ export class Driving implements AsyncDisposable {
     });
   }
 
-  /** Resolves with the input's id. Where another process drives the session, it is given the input through the log. */
+  /** Resolves with the input's id. Whoever else drives the session, or will for a task, is given it through the log. */
   async queue(id: string, input: string | readonly InputPart[], deliver: Deliver = "follow_up"): Promise<string> {
+    const { store } = this.#served;
+    if ((await runningTaskOf(store, id)) !== undefined) return this.#served.tell(id, input, { deliver });
     try {
       return await this.#using(id, async (session) => session.queue(await expanded(session, input), { deliver }));
     } catch (error) {

@@ -124,8 +124,8 @@ export const sessionRoutes: readonly Route[] = [
       ...OPENING,
     ],
     async handle({ door, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
-      await refuseIfOfRunningTask(door.served.store, id);
       if (queue) return json({ sessionId: id, inputId: await door.driving.queue(id, input, deliver) }, 202);
+      await refuseIfOfRunningTask(door.served.store, id);
       return json({ sessionId: id, ...(await door.driving.prompt(id, input)) }, 202);
     },
   }),
