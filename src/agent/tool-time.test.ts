@@ -30,7 +30,7 @@ async function untilStopped({ signal }: ToolContext): Promise<ToolResult> {
   return { outcome: "cancelled", text: "so far" };
 }
 
-describe("a tool", () => {
+describe.concurrent("a tool", () => {
   it.each([
     ["its own time", spec({ timeoutMs: 20 }), {}],
     ["the time that is configured for it", spec(), { slow: 0.02 }],
@@ -49,6 +49,17 @@ describe("a tool", () => {
     const result = await inTime({}, spec({ timeoutMs: 10 }), contextWith(), () => never.promise);
     expect(result.outcome).toBe("timed_out");
     expect(result.text).toContain("may still go on");
+  }, 20_000);
+
+  it("that does not listen when it is cancelled is left behind as well", async () => {
+    const turn = new AbortController();
+    const never = deferred<ToolResult>();
+    const running = inTime({}, spec(), contextWith({ signal: turn.signal }), () => never.promise);
+    turn.abort();
+    expect(await running).toEqual({
+      outcome: "cancelled",
+      text: "[slow did not stop when it was cancelled, and may still go on]",
+    });
   }, 20_000);
 
   it("that is in time is as if there were no time", async () => {

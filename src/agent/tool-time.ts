@@ -32,8 +32,12 @@ export async function inTime(
     }),
   });
   try {
-    const result = await Promise.race([ran, leftBehind(late.signal)]);
-    if (!late.signal.aborted || context.signal.aborted) return result ?? (await ran);
+    const result = await Promise.race([ran, leftBehind(signal)]);
+    if (!late.signal.aborted || context.signal.aborted) {
+      return (
+        result ?? { outcome: "cancelled", text: `[${name} did not stop when it was cancelled, and may still go on]` }
+      );
+    }
     const text = `${result === undefined ? "" : `${result.text}\n`}[${name} took longer than ${timeoutMs / 1000} s and was stopped${result === undefined ? "; it did not answer, and may still go on" : ""}]`;
     return { ...result, outcome: "timed_out", text };
   } finally {
