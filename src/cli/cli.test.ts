@@ -62,8 +62,10 @@ describe("agents", () => {
       ["codex", "codex", "codex not found", "logged out", "not ready"],
       ["gemini", "gemini-cli", "gemini not found", "logged out", "not ready"],
       ["opencode", "opencode", "opencode not found", "logged in", "not ready"],
+      ["openai", "api", "openai/gpt-6.1-sol", "not ready"],
+      ["google", "api", "google/gemini-3.8-flash", "not ready"],
     ]);
-    expect(notes).toContain('gpt: this version does not know "openai", only anthropic\n');
+    expect(notes).toContain("gpt: OPENAI_API_KEY is not set: export OPENAI_API_KEY=…\n");
     expect(notes).toContain("zed: my-agent was not found: install it, or correct its command\n");
     expect(notes).toContain("codex: codex was not found: npm install -g @openai/codex@");
   });
@@ -125,9 +127,7 @@ it.each(["constructor/x", "__proto__/x", "toString/x"])("a model of no provider 
   place = await openPlace([], { files: { "rookery.toml": `[agents.x]\nmodel = "${model}"` } });
   await place.rookery(["trust"]);
   const provider = model.split("/")[0] ?? "";
-  expect((await place.rookery(["agents"])).stdout).toContain(
-    `this version does not know "${provider}", only anthropic`,
-  );
+  expect((await place.rookery(["agents"])).stdout).toContain(`there is no provider "${provider}"`);
   expect(await place.rookery([])).toMatchObject({ code: 0, stderr: "" });
 });
 

@@ -23,10 +23,12 @@ it("a prompt is a turn of the log: text, a permission, a diff and the end", asyn
     "available_commands_update",
     "session_info_update",
     "says I will write.",
+    "usage_update",
     "tool write a.txt pending",
     "tool in_progress",
     "tool completed diff content",
     "says Done.",
+    "usage_update",
   ]);
   const { stdout } = await scene.place.rookery(["sessions", "show", session.id, "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ id: session.id, turns: 1, lastOutcome: { status: "done" } });
@@ -88,14 +90,15 @@ it("after kill -9 in the middle of a turn, everything is there when the session 
   const second = await scene.editor();
   const loaded = await second.client.session(scene.cwd).load(session.id);
   const shown = linesOf(updatesOf(second, session.id));
-  expect(shown.slice(0, 5)).toEqual([
+  expect(shown.slice(0, 6)).toEqual([
     "user Go",
     "says First.",
+    "usage_update",
     "tool bash: echo done-once >> runs pending",
     "tool in_progress",
     "tool completed content",
   ]);
-  expect(shown[5]).toMatch(/^says x /);
+  expect(shown[6]).toMatch(/^says x /);
   expect(await loaded.prompt("And then?").readText()).toMatch(/Finished\.Next\.$/);
   const { stdout } = await scene.place.rookery(["sessions", "show", session.id, "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ turns: 2, lastOutcome: { status: "done" } });
