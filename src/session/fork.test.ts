@@ -69,6 +69,24 @@ describe("a fork", () => {
     expect(await s.store.list({ parent: s.session.id })).toMatchObject([{ id, title: "Work", status: "idle" }]);
   });
 
+  it("of a conversation that was replaced begins with what took its place", async () => {
+    await using s = await openScene([say("one"), say("two")]);
+    await s.session.prompt("first").outcome;
+    await s.session.replaceConversation([{ role: "user", text: "the other" }]);
+    const fork = await s.rookery.openSession({ id: await s.rookery.forkSession(s.session.id) });
+    await fork.prompt("second").outcome;
+    expect(JSON.stringify(s.model.requests.at(-1)!.messages)).not.toContain("first");
+    expect(JSON.stringify(s.model.requests.at(-1)!.messages)).toContain("the other");
+  });
+
+  it("has the budget of the session, and not that of a task that it is not of", async () => {
+    await using s = await openScene([say("one")], { budget: { steps: 5 } });
+    await append(s.store, s.session.id, { type: "budget.set", of: "task", budget: { steps: 1 } });
+    await s.session.prompt("first").outcome;
+    const fork = await s.rookery.openSession({ id: await s.rookery.forkSession(s.session.id) });
+    expect(fork.state.budgets).toMatchObject({ session: { steps: 5 }, task: undefined });
+  });
+
   it("leaves out a turn that runs, and what comes after it", async () => {
     await using s = await openScene([say("one"), call("bash", { command: "true" }), say("late"), say("two")]);
     await s.session.prompt("first").outcome;

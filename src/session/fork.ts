@@ -23,7 +23,7 @@ export interface ForkChanges {
 }
 
 /**
- * Resolves with the new session's id. It has all turns that have ended; its log is written page by page, and it is
+ * Resolves with the new session's id. It has all turns that have ended, or what took their place; its log is written page by page, and it is
  * listed and can be opened only once it is whole. Rejects with `session_not_found`.
  */
 export async function forkStored(options: Options, sessionId: string, changes: ForkChanges): Promise<string> {
@@ -85,6 +85,10 @@ function copyOf({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]
     case "usage.reported": // was paid for there, and would be counted twice
       leftOut.push(seq);
       return [];
+    case "budget.set":
+      if (event.of === "session") return [event];
+      leftOut.push(seq); // the copy is of no task
+      return [];
     case "permission.resolved":
       return [{ ...event, scope: "once" }]; // what was allowed for that session is asked again in this one
     case "context.compacted": {
@@ -96,7 +100,7 @@ function copyOf({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]
   }
 }
 
-/** The session as it is, and the end of its last turn that has one. */
+/** The session as it is, and the end of its last turn that has one, or of what took the place of all of them. */
 async function survey({ store }: Options, sessionId: string): Promise<{ state: SessionState; through: number }> {
   const summary = await store.summary(sessionId);
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
@@ -104,7 +108,8 @@ async function survey({ store }: Options, sessionId: string): Promise<{ state: S
   let through = 0;
   for await (const page of pagesOf(store, sessionId, { through: summary.head })) {
     state = page.reduce(apply, state);
-    through = page.findLast(({ type }) => type === "turn.ended")?.seq ?? through;
+    const ends = ({ type }: SessionEvent): boolean => type === "turn.ended" || type === "conversation.replaced";
+    through = page.findLast(ends)?.seq ?? through;
   }
   return { state, through };
 }
