@@ -28,7 +28,9 @@ describe("on a pipe", () => {
       "I will write it.",
       "✓ write hello.txt",
       "All done.",
-      expect.stringMatching(/^done · 1,\d{3} tokens in \(1,000 from cache\) · \d+ out · [<$\d.]+ \(computed\) · \d\.\ds$/),
+      expect.stringMatching(
+        /^done · 1,\d{3} tokens in \(1,000 from cache\) · \d+ out · [<$\d.]+ \(computed\) · \d\.\ds$/,
+      ),
       expect.stringMatching(/^session (ses_\w+) · go on with: rookery run "…" --session \1$/),
       "",
     ]);
