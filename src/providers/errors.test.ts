@@ -1,3 +1,6 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { fault, startModelServer, type Reply } from "../testing/index.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -50,6 +53,20 @@ describe.each(WIRES)("over %s", (wire) => {
   it("a wrong key is a matter of the key", async () => {
     await using server = await startModelServer([], { requireKey: "another" });
     await expect(replyTo(modelOver(wire, server.url))).rejects.toMatchObject({ code: "provider_auth" });
+  });
+
+  it("a key is not taken to where a server sends instead", async () => {
+    await using other = await startModelServer([{ text: "hi" }]);
+    const server = createServer((_, response) => {
+      response.writeHead(307, { location: `${other.url}/v1?secret` }).end();
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const error: unknown = await replyTo(modelOver(wire, url)).catch((thrown: unknown) => thrown);
+    server.close();
+    expect(error).toMatchObject({ code: "provider_refused", retry: undefined });
+    expect((error as Error).message).toContain(`sends to ${other.url} (307), where no key is taken along: set`);
+    expect(other.requests).toEqual([]);
   });
 
   it.each([401, 400, 500])("a key that is repeated with status %i is not said", async (status) => {

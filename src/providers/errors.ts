@@ -15,6 +15,7 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
   const said = { ...heard, message: withoutSecrets(heard.message, endpoint) };
   const { status } = said;
   if (status !== undefined && status >= 400) return refusal({ ...said, status, cause: error }, endpoint, now);
+  if (status !== undefined && status >= 300) return sentElsewhere({ ...said, status, cause: error }, endpoint);
   const unanswered = APICallError.isInstance(error) && status === undefined;
   const network = networkCode(error) ?? (unanswered ? firstLine(withoutSecrets(error.message, endpoint)) : undefined);
   const { provider, baseUrl, urlVariable } = endpoint;
@@ -30,6 +31,13 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
     cause: error,
     retry: {},
   });
+}
+
+function sentElsewhere({ status, headers, cause }: Refused, { baseUrl, urlVariable }: Endpoint): ProviderError {
+  const { location = "" } = headers;
+  const to = URL.canParse(location, baseUrl) ? new URL(location, baseUrl).origin : "somewhere else";
+  const message = `${baseUrl} sends to ${to} (${status}), where no key is taken along: set ${urlVariable} to what is meant`;
+  return new ProviderError("provider_refused", message, { cause });
 }
 
 /** Some servers repeat a key that they refuse, and what they say goes to the log. */

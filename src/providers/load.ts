@@ -10,6 +10,9 @@ export const OPTIONS_OF = {
   "openai-compatible": "compatible",
 } as const;
 
+/** Not where it is sent to: fetch would take the headers with a key in them along to another server. */
+const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, { ...init, redirect: "manual" });
+
 export async function loadModel(endpoint: Endpoint): Promise<LanguageModelV3> {
   const { kind, model, baseUrl: baseURL, key, bearer, headers: own } = endpoint;
   const headers = { ...own };
@@ -17,21 +20,21 @@ export async function loadModel(endpoint: Endpoint): Promise<LanguageModelV3> {
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
       const secret = bearer ? { authToken: key ?? "" } : { apiKey: key ?? "" };
-      return createAnthropic({ baseURL, headers, ...secret })(model);
+      return createAnthropic({ baseURL, headers, fetch, ...secret })(model);
     }
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ baseURL, headers, apiKey: key ?? "" }).responses(model);
+      return createOpenAI({ baseURL, headers, fetch, apiKey: key ?? "" }).responses(model);
     }
     case "google": {
       const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
-      return createGoogleGenerativeAI({ baseURL, headers, apiKey: key ?? "" })(model);
+      return createGoogleGenerativeAI({ baseURL, headers, fetch, apiKey: key ?? "" })(model);
     }
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const secret = key === undefined ? {} : { apiKey: key };
       const name = OPTIONS_OF[kind];
-      return createOpenAICompatible({ name, baseURL, headers, ...secret, includeUsage: true })(model);
+      return createOpenAICompatible({ name, baseURL, headers, fetch, ...secret, includeUsage: true })(model);
     }
   }
 }

@@ -2,10 +2,14 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import type { AssistantContent } from "./messages.ts";
 import type { Message, ModelCall, ModelPart, ModelReply } from "./model.ts";
+import { ProviderError } from "./provider-error.ts";
 
 type Piece = { type: "text" | "reasoning"; text: string[]; providerOptions?: SharedV3ProviderMetadata };
 type Call = Extract<AssistantContent[number], { type: "tool-call" }>;
 type Finish = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
+
+/** Characters: ten times what any model writes at once. A server that goes on past it would go on for ever. */
+export const LONGEST_REPLY = 32 * 1024 * 1024;
 
 export class ReplyBuilder {
   readonly #pieces: (Piece | Call)[] = [];
@@ -14,6 +18,7 @@ export class ReplyBuilder {
   readonly #text: string[] = [];
   readonly #used: Set<string>;
   #finish: Finish | undefined;
+  #length = 0;
 
   /** The conversation so far: a call must not have the id of an earlier one, nor one that is taken otherwise. */
   constructor(messages: readonly Message[], takenIds: Iterable<string> = []) {
@@ -23,8 +28,13 @@ export class ReplyBuilder {
     }
   }
 
-  /** What of it is shown at once. */
+  /** What of it is shown at once. Throws where it has become longer than any reply. */
   add(part: LanguageModelV3StreamPart): ModelPart | undefined {
+    if ("delta" in part) this.#length += part.delta.length;
+    if (this.#length > LONGEST_REPLY) {
+      const message = `the answer is longer than ${LONGEST_REPLY} characters, and was broken off: ask for less at once`;
+      throw new ProviderError("provider_failed", message);
+    }
     switch (part.type) {
       case "text-start":
       case "reasoning-start":

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call, calls, fault, say, startModelServer, type Reply } from "../testing/index.ts";
 import type { ModelReply } from "./model.ts";
+import { LONGEST_REPLY, ReplyBuilder } from "./reply.ts";
 import { afterwards, modelOver, partsOf, replyTo, user, WIRES } from "./test-models.ts";
 
 describe.each(WIRES)("over %s", (wire) => {
@@ -169,3 +170,11 @@ describe.each(WIRES)("over %s", (wire) => {
 
 /** Those that say what they wrote. */
 const CACHE_WRITES: Partial<Record<(typeof WIRES)[number], true>> = { anthropic: true };
+
+it.each(["text-delta", "reasoning-delta", "tool-input-delta"] as const)("a %s without end is broken off", (type) => {
+  const reply = new ReplyBuilder([]);
+  const delta = "x".repeat(LONGEST_REPLY / 2);
+  reply.add({ type, id: "1", delta });
+  reply.add({ type, id: "1", delta });
+  expect(() => reply.add({ type, id: "1", delta: "x" })).toThrow(/broken off: ask for less at once/);
+});
