@@ -107,6 +107,8 @@ function conclude({ io, session, attended }: Drive, outcome: TurnOutcome, refuse
     case "cancelled":
       return EXIT.cancelled;
     case "failed":
+      say(io, outcome.message);
+      return outcome.code === "budget_reached" && !attended ? EXIT.undecided : EXIT.failed;
     case "stalled":
       say(io, outcome.message);
       return EXIT.failed;

@@ -37,6 +37,14 @@ describe("on a pipe", () => {
     expect(await place.repository.read("hello.txt")).toBe("hello");
   });
 
+  it("a budget that is used up where nobody can be asked is a decision that nobody took", async () => {
+    await opened();
+    const { code, stderr } = await place.rookery(["run", "write hello", "--permissions", "all", "--budget", "1tokens"]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/used 120 of 1 token,.*--budget/);
+    expect(await place.repository.read("hello.txt").catch(() => undefined)).toBe("hello");
+  });
+
   it("what a model says cannot move the cursor of whoever reads it", async () => {
     await opened([say("red: \u001b[31m, title: \u001b]0;x\u0007, back\r.")]);
     const { stdout } = await place.rookery(["run", "x"]);
