@@ -7,7 +7,7 @@ import { call, collect, say, transcript, type Script } from "../testing/index.ts
 import { permit } from "./gate.ts";
 import { loadState } from "./open.ts";
 import { Recorder } from "./recorder.ts";
-import { LATER, openScene } from "./test-scene.ts";
+import { LATER, dyingAfter, openScene } from "./test-scene.ts";
 
 /** How sessions are left: closed from elsewhere, let go of, or deserted by a log that cannot be written. */
 
@@ -129,6 +129,18 @@ describe("a log that cannot be written", () => {
 });
 
 describe("queued input", () => {
+  it("is tried once where the log cannot be written, and waits for whoever opens the session next", async () => {
+    const store = openMemoryStore();
+    await using s = await openScene([say("two")], {}, dyingAfter(store, 2));
+    await s.session.queue("two");
+    await expect(s.session.idle()).rejects.toMatchObject({ code: "store_closed" });
+    await s.session.idle();
+    await using next = await s.open(LATER, store);
+    await using reopened = await next.openSession({ id: s.session.id });
+    await reopened.idle();
+    expect(await s.lines()).toEqual(["opened anthropic", "queued two", "started two", "says two", "ended done"]);
+  });
+
   it("that a killed process left is taken up by the next opener", async () => {
     await using s = await opened([say("one"), say("two")]);
     await s.session.prompt("one").outcome;
