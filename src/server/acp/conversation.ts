@@ -164,14 +164,14 @@ export class Conversation implements AsyncDisposable {
   async #turn(prompt: readonly acp.ContentBlock[], signal: AbortSignal): Promise<acp.PromptResponse> {
     const { rookery } = this.#options;
     const session = this.#session ?? (await this.#hold());
-    await settled(session, signal);
-    signal.throwIfAborted();
     const typed = typedText(prompt);
     const expanded = typed.startsWith("/") ? await session.expand(typed, { signal }) : typed;
     const input =
       expanded === typed || typeof expanded === "string"
         ? await inputOf(prompt, rookery.store)
         : [...expanded, ...(await inputOf(prompt.slice(1), rookery.store))];
+    await settled(session, signal); // last, so that what somebody says from elsewhere cannot come in between
+    signal.throwIfAborted();
     const turn = session.prompt(input, { signal });
     this.#own.add(turn.id);
     try {
