@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { builtEnvironment, temporaryFolder, type TemporaryFolder } from "./testing/index.ts";
+import {
+  builtEnvironment,
+  call,
+  say,
+  startModelServer,
+  temporaryFolder,
+  type Script,
+  type TemporaryFolder,
+} from "./testing/index.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TSC = join(ROOT, "node_modules", "typescript", "bin", "tsc");
@@ -35,6 +43,16 @@ export async function main(): Promise<string> {
   const ended: EventOf<"turn.ended">["outcome"]["status"] = "done";
   return ended + String(storeContract.length);
 }
+`;
+
+/** With the library: the same as the command does. */
+const LIBRARY = `
+import { Rookery } from "rookery";
+import { collect } from "rookery/testing";
+const rookery = await Rookery.open();
+const events = await collect((await rookery.openSession()).prompt("go"));
+console.log(events.flatMap((event) => (event.type === "message.completed" ? [event.text] : [])).join("\\n"));
+await rookery.close();
 `;
 
 let folder: TemporaryFolder;
@@ -73,6 +91,24 @@ it("works from an empty folder: npx rookery demo", { timeout: 120 * SECONDS }, a
   expect(stdout).toContain("scripted");
   expect(stdout).toContain("The test passes");
 });
+
+it(
+  "runs a program of the model in its thread, by the command and by the library",
+  async () => {
+    const code = `const { text } = await tools.list({}); 6 * 7 + text.length * 0`;
+    const script: Script = ({ toolResults: [told] }) =>
+      told === undefined ? call("code", { code }) : say(`Got: ${told.content}`);
+    await using model = await startModelServer(script);
+    const { cwd, env } = inside();
+    const around = { cwd, env: { ...env, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" } };
+    await mkdir(join(folder.path, ".config", "rookery"), { recursive: true });
+    await writeFile(join(folder.path, ".config", "rookery", "rookery.toml"), "[agents.anthropic]\ncode = true\n");
+    await writeFile(join(cwd, "library.js"), LIBRARY);
+    expect((await run("npx", ["rookery", "run", "go"], around)).stdout).toContain("Got: => 42");
+    expect((await run(process.execPath, ["library.js"], around)).stdout).toContain("Got: => 42");
+  },
+  120 * SECONDS,
+);
 
 it.each([
   ["node16", "node16"],
