@@ -8,6 +8,10 @@ const TRACE_OPTION: OptionSpec = {
   summary: "write every message down, for `rookery acp trace`",
 };
 const SESSION = { name: "session", summary: "a session's id, its beginning, or `last`" };
+const SESSION_OR_TASK = {
+  name: "session",
+  summary: "a session's or a task's id, its beginning, or `last` for the newest session",
+};
 
 const sessionCommands: readonly CommandSpec[] = [
   {
@@ -351,13 +355,14 @@ export const COMMANDS: readonly CommandSpec[] = [
   {
     name: "tell",
     summary: "say something to an agent while it works, from any terminal",
-    arguments: [SESSION, { name: "text", summary: "what the agent should know or do" }],
+    arguments: [SESSION_OR_TASK, { name: "text", summary: "what the agent should know or do" }],
     options: [{ flags: "--follow-up", summary: "when its turn has ended, and not at its next step" }, JSON_OPTION],
     notes:
       "The built-in agent hears it at its next step. An agent that is a program, or has ended its turn meanwhile, hears it\n" +
       "as a turn of its own.",
     examples: [
       'rookery tell last "leave the tests as they are"',
+      'rookery tell fix-login "keep the old route, too"',
       'rookery tell last --follow-up "then run the linter"',
     ],
     load: async () => (await import("./tell.ts")).tell,
@@ -366,7 +371,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: "answer",
     summary: "answer what a session or a task waits for, from any terminal",
     arguments: [
-      { name: "session", summary: "a session's or a task's id, its beginning, or `last` for the newest session" },
+      SESSION_OR_TASK,
       { name: "request", summary: "the request's id, as `rookery sessions show` and `rookery task show` print it" },
       {
         name: "answer",
