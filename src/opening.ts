@@ -12,10 +12,8 @@ import {
   isProgramKind,
   opencodeBackend,
   programEnvironment,
-  KNOWN_PROVIDERS,
   keyVariables,
-  missingFor,
-  parseModelName,
+  mustHaveProvider,
   toolsOnlyBackend,
   type Family,
   type Place,
@@ -86,8 +84,12 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     first ??= agent.name;
     const settings = settingsOf(agent, state, { ...changes, cwd });
     const env = { ...around.env, ...agent.env, ...given.env };
-    if (given.toolsOnly !== true && changes.model === undefined) {
-      mustHaveProvider(agent, state, { ...given, env, providers: config.providers });
+    const model = changes.model === undefined && agent.backend === "api" ? modelOf(agent, state) : undefined;
+    if (given.toolsOnly !== true && model !== undefined) {
+      const { name, model: configured, baseUrl } = agent;
+      const chosen = lastOf(agent, state)?.modelChosen === true;
+      const own = { baseUrl, ...(name === first && given), env, providers: config.providers };
+      mustHaveProvider({ sessionId: state.id, agent: name, model, chosen, configured }, own);
     }
     const { servers, ...wanted } = await wantedFor({ ...around, env }, agent, config, cwd);
     const open = (plugins: readonly Plugin[]) => {
@@ -160,33 +162,6 @@ function modelOf(agent: AgentConfig, state: SessionState): string | undefined {
 function lastOf({ name, backend }: AgentConfig, { agents }: SessionState): SessionState["agents"][string] | undefined {
   const last = Object.hasOwn(agents, name) ? agents[name] : undefined;
   return last?.backend === backend ? last : undefined;
-}
-
-/**
- * A session goes on with the provider that it was recorded with, unless somebody says with which. Throws
- * `provider_unknown`, `provider_mismatch` or `provider_unconfigured`, each with the session and both providers.
- */
-function mustHaveProvider(
-  agent: AgentConfig,
-  state: SessionState,
-  { providers, env, baseUrl = agent.baseUrl, apiKey }: Pick<Means, "providers" | "env" | "baseUrl" | "apiKey">,
-): void {
-  const last = lastOf(agent, state);
-  if (agent.backend !== "api" || last?.model === undefined) return;
-  const recorded = parseModelName(last.model).provider;
-  const configured = agent.model?.split("/")[0] ?? "none";
-  const whose = `session ${state.id} was recorded with the provider ${recorded} (${last.model}), and agent ${agent.name} is configured for ${configured}`;
-  const instead = `say which: --model ${last.model} or --model ${agent.model ?? "provider/model"}`;
-  const known = KNOWN_PROVIDERS.has(recorded) || providers.has(recorded);
-  if (!known) {
-    const fix = `describe it under [providers.${recorded}] in rookery.toml, or ${instead}`;
-    throw new RookeryError("provider_unknown", `${whose}; there is no provider "${recorded}" now: ${fix}`);
-  }
-  if (recorded !== configured && last.modelChosen !== true) {
-    throw new RookeryError("provider_mismatch", `${whose}: ${instead}`);
-  }
-  const lacks = missingFor(last.model, { env, providers, baseUrl, apiKey });
-  if (lacks !== undefined) throw new RookeryError("provider_unconfigured", `${whose}; ${lacks}, or ${instead}`);
 }
 
 function isNew({ head }: SessionState): boolean {

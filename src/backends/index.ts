@@ -1,7 +1,8 @@
 /** Ways to drive an agent. */
 export { acpBackend, type AcpBackendOptions } from "./acp/backend.ts";
 export type { Wanted } from "./equipment.ts";
-export { keyVariables, KNOWN_PROVIDERS, missingFor, parseModelName } from "./model-keys.ts";
+export { keyVariables } from "./model-keys.ts";
+export { mustHaveProvider } from "./recorded-provider.ts";
 export { withoutSecrets } from "./secrets.ts";
 export { toolsOnlyBackend } from "./tools-only.ts";
 export { apiBackend, type ApiBackendOptions } from "./api.ts";
