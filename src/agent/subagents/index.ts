@@ -18,6 +18,9 @@ import { Slots } from "./slots.ts";
 
 export const DELEGATE = "delegate";
 
+/** Of a name that is said back. */
+const MOST_NAME = 60;
+
 export interface SubagentsOptions {
   readonly sessionId: string;
   readonly agent: string;
@@ -139,7 +142,12 @@ function refusalOf({ limits, children, agent: own }: SubagentsOptions, tasks: re
   const unknown = tasks.find(({ agent = own }) => agent !== own && !children.agents.some(({ name }) => name === agent));
   if (unknown === undefined) return undefined;
   const names = [...new Set([own, ...children.agents.map(({ name }) => name)])].join(", ");
-  return `there is no agent "${unknown.agent ?? ""}": use one of ${names}, or leave it out`;
+  const fix = `use one of ${names}, or leave it out; the user can add others under [agents.NAME] in rookery.toml`;
+  return `there is no agent "${shown(unknown.agent)}" that you may give tasks to: ${fix}`;
+}
+
+function shown(name = ""): string {
+  return name.slice(0, MOST_NAME).toWellFormed();
 }
 
 function refused(text: string): ToolResult {

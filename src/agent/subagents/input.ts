@@ -9,6 +9,8 @@ export interface Task {
 }
 
 const TITLE_LENGTH = 60;
+/** Of all of them together, in one line. */
+const TITLES_LENGTH = 300;
 const MOST_AGENTS = 20;
 
 const Input = z.lazy(() =>
@@ -40,7 +42,7 @@ export function parseTasks(input: unknown): readonly Task[] | string {
 export function describeTasks(input: unknown): ToolDescription {
   const tasks = parseTasks(input);
   if (typeof tasks === "string") return { title: "sub-agents" };
-  const titles = tasks.map(({ title }) => title).join("; ");
+  const titles = shortened(tasks.map(({ title }) => title).join("; "), TITLES_LENGTH);
   return { title: tasks.length === 1 ? `sub-agent: ${titles}` : `${tasks.length} sub-agents: ${titles}` };
 }
 
@@ -61,5 +63,9 @@ export function wordsFor({ maxWidth, maxRunning }: SubagentLimits, agents: reado
 
 function titleOf(title: string | undefined, prompt: string): string {
   const text = (title?.trim() || prompt).replace(/\s+/g, " ").trim();
-  return text.length <= TITLE_LENGTH ? text : `${text.slice(0, TITLE_LENGTH - 1).toWellFormed()}…`;
+  return shortened(text, TITLE_LENGTH);
+}
+
+function shortened(text: string, most: number): string {
+  return text.length <= most ? text.toWellFormed() : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
