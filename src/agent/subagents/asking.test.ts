@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { SessionEvent } from "../../domain/index.ts";
 import { call, collect, say, transcript } from "../../testing/index.ts";
 import { deferred } from "../../stdx/index.ts";
-import { family, openFamily, toldIn } from "./test-scene.ts";
+import { family, openFamily, promptOf, toldIn } from "./test-scene.ts";
 
 const one = [{ prompt: "make it", title: "Maker" }];
 const maker = family(one, (request) =>
@@ -107,4 +107,42 @@ it.each(["the session", "Rookery"])("leaves no child behind when %s is closed", 
   expect((await w.lines(session.id)).filter((line) => line === "subagent cancelled")).toHaveLength(2);
   expect(toldIn(await w.events(session.id))).not.toContain("done");
   never.resolve();
+});
+
+it("asks through its parent what a child wants to know, and the answer to the parent is the child's", async () => {
+  await using w = await openFamily(
+    family(one, ({ toolResults: [told] }) =>
+      told === undefined ? call("ask", { question: "Which colour?" }) : say(told.content),
+    ),
+  );
+  await using rookery = await w.open();
+  const session = await rookery.openSession({ permissions: "all" });
+  const turn = session.prompt("go");
+  for await (const event of turn) {
+    if (event.type !== "question.asked") continue;
+    expect(event).toMatchObject({ message: "Which colour?", from: "Maker" });
+    await session.answer(event.requestId, { action: "accept", content: { answer: "blue" } });
+  }
+  expect(toldIn(await w.events(session.id))).toContain("the user answers: blue");
+});
+
+it("asks through both what a child of a child may do, and names both", async () => {
+  await using w = await openFamily((request) => {
+    const [told] = request.toolResults;
+    if (told !== undefined) return say(told.content);
+    const delegated = (prompt: string, title: string) => call("delegate", { tasks: [{ prompt, title }] });
+    if (promptOf(request) === "go") return delegated("below", "Child");
+    return promptOf(request) === "below" ? delegated("deep", "Deep") : call("bash", { command: "echo made >> made" });
+  });
+  await using rookery = await w.open();
+  const session = await rookery.openSession();
+  const turn = session.prompt("go");
+  const asked: unknown[] = [];
+  for await (const event of turn) {
+    if (event.type !== "permission.requested") continue;
+    asked.push([event.tool, event.from]);
+    await session.answer(event.requestId, { decision: "allow" });
+  }
+  expect(asked).toEqual([["bash", "Child, Deep"]]);
+  expect(await w.file("made")).toBe("made\n");
 });
