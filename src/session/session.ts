@@ -38,6 +38,9 @@ export interface SessionParts {
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
+/** More than anyone means to say: whoever queues without end is told so. */
+export const MOST_QUEUED = 1_000;
+
 /** Steering is for the turn that runs; what follows up is a turn of its own. */
 export type Deliver = QueuedInput["deliver"];
 
@@ -117,13 +120,15 @@ export class Session implements AsyncDisposable {
 
   /**
    * Takes an input for later: at once if idle, else when the running turn has ended. One that is to `steer` is given to
-   * the running turn at its next step, where the agent can take it then. Resolves with the input's id.
+   * the running turn at its next step, where the agent can take it then. Resolves with the input's id. Rejects with
+   * `turn_in_progress` where too many wait already.
    */
   async queue(input: string | readonly InputPart[], { deliver }: { deliver?: Deliver } = {}): Promise<string> {
     const parts = asInput(input);
     this.#refuseIfClosed();
     await this.#runner.interlude.settled("conversation"); // what is given after a new conversation belongs to it
     this.#refuseIfClosed();
+    this.#refuseIfFull();
     const inputId = newId("inp", this.#parts.clock.now());
     await this.#record([{ type: "input.queued", inputId, input: parts, ...(deliver === "steer" && { deliver }) }]);
     this.#runner.startQueued();
@@ -235,6 +240,13 @@ export class Session implements AsyncDisposable {
     const what = turn === undefined ? "a change of its settings" : `turn ${turn.id}`;
     const fix = "wait for its end, cancel it, or queue the input";
     throw new RookeryError("turn_in_progress", `session ${this.id} is busy with ${what}: ${fix}`);
+  }
+
+  #refuseIfFull(): void {
+    const { length } = this.state.queue;
+    if (length < MOST_QUEUED) return;
+    const fix = "wait until it has heard some of them";
+    throw new RookeryError("turn_in_progress", `${length} inputs wait in session ${this.id} already: ${fix}`);
   }
 
   #refuseIfClosed(): void {

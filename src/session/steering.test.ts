@@ -2,7 +2,9 @@ import { describe, expect, it, vi } from "vitest";
 import { systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, collect, say, transcript, type Reply } from "../testing/index.ts";
+import { MOST_QUEUED } from "./session.ts";
 import { tellStored } from "./tell.ts";
+import { openPlayed, stopped } from "./test-played.ts";
 import { LATER, dyingAfter, openScene } from "./test-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
@@ -129,6 +131,17 @@ describe("an input that follows up", () => {
       "says three",
     ]);
   });
+});
+
+it("of inputs that wait there is an end, which is said, and nothing of them is lost", async () => {
+  await using s = await openPlayed(async (turn) => {
+    await stopped(turn);
+    return { status: "cancelled" };
+  });
+  s.session.prompt("go");
+  for (let count = 0; count < MOST_QUEUED; count += 1) await s.session.queue("more");
+  await expect(s.session.queue("too much")).rejects.toMatchObject({ code: "turn_in_progress" });
+  expect(s.session.state.queue).toHaveLength(MOST_QUEUED);
 });
 
 describe("an input from another process", () => {
