@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { openScene, type Scene } from "../test-scene.ts";
 import { pathMatcher } from "./pattern.ts";
 
@@ -101,6 +101,23 @@ describe("grep", () => {
     const found = await text("grep", { pattern: "match" });
     expect(found.split("\n")).toHaveLength(501);
     expect(found).toContain("there may be more");
+  });
+
+  it("ends an expression that takes for ever when its time is over", async () => {
+    writeFileSync(scene.at("src/trap"), `${"a".repeat(50)}!\n`);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let isOver = false;
+      const searching = scene.run("grep", { pattern: "^(a+)+$" }).finally(() => (isOver = true));
+      const began = performance.now();
+      while (!isOver) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (performance.now() - began > 300) vi.advanceTimersByTime(30_000); // by then it is busy
+      }
+      expect(await searching).toMatchObject({ outcome: "timed_out", text: expect.stringMatching(/longer than 30 s/) });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("ends an expression that takes for ever when it is cancelled, and does not stop the process meanwhile", async () => {
