@@ -1,8 +1,9 @@
 /** `rookery agents`: what can be driven here, and what is missing for the rest. */
 import { join } from "node:path";
 import { findPrograms, type FoundProgram } from "../backends/found/index.ts";
+import type { AgentConfig } from "../config/agent.ts";
 import { homeFolder } from "../config/home.ts";
-import { type AgentConfig, loadConfig } from "../config/load.ts";
+import { loadConfig } from "../config/load.ts";
 import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { columns } from "./format.ts";

@@ -1,7 +1,7 @@
 /** Configuration and trust: what the rest may know of both. */
+export type { AgentConfig } from "./agent.ts";
 export { type Env, homeFolder, userConfigFile } from "./home.ts";
 export {
-  type AgentConfig,
   type Config,
   loadConfig,
   type LoadOptions,
