@@ -8,7 +8,8 @@ import type {
   QuestionAnswer,
 } from "./backend.ts";
 import type { EventBody, PermissionPolicy, SessionEvent, TurnOutcome } from "./events.ts";
-import { NO_USAGE, type Subagent, type Usage } from "./state.ts";
+import type { Subagent } from "./state.ts";
+import { NO_USAGE, type Usage } from "./usage.ts";
 
 export interface Children {
   /** Of the session whose children they are. */

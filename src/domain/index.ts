@@ -13,4 +13,5 @@ export * from "./store.ts";
 export * from "./summary.ts";
 export * from "./task/index.ts";
 export * from "./tools.ts";
+export * from "./usage.ts";
 export * from "./work.ts";

@@ -1,6 +1,7 @@
 /** The line a session has in a listing, kept by the store as events arrive so that listing reads no log. */
 import type { SessionEvent, TurnOutcome } from "./events.ts";
-import { addUsage, NO_USAGE, type SessionStatus, type Usage } from "./state.ts";
+import type { SessionStatus } from "./state.ts";
+import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 
 export interface SessionSummary {
   readonly id: string;

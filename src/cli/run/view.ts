@@ -1,7 +1,7 @@
 /** What a person sees of a turn: a fold over its events that gives the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
 import { textOf, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { count, duration, localTime, usd } from "../format.ts";
 import type { Colour, Paint } from "../paint.ts";
 import { oneLine, printable } from "../printable.ts";

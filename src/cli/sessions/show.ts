@@ -1,5 +1,6 @@
 /** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
-import { NO_USAGE, type SessionState, statusOf } from "../../domain/state.ts";
+import { type SessionState, statusOf } from "../../domain/state.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
 import { loadState } from "../../session/open.ts";

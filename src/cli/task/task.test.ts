@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { RookeryError } from "../../domain/errors.ts";
-import { NO_USAGE } from "../../domain/state.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import type { MergeReport, TaskDiff, TaskStatus } from "../../domain/task/view.ts";
 import type { Call, Options } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { RookeryError } from "../../domain/errors.ts";
 import type { EventBody } from "../../domain/events.ts";
-import { NO_USAGE } from "../../domain/state.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import type { TaskEventBody } from "../../domain/task/events.ts";
 import type { Tasks, TaskView } from "../../domain/task/view.ts";
 import type { Io } from "../io.ts";

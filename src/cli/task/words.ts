@@ -2,7 +2,7 @@
 import type { LogEvent } from "../../domain/task/store.ts";
 import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
-import { NO_USAGE } from "../../domain/state.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import { localTime } from "../format.ts";
 import { usageWords } from "../run/view.ts";
 import type { ShownTask } from "./left.ts";

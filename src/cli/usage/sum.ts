@@ -1,5 +1,5 @@
 /** What all sessions of a log have used, by agent and model; read page by page, so that it holds no log in memory. */
-import { addUsage, NO_USAGE, type Usage } from "../../domain/state.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { pagesOf } from "../sessions/pages.ts";

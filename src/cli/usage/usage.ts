@@ -1,5 +1,5 @@
 /** `rookery usage`: tokens and cost of all sessions, by agent and model. */
-import type { Usage } from "../../domain/state.ts";
+import type { Usage } from "../../domain/usage.ts";
 import { systemClock } from "../../stdx/clock.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

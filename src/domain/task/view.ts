@@ -1,5 +1,5 @@
 /** What every door shows of a task, and what can be done with tasks through it. */
-import type { Usage } from "../state.ts";
+import type { Usage } from "../usage.ts";
 import type { MergeOutcome } from "./events.ts";
 import type { Budget } from "../budget.ts";
 import type { MergeHow } from "./spec.ts";

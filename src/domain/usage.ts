@@ -1,0 +1,41 @@
+/** What was used of models: counted in tokens, and in dollars where somebody knows them. */
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+  /** Undefined as soon as one report had no price: a partial sum would look like the whole. */
+  readonly costUsd: number | undefined;
+  /** Who said what it cost: the programs, we from a table of prices, or both of us a part. Undefined while it cost nothing. */
+  readonly costBy?: "reported" | "computed" | "mixed" | undefined;
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  costUsd: 0,
+};
+
+type Reported = { readonly [Key in keyof Usage]?: Usage[Key] | undefined };
+
+export function addUsage(sum: Usage, more: Reported): Usage {
+  return {
+    inputTokens: sum.inputTokens + (more.inputTokens ?? 0),
+    outputTokens: sum.outputTokens + (more.outputTokens ?? 0),
+    cacheReadTokens: sum.cacheReadTokens + (more.cacheReadTokens ?? 0),
+    cacheWriteTokens: sum.cacheWriteTokens + (more.cacheWriteTokens ?? 0),
+    reasoningTokens: sum.reasoningTokens + (more.reasoningTokens ?? 0),
+    costUsd: sum.costUsd === undefined || more.costUsd === undefined ? undefined : sum.costUsd + more.costUsd,
+    costBy: costByOf(sum, more),
+  };
+}
+
+function costByOf(sum: Usage, { costUsd = 0, costBy = "reported" }: Reported): Usage["costBy"] {
+  if (costUsd === 0) return sum.costBy;
+  return sum.costBy === undefined || sum.costBy === costBy ? costBy : "mixed";
+}
