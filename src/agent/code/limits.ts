@@ -3,7 +3,7 @@
 export interface CodeLimits {
   /** Of computing; waiting for tools does not count. */
   readonly timeMs: number;
-  /** From its beginning to its end, whatever it waits for but people. */
+  /** From its beginning to its end, but for its calls: each of those has the time of its tool, and waits for people. */
   readonly totalMs: number;
   readonly memoryBytes: number;
   /** Calls of tools. */
