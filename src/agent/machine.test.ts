@@ -141,6 +141,17 @@ describe("a turn", () => {
       ],
     ],
     [
+      "summarizes no more by itself where a summary left it as full, but where it is refused",
+      [
+        ...[prepared(), callsFor(["a"], NEARLY_ALL), settled("a"), prepared(), compacted],
+        ...[callsFor(["b"], NEARLY_ALL), settled("b"), prepared(), overflow],
+      ],
+      [
+        ...["prepare 0", "ask 0 reply: go", "run a", "prepare 1", "summarize 1 summary", "ask 1 reply: summary+go"],
+        ...["run b", "prepare 2", "ask 2 reply: summary+go, calls, [b]", "summarize 2 summary.1"],
+      ],
+    ],
+    [
       "goes on with all of it where it is nearly full and cannot be summarized",
       [prepared(), callsFor(["a"], NEARLY_ALL), settled("a"), prepared(), fatal, says("hi"), prepared()],
       [

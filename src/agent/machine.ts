@@ -15,6 +15,8 @@ export interface TurnState {
   readonly failures: number;
   /** The conversation was summarized since the last reply, or could not be: doing it again would not help. */
   readonly compacted: boolean;
+  /** A summary left it as full as before: only a refusal is a reason for another, or there would be one in each step. */
+  readonly staysFull: boolean;
   /** Of the present step: the model refused the conversation as too long. */
   readonly overflowed: boolean;
   /** How often less of the conversation was given to be summarized, since what was given did not fit. */
@@ -101,7 +103,7 @@ export const STEP_LIMIT = 200;
 
 /** `messages` ends with the input of the turn. */
 export function begin(messages: readonly Message[], terms: TurnTerms, counted?: TurnState["counted"]): Transition {
-  const ofStep = { ...UNTRIED, calls: noCalls(), ending: undefined };
+  const ofStep = { ...UNTRIED, calls: noCalls(), ending: undefined, staysFull: false };
   return prepare({ phase: "preparing", step: 0, messages, counted, terms, ...ofStep });
 }
 
@@ -173,7 +175,8 @@ function replied(state: TurnState, reply: Extract<TurnEvent, { type: "model_repl
     ? state.messages
     : [...state.messages, { role: "assistant", text, calls, native }];
   const counted = { tokens: usage.inputTokens + usage.outputTokens, messages: messages.length };
-  const next = { ...state, ...UNTRIED, messages, counted };
+  const staysFull = state.staysFull || (state.compacted && isFull({ ...state, messages, counted }));
+  const next = { ...state, ...UNTRIED, messages, counted, staysFull };
   const unfinished = unfinishedBy(stopReason);
   if (unfinished !== undefined) return end(next, unfinished);
   if (calls.length > 0) return act({ ...next, calls: { ...noCalls(), asked: calls } });
@@ -232,8 +235,8 @@ function compact(state: TurnState): Transition {
   return { state: { ...state, phase: "compacting" }, effects: [{ type: "compact", step, id, messages, shrunk }] };
 }
 
-function isFull({ messages, counted, terms }: TurnState): boolean {
-  return isNearlyFull(messages, counted, terms.contextSize);
+function isFull({ messages, counted, terms, staysFull }: TurnState): boolean {
+  return !staysFull && isNearlyFull(messages, counted, terms.contextSize);
 }
 
 function act(state: TurnState): Transition {
