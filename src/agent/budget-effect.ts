@@ -82,6 +82,7 @@ async function asked(turn: TurnContext, key: EffectKey, over: Overdrawn, { agent
     parse: (journalled) => Verdict.parse(journalled),
     lost: askedAgain,
   });
+  await turn.log.commit(); // what was raised counts once it is in the log
   return value;
 }
 

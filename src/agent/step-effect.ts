@@ -28,6 +28,7 @@ export async function prepareStep(
     kind,
     id,
   });
+  await turn.log.commit(); // what came of the step before is durable, and counted, before the model is paid again
   const key = its("input", "steer");
   const waiting = turn.steering?.() ?? [];
   const begun = (["summary", "reply"] as const).find((id) => turn.effects.isFinished(its("model", id)));

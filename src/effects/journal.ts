@@ -12,8 +12,14 @@ import {
 /** Commits events and journal entries together; resolves when they are durable. */
 export type CommitTogether = (events: readonly EventBody[], journal: readonly JournalWrite[]) => Promise<void>;
 
-/** `before` is what an earlier process journalled of the same turn. */
-export function journalHost(before: readonly JournalEntry[], commit: CommitTogether): EffectHost {
+/** The same, in order with what is committed, but nobody waits for it: what follows is durable only if it is. */
+export type NoteTogether = (events: readonly EventBody[], journal: readonly JournalWrite[]) => void;
+
+/**
+ * `before` is what an earlier process journalled of the same turn. What may be repeated is only noted, where that can be
+ * done: it is lost at worst together with all that came of it, and is done again then.
+ */
+export function journalHost(before: readonly JournalEntry[], commit: CommitTogether, note?: NoteTogether): EffectHost {
   const known = new Map(before.map((entry) => [keyText(entry.key), entry]));
   return {
     isFinished: (key) => known.get(keyText(key))?.finished === true,
@@ -27,18 +33,20 @@ export function journalHost(before: readonly JournalEntry[], commit: CommitToget
         return { how: "lost", value };
       }
       const fresh = entry === undefined;
+      const write: CommitTogether = async (events, journal) =>
+        effect.repeatable && note !== undefined ? note(events, journal) : commit(events, journal);
       if (effect.instant === true) {
         const { value, events = [] } = await effect.perform();
-        await commit([...(fresh ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
+        await write([...(fresh ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
         return { how: "performed", value };
       }
-      const marked = fresh && mustBeMarked(effect) ? commit(effect.started ?? [], [{ op: "start", key }]) : undefined;
+      const marked = fresh && mustBeMarked(effect) ? write(effect.started ?? [], [{ op: "start", key }]) : undefined;
       if (effect.repeatable)
         marked?.catch(() => undefined); // told below, when the rest is over
       else await marked;
       const { value, events = [] } = await effect.perform();
       await marked;
-      await commit(events, [{ op: "finish", key, value }]);
+      await write(events, [{ op: "finish", key, value }]);
       return { how: "performed", value };
     },
   };

@@ -44,11 +44,14 @@ export function contextOf(
   const refuseIfOver = (): void => {
     if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
   };
-  const record = (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
-    refuseIfOver();
-    recorder.record(bodies, turnId, writes);
-    watchdog.saw(bodies);
-  };
+  const written =
+    (how: "record" | "note") =>
+    (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
+      refuseIfOver();
+      recorder[how](bodies, turnId, writes);
+      watchdog.saw(bodies);
+    };
+  const record = written("record");
   const gate = (): GateOptions => {
     signal.throwIfAborted();
     refuseIfOver();
@@ -73,10 +76,14 @@ export function contextOf(
     spent: () => spentSoFar(recorder.state, clock.now()),
     subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
     away: (work) => watchdog.whileAsking(work),
-    effects: journalHost(journal, async (bodies, writes) => {
-      record(bodies, writes);
-      await recorder.commit();
-    }),
+    effects: journalHost(
+      journal,
+      async (bodies, writes) => {
+        record(bodies, writes);
+        await recorder.commit();
+      },
+      written("note"),
+    ),
     history: () => historyOf(recorder, store),
     permit: async (request, options) => watchdog.whileAsking(permit(gate(), request, options)),
     ask: async (question, options) => watchdog.whileAsking(ask(gate(), question, options)),

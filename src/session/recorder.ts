@@ -38,6 +38,7 @@ export class Recorder {
   #flushing: Promise<void> | undefined;
   #failure: unknown;
   #restUntil = 0;
+  #unhurried = false;
   #now = Number.NaN;
   #at = "";
   #wake: () => void = () => undefined;
@@ -79,6 +80,12 @@ export class Recorder {
     }
     this.#journal.push(...journal);
     if (this.#drafts.length > 0 || this.#journal.length > 0) this.#flushing ??= this.#flush();
+  }
+
+  /** As `record`, for what is soon followed by more: it is written together with that, or a moment later. */
+  note(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
+    this.#unhurried = this.#flushing === undefined;
+    this.record(bodies, turnId, journal);
   }
 
   /** Many events happen in the same millisecond. */
@@ -169,10 +176,11 @@ export class Recorder {
 
   /**
    * A disk that is slow is written to less often, and with more at a time: as long as the last write took, the next one
-   * waits for what comes, unless somebody waits for it.
+   * waits for what comes, unless somebody waits for it; and so does what was only noted.
    */
   async #rest(): Promise<void> {
-    const restMs = Math.min(this.#restUntil - performance.now(), MOST_REST_MS);
+    const restMs = this.#unhurried ? MOST_REST_MS : Math.min(this.#restUntil - performance.now(), MOST_REST_MS);
+    this.#unhurried = false;
     if (restMs < LEAST_REST_MS || this.#waiting.length > 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, restMs);
