@@ -2,7 +2,7 @@
 // sessions at once. Alone: `node bench/agent.mjs [--quick]`. The model is another process.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Rookery } from "../dist/index.js";
@@ -39,12 +39,30 @@ async function within(work) {
   }
 }
 
+/** In place of the agent's own: it does what the floor does, so that a tool's own time is the same on both sides. */
+const READING = {
+  id: "reading",
+  list: () => READS,
+  describe: ({ input }) => ({ title: `read ${input.path}` }),
+  call: async ({ input }, { cwd }) => ({ outcome: "ok", text: await readFile(join(cwd, input.path), "utf8") }),
+};
+const READS = [
+  {
+    name: "read",
+    description: "Reads a file.",
+    inputSchema: { type: "object", properties: { path: { type: "string" } } },
+    kind: "read",
+    readOnly: true,
+  },
+];
+
 function stepping({ rounds }) {
   return within(async ({ model, folder, env }) => {
     const rookery = await Rookery.open({ env, cwd: folder });
     const prompt = `steps=${CALLS}`;
     const ours = async () => {
       const session = await rookery.openSession({ permissions: "all" });
+      session.setOverlay({ sources: [READING] });
       const took = await timed(async () => mustBeDone(await session.prompt(prompt).outcome));
       await session[Symbol.asyncDispose]();
       return took;
