@@ -31,6 +31,7 @@ export async function summarize(agent: Acting, turn: TurnContext, asked: Summari
     key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
     repeatable: true,
     perform: async () => {
+      await turn.log.commit(); // as before every request
       const answer = await orFailed(summaryOf(agent, turn, asked));
       if ("failed" in answer) return { value: answer, events: [] };
       const usage = usageEvent(answer, agent.model.name, agent.price);

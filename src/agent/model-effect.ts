@@ -32,6 +32,7 @@ export async function callModel(agent: Acting, turn: TurnContext, { step, id, me
     key: { sessionId: agent.sessionId, turnId: turn.turnId, step, kind: "model", id },
     repeatable: true,
     perform: async () => {
+      await turn.log.commit(); // no more than this one request is lost with the process
       const messageId = newId("msg");
       const answer = await orFailed(streamed(agent, turn, messages, messageId));
       return { value: answer, events: "failed" in answer ? [] : eventsOf(answer, messageId, agent) };
