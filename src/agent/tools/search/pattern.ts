@@ -8,10 +8,10 @@ const MAX_LENGTH = 1_000;
 export function pathMatcher(pattern: string): (path: string) => boolean {
   if (pattern.length > MAX_LENGTH) throw new ToolRefusal(`a pattern has at most ${MAX_LENGTH} characters`);
   const plain = pattern.replace(/^(\.\/)+/, "");
-  const all = expanded(plain).map((alternative) => alternative.split("/").map(partOf));
+  const all = expanded(plain).map((alternative) => alternative.split("/").map(segmentOf));
   return (path) => {
     const names = path.split("/");
-    return all.some((parts) => matchesParts(parts, names));
+    return all.some((segments) => matchesSegments(segments, names));
   };
 }
 
@@ -52,9 +52,10 @@ function firstBrace(pattern: string) {
 /** What one character of a name must be; undefined for any number of any. */
 type Sign = ((character: string) => boolean) | undefined;
 /** The signs of one name, or any number of folders. */
-type Part = readonly Sign[] | "folders";
+export type Segment = readonly Sign[] | "folders";
 
-function partOf(text: string): Part {
+/** What stands between two slashes of a pattern. Throws a ToolRefusal for a [ without a ]. */
+export function segmentOf(text: string): Segment {
   if (text === "**") return "folders";
   const signs: Sign[] = [];
   const characters = Array.from(text);
@@ -91,10 +92,10 @@ function oneOf(set: readonly string[]): (character: string) => boolean {
 }
 
 /** Whatever was tried for the last `**` alone needs trying again: what an earlier one could take, it can too. */
-function matchesParts(parts: readonly Part[], names: readonly string[]): boolean {
-  return greedily(parts, names, {
-    isAny: (part) => part === "folders",
-    fits: (part, name) => part !== "folders" && matchesName(part, Array.from(name)),
+export function matchesSegments(segments: readonly Segment[], names: readonly string[]): boolean {
+  return greedily(segments, names, {
+    isAny: (segment) => segment === "folders",
+    fits: (segment, name) => segment !== "folders" && matchesName(segment, Array.from(name)),
   });
 }
 

@@ -1,9 +1,11 @@
-/** The files below a folder: what git knows or would take, where there is a repository, and all that is there elsewhere. */
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { holdFolder, killMarked, startGroup } from "../../../stdx/index.ts";
-import { randomBytes } from "node:crypto";
-import { ToolRefusal, type CallContext } from "../tool.ts";
+/** The files below a folder, found by walking it. In a repository, without what its `.gitignore` files leave out. */
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { holdFolder } from "../../../stdx/index.ts";
+import type { CallContext } from "../tool.ts";
+import { isRepositoryRoot, repositoryAround, sharedIgnoreFiles, withIgnoreFile } from "./ignore-files.ts";
+import { isIgnored, type IgnoreFile } from "./ignore-rules.ts";
 
 export interface TreeOptions {
   /** Also what .gitignore leaves out. */
@@ -17,99 +19,112 @@ export interface Tree {
   readonly truncated: boolean;
 }
 
-const MOST_FILES = 100_000;
-const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
+const MAX_FILES = 100_000;
 const MAX_DEPTH = 100;
-/** Where there is no repository that says so. */
+/** Outside of a repository, where nothing else says so. */
 const LEFT_OUT = ["node_modules"];
-const SETTINGS = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false"];
-/** They would lead git to another repository than the one of the folder. */
-const MISLEADING = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"];
+/** After this long the walk lets other work of the process go on. */
+const SLICE_MS = 10;
 
-/** Of a folder that was confined. No symlink is followed. */
+/** What holds in a repository. */
+interface Ignoring {
+  readonly root: string;
+  /** Outermost first. */
+  readonly files: readonly IgnoreFile[];
+}
+
+/** Of a folder that was confined. No symlink is followed, and no file is read but those that say what is ignored. */
 export async function treeOf(real: string, { ignored }: TreeOptions, context: CallContext): Promise<Tree> {
-  const files: string[] = [];
-  const known = ignored ? undefined : await knownToGit(real, context);
-  if (known === undefined) await walk(real, "", { files, ignored, depth: 0 }, context);
+  const walk = new Walk(context, ignored);
+  const around = ignored ? undefined : await repositoryAround(real);
+  if (around === undefined) await walk.enter(real, "", undefined, 0);
   else {
-    for (const path of known) {
-      context.signal.throwIfAborted();
-      if (files.length > MOST_FILES) break;
-      // A repository within a repository is one entry for git, with a slash behind it or not.
-      const found = await lstat(join(real, path)).catch(() => undefined);
-      if (found?.isDirectory() === true) await nested(real, path.replace(/\/$/, ""), files, context);
-      else if (found !== undefined) files.push(path);
+    const ignoring = await ignoringAbove(around, real, context);
+    if (ignoring !== undefined) await walk.enter(real, "", ignoring, 0);
+  }
+  const files = walk.files.sort();
+  return { files: files.slice(0, MAX_FILES), truncated: files.length > MAX_FILES };
+}
+
+/** The rules from the root down to the folder, but for its own; undefined if the folder itself is ignored. */
+async function ignoringAbove(root: string, real: string, { env }: CallContext): Promise<Ignoring | undefined> {
+  let files = await sharedIgnoreFiles(root, env);
+  let base = "";
+  for (const name of relative(root, real).split("/")) {
+    if (name === "") break;
+    files = await withIgnoreFile(files, root, base);
+    base = base === "" ? name : `${base}/${name}`;
+    if (isIgnored(files, base, true)) return undefined;
+  }
+  return { root, files };
+}
+
+class Walk {
+  readonly files: string[] = [];
+  readonly #context: CallContext;
+  readonly #ignored: boolean;
+  #since = performance.now();
+
+  constructor(context: CallContext, ignored: boolean) {
+    this.#context = context;
+    this.#ignored = ignored;
+  }
+
+  /** `below`: the folder relative to where the walk began. */
+  async enter(real: string, below: string, around: Ignoring | undefined, depth: number): Promise<void> {
+    this.#context.signal.throwIfAborted();
+    if (depth > MAX_DEPTH || this.files.length > MAX_FILES) return;
+    const entries = await entriesOf(real);
+    const ignoring = await this.#ignoringIn(real, entries, around);
+    for (const entry of entries) {
+      if (performance.now() - this.#since > SLICE_MS) await this.#pause();
+      if (entry.name === ".git" || this.#isLeftOut(join(real, entry.name), entry, ignoring)) continue;
+      const path = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) await this.enter(join(real, entry.name), path, ignoring, depth + 1);
+      else this.files.push(path);
+      if (this.files.length > MAX_FILES) return;
     }
   }
-  files.sort();
-  return { files: files.slice(0, MOST_FILES), truncated: files.length > MOST_FILES };
-}
 
-async function nested(real: string, path: string, files: string[], context: CallContext): Promise<void> {
-  const { files: inner } = await treeOf(join(real, path), { ignored: false }, context);
-  for (const file of inner.slice(0, MOST_FILES)) files.push(`${path}/${file}`);
-}
-
-interface Walk {
-  readonly files: string[];
-  readonly ignored: boolean;
-  readonly depth: number;
-}
-
-async function walk(real: string, below: string, { files, ignored, depth }: Walk, context: CallContext): Promise<void> {
-  context.signal.throwIfAborted();
-  if (depth > MAX_DEPTH || files.length > MOST_FILES) return;
-  const entries = await entriesOf(join(real, below));
-  for (const entry of entries) {
-    if (entry.name === ".git" || (!ignored && LEFT_OUT.includes(entry.name))) continue;
-    const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) await walk(real, path, { files, ignored, depth: depth + 1 }, context);
-    else files.push(path);
-    if (files.length > MOST_FILES) return;
+  /** A repository within a repository has rules of its own, and those around it end there. */
+  async #ignoringIn(
+    real: string,
+    entries: readonly Entry[],
+    around: Ignoring | undefined,
+  ): Promise<Ignoring | undefined> {
+    if (this.#ignored) return undefined;
+    const has = (name: string): boolean => entries.some((entry) => entry.name === name);
+    const isOther = real !== around?.root && has(".git") && (await isRepositoryRoot(real));
+    const ignoring = isOther ? { root: real, files: await sharedIgnoreFiles(real, this.#context.env) } : around;
+    if (ignoring === undefined || !has(".gitignore")) return ignoring;
+    const { root, files } = ignoring;
+    return { root, files: await withIgnoreFile(files, root, relative(root, real)) };
   }
+
+  #isLeftOut(real: string, entry: Entry, ignoring: Ignoring | undefined): boolean {
+    if (this.#ignored) return false;
+    if (ignoring === undefined) return LEFT_OUT.includes(entry.name);
+    return isIgnored(ignoring.files, relative(ignoring.root, real), entry.isDirectory());
+  }
+
+  async #pause(): Promise<void> {
+    await setImmediate();
+    this.#context.signal.throwIfAborted();
+    this.#since = performance.now();
+  }
+}
+
+interface Entry {
+  readonly name: string;
+  isDirectory(): boolean;
 }
 
 /** A folder that we may not see, or that is gone or became a link meanwhile, has nothing in it. */
-async function entriesOf(real: string) {
+async function entriesOf(real: string): Promise<readonly Entry[]> {
   try {
     await using folder = await holdFolder(real);
     return await readdir(folder.path, { withFileTypes: true });
   } catch {
     return [];
-  }
-}
-
-/** Undefined where there is no git, or no repository that it takes for one. */
-async function knownToGit(real: string, { env, marker, signal }: CallContext): Promise<string[] | undefined> {
-  await using folder = await holdFolder(real);
-  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-  const own = `tree-${randomBytes(6).toString("hex")}`;
-  const plain = Object.fromEntries(Object.entries(env).filter(([name]) => !MISLEADING.includes(name)));
-  try {
-    await using git = await startGroup("git", [...SETTINGS.flatMap((setting) => ["-c", setting]), ...args], {
-      cwd: folder.path,
-      env: { ...plain, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
-      marker: `${marker},${own}`,
-    });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const stop = (): void => void git.stop(0).catch(() => undefined);
-    git.child.stderr?.resume();
-    git.child.stdout?.on("data", (bytes: Buffer) => {
-      if ((size += bytes.length) <= MAX_OUTPUT_BYTES) chunks.push(bytes);
-      else stop();
-    });
-    signal.addEventListener("abort", stop, { once: true });
-    const { exitCode } = await git.exited.finally(() => signal.removeEventListener("abort", stop));
-    signal.throwIfAborted();
-    if (size > MAX_OUTPUT_BYTES) throw new ToolRefusal("there are too many files here: give a folder within");
-    if (exitCode !== 0) return undefined;
-    const names = Buffer.concat(chunks).toString("utf8").split("\0");
-    return [...new Set(names)].filter((name) => name !== "");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  } finally {
-    if (signal.aborted) await killMarked(own);
   }
 }
