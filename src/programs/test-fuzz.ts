@@ -85,9 +85,17 @@ export async function pause(random: Random): Promise<void> {
 const LONG_RUN = process.env["ROOKERY_FUZZ"];
 const FIRST_SEED = process.env["ROOKERY_SEED"];
 
+/** What `ROOKERY_FUZZ=all` means in numbers. */
+const ALL_CASES = 2_000;
+
+/** Whether a run tries every case (`npm run fuzz`) and not only a sample. */
+export function isLongFuzz(): boolean {
+  return LONG_RUN !== undefined;
+}
+
 /** The seeds of a run: new ones each time, as many as asked for in ROOKERY_FUZZ, or from ROOKERY_SEED on to see one again. */
 export function seeds(atLeast: number): number[] {
-  const count = LONG_RUN === undefined ? atLeast : Number(LONG_RUN);
+  const count = LONG_RUN === undefined ? atLeast : LONG_RUN === "all" ? ALL_CASES : Number(LONG_RUN);
   const first = FIRST_SEED === undefined ? Date.now() % 2 ** 31 : Number(FIRST_SEED);
   return Array.from({ length: FIRST_SEED !== undefined && LONG_RUN === undefined ? 1 : count }, (_, at) => first + at);
 }
