@@ -49,7 +49,10 @@ export interface SessionOptions extends SessionHandlers {
    * the turn fails with it, and so does every other prompt.
    */
   readonly update?: UpdateHandler | undefined;
-  /** A request that no handler takes is refused, or is an item for the reader to answer. Refused if not said. */
+  /**
+   * A request that no handler takes is refused, or is an item for the reader to answer. Default: `refuse`. One that comes
+   * before the session is set up is refused in any case, because nobody can read it yet.
+   */
   readonly unhandled?: "refuse" | "read" | undefined;
 }
 

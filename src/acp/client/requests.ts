@@ -12,6 +12,8 @@ export interface Server {
   readonly flow: Flow;
   /** The updates that came before it and are not done with. */
   readonly before: () => Promise<void> | undefined;
+  /** False until the session is set up: nobody has it to read, and the agent may wait for the answer. */
+  readonly hasReader: boolean;
   /** Nobody serves it: it is for a reader. */
   readonly read: (item: RequestItem) => void;
 }
@@ -21,7 +23,7 @@ export async function serve(server: Server, request: IncomingRequest, signal: Ab
   const { options, sessionId, flow } = server;
   const run = handlerOf(options, request);
   if (run === undefined) {
-    if (options.unhandled !== "read") throw methodNotFound(request.method);
+    if (options.unhandled !== "read" || !server.hasReader) throw methodNotFound(request.method);
     return readByHand(server, request, signal);
   }
   const before = server.before();

@@ -30,6 +30,19 @@ describe("before the agent has said the session's id", () => {
     expect(words(session.take())[0]).toBe("between hi");
   });
 
+  it.each(["session/new", "session/load"])(
+    "a request of %s that only a reader would answer is refused",
+    async (method) => {
+      await using scene = await openScene(
+        { sessions: [{ sessionId: "stored", cwd: "/project", history: [] }], on: { [method]: { steps: [read] } } },
+        { serve: { unhandled: "read" }, capabilities: { fs: { readTextFile: true } } },
+      );
+      const builder = scene.client.session("/project");
+      await (method === "session/new" ? builder.create() : builder.load("stored"));
+      expect(scene.answers()).toMatchObject([{ code: -32601 }]);
+    },
+  );
+
   it("an `update` handler waits until it is known, and a request does not", async () => {
     const seen: string[] = [];
     const update: SessionOptions["update"] = (item) => {

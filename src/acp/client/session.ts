@@ -290,6 +290,7 @@ export class ClientSession implements AsyncDisposable {
       options: this.#parts.options,
       flow: this.#flow,
       before: () => this.#intake.handled,
+      hasReader: this.#setUp !== undefined,
       read: (item) => this.#intake.pushRequest(item, this.#turn),
     };
     return serve(server, request, signal);
