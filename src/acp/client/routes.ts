@@ -40,6 +40,10 @@ export class SessionRoutes {
     for (const oldest of this.#gone) if (this.#gone.size > GONE_IDS) this.#gone.delete(oldest);
   }
 
+  isForgotten(id: string): boolean {
+    return this.#gone.has(id);
+  }
+
   /**
    * One at a time: what arrives with an unknown id while a session is being set up can then belong to that one only.
    * `run` is given what makes the session of the id that the agent answers with; `leftover` gets the sessions that were

@@ -5,7 +5,8 @@ import { sessionIdOf } from "../client/handlers.ts";
 import { SessionRoutes } from "../client/routes.ts";
 import { ClientSession, type SessionOptions } from "../client/session.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
-import { notFound, peerError, RPC } from "../errors.ts";
+import { ConnectionClosed, notFound, peerError, RPC } from "../errors.ts";
+import { EarlyNotifications } from "./early.ts";
 import type { ProxyLink } from "./link.ts";
 import { Waiting } from "./waiting.ts";
 
@@ -33,10 +34,23 @@ export interface Holding {
   readonly left: (session: ClientSession) => void;
 }
 
+/**
+ * Order within a session holds no matter how many sessions are set up at once:
+ *
+ * 1. While a set-up of the proxy is pending, a notification of an unknown session waits (`#early`). The set-up response
+ *    that names the session settles whose it is: the proxy's session takes what waited; for a session of the client it
+ *    is passed on before that response.
+ * 2. A request of a session that is not held yet passes through at once, behind what waited of its session: the agent
+ *    may need the answer before it answers the set-up.
+ * 3. What nobody claimed is passed on when no set-up of the proxy is pending any more.
+ */
 export class HeldSessions {
   readonly #link: ProxyLink;
   readonly #routes = new SessionRoutes();
   readonly #waiting = new WeakMap<ClientSession, Waiting>();
+  readonly #early = new EarlyNotifications();
+  /** Set-ups of the proxy whose session id the agent has not said yet. */
+  #unnamed = 0;
 
   constructor(link: ProxyLink) {
     this.#link = link;
@@ -45,20 +59,37 @@ export class HeldSessions {
     });
   }
 
-  /** The client knows that session, so that it is not the one which is being set up. */
+  /** The session is the client's: what waited of it is passed on now. Call it before the client is told of the session. */
   known(sessionId: string | undefined): void {
-    if (sessionId !== undefined) this.#routes.forget(sessionId);
+    if (sessionId === undefined) return;
+    this.#routes.forget(sessionId);
+    this.#release(this.#early.take(sessionId));
   }
 
-  /** Takes what belongs to one of the sessions. Undefined: it belongs to none. */
+  /** Takes a request of a held session. Undefined: it passes through. */
   request(request: IncomingRequest): Promise<unknown> | undefined {
     const session = this.#routes.find(request);
-    return session && this.#waitingFor(session).request(request);
+    if (session !== undefined) {
+      const waiting = this.#waitingFor(session);
+      if (waiting.takes(request)) return waiting.request(request);
+      waiting.passOn(this.#link.client); // what came before it goes before it
+    } else if (this.#unnamed > 0) {
+      const sessionId = sessionIdOf(request.params);
+      if (sessionId !== undefined) this.#release(this.#early.take(sessionId));
+    }
+    return undefined;
   }
 
+  /** Takes a notification of a held session, or of one that may become held. Undefined: it passes through. */
   notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
     const session = this.#routes.find(notification);
-    return session && this.#waitingFor(session).notification(notification);
+    if (session !== undefined) return this.#waitingFor(session).notification(notification);
+    if (this.#unnamed === 0) return undefined;
+    const sessionId = sessionIdOf(notification.params);
+    if (sessionId === undefined || this.#routes.isForgotten(sessionId)) return undefined;
+    if (this.#early.add(sessionId, notification)) return { room: undefined };
+    this.#release(this.#early.take(sessionId));
+    return undefined;
   }
 
   /** Sends the client's set-up request to the agent with these params, and takes the session. Rejects with `PeerError`. */
@@ -84,24 +115,50 @@ export class HeldSessions {
   }
 
   #start(holding: Holding, method: SetUpMethod): Promise<ClientSession> {
-    const open = (id: string): ClientSession => this.#open(id, holding);
     const known = sessionOf(holding);
-    if (known !== undefined) return this.#startKnown(open, known, holding, method);
-    return this.#routes.settingUp(
-      open,
-      (named) => this.#send(holding, method, (response) => named(sessionIdIn(response, method))),
-      (early) => this.#handOver(early),
-    );
+    return known === undefined ? this.#startUnnamed(holding, method) : this.#startKnown(known, holding, method);
   }
 
-  async #startKnown(
-    open: (id: string) => ClientSession,
-    id: string,
-    holding: Holding,
-    method: SetUpMethod,
-  ): Promise<ClientSession> {
+  async #startUnnamed(holding: Holding, method: SetUpMethod): Promise<ClientSession> {
+    let isPending = true;
+    const settle = (): void => {
+      if (!isPending) return;
+      isPending = false;
+      this.#unnamed -= 1;
+      if (this.#unnamed === 0) this.#release(this.#early.takeAll());
+    };
+    const named = (response: Verbatim): ClientSession => {
+      try {
+        return this.#openNamed(sessionIdIn(response, method), holding);
+      } finally {
+        settle();
+      }
+    };
+    this.#unnamed += 1;
+    try {
+      return await this.#send(holding, method, named);
+    } finally {
+      settle();
+    }
+  }
+
+  /** The agent has said the id: the session gets what waited for it. */
+  #openNamed(id: string, holding: Holding): ClientSession {
+    if (this.#routes.has(id)) {
+      throw new RookeryError("agent_failed", `the agent gave a new session the id of another: ${id}`);
+    }
+    const session = this.#open(id, holding);
+    this.#routes.add(session);
+    const waiting = this.#waitingFor(session);
+    for (const notification of this.#early.take(id)) {
+      if (waiting.notification(notification) === undefined) this.#release([notification]);
+    }
+    return session;
+  }
+
+  async #startKnown(id: string, holding: Holding, method: SetUpMethod): Promise<ClientSession> {
     if (this.#routes.has(id)) throw peerError(RPC.invalidRequest, `session ${id} is being set up already`);
-    const session = open(id);
+    const session = this.#open(id, holding);
     if (method === "session/load") session.loading();
     this.#routes.add(session);
     try {
@@ -124,7 +181,7 @@ export class HeldSessions {
         return Promise.resolve();
       },
     });
-    this.#waiting.set(session, new Waiting(session, options.notification !== undefined));
+    this.#waiting.set(session, new Waiting(session, options));
     return session;
   }
 
@@ -153,6 +210,16 @@ export class HeldSessions {
   #handOver(session: ClientSession, answer?: Parameters<Waiting["passOn"]>[1]): void {
     this.#routes.remove(session);
     this.#waitingFor(session).passOn(this.#link.client, answer);
+  }
+
+  #release(notifications: readonly IncomingNotification[]): void {
+    for (const notification of notifications) {
+      try {
+        void this.#link.client.passOn(notification);
+      } catch (error) {
+        if (!(error instanceof ConnectionClosed)) throw error;
+      }
+    }
   }
 
   #waitingFor(session: ClientSession): Waiting {

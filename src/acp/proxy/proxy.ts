@@ -115,8 +115,8 @@ export class Proxy implements AsyncDisposable {
   }
 
   #fromClient(came: IncomingRequest): unknown {
-    const { agent } = this.#link;
     const request = this.#noted(came);
+    const agent = this.#agentFor(request);
     const own = this.#ownHandler(request.method);
     const theirs = this.#options.fromClient?.[request.method];
     if (theirs !== undefined) return relay(request, agent, (proxied) => this.#standIn(proxied, theirs, own));
@@ -132,6 +132,21 @@ export class Proxy implements AsyncDisposable {
       request.respond(value);
     };
     return { ...request, respond };
+  }
+
+  /** A session whose set-up is forwarded is the client's from the moment in which the agent names it. */
+  #agentFor(request: IncomingRequest): Port {
+    const { agent } = this.#link;
+    if (!SESSION_SETUP_METHODS.has(request.method)) return agent;
+    const forward: Port["forward"] = (message, { onResponse, ...options } = {}) =>
+      agent.forward(message, {
+        ...options,
+        onResponse: (response) => {
+          if (response.error === undefined) this.#held.known(setUpSession(request, response));
+          return onResponse?.(response);
+        },
+      });
+    return { ...agent, forward };
   }
 
   /** The user's handler, on top of what the proxy itself does. */

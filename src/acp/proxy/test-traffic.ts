@@ -72,9 +72,9 @@ export class RawPeer {
     return true;
   }
 
-  /** Answers the oldest of that method, with a result. */
-  answerTo(method: string, value: unknown): void {
-    const index = this.owed.findIndex((request) => request.method === method);
+  /** Answers the oldest of that method, or of those that `isWanted` takes, with a result. */
+  answerTo(method: string, value: unknown, isWanted: (params: unknown) => boolean = () => true): void {
+    const index = this.owed.findIndex((request) => request.method === method && isWanted(request.params));
     const [request] = index === -1 ? [] : this.owed.splice(index, 1);
     if (request === undefined) throw new Error(`nobody asked for ${method}`);
     this.#send({ id: request.id, result: value });

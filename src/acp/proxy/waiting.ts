@@ -1,6 +1,7 @@
 /** What came for a session that a proxy holds, in the order in which it came: for the proxy to read, and the rest for the client. */
+import { handlerOf } from "../client/handlers.ts";
 import type { RequestItem, SessionItem } from "../client/items.ts";
-import type { ClientSession } from "../client/session.ts";
+import type { ClientSession, SessionOptions } from "../client/session.ts";
 import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
 import { ConnectionClosed } from "../errors.ts";
 import type { Port } from "./port.ts";
@@ -10,8 +11,7 @@ const LIMIT = 1024 * 1024;
 
 export class Waiting {
   readonly #session: ClientSession;
-  /** The session has a handler for notifications. */
-  readonly #isHandled: boolean;
+  readonly #options: SessionOptions;
   /** When it came: of an update by its params, of a request by itself. */
   readonly #order = new WeakMap<object, number>();
   #others: { readonly at: number; readonly notification: IncomingNotification }[] = [];
@@ -19,9 +19,19 @@ export class Waiting {
   #count = 0;
   #answeredAt = 0;
 
-  constructor(session: ClientSession, isHandled: boolean) {
+  constructor(session: ClientSession, options: SessionOptions) {
     this.#session = session;
-    this.#isHandled = isHandled;
+    this.#options = options;
+  }
+
+  /** Whether the proxy answers it. Until the set-up is answered nobody can read a request, so only a handler can. */
+  takes(request: IncomingRequest): boolean {
+    if (this.#answeredAt > 0) return true;
+    try {
+      return handlerOf(this.#options, request) !== undefined;
+    } catch {
+      return true; // the session refuses invalid params
+    }
   }
 
   request(request: IncomingRequest): Promise<unknown> {
@@ -32,7 +42,8 @@ export class Waiting {
   /** Undefined where it does not wait here; else what the agent has to wait for. */
   notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
     const { method, line } = notification;
-    if (method !== "session/update" && this.#isHandled) return { room: this.#session.onNotification(notification) };
+    if (method !== "session/update" && this.#options.notification !== undefined)
+      return { room: this.#session.onNotification(notification) };
     if (method === "session/update" && hasUpdate(notification)) {
       this.#order.set(notification.params, (this.#count += 1));
       return { room: this.#session.onUpdate(notification) };
