@@ -1,8 +1,7 @@
 /** A child that is owned whole: it is ended with everything that it started, in its group and outside of it. */
-import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { deferred, killMarked, startGroup, startTimeOf, type ProcessGroup } from "../stdx/index.ts";
+import { deferred, killMarked, startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { startFailure } from "./failure.ts";
 
 export interface OwnedOptions {
@@ -15,46 +14,36 @@ export interface OwnedOptions {
 
 export class OwnedChild {
   readonly group: ProcessGroup;
-  /** In the environment of this child and of everything that it starts, and of nothing else. */
-  readonly marker: string;
 
-  private constructor(group: ProcessGroup, marker: string) {
+  private constructor(group: ProcessGroup) {
     this.group = group;
-    this.marker = marker;
+  }
+
+  /** What this child and everything that it starts carries, and nothing else. */
+  get marker(): string {
+    return this.group.marker;
   }
 
   /** Rejects with `agent_unavailable` or `cwd_missing`. */
   static async start(program: string, args: readonly string[], options: OwnedOptions): Promise<OwnedChild> {
-    const { cwd, env, stdin = "ignore" } = options;
-    const own = `child-${randomBytes(6).toString("hex")}`;
-    const marker = options.marker === undefined ? own : `${options.marker},${own}`;
+    const { cwd, env, marker = "", stdin = "ignore" } = options;
     try {
-      return new OwnedChild(await startGroup(program, args, { cwd, env, marker, stdin }), own);
+      return new OwnedChild(await startGroup(program, args, { cwd, env, marker, stdin }));
     } catch (error) {
       throw await startFailure(program, cwd, error);
     }
   }
 
-  /** TERM to the group, KILL after the grace. Only while the child has not been seen to end. */
+  /** TERM to the group, KILL after the grace. Signals nothing once the child has ended. */
   async end(graceMs: number): Promise<void> {
-    this.#signal("SIGTERM");
-    if (!(await within(graceMs, this.group.ended))) this.#signal("SIGKILL");
+    this.group.signal("SIGTERM");
+    if (!(await within(graceMs, this.group.ended))) this.group.signal("SIGKILL");
     await this.group.ended;
   }
 
-  /** Kills what outlives the child. To be called soon after its end: later the group's number may be a stranger's. */
+  /** Kills what outlives the child, in its group or outside of it. */
   async sweep(): Promise<void> {
-    // While anything of the group lives, no process can get its number.
-    if (startTimeOf(this.group.identity.pid) === undefined) this.#signal("SIGKILL");
     await killMarked(this.marker);
-  }
-
-  #signal(signal: NodeJS.Signals): void {
-    try {
-      process.kill(-this.group.identity.pid, signal);
-    } catch {
-      // no such group any more
-    }
   }
 }
 

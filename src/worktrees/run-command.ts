@@ -1,5 +1,4 @@
 /** Runs a command of the user's in a shell, in a worktree: with a time limit, bounded output, and nothing left behind. */
-import { randomBytes } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, messageOf } from "../domain/index.ts";
@@ -39,15 +38,13 @@ const DRAIN_MS = 500;
 export async function runCommand(options: Command): Promise<CommandEnd> {
   const { command, cwd, env, marker, timeoutMs, signal } = options;
   signal?.throwIfAborted();
-  const own = `command-${randomBytes(6).toString("hex")}`;
+  const place = { cwd, env: withoutGitPlaces(env), marker };
+  const group = await startGroup("sh", ["-c", command], place).catch((cause: unknown) => {
+    throw new RookeryError("cwd_missing", `no command can be run in ${cwd}: ${messageOf(cause)}`, { cause });
+  });
   await using running = new DisposeStack();
-  running.defer(() => killMarked(own));
-  const place = { cwd, env: withoutGitPlaces(env), marker: `${marker},${own}` };
-  const group = running.use(
-    await startGroup("sh", ["-c", command], place).catch((cause: unknown) => {
-      throw new RookeryError("cwd_missing", `no command can be run in ${cwd}: ${messageOf(cause)}`, { cause });
-    }),
-  );
+  running.defer(() => killMarked(group.marker)); // what left the group
+  running.use(group);
   const output = collect(group, (text) => options.onOutput(text));
   using limit = deadline(timeoutMs, ...(signal === undefined ? [] : [signal]));
   await orAborted(group.ended, limit.signal).then(

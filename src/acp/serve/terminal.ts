@@ -1,6 +1,5 @@
 /** One command that runs for an agent: its output so far, and its end. */
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from "@agentclientprotocol/sdk";
-import { killMarked } from "../../stdx/index.ts";
 import { OwnedChild, streamEnded, within, type OwnedOptions } from "../../programs/owned.ts";
 import { KeptOutput } from "./output.ts";
 
@@ -54,10 +53,8 @@ export class Terminal {
 
   async #end(): Promise<void> {
     const { child } = this.#owned.group;
-    const endedBefore = this.#status !== undefined;
     if (child.exitCode === null && child.signalCode === null) await this.#owned.end(GRACE_MS);
-    if (endedBefore) await killMarked(this.#owned.marker);
-    else await this.#owned.sweep();
+    await this.#owned.sweep();
     await this.exited;
     child.stdout?.destroy();
     child.stderr?.destroy();

@@ -1,9 +1,10 @@
 /** A child in a process group of its own, so that ending it ends what it started. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deferred } from "../deferred.ts";
 import { startTimeOf, type ProcessIdentity } from "./identity.ts";
-import { withMarker } from "./marker.ts";
+import { killMarkedInGroup, withMarker } from "./marker.ts";
 
 export interface Exit {
   readonly exitCode: number | null;
@@ -13,18 +14,22 @@ export interface Exit {
 export interface ProcessGroup extends AsyncDisposable {
   readonly identity: ProcessIdentity;
   readonly child: ChildProcess;
+  /** What this group and everything that it starts carries, and nothing else; for `killMarked`. */
+  readonly marker: string;
   /** Resolves when the leader ended; others may hold its output open. */
   readonly ended: Promise<void>;
   /** Resolves when the leader ended and its output was read to the end. */
   readonly exited: Promise<Exit>;
-  /** TERM to the group, KILL after the grace; resolves when the leader is gone. */
+  /** Signals the whole group. False, and nothing was signalled, once the leader has ended. */
+  signal(signal: NodeJS.Signals): boolean;
+  /** TERM to the group, KILL after the grace; resolves when the leader is gone and what is left of the group. */
   stop(graceMs?: number): Promise<void>;
 }
 
 export interface GroupOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** One marker, or several with commas between; added to what `env` has already. */
+  /** One marker, or several with commas between, the owner's first; added to what `env` has already. */
   readonly marker: string;
   /** Nothing can be written to the child if not said. */
   readonly stdin?: "pipe" | "ignore";
@@ -38,12 +43,11 @@ export async function startGroup(
   args: readonly string[],
   options: GroupOptions,
 ): Promise<ProcessGroup> {
-  const child = spawn(command, args, {
-    cwd: options.cwd,
-    env: withMarker(options.env, options.marker),
-    stdio: [options.stdin ?? "ignore", "pipe", "pipe"],
-    detached: true,
-  });
+  const { cwd, stdin = "ignore" } = options;
+  const own = `group-${randomBytes(6).toString("hex")}`;
+  const markers = options.marker === "" ? own : `${options.marker},${own}`;
+  const env = withMarker(options.env, markers);
+  const child = spawn(command, args, { cwd, env, stdio: [stdin, "pipe", "pipe"], detached: true });
   const started = deferred();
   const ended = deferred();
   const closed = deferred<Exit>();
@@ -54,31 +58,46 @@ export async function startGroup(
   await started.promise;
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command} has no process id`);
+  // Until Node has seen the leader's end, nobody has waited for it, and the system gives its number to nobody else.
+  const isReaped = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const signal = (name: NodeJS.Signals): boolean => !isReaped() && signalGroup(pid, name);
   const end = async (graceMs: number): Promise<void> => {
-    signalGroup(pid, "SIGTERM");
-    await Promise.race([ended.promise, sleep(graceMs, undefined, { ref: false })]);
-    signalGroup(pid, "SIGKILL"); // also what outlives its leader
+    if (signal("SIGTERM")) await Promise.race([ended.promise, sleep(graceMs, undefined, { ref: false })]);
+    signal("SIGKILL");
+    await ended.promise;
+    if (groupExists(pid)) await killMarkedInGroup(markers, pid); // what outlives its leader
     // A descendant that left the group may hold the pipes open for ever; the leader's end is what counts.
     child.stdout?.destroy();
     child.stderr?.destroy();
     await closed.promise;
   };
-  let stopping: Promise<void> | undefined; // once: a group's number may be a stranger's after its end
+  let stopping: Promise<void> | undefined;
   const stop = (graceMs = GRACE_MS): Promise<void> => (stopping ??= end(graceMs));
   return {
     identity: { pid, startTime: startTimeOf(pid) ?? "ended" },
     child,
+    marker: markers,
     ended: ended.promise,
     exited: closed.promise,
+    signal,
     stop,
     [Symbol.asyncDispose]: () => stop(),
   };
 }
 
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
+function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-pid, signal);
+    return process.kill(-pid, signal);
   } catch {
-    // no such group any more
+    return false; // no such group any more
+  }
+}
+
+/** Sends no signal: a group of that number may be a stranger's by now, so what is in it is looked at one by one. */
+function groupExists(pid: number): boolean {
+  try {
+    return process.kill(-pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

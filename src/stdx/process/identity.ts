@@ -16,6 +16,15 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   return startTimeOf(pid) === startTime;
 }
 
+/** Sends the signal if the number still belongs to this very process, compared right before; returns whether it did. */
+export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
+  try {
+    return isAlive(identity) && process.kill(identity.pid, signal);
+  } catch {
+    return false; // it ended by itself in between
+  }
+}
+
 let own: ProcessIdentity | undefined;
 
 export function ownIdentity(): ProcessIdentity {

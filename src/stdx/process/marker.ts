@@ -1,8 +1,8 @@
 /** Finds processes by a marker in their environment, which descendants inherit even when they leave their group. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive, startTimeOf, type ProcessIdentity } from "./identity.ts";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { signalProcess, startTimeOf, type ProcessIdentity } from "./identity.ts";
 
 /** A list with commas: a program that Rookery runs may itself be a Rookery, and its children then have both owners. */
 const MARKER_VARIABLE = "ROOKERY_OWNER";
@@ -14,18 +14,11 @@ export function withMarker(env: Environment, marker: string): Environment {
   return { ...env, [MARKER_VARIABLE]: inherited ? `${inherited},${marker}` : marker };
 }
 
-export function processesMarked(marker: string): ProcessIdentity[] {
-  return lookFor(marker).found;
-}
-
-/** `unsure`: some process could not be read just now, because it is becoming another program. */
-function lookFor(marker: string): { readonly found: ProcessIdentity[]; readonly unsure: boolean } {
-  const { pids, unsure } = process.platform === "linux" ? linuxPids(marker) : { pids: psPids(marker), unsure: false };
-  const found = pids.flatMap((pid) => {
-    const startTime = pid === process.pid ? undefined : startTimeOf(pid);
-    return startTime === undefined ? [] : [{ pid, startTime }];
-  });
-  return { found, unsure };
+/** `markers` is one, or several with commas between: then a process must carry all of them. Blocks while it looks. */
+export function processesMarked(markers: string): ProcessIdentity[] {
+  return process.platform === "linux"
+    ? Array.from(linuxPids(), (pid) => lookAtOne(pid, markers)).flatMap(({ found }) => found)
+    : psProcesses(markers);
 }
 
 const ROUNDS = 20;
@@ -33,48 +26,91 @@ const ROUND_MS = 25;
 /** Becoming another program takes no longer; some programs have no environment for good. */
 const UNSURE_ROUNDS = 2;
 
-/** Kills every process that carries the marker, again and again while new ones appear; returns how many. */
-export async function killMarked(marker: string): Promise<number> {
+/** Kills every process that carries the markers, again and again while new ones appear; returns how many. */
+export async function killMarked(markers: string): Promise<number> {
+  return killEach(() => lookFor(markers));
+}
+
+/** As `killMarked`, only within one process group: its number alone may be a stranger's once its leader is gone. */
+export async function killMarkedInGroup(markers: string, group: number): Promise<number> {
+  return killEach(() => lookFor(markers, (pid) => groupOf(pid) === group));
+}
+
+/** `unsure`: some process could not be read just now, because it is becoming another program. */
+interface Found {
+  readonly found: readonly ProcessIdentity[];
+  readonly unsure: boolean;
+}
+
+async function killEach(look: () => Promise<Found>): Promise<number> {
   const killed = new Set<string>();
   let empty = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { found, unsure } = lookFor(marker);
+    const { found, unsure } = await look();
     if (found.length > 0) empty = 0;
     else if (!unsure || (empty += 1) > UNSURE_ROUNDS) break;
     for (const identity of found) {
       killed.add(`${identity.pid}/${identity.startTime}`);
-      killOne(identity);
+      signalProcess(identity, "SIGKILL");
     }
     await sleep(ROUND_MS);
   }
   return killed.size;
 }
 
-function killOne(identity: ProcessIdentity): void {
+/** How long a look at all processes may keep the event loop from anything else. */
+const SLICE_MS = 5;
+
+async function lookFor(markers: string, isWanted: (pid: number) => boolean = () => true): Promise<Found> {
+  if (process.platform !== "linux") {
+    return { found: psProcesses(markers).filter(({ pid }) => isWanted(pid)), unsure: false };
+  }
+  const found: ProcessIdentity[] = [];
+  let isUnsure = false;
+  let until = performance.now() + SLICE_MS;
+  for (const pid of linuxPids()) {
+    const one = isWanted(pid) ? lookAtOne(pid, markers) : NOTHING;
+    found.push(...one.found);
+    isUnsure ||= one.unsure;
+    if (performance.now() < until) continue;
+    await setImmediate();
+    until = performance.now() + SLICE_MS;
+  }
+  return { found, unsure: isUnsure };
+}
+
+const NOTHING: Found = { found: [], unsure: false };
+
+/** The start time is read first: if the number goes to another process while we look, the signal is not sent. */
+function lookAtOne(pid: number, markers: string): Found {
+  if (pid === process.pid) return NOTHING;
+  const startTime = startTimeOf(pid);
+  if (startTime === undefined) return NOTHING;
+  const environment = environmentOf(pid);
+  const isEmpty = environment === "";
+  if (isEmpty && !isProgram(pid)) return NOTHING; // a thread of the kernel
+  const variable = environment?.split("\0").find((each) => each.startsWith(`${MARKER_VARIABLE}=`));
+  if (variable !== undefined && carries(variable, markers)) {
+    return { found: [{ pid, startTime }], unsure: false };
+  }
+  return isEmpty ? { found: [], unsure: true } : NOTHING;
+}
+
+function linuxPids(): number[] {
+  return readdirSync("/proc").flatMap((entry) => (/^\d+$/.test(entry) ? [Number(entry)] : []));
+}
+
+/** Undefined where it cannot be read: gone, another user's, or of a program that hides it. */
+function environmentOf(pid: number): string | undefined {
   try {
-    if (isAlive(identity)) process.kill(identity.pid, "SIGKILL");
+    return readFileSync(`/proc/${pid}/environ`, "latin1");
   } catch {
-    // it ended by itself, which is what was wanted
+    return undefined;
   }
 }
 
-function linuxPids(marker: string): { readonly pids: number[]; readonly unsure: boolean } {
-  let unsure = false;
-  const pids = readdirSync("/proc").flatMap((entry) => {
-    if (!/^\d+$/.test(entry)) return [];
-    try {
-      const environment = readFileSync(`/proc/${entry}/environ`, "latin1");
-      if (environment === "") unsure ||= isProgram(entry);
-      return environment.split("\0").some((variable) => carries(variable, marker)) ? [Number(entry)] : [];
-    } catch {
-      return []; // gone, or another user's
-    }
-  });
-  return { pids, unsure };
-}
-
 /** A zombie and a thread of the kernel have no environment either, and no program. */
-function isProgram(pid: string): boolean {
+function isProgram(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) !== "";
   } catch {
@@ -82,17 +118,35 @@ function isProgram(pid: string): boolean {
   }
 }
 
-/** Written for macOS and not tried there: `-E` shows the environment of one's own processes. */
-function psPids(marker: string): number[] {
-  const text = execFileSync("ps", ["-axEww", "-o", "pid=,command="], { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  return text
-    .split("\n")
-    .filter((line) => line.split(" ").some((word) => carries(word, marker)))
-    .map((line) => Number.parseInt(line, 10))
-    .filter((pid) => Number.isInteger(pid));
+function groupOf(pid: number): number | undefined {
+  try {
+    if (process.platform !== "linux") return Number(ps(["-o", "pgid=", "-p", String(pid)]));
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]);
+  } catch {
+    return undefined; // gone
+  }
 }
 
-function carries(variable: string, marker: string): boolean {
+/** Written for macOS and not tried there: `-E` shows the environment of one's own processes. */
+function psProcesses(markers: string): ProcessIdentity[] {
+  const pids = ps(["-axEww", "-o", "pid=,command="])
+    .split("\n")
+    .filter((line) => line.split(" ").some((word) => carries(word, markers)))
+    .map((line) => Number.parseInt(line, 10));
+  return pids.flatMap((pid) => {
+    const startTime = !Number.isInteger(pid) || pid === process.pid ? undefined : startTimeOf(pid);
+    return startTime === undefined ? [] : [{ pid, startTime }];
+  });
+}
+
+function ps(args: readonly string[]): string {
+  return execFileSync("ps", args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+}
+
+function carries(variable: string, markers: string): boolean {
   const prefix = `${MARKER_VARIABLE}=`;
-  return variable.startsWith(prefix) && variable.slice(prefix.length).split(",").includes(marker);
+  if (!variable.startsWith(prefix)) return false;
+  const carried = variable.slice(prefix.length).split(",");
+  return markers.split(",").every((marker) => carried.includes(marker));
 }

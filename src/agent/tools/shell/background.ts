@@ -1,5 +1,4 @@
 /** Commands that go on running while the agent does something else. They belong to it, and end with it. */
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EventBody } from "../../../domain/index.ts";
 import {
@@ -58,11 +57,11 @@ export class Background implements AsyncDisposable {
     }
     const handle = `bash-${(this.#count += 1)}`;
     await using starting = new DisposeStack();
-    const own = `background-${randomBytes(6).toString("hex")}`;
-    starting.defer(() => killMarked(own)); // what left the group
-    const options = { cwd, env, marker: `${marker},${own}`, stdin: "pipe" as const };
+    const options = { cwd, env, marker, stdin: "pipe" as const };
     // A shell whose input is a socket, as ours is, takes itself for a remote one and reads the user's ~/.bashrc.
-    const group = starting.use(await startGroup("bash", ["--norc", "-c", command], options));
+    const group = await startGroup("bash", ["--norc", "-c", command], options);
+    starting.defer(() => killMarked(group.marker)); // what left the group
+    starting.use(group);
     const output = new Ring();
     let stopping: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopping ??= owned[Symbol.asyncDispose]());

@@ -1,5 +1,4 @@
 /** Runs a shell command in the working folder, in a process group that ends with the call, or in the background. */
-import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import type { ToolResult } from "../../../domain/index.ts";
 import { DisposeStack, deferred, killMarked, startGroup, type ProcessGroup } from "../../../stdx/index.ts";
@@ -47,10 +46,10 @@ function shortened(command: string): string {
 
 async function runCommand(command: string, timeoutMs: number, context: CallContext): Promise<ToolResult> {
   const { cwd, env, signal, marker } = context;
-  const own = `call-${randomBytes(6).toString("hex")}`;
+  const group = await startGroup("bash", ["-c", command], { cwd, env, marker });
   await using running = new DisposeStack();
-  running.defer(() => killMarked(own)); // what left the group
-  const group = running.use(await startGroup("bash", ["-c", command], { cwd, env, marker: `${marker},${own}` }));
+  running.defer(() => killMarked(group.marker)); // what left the group
+  running.use(group);
   const output = new Ends();
   readBoth(group, (text) => {
     if (output.length < MAX_PROGRESS_LENGTH) {
