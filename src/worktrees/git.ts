@@ -102,6 +102,7 @@ async function runOnce(
     env: { ...gitEnvironment(env), ...(index !== undefined && { GIT_INDEX_FILE: index }) },
     marker,
     stdin,
+    tagged: false,
   }).catch(async (error: unknown) => {
     throw notStarted(error, cwd, await isFolder(cwd));
   });

@@ -1,9 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { isAlive, killMarked, startGroup, startTimeOf } from "../index.ts";
+import { isAlive, killMarked, processesMarked, startGroup, startTimeOf, sweepDeadOwners } from "../index.ts";
 
 let folder: string;
 let marker: string;
@@ -20,6 +21,95 @@ afterEach(async () => {
 
 const env = { PATH: process.env["PATH"] };
 const start = (script: string) => startGroup("sh", ["-c", script], { cwd: folder, env, marker });
+
+/** Runs the script to its end; a daemon that it starts writes its process id to the file `daemon`. */
+async function startDaemon(script: string) {
+  await using group = await start(script);
+  await group.exited;
+  const file = join(folder, "daemon");
+  await vi.waitFor(() => expect(existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+\n$/));
+  const pid = Number(readFileSync(file, "utf8"));
+  return { pid, startTime: startTimeOf(pid)! };
+}
+
+const REPORT = `open my $f, ">", "daemon.tmp"; print $f "$$\\n"; close $f; rename "daemon.tmp", "daemon"`;
+/** As PostgreSQL, nginx and sshd do: two forks, a session of its own, and a title over what was its environment. */
+const RENAMED = `perl -e 'use POSIX "setsid"; $0 = "daemon: " x 4000; fork and exit; setsid; fork and exit;
+  open STDIN, "</dev/null"; open STDOUT, ">/dev/null"; open STDERR, ">/dev/null"; ${REPORT}; sleep 300'`;
+const hasPerl = spawnSync("perl", ["-MPOSIX", "-e", "setsid"]).status === 0;
+const [isLinux, withPerl] = [process.platform === "linux", hasPerl ? "" : " (skipped: there is no perl here)"];
+
+describe.runIf(isLinux)("a daemon that lost its marker", () => {
+  it.runIf(hasPerl)(`is found although it overwrote its environment${withPerl}`, async () => {
+    const daemon = await startDaemon(RENAMED);
+    expect(readFileSync(`/proc/${daemon.pid}/environ`, "latin1")).not.toContain(marker);
+    expect(processesMarked(marker)).toEqual([daemon]);
+    expect(await killMarked(marker)).toBe(1);
+    expect(isAlive(daemon)).toBe(false);
+  });
+
+  it("is found although it was started with an empty environment", async () => {
+    const daemon = await startDaemon(`env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`);
+    expect(processesMarked(marker)).toEqual([daemon]);
+    expect(processesMarked(`${marker}-other`)).toEqual([]);
+  });
+
+  it("is ended at the next start where its owner was killed", async () => {
+    marker = `${process.pid}.never-${count}.1`; // of no boot
+    writeFileSync(join(folder, marker), "");
+    const daemon = await startDaemon(`env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`);
+    expect(await sweepDeadOwners(folder)).toBe(1);
+    expect(isAlive(daemon)).toBe(false);
+    expect(readdirSync(folder)).not.toContain(marker);
+  });
+
+  it("is found by the outer of two owners, also where the inner one has tagged it too", async () => {
+    const lower = `ulimit -S -w 4611686018427387000 2>/dev/null || ulimit -S -x 4611686018427387000`;
+    const daemon = await startDaemon(
+      `${lower}; env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`,
+    );
+    expect(processesMarked(marker)).toEqual([daemon]);
+  });
+
+  it("is found by the group that started it, and by no other group of its owner", async () => {
+    await using other = await start("echo up; exec sleep 300");
+    await once(other.child.stdout!, "data");
+    await using group = await start(`env -i setsid sh -c 'echo $$; exec sleep 300' & wait`);
+    const pid = Number(String((await once(group.child.stdout!, "data"))[0]));
+    await group.stop(0);
+    expect(processesMarked(group.marker).map((found) => found.pid)).toEqual([pid]);
+    expect(processesMarked(other.marker)).toEqual([other.identity]);
+    expect(await killMarked(group.marker)).toBe(1);
+    expect(isAlive(other.identity)).toBe(true);
+  });
+});
+
+describe("a child", () => {
+  it("has the environment that it was given and its marker, and nothing more", async () => {
+    await using group = await startGroup("env", [], { cwd: folder, env: { ...env, HOME: "/none" }, marker });
+    const lines: string[] = [];
+    group.child.stdout!.setEncoding("utf8").on("data", (text: string) => lines.push(...text.trimEnd().split("\n")));
+    await group.exited;
+    const names = lines.map((line) => line.split("=")[0]).filter((name) => name !== "_"); // bash always sets `_`
+    expect(names.sort()).toEqual(["HOME", "PATH", "ROOKERY_OWNER"]);
+  });
+
+  it("keeps variables that a shell would drop", async () => {
+    const options = { cwd: folder, env: { ...env, "a.b": "kept" }, marker };
+    await using group = await startGroup("printenv", ["a.b"], options);
+    expect(String((await once(group.child.stdout!, "data"))[0])).toBe("kept\n");
+  });
+
+  it.each([
+    ["a program that is not there", "no-such-program"],
+    ["a path that is not there", "./no-such-program"],
+    ["a script whose interpreter is not there", "./script"],
+  ])("is refused by the system for %s", async (_, program) => {
+    writeFileSync(join(folder, "script"), "#!/no/such/interpreter\n", { mode: 0o755 });
+    const started = startGroup(program, [], { cwd: folder, env, marker });
+    await expect(started).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
 
 describe("a group whose leader has been waited for", () => {
   it("is never signalled by its number, and what is left of it is ended one by one", async () => {

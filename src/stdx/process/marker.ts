@@ -1,8 +1,12 @@
-/** Finds processes by a marker in their environment, which descendants inherit even when they leave their group. */
+/**
+ * Finds processes by a marker in their environment, which descendants inherit even when they leave their group, and by
+ * a tag that they keep although they lose their environment.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { signalProcess, startTimeOf, type ProcessIdentity } from "./identity.ts";
+import { hasTag } from "./limit-tag.ts";
 
 /** A list with commas: a program that Rookery runs may itself be a Rookery, and its children then have both owners. */
 const MARKER_VARIABLE = "ROOKERY_OWNER";
@@ -90,7 +94,7 @@ function lookAtOne(pid: number, markers: string): Found {
   const isEmpty = environment === "";
   if (isEmpty && !isProgram(pid)) return NOTHING; // a thread of the kernel
   const variable = environment?.split("\0").find((each) => each.startsWith(`${MARKER_VARIABLE}=`));
-  if (variable !== undefined && carries(variable, markers)) {
+  if ((variable !== undefined && carries(variable, markers)) || hasTag(pid, markers)) {
     return { found: [{ pid, startTime }], unsure: false };
   }
   return isEmpty ? { found: [], unsure: true } : NOTHING;

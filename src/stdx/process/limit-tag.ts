@@ -1,0 +1,110 @@
+/**
+ * A tag that descendants of a child cannot lose: a number in their limit of file locks. Linux has not enforced that
+ * limit since 2.4.25, every process inherits it, and only a privileged process can raise a hard limit again. It finds
+ * daemons that overwrite their environment (`setproctitle`), clear it, or make it unreadable. Only on Linux.
+ *
+ * The soft limit has the tag of the innermost owner. The hard limit has the tag of the outermost one, with bit 62 set:
+ * a Rookery that runs as a child of another changes only the soft limit, so both find what it starts.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { isProgramFile } from "./program-file.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const FIELD_BITS = 31n;
+const FIELD_MASK = (1n << FIELD_BITS) - 1n;
+const HARD_BIT = 1n << 62n;
+
+export interface CommandLine {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * The same command, started through a shell that sets its limit. Left as it is where that cannot work: the program is
+ * not there (so that the system says why), the shell would drop a variable, or the limit is used for something else.
+ * `markers` are those of the child, the owner's first and its own last.
+ */
+export function taggedCommand(line: CommandLine, markers: string, { cwd, env }: { cwd: string; env: Environment }) {
+  const limit = ownHardLimit();
+  if (limit === undefined || !keepsVariables(env) || !isProgramFile(line.command, cwd, env)) return line;
+  const tag = tagOf(markers);
+  const lines = [limitScript(tag, limit === "unlimited" ? tag | HARD_BIT : undefined)];
+  for (const name of ["PWD", "SHLVL"]) if (env[name] === undefined) lines.push(`unset ${name}`);
+  lines.push('exec "$@"');
+  return { command: SHELL, args: ["-c", lines.join("\n"), "sh", line.command, ...line.args] };
+}
+
+/** Does the process have the tag of all these markers? False where its limits cannot be read. */
+export function hasTag(pid: number, markers: string): boolean {
+  try {
+    return limitsCarry(readFileSync(`/proc/${pid}/limits`, "latin1"), markers);
+  } catch {
+    return false; // gone, or a system without this file
+  }
+}
+
+const SHELL = "/bin/sh";
+
+/** `-w` in dash and ash, `-x` in bash, ksh and zsh. A shell that knows neither starts the program without a tag. */
+function limitScript(soft: bigint, hard: bigint | undefined): string {
+  const set = (option: string): string =>
+    [`ulimit -S -${option} ${soft}`, ...(hard === undefined ? [] : [`ulimit -H -${option} ${hard}`])].join(" && ");
+  return `{ ${set("w")} || { ${set("x")}; }; } 2>/dev/null`;
+}
+
+/** 31 bits of the owner, then 31 bits of the child itself. */
+function tagOf(markers: string): bigint {
+  const list = markers.split(",");
+  return (fieldOf(list[0] ?? "") << FIELD_BITS) | fieldOf(list.at(-1) ?? "");
+}
+
+/** Never 0: a small number may be a limit that somebody set. */
+function fieldOf(marker: string): bigint {
+  return (BigInt(createHash("sha256").update(marker).digest().readUInt32BE(0)) & FIELD_MASK) | 1n;
+}
+
+function limitsCarry(limits: string, markers: string): boolean {
+  const [, soft = "", hard = ""] = /^Max file locks\s+(\S+)\s+(\S+)/m.exec(limits) ?? [];
+  if (soft === "" || (soft === "unlimited" && hard === "unlimited")) return false;
+  const numbers = [soft, hard].filter((text) => /^\d+$/.test(text)).map((text) => BigInt(text) & ~HARD_BIT);
+  if (markers.includes(",")) return numbers.includes(tagOf(markers));
+  const field = fieldOf(markers);
+  return numbers.some((number) => number >> FIELD_BITS === field || (number & FIELD_MASK) === field);
+}
+
+let hardLimit: "unlimited" | "tagged" | undefined;
+let isRead = false;
+
+/** Undefined where no tag can be set: another system, or an administrator's own limit. */
+function ownHardLimit(): typeof hardLimit {
+  if (isRead) return hardLimit;
+  isRead = true;
+  if (process.platform !== "linux") return undefined;
+  try {
+    const [, hard = ""] = /^Max file locks\s+\S+\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "latin1")) ?? [];
+    if (hard === "unlimited") hardLimit = "unlimited";
+    else if (/^\d+$/.test(hard) && BigInt(hard) >= HARD_BIT) hardLimit = "tagged";
+  } catch {
+    // no such file: untagged
+  }
+  return hardLimit;
+}
+
+let isBash: boolean | undefined;
+
+/** Shells other than bash drop variables whose names are not theirs, such as exported functions of bash. */
+function keepsVariables(env: Environment): boolean {
+  if (Object.keys(env).every((name) => env[name] === undefined || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return true;
+  isBash ??= realPath(SHELL).endsWith("/bash");
+  return isBash;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

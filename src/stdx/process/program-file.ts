@@ -1,0 +1,47 @@
+/** Whether a program can be started, found out without starting it: for one that a shell is to become. */
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+
+const FIRST_LINE_BYTES = 256;
+
+/** Where the system looks for it, in the PATH of that environment. False also where it is better left to the system. */
+export function isProgramFile(
+  program: string,
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (program === "" || program.startsWith("-")) return false;
+  if (program.includes("/")) return isExecutable(resolve(cwd, program));
+  const path = env["PATH"];
+  return (
+    path !== undefined && path.split(delimiter).some((folder) => isExecutable(resolve(cwd, join(folder, program))))
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+    accessSync(path, constants.X_OK);
+    const interpreter = interpreterOf(path);
+    return interpreter === undefined || existsSync(interpreter);
+  } catch {
+    return false;
+  }
+}
+
+/** What the first line of a script names. */
+function interpreterOf(path: string): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return undefined; // one may run what one may not read
+  }
+  try {
+    const bytes = Buffer.alloc(FIRST_LINE_BYTES);
+    const length = readSync(fd, bytes, 0, FIRST_LINE_BYTES, 0);
+    return /^#![ \t]*(\S+)/.exec(bytes.toString("latin1", 0, length))?.[1];
+  } finally {
+    closeSync(fd);
+  }
+}
