@@ -2,6 +2,7 @@
 export * from "./backend.ts";
 export * from "./budget.ts";
 export * from "./children.ts";
+export * from "./draft-schema.ts";
 export * from "./effects.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
@@ -14,4 +15,5 @@ export * from "./summary.ts";
 export * from "./task/index.ts";
 export * from "./tools.ts";
 export * from "./usage.ts";
+export * from "./validate.ts";
 export * from "./work.ts";
