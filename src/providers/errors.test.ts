@@ -32,6 +32,15 @@ describe.each(WIRES)("over %s", (wire) => {
     expect({ got, retry, limit }).toEqual({ got: code, retry: {}, limit: undefined });
   });
 
+  it("a TypeError of our own code is internal, and not worth another try", async () => {
+    await using server = await startModelServer([]);
+    const malformed = { role: "user", parts: null } as unknown as ReturnType<typeof user>;
+    const error: unknown = await replyTo(modelOver(wire, server.url), [malformed]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "internal" });
+    expect(error).not.toBeInstanceOf(ProviderError);
+    expect(server.requests).toHaveLength(0);
+  });
+
   it("an error in the middle of the stream is worth another try, in its own words", async () => {
     const error = await failureOf(wire, fault("error", { text: ["a", "b", "c", "d"] }));
     expect(error.code).toMatch(/^provider_(failed|overloaded)$/);
