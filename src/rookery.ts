@@ -27,6 +27,9 @@ import { Pool, type RunTasks } from "./pool/index.ts";
 import { mustBeFolder, preparing, type Given, type Surroundings } from "./opening.ts";
 import {
   answerRequest,
+  checkForkOptions,
+  checkOpenOptions,
+  checkText,
   closeStored,
   createSession,
   deleteStored,
@@ -146,7 +149,8 @@ export class Rookery implements AsyncDisposable {
    * A session to drive: a new one, or one of the log, whose interrupted turn goes on then.
    * Rejects in words where the folder, the trust, the agent, its key or the session is not there, or is in use.
    */
-  openSession(options: OpenSessionOptions = {}): Promise<Session> {
+  async openSession(options: OpenSessionOptions = {}): Promise<Session> {
+    checkOpenOptions(options);
     return this.#opened(options);
   }
 
@@ -223,7 +227,9 @@ export class Rookery implements AsyncDisposable {
   }
 
   /** Ends a conversation; one that another process drives is stopped there. */
-  closeSession(sessionId: string, reason?: string): Promise<void> {
+  async closeSession(sessionId: string, reason?: string): Promise<void> {
+    checkText(sessionId, "the session's id");
+    if (reason !== undefined) checkText(reason, "the reason");
     const opening = { store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false };
     return closeStored(opening, sessionId, reason);
   }
@@ -233,6 +239,8 @@ export class Rookery implements AsyncDisposable {
    * touched. Resolves with its id, for opening it. Rejects with `session_not_found` or `cwd_missing`.
    */
   async forkSession(sessionId: string, options: { cwd?: string; title?: string } = {}): Promise<string> {
+    checkText(sessionId, "the session's id");
+    checkForkOptions(options);
     const { title } = options;
     const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
     if (cwd !== undefined) await mustBeFolder(cwd);
@@ -245,6 +253,7 @@ export class Rookery implements AsyncDisposable {
    * `session_in_use` while another process drives it.
    */
   async deleteSession(sessionId: string): Promise<void> {
+    checkText(sessionId, "the session's id");
     const open = [...this.#sessions].filter(({ id }) => id === sessionId);
     for (const session of open) await session[Symbol.asyncDispose]();
     await deleteStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim() }, sessionId);

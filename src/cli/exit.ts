@@ -15,6 +15,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   model_invalid: EXIT.usage,
   input_invalid: EXIT.usage,
   input_too_large: EXIT.usage,
+  attachment_missing: EXIT.usage,
   mcp_unknown: EXIT.usage,
   not_trusted: EXIT.undecided,
   mcp_login: EXIT.undecided,

@@ -74,6 +74,7 @@ export const ERROR_CODES = [
   "unauthorized",
   "input_invalid",
   "input_too_large",
+  "attachment_missing",
   "usage",
   "platform_unsupported",
   "interrupted",

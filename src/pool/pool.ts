@@ -1,10 +1,17 @@
 /** Tasks of this machine: given, queued, run and looked at, in a log that every process shares. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  CollectTasksRequest,
   DEFAULT_PAGE,
+  ListTasksRequest,
+  MergeTaskRequest,
+  ResumeTaskRequest,
+  StartTaskRequest,
+  StopTaskRequest,
   isEnded,
   isRookeryError,
   newId,
+  parseInput,
   RookeryError,
   type CollectReport,
   type CollectTasks,
@@ -56,7 +63,8 @@ export class Pool implements Tasks {
     return this.#scheduler.run(options);
   }
 
-  async start(request: StartTask): Promise<TaskView> {
+  async start(given: StartTask): Promise<TaskView> {
+    const request = parseInput(StartTaskRequest, given, "the task");
     const { store, clock } = this.#parts;
     const id = request.id === undefined ? idFor(request.prompt) : checkId(request.id);
     const repository = await this.#repository(this.#parts.folder(request.cwd ?? "."));
@@ -75,7 +83,8 @@ export class Pool implements Tasks {
     return this.show(id);
   }
 
-  async list({ status, cwd, limit = DEFAULT_PAGE, ...query }: ListTasks = {}): Promise<readonly TaskView[]> {
+  async list(given: ListTasks = {}): Promise<readonly TaskView[]> {
+    const { status, cwd, limit = DEFAULT_PAGE, ...query } = parseInput(ListTasksRequest, given, "the query");
     const repository = cwd === undefined ? undefined : (await this.#repository(this.#parts.folder(cwd))).root;
     const phases = status && [...new Set(status.map((each): TaskPhase => (each === "waiting" ? "running" : each)))];
     const found: TaskView[] = [];
@@ -92,7 +101,8 @@ export class Pool implements Tasks {
     return this.#view(await mustBeThere(this.#parts.store, id));
   }
 
-  async stop(id: string, { reason }: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
+  async stop(id: string, options: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
+    const { reason } = parseInput(StopTaskRequest, options, "the stop");
     const { store, clock } = this.#parts;
     const before = await mustBeThere(store, id);
     if (isEnded(before)) throw new RookeryError("task_state", `task ${id} runs no more: it is ${before.phase}`);
@@ -110,7 +120,8 @@ export class Pool implements Tasks {
     }
   }
 
-  async resume(id: string, { prompt, budget }: ResumeTask = {}): Promise<TaskView> {
+  async resume(id: string, options: ResumeTask = {}): Promise<TaskView> {
+    const { prompt, budget } = parseInput(ResumeTaskRequest, options, "the resumption");
     await this.#withPen(id, async (pen) => {
       const { state } = pen;
       if (state.removed) throw new RookeryError("task_state", `task ${id} was removed: start another`);
@@ -128,14 +139,16 @@ export class Pool implements Tasks {
     return diffOf(worktree, repository, { patch });
   }
 
-  async predictMerge(id: string, options: MergeTask = {}): Promise<MergeReport> {
+  async predictMerge(id: string, given: MergeTask = {}): Promise<MergeReport> {
+    const options = parseInput(MergeTaskRequest, given, "the merge");
     const state = await mustBeThere(this.#parts.store, id);
     const { repository, worktree } = await this.#place(state);
     const { how, into } = await this.#merging(repository, state, options);
     return predict(repository, { branch: worktree.branch, into, how });
   }
 
-  async merge(id: string, options: MergeTask = {}): Promise<MergeReport> {
+  async merge(id: string, given: MergeTask = {}): Promise<MergeReport> {
+    const options = parseInput(MergeTaskRequest, given, "the merge");
     const parts = this.#parts;
     return this.#withPen(id, async (pen) => {
       const { state } = pen;
@@ -153,7 +166,8 @@ export class Pool implements Tasks {
     return this.#withPen(id, (pen) => removeTask(this.#parts, (cwd) => this.#repository(cwd), pen, force));
   }
 
-  async collect(options: CollectTasks = {}): Promise<CollectReport> {
+  async collect(given: CollectTasks = {}): Promise<CollectReport> {
+    const options = parseInput(CollectTasksRequest, given, "the collection");
     const withPen: WithPen = async (id, work) =>
       (await this.#parts.store.task(id)) === undefined ? work(undefined) : this.#withPen(id, work);
     return collectTasks(this.#parts, (cwd) => this.#repository(cwd), withPen, options);

@@ -12,6 +12,7 @@ import {
   type SessionSummary,
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
+import { checkText, parseAnswer } from "./parameters.ts";
 
 export type Answer =
   | { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session"; readonly message?: string }
@@ -28,7 +29,10 @@ type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
 /** Rejects with `session_not_found`, `request_not_found`, `request_resolved`, `usage` where it is the wrong kind of answer, or `input_invalid` where it is not what a form asks for. */
 export async function answerRequest(store: SessionStore, options: AnswerOptions): Promise<void> {
-  const { sessionId, requestId, answer, clock } = options;
+  const { sessionId, requestId, clock } = options;
+  checkText(sessionId, "the session's id");
+  checkText(requestId, "the request's id");
+  const answer = parseAnswer(options.answer);
   await appendFromOutside(store, sessionId, clock, async (summary) => {
     const asked = await findRequest(store, sessionId, requestId);
     if (asked === undefined) {

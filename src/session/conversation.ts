@@ -1,6 +1,7 @@
 /** What may take the place of a conversation. */
 import { RookeryError, type EventOf } from "../domain/index.ts";
 import { MAX_INPUT_BYTES } from "./input.ts";
+import { parseReplacedMessages } from "./parameters.ts";
 
 export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];
 type Replacement = Pick<EventOf<"conversation.replaced">, "type" | "messages">;
@@ -9,7 +10,8 @@ type Replacement = Pick<EventOf<"conversation.replaced">, "type" | "messages">;
 export const MAX_MESSAGES = 10_000;
 
 /** None begins anew. Throws `input_invalid` or `input_too_large`. */
-export function replacementOf(messages: readonly ReplacedMessage[]): Replacement {
+export function replacementOf(given: readonly ReplacedMessage[]): Replacement {
+  const messages = parseReplacedMessages(given);
   if (messages.length > MAX_MESSAGES) {
     throw tooLarge(`it has ${messages.length} messages, and at most ${MAX_MESSAGES} are taken`);
   }

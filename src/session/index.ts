@@ -7,6 +7,7 @@ export { forkStored } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { isDriven, keepLease, takeLease } from "./lease.ts";
 export * from "./open.ts";
+export { checkForkOptions, checkOpenOptions, checkText } from "./parameters.ts";
 export { MAX_MESSAGES, type ReplacedMessage } from "./conversation.ts";
 export type { Turn } from "./reading.ts";
 export { Session, type Deliver } from "./session.ts";

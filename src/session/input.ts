@@ -1,10 +1,13 @@
 /** What may be given to an agent as input. */
-import { RookeryError, type InputPart } from "../domain/index.ts";
+import { RookeryError, type InputPart, type SessionStore } from "../domain/index.ts";
+import { parsePromptInput } from "./parameters.ts";
 
 /** Larger than any model reads; a file that large belongs in the working folder. */
 export const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
-export function asInput(input: string | readonly InputPart[]): InputPart[] {
+/** Throws `input_invalid` or `input_too_large`. */
+export function asInput(given: string | readonly InputPart[]): InputPart[] {
+  const input = parsePromptInput(given);
   const parts: InputPart[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
   if (parts.every((part) => part.type === "text" && part.text.trim() === "")) {
     throw new RookeryError("input_invalid", "the prompt is empty: say what the agent should do");
@@ -17,6 +20,18 @@ export function asInput(input: string | readonly InputPart[]): InputPart[] {
     );
   }
   return parts;
+}
+
+/** Rejects with `attachment_missing` if the store does not have the bytes of a part. */
+export async function refuseMissingAttachments(store: SessionStore, input: readonly InputPart[]): Promise<void> {
+  for (const part of input) {
+    if (part.type !== "blob" || (await store.getBlob(part.hash)) !== undefined) continue;
+    const name = part.name ?? part.mediaType;
+    throw new RookeryError(
+      "attachment_missing",
+      `the attachment ${name} is not stored here (${part.hash.slice(0, 80)}): store its bytes first, then send the prompt again`,
+    );
+  }
 }
 
 function megabytes(bytes: number): string {

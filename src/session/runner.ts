@@ -11,6 +11,8 @@ interface Starting {
   /** Of an input that waited. */
   readonly inputId?: string;
   readonly signal?: AbortSignal;
+  /** Awaited before the turn is in the log: if it rejects, no turn has started. */
+  readonly ready?: (() => Promise<void>) | undefined;
 }
 
 interface Running {
@@ -65,11 +67,11 @@ export class Runner implements Disposable {
 
   start(
     input: readonly InputPart[],
-    { inputId, signal, turnId = newId("trn", this.#parts.clock.now()) }: Starting = {},
+    { inputId, signal, ready, turnId = newId("trn", this.#parts.clock.now()) }: Starting = {},
   ): Turn {
     const queued = inputId !== undefined && { inputId };
     const begin = () => this.#parts.recorder.record([{ type: "turn.started", input: [...input], ...queued }], turnId);
-    return this.#run(turnId, begin, signal);
+    return this.#run(turnId, begin, signal, ready);
   }
 
   /** What was to steer a turn that has ended goes first: it was wanted sooner than what was to follow. */
@@ -99,7 +101,7 @@ export class Runner implements Disposable {
     this.#watch[Symbol.dispose]();
   }
 
-  #run(turnId: string, begin: () => void, signal?: AbortSignal): Turn {
+  #run(turnId: string, begin: () => void, signal?: AbortSignal, ready?: () => Promise<void>): Turn {
     const { store, recorder, attended, clock, lookMs } = this.#parts;
     const { connection, patience } = this.#parts.driver;
     const controller = new AbortController();
@@ -108,6 +110,7 @@ export class Runner implements Disposable {
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
     const drive = async (): Promise<TurnOutcome> => {
+      if (ready !== undefined) await ready();
       begin();
       const how = { attended, clock, patience, lookMs, signal: controller.signal };
       return driveTurn({ turnId, recorder, store, connection, ...how });

@@ -18,7 +18,15 @@ import { openDesks, type Desks } from "./desk.ts";
 import { changeEvents, type Changes, type Driver } from "./driver.ts";
 import { looseEnds } from "./ending.ts";
 import { expandPrompt } from "./expand.ts";
-import { asInput } from "./input.ts";
+import { asInput, refuseMissingAttachments } from "./input.ts";
+import {
+  checkOverlay,
+  checkPromptOptions,
+  checkQueueOptions,
+  checkText,
+  checkToolChoice,
+  parseChanges,
+} from "./parameters.ts";
 import type { Turn } from "./reading.ts";
 import type { Recorder } from "./recorder.ts";
 import { Runner } from "./runner.ts";
@@ -86,12 +94,14 @@ export class Session implements AsyncDisposable {
    * session again sets it again. Throws `tool_conflict`, and changes nothing then.
    */
   setOverlay(overlay: Overlay): void {
+    checkOverlay(overlay);
     this.#refuseIfClosed();
     this.#parts.driver.setOverlay(overlay);
   }
 
   /** Switches a tool on or off for this session, for good, and also one that is not there now. */
   async chooseTool(tool: string, enabled: boolean): Promise<void> {
+    checkToolChoice({ tool, enabled });
     this.#refuseIfClosed();
     this.tools.choose(tool, enabled);
     await this.#record([{ type: "tool.chosen", tool, enabled }]);
@@ -109,23 +119,30 @@ export class Session implements AsyncDisposable {
 
   /**
    * Starts a turn, of an id that its caller knows beforehand if one is given.
-   * Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`.
+   * Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`. If the
+   * store lacks an attachment, no turn starts and the outcome rejects with `attachment_missing`.
    */
   prompt(input: string | readonly InputPart[], options: { signal?: AbortSignal; turnId?: string } = {}): Turn {
+    checkPromptOptions(options);
     const parts = asInput(input);
     this.#refuseIfClosed();
     this.#refuseIfBusy();
-    return this.#runner.start(parts, options);
+    const ready = parts.some(({ type }) => type === "blob")
+      ? () => refuseMissingAttachments(this.#parts.store, parts)
+      : undefined;
+    return this.#runner.start(parts, { ...options, ready });
   }
 
   /**
    * Takes an input for later: at once if idle, else when the running turn has ended. One that is to `steer` is given to
    * the running turn at its next step, where the agent can take it then. Resolves with the input's id. Rejects with
-   * `turn_in_progress` where too many wait already.
+   * `turn_in_progress` where too many wait already, or with `attachment_missing`.
    */
   async queue(input: string | readonly InputPart[], { deliver }: { deliver?: Deliver } = {}): Promise<string> {
+    checkQueueOptions({ deliver });
     const parts = asInput(input);
     this.#refuseIfClosed();
+    await refuseMissingAttachments(this.#parts.store, parts);
     await this.#runner.interlude.settled("conversation"); // what is given after a new conversation belongs to it
     this.#refuseIfClosed();
     this.#refuseIfFull();
@@ -147,7 +164,8 @@ export class Session implements AsyncDisposable {
    * waits. Another policy alone holds at once. Rejects with `session_closed`, with `interrupted` where another change is
    * asked for before this one was begun, and in words where it cannot be had; all is as before then.
    */
-  async change(changes: Changes): Promise<void> {
+  async change(given: Changes): Promise<void> {
+    const changes = parseChanges(given);
     this.#refuseIfClosed();
     const { state } = this;
     const { agent = state.agent, model = state.model, cwd = state.cwd, permissions = state.permissions } = changes;
@@ -184,6 +202,7 @@ export class Session implements AsyncDisposable {
 
   /** Ends the conversation in the log, and lets go of it. */
   async close(reason?: string): Promise<void> {
+    if (reason !== undefined) checkText(reason, "the reason");
     this.#runner.end();
     try {
       await this.cancel();

@@ -2,7 +2,8 @@
 import { newId, RookeryError, type EventBody, type InputPart, type SessionStore } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
-import { asInput } from "./input.ts";
+import { asInput, refuseMissingAttachments } from "./input.ts";
+import { checkQueueOptions, checkText } from "./parameters.ts";
 import type { Deliver } from "./session.ts";
 
 export interface TellOptions {
@@ -15,11 +16,14 @@ export interface TellOptions {
 
 /**
  * Resolves with the input's id. Where nobody drives the session, it waits for whoever opens it next. Rejects with
- * `session_not_found`, `session_closed`, `input_invalid` or `input_too_large`.
+ * `session_not_found`, `session_closed`, `input_invalid`, `input_too_large` or `attachment_missing`.
  */
 export async function tellStored(store: SessionStore, options: TellOptions): Promise<string> {
   const { sessionId, deliver, clock } = options;
+  checkText(sessionId, "the session's id");
+  checkQueueOptions({ deliver });
   const input = asInput(options.input);
+  await refuseMissingAttachments(store, input);
   const inputId = newId("inp", clock.now());
   const body: EventBody = { type: "input.queued", inputId, input, ...(deliver === "steer" && { deliver }) };
   await appendFromOutside(store, sessionId, clock, ({ status }) => {

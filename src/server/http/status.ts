@@ -8,6 +8,7 @@ export const STATUS: Record<ErrorCode, number> = {
   model_invalid: 422,
   input_invalid: 400,
   input_too_large: 413,
+  attachment_missing: 422,
   mcp_unknown: 404,
   not_trusted: 403,
   mcp_login: 409,

@@ -117,6 +117,7 @@ export const sessionRoutes: readonly Route[] = [
       "session_closed",
       "session_in_use",
       "turn_in_progress",
+      "attachment_missing",
       "lease_lost",
       "mcp_unknown",
       "mcp_unavailable",

@@ -1,0 +1,65 @@
+/** Schemas of what callers ask of tasks: checked where it enters, also from plain JavaScript. */
+import { z } from "zod";
+import { Budget } from "../budget.ts";
+import { PermissionPolicy } from "../events.ts";
+import { MergeHow } from "./spec.ts";
+import {
+  TASK_STATUSES,
+  type CollectTasks,
+  type ListTasks,
+  type MergeTask,
+  type ResumeTask,
+  type StartTask,
+} from "./view.ts";
+
+const text = () => z.string().optional();
+
+export const StartTaskRequest: z.ZodType<StartTask> = z.lazy(() =>
+  z.strictObject({
+    prompt: z.string(),
+    id: text(),
+    title: text(),
+    cwd: text(),
+    agent: text(),
+    model: text(),
+    permissions: PermissionPolicy.optional(),
+    base: text(),
+    priority: z.number().optional(),
+    needs: z.array(z.string()).readonly().optional(),
+    retries: z.number().optional(),
+    budget: Budget.optional(),
+    pipeline: text(),
+  }),
+);
+
+export const StopTaskRequest: z.ZodType<{ readonly reason?: string | undefined }> = z.lazy(() =>
+  z.strictObject({ reason: text() }),
+);
+
+export const ResumeTaskRequest: z.ZodType<ResumeTask> = z.lazy(() =>
+  z.strictObject({ prompt: text(), budget: Budget.optional() }),
+);
+
+/** The HTTP body has `dryRun` too, which chooses the method. */
+export const MergeTaskRequest: z.ZodType<MergeTask> = z.lazy(() =>
+  z.looseObject({
+    how: MergeHow.optional(),
+    into: text(),
+    gate: z.union([z.string(), z.literal(false)]).optional(),
+    message: text(),
+  }),
+);
+
+export const ListTasksRequest: z.ZodType<ListTasks> = z.lazy(() =>
+  z.strictObject({
+    status: z.array(z.enum(TASK_STATUSES)).readonly().optional(),
+    cwd: text(),
+    agent: text(),
+    before: text(),
+    limit: z.int().optional(),
+  }),
+);
+
+export const CollectTasksRequest: z.ZodType<CollectTasks> = z.lazy(() =>
+  z.strictObject({ dryRun: z.boolean().optional(), cwd: text(), quota: z.number().nonnegative().optional() }),
+);
