@@ -3,10 +3,10 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RemoteServerSpec } from "../../domain/mcp.ts";
+import { ServerConnections } from "../../stdx/index.ts";
 import { HttpSessions, type InProcessServer } from "./http-sessions.ts";
 
 const HOST = "127.0.0.1";
-const MAX_CONNECTIONS = 1_024;
 
 /** Where one server is, and the token for it alone. When it is disposed, the server cannot be reached any more. */
 export interface Endpoint extends AsyncDisposable {
@@ -21,12 +21,13 @@ interface Served {
 /** Listens on a free port. */
 export class LoopbackHttp implements AsyncDisposable {
   readonly #http: Server;
+  readonly #connections = new ServerConnections();
   readonly #served = new Map<string, Served>();
   #count = 0;
 
   private constructor(http: Server) {
     this.#http = http;
-    http.maxConnections = MAX_CONNECTIONS;
+    this.#connections.watch(http);
     http.on("request", (request, response) => void this.#handle(request, response));
   }
 
@@ -61,7 +62,7 @@ export class LoopbackHttp implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     await Promise.all([...this.#served.values()].map(({ sessions }) => sessions[Symbol.asyncDispose]()));
-    this.#http.closeAllConnections();
+    this.#connections.destroyAll();
     await closed;
   }
 
@@ -71,11 +72,14 @@ export class LoopbackHttp implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined); // whoever asked is gone
+    response.once("close", this.#connections.startRequest(request.socket));
     const served = this.#served.get(request.url ?? "");
     // A page in a browser reaches loopback too: by a name that it had resolved to it, or with its own origin.
     if (request.headers.host !== this.#authority || request.headers.origin !== undefined) return refuse(response, 403);
     if (served === undefined) return refuse(response, 404);
     if (!isToken(request.headers.authorization, served.tokenHash)) return refuse(response, 401);
+    if (!this.#connections.authenticate(request.socket))
+      return refuse(response, 503, "too many connections are in use");
     try {
       await served.sessions.handle(request, response);
     } catch (error) {

@@ -2,30 +2,36 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { deferred } from "../../stdx/deferred.ts";
+import { deferred, ServerConnections } from "../../stdx/index.ts";
 import { isSameIssuer, shown } from "./addresses.ts";
 import { LoginFailure } from "./failure.ts";
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";
-const MAX_CONNECTIONS = 16;
+/** Of these the oldest is closed for the next one, so that nobody who connects and falls silent keeps the browser out. */
+const LIMITS = { unauthenticated: 16, authenticated: 0 };
 
 export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
-  /** The query of the first request that came to the address. Rejects never; it waits until the callback is closed. */
+  /** The query of the first request that has the state of this login. Never rejects, and stays pending without one. */
   readonly came: Promise<URLSearchParams>;
 }
 
-/** Undefined where the port is taken; port 0 is a free one. */
-export async function listenForCallback(port: number): Promise<Callback | undefined> {
+/**
+ * Undefined if the port is taken; port 0 is a free one. Any program and any page on this machine can call the address,
+ * so a request without the state, a secret of this login, changes nothing.
+ */
+export async function listenForCallback(port: number, state: string): Promise<Callback | undefined> {
   const http = createServer();
-  http.maxConnections = MAX_CONNECTIONS;
+  new ServerConnections(LIMITS).watch(http);
   if (!(await listening(http, port))) return undefined;
   const authority = `${HOST}:${(http.address() as AddressInfo).port}`;
   const came = deferred<URLSearchParams>();
   const pages = new Set<Promise<void>>();
   http.on("request", (request, response) => {
-    const page = answer(request, response, authority, (query) => came.resolve(query)).finally(() => pages.delete(page));
+    const page = answer(request, response, { authority, state }, (query) => came.resolve(query)).finally(() =>
+      pages.delete(page),
+    );
     pages.add(page);
   });
   return {
@@ -41,17 +47,13 @@ export async function listenForCallback(port: number): Promise<Callback | undefi
 }
 
 export interface Expected {
-  readonly state: string;
   readonly issuer: string | undefined;
   /** The server says that it always names itself (RFC 9207). */
   readonly namesIssuer: boolean;
 }
 
-/** The code that came back. Throws `LoginFailure` where it is not for us, or the server refused. */
-export function codeOf(query: URLSearchParams, { state, issuer, namesIssuer }: Expected): string {
-  if (!isSame(query.get("state") ?? "", state)) {
-    throw new LoginFailure("the callback brought a wrong state: it is not the answer to this login");
-  }
+/** The code that came back. Throws `LoginFailure` if it is of another issuer, or the server refused. */
+export function codeOf(query: URLSearchParams, { issuer, namesIssuer }: Expected): string {
   const named = query.get("iss");
   if (issuer !== undefined && (named === null ? namesIssuer : !isSameIssuer(named, issuer))) {
     throw new LoginFailure(`the callback is of another issuer: ${shown(named ?? "none")}`);
@@ -79,7 +81,7 @@ async function listening(http: Server, port: number): Promise<boolean> {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  authority: string,
+  { authority, state }: { readonly authority: string; readonly state: string },
   came: (query: URLSearchParams) => void,
 ): Promise<void> {
   const url = URL.canParse(request.url ?? "", `http://${authority}`)
@@ -87,10 +89,11 @@ async function answer(
     : undefined;
   const isOurs = request.method === "GET" && url?.pathname === PATH && request.headers.host === authority;
   const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", connection: "close" };
-  response.writeHead(isOurs ? 200 : 404, { ...headers, "referrer-policy": "no-referrer" });
+  const hasState = isOurs && isSame(url.searchParams.get("state") ?? "", state);
+  response.writeHead(hasState ? 200 : isOurs ? 400 : 404, { ...headers, "referrer-policy": "no-referrer" });
   const sent = new Promise<void>((resolve) => void response.once("close", resolve));
-  response.end(isOurs ? PAGE : "");
-  if (isOurs) came(url.searchParams);
+  response.end(hasState ? PAGE : isOurs ? WRONG_STATE : "");
+  if (hasState) came(url.searchParams);
   await sent;
 }
 
@@ -102,6 +105,8 @@ function isSame(a: string, b: string): boolean {
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
+
+const WRONG_STATE = `<!doctype html><meta charset="utf-8"><title>Rookery</title><p>This is not the answer to the login that Rookery waits for. Open the login page again from Rookery.</p>\n`;
 
 /** Says nothing of how it went: that is told where the login was asked for. */
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Rookery</title><p>You can close this page and go back to Rookery.</p>\n`;

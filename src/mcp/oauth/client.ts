@@ -20,6 +20,8 @@ export interface ClientOptions {
   /** From an earlier login. */
   readonly kept: Grant | undefined;
   readonly now: number;
+  /** The secret by which the callback knows the answer to this login. */
+  readonly state: string;
   readonly fetch: Fetch;
 }
 
@@ -32,14 +34,14 @@ export async function registered(options: ClientOptions): Promise<Registration> 
       client_id: oauth.clientId,
       ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
     };
-    return { client, callback: await opened(oauth.callbackPort) };
+    return { client, callback: await opened(oauth.callbackPort, options.state) };
   }
   const kept = reusable(options);
   if (kept !== undefined) {
-    const callback = await listenForCallback(kept.port);
+    const callback = await listenForCallback(kept.port, options.state);
     if (callback !== undefined) return { client: kept.client, callback };
   }
-  const callback = await opened(oauth.callbackPort);
+  const callback = await opened(oauth.callbackPort, options.state);
   try {
     return { client: await register(options, callback.redirectUrl), callback };
   } catch (error) {
@@ -58,8 +60,8 @@ function checkSecretStays({ oauth, kept, authorizationServer }: ClientOptions): 
   );
 }
 
-async function opened(port: number | undefined): Promise<Callback> {
-  const callback = await listenForCallback(port ?? 0);
+async function opened(port: number | undefined, state: string): Promise<Callback> {
+  const callback = await listenForCallback(port ?? 0, state);
   if (callback === undefined) throw new LoginFailure(`port ${port ?? 0} for the callback is taken`);
   return callback;
 }

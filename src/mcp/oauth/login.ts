@@ -47,6 +47,7 @@ async function attempt(context: LoginContext): Promise<LoggedIn> {
   const found = await discover({ ...guarded, challenge: context.challenge, headers, transport: spec.type });
   const scope = wantedScope(context, found);
   const { authorizationServer, metadata } = found;
+  const state = randomBytes(32).toString("base64url");
   const registration = await registered({
     oauth: spec.oauth ?? {},
     authorizationServer,
@@ -54,16 +55,16 @@ async function attempt(context: LoginContext): Promise<LoggedIn> {
     scope,
     kept,
     now: clock.now(),
+    state,
     fetch,
   });
   await using callback = registration.callback;
-  const state = randomBytes(32).toString("base64url");
   const { authorizationUrl, codeVerifier } = await begin(context, found, registration, scope, state);
   const came = await personWent(context, callback, authorizationUrl);
   if (came instanceof URLSearchParams) {
     const namesIssuer =
       (metadata as Record<string, unknown> | undefined)?.["authorization_response_iss_parameter_supported"] === true;
-    const code = codeOf(came, { state, issuer: metadata?.issuer, namesIssuer });
+    const code = codeOf(came, { issuer: metadata?.issuer, namesIssuer });
     const tokens = await exchange(context, found, registration, code, codeVerifier, fetch);
     const grant: Grant = {
       version: 1,

@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -144,13 +144,38 @@ describe("a login that does not come about closes its port and says why", () => 
 
   it.each<[TestAuthorization["knobs"]["page"], string]>([
     ["refuses", 'vault: it refused: "access_denied" "no thanks"'],
-    ["wrong state", "vault: the callback brought a wrong state: it is not the answer to this login"],
     ["no code", "vault: the callback brought no code"],
     ["other issuer", 'vault: the callback is of another issuer: "https://elsewhere.example"'],
   ])("when the page %s", async (page, reason) => {
     server.knobs.page = page;
     expect(await login(authorizer())).toEqual({ status: "failed", reason });
     expect(await isFree(portOf(server.asked.redirectUri))).toBe(true);
+  });
+
+  it("not because somebody else called the callback first", async () => {
+    const statuses: number[] = [];
+    const ask: LoginOptions["ask"] = async (question, options) => {
+      const page = new URL(question.url ?? "");
+      const callback = page.searchParams.get("redirect_uri") ?? "";
+      const silent = Array.from({ length: 40 }, () =>
+        connect(portOf(callback), "127.0.0.1").on("error", () => undefined),
+      );
+      for (const query of [
+        "",
+        "?code=a",
+        "?code=a&state=",
+        "?state=made-up&code=a",
+        "?error=access_denied",
+        "?error=x&state=y",
+      ]) {
+        statuses.push((await fetch(`${callback}${query}`)).status);
+      }
+      const answer = await consents(question, options);
+      for (const socket of silent) socket.destroy();
+      return answer;
+    };
+    expect(await login(authorizer(), ask)).toEqual({ status: "done" });
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 400]);
   });
 
   it("when the token endpoint refuses", async () => {

@@ -16,7 +16,7 @@ import type { LoginOptions } from "../authorizer.ts";
 /** To be changed at any time. */
 export interface Knobs {
   /** What the page does that the person opens. */
-  page: "consents" | "refuses" | "wrong state" | "no code" | "other issuer" | "never calls back";
+  page: "consents" | "refuses" | "no code" | "other issuer" | "never calls back";
   /** How long access tokens are said to be good for. */
   tokenSeconds: number;
   requiredScopes: string[];
@@ -264,7 +264,6 @@ function pageLeadsTo(
   const query = {
     consents: { code, state },
     refuses: { error: "access_denied", error_description: "no thanks", state },
-    "wrong state": { code, state: "made-up" },
     "no code": { state },
     "other issuer": { code, state, iss: "https://elsewhere.example" },
     "never calls back": undefined,
