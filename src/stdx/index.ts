@@ -14,3 +14,4 @@ export * from "./process/identity.ts";
 export * from "./process/marker.ts";
 export * from "./process/owner.ts";
 export * from "./replace.ts";
+export { CONNECTION_LIMITS, endConnection, ServerConnections, type ConnectionLimits } from "./server-connections.ts";

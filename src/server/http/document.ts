@@ -161,6 +161,7 @@ function mayHappen(why: keyof typeof REFUSED, { body, stream }: Route): boolean 
     case "malformed":
     case "forbidden":
     case "closing":
+    case "too_many_connections":
       return true;
     case "media_type":
       return body !== undefined;

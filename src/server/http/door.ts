@@ -1,4 +1,5 @@
 /** What every handler has at hand. */
+import type { ServerConnections } from "../../stdx/index.ts";
 import type { AgentsQuery, AgentRow } from "./agents.ts";
 import type { Driving } from "./driving.ts";
 import type { Metrics } from "./metrics.ts";
@@ -13,6 +14,7 @@ export interface Door {
   readonly startedAt: string;
   readonly driving: Driving;
   readonly streams: Streams;
+  readonly connections: ServerConnections;
   readonly once: Once;
   readonly metrics: Metrics;
   /** How long what is slow is waited for before its caller is told to ask again. */

@@ -1,7 +1,8 @@
 /** Where requests come in: only who may, only as much as may, and none any more while the door closes. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { endConnection } from "../../stdx/index.ts";
 import { closing, makeApp, refusalOf, type Bindings } from "./app.ts";
 import type { Door } from "./door.ts";
 import { guard, type Guarded } from "./guard.ts";
@@ -15,6 +16,8 @@ export interface Times {
   /** For a request's headers, and for all of it, to come. */
   readonly headers: number;
   readonly request: number;
+  /** For a connection on which nothing moves: its peer neither sends nor reads. Longer than a heartbeat. */
+  readonly stall: number;
   /** For running requests to end when the door closes. */
   readonly grace: number;
   /** For slow work, before its caller is told to ask again. */
@@ -35,8 +38,8 @@ export interface Entrance {
 
 const LOOK_MS = 20;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** More than these are not accepted: each may be a stream that is never read. */
-const MAX_CONNECTIONS = 1_024;
+/** Between two requests of one connection. In milliseconds. */
+const KEEP_ALIVE_MS = 5_000;
 
 export function openEntrance(door: Door, { guarded, log, times }: EntranceOptions): Entrance {
   const visits = new WeakMap<IncomingMessage, Visit>();
@@ -48,14 +51,16 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
     },
     { overrideGlobalObjects: false },
   );
+  const { connections } = door;
   let isClosing = false;
   const enter = (request: IncomingMessage, response: ServerResponse, admit = (): void => undefined): void => {
     const visit = beginVisit(request, response, { log, metrics: door.metrics });
     visits.set(request, visit);
     response.on("error", () => undefined); // a connection that was reset: its close is what counts
+    response.once("close", connections.startRequest(request.socket));
     try {
       if (isClosing) throw closing();
-      guard(request, pathOf(request), guarded);
+      if (guard(request, pathOf(request), guarded) && !connections.authenticate(request.socket)) throw crowded();
       admit();
       void serve(request, response); // never rejects: what a route throws is answered
     } catch (error) {
@@ -70,10 +75,12 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
       connectionsCheckingInterval: Math.min(times.headers, 5_000),
       requireHostHeader: false, // the guard says it in a problem
       keepAlive: true,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     },
     enter,
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(times.stall);
+  connections.watch(server);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     enter(request, response, () => {
       if (Number(request.headers["content-length"] ?? 0) <= MAX_PROMPT_BODY) response.writeContinue();
@@ -86,13 +93,23 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
       isClosing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       door.streams.close();
-      const idle = setInterval(() => server.closeIdleConnections(), LOOK_MS); // those whose last answer came meanwhile
-      const late = setTimeout(() => server.closeAllConnections(), times.grace);
+      const closeIdle = (): void => {
+        server.closeIdleConnections(); // those whose last answer came meanwhile
+        connections.destroyUnused();
+      };
+      closeIdle();
+      const idle = setInterval(closeIdle, LOOK_MS);
+      const late = setTimeout(() => connections.destroyAll(), times.grace);
       await Promise.all([closed, door.once.rest(times.grace)]); // also what was begun for someone who left
       clearInterval(idle);
       clearTimeout(late);
     },
   };
+}
+
+function crowded(): Refusal {
+  const fix = "close streams that are no longer read, then try again";
+  return new Refusal("too_many_connections", `all connections that the server has room for are in use: ${fix}`);
 }
 
 /** Whatever else they send is not read. */
@@ -108,13 +125,13 @@ function turnAway(
 }
 
 /** What Node's parser does not take never becomes a request. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const [why, words] = MALFORMED[error.code ?? ""] ?? (["malformed", "this is not HTTP as it should be"] as const);
   const { body, headers, status } = refusalOf(new Refusal(why, words), "none");
   const lines = Object.entries({ ...headers, connection: "close", "content-length": String(Buffer.byteLength(body)) });
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  socket.end(`HTTP/1.1 ${status} Refused\r\n${head}\r\n${body}`);
+  endConnection(socket, `HTTP/1.1 ${status} Refused\r\n${head}\r\n${body}`);
 }
 
 const MALFORMED: Readonly<Record<string, readonly [Why, string]>> = {

@@ -17,12 +17,13 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 /** Nothing of anyone's is said there. */
 const OPEN = ["/", "/v1/health"];
 
-/** Throws what to answer. */
-export function guard(request: IncomingMessage, path: string, guarded: Guarded): void {
+/** Returns whether the request carries the token: some paths need none. Throws what to answer. */
+export function guard(request: IncomingMessage, path: string, guarded: Guarded): boolean {
   const host = refuseForeignHost(request, guarded);
   refuseForeignOrigin(request, host);
   const known = carriesToken(request, guarded.token);
   if (!known && !OPEN.includes(path)) throw missing(request);
+  return known;
 }
 
 /** Throws `unauthorized` where it carries another one. */

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RookeryError } from "../../domain/index.ts";
-import { DisposeStack } from "../../stdx/index.ts";
+import { DisposeStack, ServerConnections } from "../../stdx/index.ts";
 import { listAgents } from "./agents.ts";
 import type { Door } from "./door.ts";
 import { Driving } from "./driving.ts";
@@ -45,7 +45,14 @@ export interface HttpDoor extends AsyncDisposable {
 }
 
 export const DEFAULT_PORT = 7433;
-const TIMES: Times = { heartbeat: 15_000, headers: 10_000, request: 60_000, grace: 10_000, patience: 60_000 };
+const TIMES: Times = {
+  heartbeat: 15_000,
+  headers: 10_000,
+  request: 60_000,
+  stall: 120_000,
+  grace: 10_000,
+  patience: 60_000,
+};
 
 /** Rejects with `server_running`, `port_unavailable`, `unauthorized` where the token's file is not safe, or `input_invalid`. */
 export async function serveHttp(served: Served, options: HttpOptions): Promise<HttpDoor> {
@@ -61,6 +68,7 @@ export async function serveHttp(served: Served, options: HttpOptions): Promise<H
     startedAt: new Date().toISOString(),
     driving: opening.use(new Driving(served)),
     streams: new Streams(times.heartbeat),
+    connections: new ServerConnections(),
     once: new Once(),
     metrics: new Metrics(),
     patienceMs: times.patience,

@@ -93,4 +93,5 @@ export const REFUSED = {
   media_type: { status: 415, code: "input_invalid" },
   headers_too_large: { status: 431, code: "input_too_large" },
   closing: { status: 503, code: "interrupted" },
+  too_many_connections: { status: 503, code: "interrupted" },
 } as const satisfies Record<string, { readonly status: number; readonly code: ErrorCode }>;

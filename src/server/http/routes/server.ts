@@ -74,7 +74,7 @@ export const serverRoutes: readonly Route[] = [
   }),
 ];
 
-async function samples({ version, streams, driving, once, served }: Door): Promise<Sample[]> {
+async function samples({ version, streams, connections, driving, once, served }: Door): Promise<Sample[]> {
   const phases = Object.entries(await served.store.countTasks());
   const { rss, heapUsed } = process.memoryUsage();
   const one = (name: string, type: Sample["type"], help: string, value: number): Sample => {
@@ -86,6 +86,15 @@ async function samples({ version, streams, driving, once, served }: Door): Promi
     one("stream_logs", "gauge", "Logs that are followed for them.", streams.channels),
     one("stream_events_total", "counter", "Events that were sent in streams.", streams.sentEvents),
     one("stream_bytes_total", "counter", "Bytes that were sent in streams.", streams.sentBytes),
+    {
+      name: "rookery_connections",
+      type: "gauge",
+      help: "Open connections, by whether they have sent the token.",
+      values: [
+        ['authenticated="true"', connections.authenticated],
+        ['authenticated="false"', connections.unauthenticated],
+      ],
+    },
     one("driven_sessions", "gauge", "Sessions that the server itself holds open.", driving.count),
     one("changes_underway", "gauge", "Requests that change something and are being done.", once.busy),
     {
