@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts"],
     globalSetup: ["scripts/vitest-setup.mjs"],
+    setupFiles: ["scripts/vitest-patience.mjs"],
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",

@@ -91,7 +91,7 @@ it(
     const { kept } = await tasks.collect({ cwd: fleet.root, quota: 0 });
     expect(kept.map(({ id }) => id)).toEqual(["second"]);
     await fleet.stop();
-    await vi.waitFor(() => expect(fleet.processes()).toEqual([]), { timeout: 5_000 });
+    await vi.waitFor(() => expect(fleet.processes()).toEqual([]));
   },
 );
 

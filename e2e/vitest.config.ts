@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
     include: ["e2e/*.test.ts"],
+    setupFiles: ["scripts/vitest-patience.mjs"],
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: "forks",

@@ -242,7 +242,7 @@ function expectNothingLeft({ home, processes }: Fleet): void {
 export async function expectSwept({ processes }: Fleet): Promise<void> {
   const isDead = (owner: string) => !existsSync(`/proc/${owner.split(".")[0] ?? ""}`);
   const ofTheDead = () => processes().filter(({ owner }) => owner !== undefined && isDead(owner));
-  await vi.waitFor(() => expect(ofTheDead()).toEqual([]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(ofTheDead()).toEqual([]));
 }
 
 function listed(folder: string): readonly string[] {

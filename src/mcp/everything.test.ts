@@ -82,7 +82,7 @@ describe.each(ways)("server-everything over %s", (_, spec) => {
         page === undefined ? { action: "accept", content: { name: "Ada" } } : { action: "accept" },
     });
     const named = (tool: string): Promise<unknown> =>
-      vi.waitFor(() => expect(s.state().tools.some(({ name }) => name === `every__${tool}`)).toBe(true), 5_000);
+      vi.waitFor(() => expect(s.state().tools.some(({ name }) => name === `every__${tool}`)).toBe(true));
     await named("trigger-elicitation-request"); // comes later, with list_changed
     expect((await s.call("every__trigger-elicitation-request")).text).toContain("Ada");
     const visit = await s.call("every__trigger-url-elicitation", { url: "https://example.com/x", errorPath: true });

@@ -53,12 +53,12 @@ it("a task that meets a limit is parked, gives its place to another, and goes on
 
   await pool.start({ id: "first", prompt: "go" });
   await pool.start({ id: "second", prompt: "go too" });
-  await vi.waitFor(async () => expect(await statuses()).toEqual(["second done", "first parked"]), 5_000);
+  await vi.waitFor(async () => expect(await statuses()).toEqual(["second done", "first parked"]));
   expect(open).toBe(0);
   expect(await pool.show("first")).toMatchObject({ notBefore: "2026-01-01T01:00:05.000Z" });
 
   clock.turn(3605);
-  await vi.waitFor(async () => expect(await statuses()).toEqual(["second done", "first done"]), 5_000);
+  await vi.waitFor(async () => expect(await statuses()).toEqual(["second done", "first done"]));
   const { sessions } = await pool.show("first");
   expect(sessions).toHaveLength(1);
   const { events } = await store.read({ sessionId: sessions[0]?.id ?? "" });

@@ -115,7 +115,7 @@ describe("a task", () => {
     s.run();
     await s.tasks.start({ id: "twice", prompt: "run: sleep 30" });
     await s.until("twice", "running");
-    await vi.waitFor(async () => expect((await s.tasks.show("twice")).sessions).toHaveLength(1), 5_000);
+    await vi.waitFor(async () => expect((await s.tasks.show("twice")).sessions).toHaveLength(1));
     const again = s.tasks.start({ id: "twice", prompt: "run: true" });
     await expect(again).rejects.toMatchObject({
       code: "task_exists",

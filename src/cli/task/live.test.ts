@@ -36,7 +36,7 @@ describe("the live table", () => {
     const watching = watch();
     await vi.waitFor(() => expect(door.followers).toBe(1));
     const noise = setInterval(() => door.happen("a", { type: "task.stop_asked" }), 2);
-    await vi.waitFor(() => expect(frames().length).toBeGreaterThanOrEqual(4), { timeout: 5_000 });
+    await vi.waitFor(() => expect(frames().length).toBeGreaterThanOrEqual(4));
     clearInterval(noise);
     const elapsed = performance.now() - started;
     io.person.write("q");
