@@ -179,6 +179,13 @@ it("the summary agrees with the state, whatever happens in whatever order", () =
   }
 });
 
+it("names the event of a damaged log that has a type which nobody knows", () => {
+  const events = log(OPENED, STARTED, { ...STARTED, type: "turn.sturted" } as unknown as EventBody);
+  expect(() => applyAll(emptyState("ses_1"), events)).toThrow(
+    expect.objectContaining({ code: "log_corrupt", message: expect.stringContaining("event 3 of session ses_1") }),
+  );
+});
+
 /** Leaves out what no writer writes: a start within a turn, and outside of one what belongs into it. */
 function withoutNonsense(bodies: EventBody[]): EventBody[] {
   let inTurn = false;

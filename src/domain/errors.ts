@@ -97,6 +97,14 @@ export function isRookeryError(error: unknown, code?: ErrorCode): error is Rooke
   return error instanceof RookeryError && (code === undefined || error.code === code);
 }
 
+/** The error for an event in a log that cannot be applied; `what` names it. */
+export function unknownEvent(what: string, cause: unknown): RookeryError {
+  const reason = "it is damaged, or was written by a newer version";
+  return new RookeryError("log_corrupt", `${what} cannot be understood: ${reason}; check with: rookery doctor`, {
+    cause,
+  });
+}
+
 /** The text of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,6 @@
 /** What a session is now: a fold over its events, and nothing else may change it. */
 import { budgetsAfter, NO_BUDGETS, raisedKey, type SessionBudgets } from "./budget.ts";
+import { unknownEvent } from "./errors.ts";
 import type { EventOf, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 import { NO_WORK, workAfter, type WorkState } from "./work.ts";
@@ -154,11 +155,16 @@ export function applyAll(state: SessionState, events: readonly SessionEvent[]): 
   return events.reduce(apply, state);
 }
 
+/** Throws `log_corrupt` if the event is not one that this program knows: it was damaged in the file. */
 export function apply(before: SessionState, event: SessionEvent): SessionState {
-  const after = changed(before, event);
-  const works = statusOf(after) === "running";
-  const work = workAfter(before.work, event, { works, lastAt: before.updatedAt });
-  return work === before.work ? after : { ...after, work };
+  try {
+    const after = changed(before, event);
+    const works = statusOf(after) === "running";
+    const work = workAfter(before.work, event, { works, lastAt: before.updatedAt });
+    return work === before.work ? after : { ...after, work };
+  } catch (cause) {
+    throw unknownEvent(`event ${event.seq} of session ${event.sessionId}`, cause);
+  }
 }
 
 function changed(before: SessionState, event: SessionEvent): SessionState {

@@ -1,6 +1,7 @@
 /** Writing appends: each is judged on its own, and those that pass are written together. Runs inside a transaction. */
 import type { Appended, LogEvent } from "../../domain/index.ts";
 import { admit, type Admissible, type JournalText, type LogKind } from "../admission.ts";
+import { damageIn, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { isMalformedJson } from "./errors.ts";
 import { writeFeed } from "./feed.ts";
@@ -48,14 +49,23 @@ interface Log {
 
 function loadLog(db: Database, kind: LogKind, id: string): Log {
   const kept = kind === "session" ? loadSession(db, id) : loadTask(db, id);
-  const generation = db.get("select generation from lease where session_id = ?", id)?.[0] as number | undefined;
+  const lease = db.get(`select ${numberColumn("generation")} from lease where session_id = ?`, id);
+  const generation = decodeNumber(lease?.[0]);
+  if (lease !== undefined && generation === undefined) throw damageIn(db.path, `the lease of ${kind} ${id}`);
   return { kept, head: kept.head, generation, asked: [], known: new Map(), accepted: [] };
 }
 
+const REPEATS = `
+  select ${textColumn("id")}, ${numberColumn("head")} from append
+  where session = ? and id in (select value from json_each(?))`;
+
 function loadRepeats(db: Database, { kept: { no }, asked, known }: Log): void {
   if (no === undefined) return;
-  const sql = "select id, head from append where session = ? and id in (select value from json_each(?))";
-  for (const [id, head] of db.all(sql, no, JSON.stringify(asked))) known.set(id as string, head as number);
+  for (const [idCell, headCell] of db.all(REPEATS, no, JSON.stringify(asked))) {
+    const [id, head] = [decodeText(idCell), decodeNumber(headCell)];
+    if (id === undefined || head === undefined) throw damageIn(db.path, `the list of appends of log ${no}`);
+    known.set(id, head);
+  }
 }
 
 function judge(log: Log, admissible: Admissible): Verdict {

@@ -26,6 +26,8 @@ export class Commits {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #running: Promise<void> | undefined;
+  /** How many of those that wait are committed one by one: together they failed, and one of them may be why. */
+  #alone = 0;
 
   constructor(db: Database, options: CommitOptions) {
     this.#db = db;
@@ -78,20 +80,30 @@ export class Commits {
     } catch (error) {
       if (group.length === 0 && isRookeryError(error, "store_locked")) return false;
       const failed = group.length > 0 ? group : this.#take();
-      for (const { result } of failed) result.reject(error);
+      if (failed.length > 1 && mayBeOfOne(error)) this.#retryAlone(failed);
+      else for (const { result } of failed) result.reject(error);
     }
     return true;
+  }
+
+  /** A damaged log fails its own appends and nobody else's. */
+  #retryAlone(group: readonly Waiting[]): void {
+    this.#waiting.unshift(...group);
+    this.#waitingBytes += group.reduce((sum, { admissible }) => sum + admissible.bytes, 0);
+    this.#alone = group.length;
   }
 
   #take(): Waiting[] {
     let bytes = 0;
     let count = 0;
+    const most = this.#alone > 0 ? 1 : GROUP_APPENDS;
     for (const { admissible } of this.#waiting) {
-      if (count > 0 && (count >= GROUP_APPENDS || bytes + admissible.bytes > GROUP_BYTES)) break;
+      if (count > 0 && (count >= most || bytes + admissible.bytes > GROUP_BYTES)) break;
       bytes += admissible.bytes;
       count += 1;
     }
     this.#waitingBytes -= bytes;
+    this.#alone = Math.max(0, this.#alone - count);
     return this.#waiting.splice(0, count);
   }
 
@@ -124,6 +136,11 @@ interface Waiting {
   readonly admissible: Admissible;
   readonly since: number;
   readonly result: Deferred<Appended>;
+}
+
+/** A full disk or a lost file fails every append; anything else may be due to one log. */
+function mayBeOfOne(error: unknown): boolean {
+  return !isRookeryError(error) || error.code === "log_corrupt" || error.code === "store_corrupt";
 }
 
 /** After everything that is ready to run now, so that all of it can join the group. */

@@ -4,7 +4,9 @@ import { RookeryError } from "../../domain/index.ts";
 import { storeError } from "./errors.ts";
 
 export type Value = string | number | null | Uint8Array;
-export type Row = readonly unknown[];
+/** Text is selected as bytes: see `columns.ts`. */
+export type Cell = number | null | Uint8Array;
+export type Row = readonly Cell[];
 
 export class Database {
   readonly path: string;

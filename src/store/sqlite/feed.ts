@@ -1,9 +1,10 @@
 /** The feed: every event of every log by its position in the order of the commits. */
-import type { FeedText } from "../../domain/index.ts";
+import { isRookeryError, type FeedText, type RookeryError } from "../../domain/index.ts";
 import { fitRange } from "../page.ts";
 import { completed, endingOf } from "../text.ts";
-import type { Database } from "./database.ts";
-import { notFound, whyNot, type Located } from "./pages.ts";
+import { damageIn, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
+import type { Database, Row } from "./database.ts";
+import { findDamage, notFound, type Located } from "./pages.ts";
 import { whoseIs } from "./session-log.ts";
 import { isBodyOf, joinedBodies, takeApart } from "./texts.ts";
 
@@ -22,9 +23,10 @@ export function writeFeed(db: Database, { log, whose, head, events }: Entry): vo
 
 /** Where its entry was the last, an empty one stays, so that no position comes twice. */
 export function forgetInFeed(db: Database, sessionId: string): void {
-  const row = db.get("select no, task from session where id = ?", sessionId) as [number, number | null] | undefined;
-  if (row === undefined) return;
-  const [log, task] = row;
+  const row = db.get(`select no, ${numberColumn("task")} from session where id = ?`, sessionId);
+  const log = decodeNumber(row?.[0]);
+  if (log === undefined) return;
+  const task = decodeNumber(row?.[1]) ?? null;
   const last = lastPosition(db);
   db.run("delete from feed where log = ? and whose = ?", log, whoseIs(log, task));
   if (lastPosition(db) === last) return;
@@ -33,7 +35,7 @@ export function forgetInFeed(db: Database, sessionId: string): void {
 }
 
 export function lastPosition(db: Database): number {
-  return (db.get("select max(through) from feed")?.[0] as number | null | undefined) ?? 0;
+  return decodeNumber(db.get("select max(through) from feed")?.[0]) ?? 0;
 }
 
 /** Most pages are full with these; only where they are not, as many are read as could be needed. */
@@ -51,16 +53,22 @@ export function readFeedPage(db: Database, { after, task, limit }: FeedRead): { 
     const whose = task === undefined ? [] : [logOfTask(db, task)];
     const sql = whose.length === 0 ? EVERYTHING : OF_TASK;
     const some = (rows: number) =>
-      stretchesAfter(db.all(sql.entries, after, rows, ...whose) as EntryRow[], after, limit);
+      stretchesAfter(
+        db.all(sql.entries, after, rows, ...whose).map((row) => entryOf(db, row)),
+        after,
+        limit,
+      );
     const few = some(Math.min(FEW_ENTRIES, limit));
     const stretches = few.length < FEW_ENTRIES || countOf(few) >= limit ? few : some(limit);
-    const total = countOf(stretches);
-    const bytesOf = (count: number) =>
-      db.get(sql.bytes, ...boundsOf(after, cut(stretches, count)), ...whose)?.[0] as number;
-    const { last: count } = fitRange({ first: 1, last: total }, "oldest_first", ({ last }) => bytesOf(last));
-    const page = cut(stretches, count);
-    const bodies = page.length === 0 ? [] : takeApart(db.get(sql.bodies, ...boundsOf(after, page), ...whose)?.[0]);
-    return { events: textsOf(db, page, bodies), head: lastPosition(db) };
+    const events = namingFeedDamage(db, stretches, () => {
+      const bytesOf = (count: number) =>
+        decodeNumber(db.get(sql.bytes, ...boundsOf(after, cut(stretches, count)), ...whose)?.[0]) ?? 0;
+      const all = { first: 1, last: countOf(stretches) };
+      const page = cut(stretches, fitRange(all, "oldest_first", ({ last }) => bytesOf(last)).last);
+      const bodies = page.length === 0 ? [] : takeApart(db.get(sql.bodies, ...boundsOf(after, page), ...whose)?.[0]);
+      return textsOf(page, bodies);
+    });
+    return { events, head: lastPosition(db) };
   });
 }
 
@@ -90,9 +98,9 @@ function queries(whose: string): { entries: string; bytes: string; bodies: strin
     where through > ?1 and through <= ?3 ${only("?4")}`;
   return {
     entries: `
-      select through, head, events, log, case
+      select through, ${numberColumn("head")}, ${numberColumn("events")}, ${numberColumn("log")}, ${textColumn(`case
         when log > 0 then (select id from session where no = log)
-        else (select id from task where no = -log) end
+        else (select id from task where no = -log) end`)}
       from feed where through > ?1 and events > 0 ${only("?3")} order by through limit ?2`,
     bytes: `select sum(octet_length(body)) from ${events}`,
     bodies: joinedBodies(`select body from ${events} order by through, seq limit -1`),
@@ -102,7 +110,16 @@ function queries(whose: string): { entries: string; bytes: string; bodies: strin
 function logOfTask(db: Database, taskId: string): number {
   const row = db.get("select -no from task where id = ?", taskId);
   if (row === undefined) throw notFound("task", taskId);
-  return row[0] as number;
+  return decodeNumber(row[0]) ?? 0;
+}
+
+function entryOf(db: Database, row: Row): EntryRow {
+  const [through = 0, head, events, log] = row.slice(0, 4).map(decodeNumber);
+  const id = decodeText(row[4]);
+  if (head !== undefined && events !== undefined && log !== undefined && id !== undefined) {
+    return [through, head, events, log, id];
+  }
+  throw damageIn(db.path, `the entry at position ${through} of the feed`);
 }
 
 function stretchesAfter(rows: readonly EntryRow[], after: number, limit: number): Stretch[] {
@@ -137,13 +154,31 @@ function boundsOf(after: number, stretches: readonly Stretch[]): [number, number
   return end === undefined ? [after, after, after] : [after, end.position + end.last - end.first, end.through];
 }
 
-function textsOf(db: Database, stretches: readonly Stretch[], bodies: readonly string[]): FeedText[] {
+/** If the page has a missing or damaged event, or SQLite meets a damaged page, the error names the first such event. */
+function namingFeedDamage(db: Database, stretches: readonly Stretch[], read: () => FeedText[] | undefined): FeedText[] {
+  let unread: RookeryError | undefined;
+  try {
+    const texts = read();
+    if (texts !== undefined) return texts;
+  } catch (error) {
+    if (!isRookeryError(error, "store_corrupt")) throw error;
+    unread = error;
+  }
+  for (const { log, first, last } of stretches) {
+    const damage = findDamage(db, log, { first, last });
+    if (damage !== undefined) throw damage;
+  }
+  throw unread ?? damageIn(db.path, "a page of the feed");
+}
+
+/** Undefined if the bodies are not those of the stretches. */
+function textsOf(stretches: readonly Stretch[], bodies: readonly string[]): FeedText[] | undefined {
   const texts: FeedText[] = [];
   for (const { log, position, first, last } of stretches) {
     const ending = endingOf(log.kind, log.id);
     for (let seq = first; seq <= last; seq += 1) {
       const body = bodies[texts.length];
-      if (body === undefined || !isBodyOf(body, seq)) throw whyNot(db, log, { first, last });
+      if (body === undefined || !isBodyOf(body, seq)) return undefined;
       texts.push({ position: position + seq - first, text: completed(body, ending) });
     }
   }

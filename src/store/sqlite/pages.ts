@@ -1,5 +1,6 @@
 /** Reading pages of a log: one query and one parse for many events. */
 import {
+  isRookeryError,
   RookeryError,
   type EventPage,
   type LogEvent,
@@ -10,6 +11,7 @@ import {
 } from "../../domain/index.ts";
 import type { LogKind } from "../admission.ts";
 import { fitRange, rangeOf, type Range } from "../page.ts";
+import { damageIn, decodeNumber, decodeText, numberColumn, REPAIR_ADVICE, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 
 export function readPage(db: Database, query: ReadQuery): EventPage {
@@ -41,10 +43,16 @@ export function locate(
   id: string,
   query: Omit<ReadQuery, "sessionId">,
 ): { log: Located; range: Range } {
-  const [no, head] = (db.get(LOOK_UP[kind], id) ?? []) as number[];
-  if (no === undefined || head === undefined) throw notFound(kind, id);
-  const range = fitRange(rangeOf(query, head), query.order, ({ first, last }) => bytesOf(db, no, first, last));
-  return { log: { kind, id, no, head }, range };
+  const row = db.get(LOOK_UP[kind], id);
+  if (row === undefined) throw notFound(kind, id);
+  const [no, head] = row.map(decodeNumber);
+  if (no === undefined || head === undefined) throw damageIn(db.path, `the head of ${kind} ${id}`);
+  const log = { kind, id, no, head };
+  const asked = rangeOf(query, head);
+  const range = namingDamage(db, log, asked, () =>
+    fitRange(asked, query.order, ({ first, last }) => bytesOf(db, no, first, last)),
+  );
+  return { log, range };
 }
 
 export function isEmpty({ first, last }: Range): boolean {
@@ -53,18 +61,29 @@ export function isEmpty({ first, last }: Range): boolean {
 
 /** Undefined where there is no such session. */
 export function headOf(db: Database, sessionId: string): number | undefined {
-  return db.get("select head from session where id = ?", sessionId)?.[0] as number | undefined;
+  const row = db.get(`select ${numberColumn("head")} from session where id = ?`, sessionId);
+  const head = decodeNumber(row?.[0]);
+  if (row !== undefined && head === undefined) throw damageIn(db.path, `the head of session ${sessionId}`);
+  return head;
 }
 
+/** Sessions that are gone or damaged are left out. */
 export function headsOf(db: Database, sessionIds: readonly string[]): Map<string, number> {
-  const sql = "select id, head from session where id in (select value from json_each(?))";
-  return new Map(db.all(sql, JSON.stringify(sessionIds)) as [string, number][]);
+  const heads = new Map<string, number>();
+  for (const [idCell, headCell] of db.all(HEADS, JSON.stringify(sessionIds))) {
+    const [id, head] = [decodeText(idCell), decodeNumber(headCell)];
+    if (id !== undefined && head !== undefined) heads.set(id, head);
+  }
+  return heads;
 }
+
+const HEADS = `
+  select ${textColumn("id")}, ${numberColumn("head")} from session where id in (select value from json_each(?))`;
 
 /** A task's log has the negative of its number. */
 const LOOK_UP: Record<LogKind, string> = {
-  session: "select no, head from session where id = ?",
-  task: "select -no, head from task where id = ?",
+  session: `select no, ${numberColumn("head")} from session where id = ?`,
+  task: `select -no, ${numberColumn("head")} from task where id = ?`,
 };
 
 /**
@@ -83,43 +102,65 @@ function bodiesOf(log: string): string {
 
 function bytesOf(db: Database, no: number, first: number, last: number): number {
   const sql = "select sum(octet_length(body)) from event where session = ? and seq between ? and ?";
-  return db.get(sql, no, first, last)?.[0] as number;
+  return decodeNumber(db.get(sql, no, first, last)?.[0]) ?? 0;
 }
 
 function readRange(db: Database, log: Located, range: Range): LogEvent[] {
-  const sql = `select '[' || group_concat(body) || ']' from (${BODIES[log.kind]})`;
-  const text = db.get(sql, log.id, range.first, range.last)?.[0];
-  const events = typeof text === "string" ? parsed(text) : undefined;
+  const sql = `select ${textColumn("'[' || group_concat(body) || ']'")} from (${BODIES[log.kind]})`;
+  const row = namingDamage(db, log, range, () => db.get(sql, log.id, range.first, range.last));
+  const text = decodeText(row?.[0]);
+  const events = text === undefined ? undefined : parsed(text);
   if (events?.length !== range.last - range.first + 1) throw whyNot(db, log, range);
   let seq = range.first;
   for (const event of events) {
-    if (event?.seq !== seq) throw damaged(db, log, seq);
+    if (!isEvent(event, seq)) throw damaged(db, log, seq);
     seq += 1;
   }
   return events as LogEvent[];
 }
 
-function parsed(text: string): (LogEvent | undefined)[] | undefined {
+/** As cheap as it must be for each event of each page. The doctor checks events against their schema. */
+function isEvent(event: Partial<LogEvent> | null | undefined, seq: number): boolean {
+  return event?.seq === seq && typeof event.type === "string" && typeof event.at === "string";
+}
+
+function parsed(text: string): (Partial<LogEvent> | null | undefined)[] | undefined {
   try {
-    return JSON.parse(text) as LogEvent[];
+    return JSON.parse(text) as (Partial<LogEvent> | null)[];
   } catch {
     return undefined; // whyNot reads again, one by one, and says which it was
   }
 }
 
+/** If SQLite meets a damaged page, the error names the first event that cannot be read. */
+export function namingDamage<T>(db: Database, log: Located, range: Range, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw isRookeryError(error, "store_corrupt") ? whyNot(db, log, range, error) : error;
+  }
+}
+
 /** What is wrong with a range that could not be read. */
-export function whyNot(db: Database, log: Located, range: Range): RookeryError {
-  const damage = findDamage(db, log, range);
+export function whyNot(db: Database, log: Located, range: Range, error?: RookeryError): RookeryError {
+  const damage = findDamage(db, log, range) ?? error ?? damaged(db, log, range.first);
   return db.get(LOOK_UP[log.kind], log.id) === undefined ? notFound(log.kind, log.id) : damage;
 }
 
-function findDamage(db: Database, log: Located, { first, last }: Range): RookeryError {
+/** The first event of the range that is missing or damaged. */
+export function findDamage(db: Database, log: Located, { first, last }: Range): RookeryError | undefined {
+  const sql = `select ${textColumn("body")} from event where session = ? and seq = ?`;
   for (let seq = first; seq <= last; seq += 1) {
-    const body = db.get("select body from event where session = ? and seq = ?", log.no, seq)?.[0];
-    const events = typeof body === "string" ? parsed(`[${body}]`) : undefined;
-    if (events?.length !== 1 || events[0]?.seq !== seq) return damaged(db, log, seq);
+    try {
+      const body = decodeText(db.get(sql, log.no, seq)?.[0]);
+      const events = body === undefined ? undefined : parsed(`[${body}]`);
+      if (events?.length !== 1 || !isEvent(events[0], seq)) return damaged(db, log, seq);
+    } catch (error) {
+      if (isRookeryError(error, "store_corrupt")) return unreadable(db, log, seq, error);
+      throw error;
+    }
   }
-  return damaged(db, log, first);
+  return undefined;
 }
 
 export function notFound(kind: LogKind, id: string): RookeryError {
@@ -127,6 +168,10 @@ export function notFound(kind: LogKind, id: string): RookeryError {
 }
 
 function damaged(db: Database, { kind, id }: Located, seq: number): RookeryError {
-  const what = `event ${seq} of ${kind} ${id} is missing or is not an event`;
-  return new RookeryError("log_corrupt", `${what} in ${db.path}: restore a copy of the file`);
+  return damageIn(db.path, `event ${seq} of ${kind} ${id}`);
+}
+
+function unreadable(db: Database, { kind, id }: Located, seq: number, cause: RookeryError): RookeryError {
+  const what = `event ${seq} of ${kind} ${id} cannot be read, because ${db.path} is damaged`;
+  return new RookeryError("store_corrupt", `${what}: ${REPAIR_ADVICE}`, { cause });
 }

@@ -1,5 +1,6 @@
 /** The tables, as a list of steps that each bring a file one version further. */
 import { RookeryError } from "../../domain/index.ts";
+import { decodeNumber } from "./columns.ts";
 import type { Database } from "./database.ts";
 
 /** Step n leads from version n-1 to n. A step that was released is never changed: add another. */
@@ -111,7 +112,7 @@ export function migrate(db: Database, migrations: readonly string[] = MIGRATIONS
 }
 
 function versionOf(db: Database): number {
-  return Number(db.get("pragma user_version")?.[0]);
+  return decodeNumber(db.get("pragma user_version")?.[0]) ?? 0;
 }
 
 function refuseNewer(db: Database, known: number): number {

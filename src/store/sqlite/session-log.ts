@@ -1,17 +1,25 @@
 /** The row of a session, as its log grows. */
 import { emptySummary, summarize, type SessionEvent, type SessionSummary } from "../../domain/index.ts";
 import type { KeptLog } from "./appends.ts";
+import { damageIn, decodeNumber, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
+import { summaryOf } from "./records.ts";
 
+const SESSION = `
+  select no, ${numberColumn("head")}, ${textColumn("summary")}, ${numberColumn("task")} from session where id = ?`;
+
+/** Throws `log_corrupt` if the row is damaged. */
 export function loadSession(db: Database, id: string): KeptLog {
-  const row = db.get("select no, head, summary, task from session where id = ?", id) as
-    [number, number, string, number | null] | undefined;
-  const [no, head = 0, text, task = null] = row ?? [];
+  const row = db.get(SESSION, id);
+  const no = decodeNumber(row?.[0]);
+  const head = row === undefined ? 0 : decodeNumber(row[1]);
+  const before = row === undefined ? emptySummary(id) : summaryOf(db, id, row[2]);
+  const task = decodeNumber(row?.[3]) ?? null;
+  if (head === undefined || head !== before.head) throw damageIn(db.path, `the head of session ${id}`);
   return {
     no,
     head,
     keep(events) {
-      const before = text === undefined ? emptySummary(id) : (JSON.parse(text) as SessionSummary);
       const after = summarize(before, events as readonly SessionEvent[]);
       const ofTask = after.task === before.task ? task : taskNumber(db, after.task);
       const log = keepSummary(db, no, after, ofTask);
@@ -29,7 +37,7 @@ export function whoseIs(no: number, task: number | null): number {
 /** A session that names a task which is not there belongs to none. */
 function taskNumber(db: Database, taskId: string | undefined): number | null {
   if (taskId === undefined) return null;
-  return (db.get("select no from task where id = ?", taskId)?.[0] as number | undefined) ?? null;
+  return decodeNumber(db.get("select no from task where id = ?", taskId)?.[0]) ?? null;
 }
 
 function keepSummary(db: Database, no: number | undefined, summary: SessionSummary, task: number | null): number {

@@ -1,18 +1,22 @@
 /** The smaller tables: summaries, leases, the journal and blobs; and forgetting a session in all of them. */
 import type { EffectKey, JournalEntry, ListQuery, SessionSummary } from "../../domain/index.ts";
+import { nameBlob } from "../blob.ts";
 import type { KeptLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
+import { damageIn, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { forgetInFeed } from "./feed.ts";
+import { isSummary, readableRows, summaryOf } from "./records.ts";
 
+/** Throws `log_corrupt` if the summary is damaged. */
 export function readSummary(db: Database, sessionId: string): SessionSummary | undefined {
-  const row = db.get("select summary from session where id = ?", sessionId);
-  return row && (JSON.parse(row[0] as string) as SessionSummary);
+  const row = db.get(`select ${textColumn("summary")} from session where id = ?`, sessionId);
+  return row && summaryOf(db, sessionId, row[0]);
 }
 
 /** Ids sort by the time they were made, so the newest are the greatest. */
 const LIST = `
-  select summary from session
+  select ${textColumn("summary")} from session
   where (?1 is null or agent = ?1) and (?2 is null or cwd = ?2) and (?3 is null or parent = ?3)
     and (status = ?4 or ?4 is null and status <> 'copying') and (?5 is null or id < ?5)
     OF_TASK
@@ -23,15 +27,28 @@ const LIST_OF_TASK = LIST.replace("OF_TASK", "and task = (select no from task wh
 
 export function listSummaries(db: Database, query: ListQuery): SessionSummary[] {
   const { agent = null, cwd = null, parent = null, status = null, before = null, task } = query;
-  const values = [agent, cwd, parent, status, before, clampLimit(query.limit)];
-  const rows = task === undefined ? db.all(LIST_ALL, ...values) : db.all(LIST_OF_TASK, ...values, task);
-  return rows.map(([summary]) => JSON.parse(summary as string) as SessionSummary);
+  const values = [agent, cwd, parent, status, before];
+  return readableRows(
+    clampLimit(query.limit),
+    (limit) =>
+      db.all(task === undefined ? LIST_ALL : LIST_OF_TASK, ...values, limit, ...(task === undefined ? [] : [task])),
+    ([summary]) => decodeJson(summary, isSummary),
+  );
 }
 
+const LEASE = `
+  select ${textColumn("owner")}, ${numberColumn("generation")}, ${numberColumn("until")}, ${numberColumn("released")}
+  from lease where session_id = ?`;
+
+/** Throws `log_corrupt` if the lease is damaged. */
 export function readLease(db: Database, sessionId: string): KeptLease | undefined {
-  const row = db.get("select owner, generation, until, released from lease where session_id = ?", sessionId);
+  const row = db.get(LEASE, sessionId);
   if (row === undefined) return undefined;
-  const [owner, generation, until, released] = row as [string, number, number, number];
+  const owner = decodeText(row[0]);
+  const [generation, until, released] = row.slice(1).map(decodeNumber);
+  if (owner === undefined || generation === undefined || until === undefined || released === undefined) {
+    throw damageIn(db.path, `the lease of session or task ${sessionId}`);
+  }
   return { sessionId, owner, generation, until, released: released === 1 };
 }
 
@@ -49,15 +66,29 @@ export function forgetSession(db: Database, sessionId: string): void {
   db.run("delete from lease where session_id = ?", sessionId);
 }
 
+const JOURNAL = `
+  select ${numberColumn("step")}, ${textColumn("kind")}, ${textColumn("journal.id")}, ${numberColumn("finished")},
+    ${textColumn("value")}
+  from journal join session on session.no = journal.session where session.id = ? and turn = ? order by journal.no`;
+
+/** Throws `log_corrupt` if an entry is damaged: without it, an effect could run twice. */
 export function readJournal(db: Database, sessionId: string, turnId: string): JournalEntry[] {
-  const sql = `
-    select step, kind, journal.id, finished, value from journal join session on session.no = journal.session
-    where session.id = ? and turn = ? order by journal.no`;
-  return db.all(sql, sessionId, turnId).map(([step, kind, id, finished, value]) => ({
-    key: { sessionId, turnId, step, kind, id } as EffectKey,
-    finished: finished === 1,
-    value: typeof value === "string" ? (JSON.parse(value) as unknown) : undefined,
-  }));
+  return db.all(JOURNAL, sessionId, turnId).map(([stepCell, kindCell, idCell, finishedCell, valueCell]) => {
+    const step = decodeNumber(stepCell);
+    const [kind, id] = [decodeText(kindCell), decodeText(idCell)];
+    const finished = decodeNumber(finishedCell);
+    const value = valueCell === null ? undefined : decodeJson(valueCell, isJson);
+    const isWhole = step !== undefined && kind !== undefined && id !== undefined && finished !== undefined;
+    if (!isWhole || (valueCell !== null && value === undefined)) {
+      throw damageIn(db.path, `the journal of turn ${turnId} of session ${sessionId}`);
+    }
+    const key = { sessionId, turnId, step, kind, id } as EffectKey;
+    return { key, finished: finished === 1, value };
+  });
+}
+
+function isJson(value: unknown): value is unknown {
+  return value !== undefined;
 }
 
 export function writeBlob(db: Database, hash: string, bytes: Uint8Array): void {
@@ -65,5 +96,8 @@ export function writeBlob(db: Database, hash: string, bytes: Uint8Array): void {
 }
 
 export function readBlob(db: Database, hash: string): Uint8Array | undefined {
-  return db.get("select bytes from blob where hash = ?", hash)?.[0] as Uint8Array | undefined;
+  const bytes = db.get("select cast(bytes as blob) from blob where hash = ?", hash)?.[0];
+  if (bytes === undefined) return undefined;
+  if (!(bytes instanceof Uint8Array) || nameBlob(bytes).hash !== hash) throw damageIn(db.path, `blob ${hash}`);
+  return bytes;
 }

@@ -2,16 +2,20 @@
 import { applyTask, type TaskEvent, type TaskState } from "../../domain/index.ts";
 import { isMerging, isWaiting, laneOf, notBeforeOf } from "../task-facts.ts";
 import type { KeptLog } from "./appends.ts";
+import { damageIn, decodeNumber, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
+import { taskStateOf } from "./records.ts";
 
 export function loadTask(db: Database, id: string): KeptLog {
-  const row = db.get("select no, head, state from task where id = ?", id) as [number, number, string] | undefined;
-  const [no, head = 0, text] = row ?? [];
+  const row = db.get(`select no, ${numberColumn("head")}, ${textColumn("state")} from task where id = ?`, id);
+  const no = decodeNumber(row?.[0]);
+  const head = row === undefined ? 0 : decodeNumber(row[1]);
+  const before = row && taskStateOf(db, id, row[2]);
+  if (head === undefined || head !== (before?.head ?? 0)) throw damageIn(db.path, `the head of task ${id}`);
   return {
     no: no === undefined ? undefined : -no,
     head,
     keep(events) {
-      const before = text === undefined ? undefined : (JSON.parse(text) as TaskState);
       const after = (events as readonly TaskEvent[]).reduce(applyTask, before as TaskState);
       const log = -(no === undefined ? insertTask(db, after) : updateTask(db, no, after));
       if (isDone(before) !== isDone(after)) tellDependents(db, id, isDone(after) ? -1 : 1);

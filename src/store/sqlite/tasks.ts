@@ -2,11 +2,14 @@
 import type { TaskPhase, TaskQuery, TaskState } from "../../domain/index.ts";
 import { clampLimit } from "../page.ts";
 import { NO_TASKS } from "../task-facts.ts";
+import { decodeJson, decodeNumber, decodeText, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
+import { isTaskState, readableRows, taskStateOf } from "./records.ts";
 
+/** Throws `log_corrupt` if the state is damaged. */
 export function readTask(db: Database, taskId: string): TaskState | undefined {
-  const row = db.get("select state from task where id = ?", taskId);
-  return row && (JSON.parse(row[0] as string) as TaskState);
+  const row = db.get(`select ${textColumn("state")} from task where id = ?`, taskId);
+  return row && taskStateOf(db, taskId, row[0]);
 }
 
 /** Only the conditions that are asked for are in the query, so that the index for them is used. */
@@ -20,12 +23,21 @@ export function listTasks(db: Database, query: TaskQuery): TaskState[] {
   if (merging !== undefined) conditions.push([merging ? "merging = 1 and ? = 1" : "merging = 0 and ? = 1", 1]);
   if (before !== undefined) conditions.push(["no < (select no from task where id = ?)", before]);
   const where = conditions.map(([condition]) => ` and ${condition}`).join("");
-  const sql = `select state from task where true${where} order by no desc limit ?`;
-  const rows = db.all(sql, ...conditions.map(([, value]) => value), clampLimit(query.limit));
-  return rows.map(([state]) => JSON.parse(state as string) as TaskState);
+  const sql = `select ${textColumn("state")} from task where true${where} order by no desc limit ?`;
+  return readableRows(
+    clampLimit(query.limit),
+    (limit) => db.all(sql, ...conditions.map(([, value]) => value), limit),
+    ([state]) => decodeJson(state, isTaskState),
+  );
 }
 
 export function countTasks(db: Database): Record<TaskPhase, number> {
-  const rows = db.all("select phase, count(*) from task where removed = 0 group by phase");
-  return { ...NO_TASKS, ...(Object.fromEntries(rows as [TaskPhase, number][]) as Partial<Record<TaskPhase, number>>) };
+  const counts: Record<TaskPhase, number> = { ...NO_TASKS };
+  for (const [cell, count] of db.all(
+    `select ${textColumn("phase")}, count(*) from task where removed = 0 group by phase`,
+  )) {
+    const phase = decodeText(cell) ?? "";
+    if (Object.hasOwn(counts, phase)) counts[phase as TaskPhase] = decodeNumber(count) ?? 0; // else it is damaged
+  }
+  return counts;
 }
