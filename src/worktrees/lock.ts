@@ -1,8 +1,10 @@
-/** A lock between processes: a file that names its owner, and that the next one takes over once its owner is dead. */
-import { randomBytes } from "node:crypto";
+/**
+ * A lock between processes: a file that names its owner, and that the next one takes over once its owner is dead. An
+ * owner that cannot be judged from here keeps it for as long as it sets the time of the file.
+ */
 import { link, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isDeadOwner, killMarked, ownIdentity } from "../stdx/index.ts";
+import { isDeadOwner, judgeOwner, keepFresh, killMarked, newOwnerText, watchFreshness } from "../stdx/index.ts";
 import { pause } from "./wait.ts";
 
 const FIRST_PAUSE_MS = 5;
@@ -19,9 +21,9 @@ export async function withLock<T>(
   signal?: AbortSignal,
   marker = "",
 ): Promise<{ readonly result: T } | undefined> {
-  const { pid, startTime } = ownIdentity();
-  const own = `${pid}.${startTime}.${randomBytes(6).toString("hex")}\n${marker}`;
+  const own = `${newOwnerText()}\n${marker}`;
   if (!(await acquire(file, own, waitMs, signal))) return undefined;
+  using _fresh = keepFresh(file);
   try {
     return { result: await work() };
   } finally {
@@ -34,7 +36,7 @@ const SWEEP_MS = 5_000;
 /** Removes what owners of such locks left in the folder when they died, also between two steps of taking one. */
 export async function sweepLocks(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    const [, lock, draftOf] = /^(rookery(?:-merge)?\.lock(?:\.dead)*)(?:\.(\d+\..+))?$/.exec(name) ?? [];
+    const [, lock, draftOf] = /^(rookery(?:-merge)?\.lock(?:\.dead)*)(?:\.((?:h[^.]*\.)?\d+\..+))?$/.exec(name) ?? [];
     if (lock === undefined) continue;
     const file = join(folder, name);
     const owner = draftOf ?? (await ownerOf(file));
@@ -46,11 +48,13 @@ export async function sweepLocks(folder: string): Promise<void> {
 
 async function acquire(file: string, own: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   const until = performance.now() + waitMs;
+  const watch = watchFreshness(file);
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     signal?.throwIfAborted();
     if (await make(file, own)) return true;
     const owner = await ownerOf(file);
-    if (owner !== undefined && isDeadOwner(owner.split("\n")[0] ?? "")) {
+    const state = owner === undefined ? "alive" : judgeOwner(owner.split("\n")[0] ?? "");
+    if (owner !== undefined && (state === "dead" || (state === "unknown" && (await watch.isStale(owner))))) {
       const left = until - performance.now();
       if (left > 0 && (await bury(file, owner, left, signal))) continue;
     }
@@ -75,7 +79,7 @@ async function make(file: string, own: string): Promise<boolean> {
 }
 
 /**
- * Removes a dead owner's file, under a lock of its own: of two who find the same one dead, the slower would otherwise
+ * Removes the file of an owner that is dead or not heard of any more, under a lock of its own: of two who find the same one dead, the slower would otherwise
  * remove what the quicker has taken meanwhile.
  */
 async function bury(file: string, dead: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
@@ -84,8 +88,8 @@ async function bury(file: string, dead: string, waitMs: number, signal: AbortSig
     waitMs,
     async () => {
       if ((await ownerOf(file)) !== dead) return;
-      const marker = dead.split("\n")[1];
-      if (marker) await killMarked(marker);
+      const [owner = "", marker] = dead.split("\n");
+      if (marker && isDeadOwner(owner)) await killMarked(marker); // of an owner elsewhere, nothing runs here
       await rm(file, { force: true });
     },
     signal,

@@ -3,13 +3,15 @@ import { randomBytes } from "node:crypto";
 import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isDeadOwner } from "../../stdx/process/owner.ts";
-import { ownIdentity } from "../../stdx/process/identity.ts";
+import { keepFresh, watchFreshness, type FreshnessWatch } from "../../stdx/fresh-file.ts";
+import { judgeOwner, newOwnerText } from "../../stdx/process/owner.ts";
 import { makePrivate } from "./vault.ts";
 
 const LOOK_MS = 50;
 /** Who takes over a dead owner's lock needs less than a moment for it. */
 const TAKEOVER_MS = 10_000;
+/** Shorter than anybody waits, and three times as long as an owner rests between two signs of life. */
+const STALE_MS = 15_000;
 
 export interface LockOptions {
   readonly signal: AbortSignal;
@@ -19,17 +21,19 @@ export interface LockOptions {
 /** Rejects when the signal fires, or when others had it for `waitMs`. */
 export async function lock(file: string, { signal, waitMs }: LockOptions): Promise<AsyncDisposable> {
   makePrivate(dirname(file));
-  const { pid, startTime } = ownIdentity();
-  const owner = `${pid}.${startTime}.${randomBytes(6).toString("hex")}`;
+  const owner = newOwnerText();
   const until = performance.now() + waitMs;
+  const watch = watchFreshness(file, { ms: STALE_MS });
   while (!(await created(file, owner))) {
     signal.throwIfAborted();
-    if (await endTheDead(file)) continue;
+    if (await endTheDead(file, watch)) continue;
     if (performance.now() > until) throw new Error(`another process has ${file} since ${Math.round(waitMs / 1_000)} s`);
     await delay(LOOK_MS, undefined, { signal });
   }
+  const fresh = keepFresh(file);
   return {
     async [Symbol.asyncDispose]() {
+      fresh[Symbol.dispose]();
       if ((await ownerOf(file)) === owner) await rm(file, { force: true });
     },
   };
@@ -51,8 +55,9 @@ async function created(file: string, owner: string): Promise<boolean> {
 }
 
 /** Only who holds the take-over removes a dead owner's lock, so that nobody removes the one that came after it. */
-async function endTheDead(file: string): Promise<boolean> {
-  if (!isDeadOwner((await ownerOf(file)) ?? "")) return false;
+async function endTheDead(file: string, watch: FreshnessWatch): Promise<boolean> {
+  const owner = await ownerOf(file);
+  if (owner === undefined || !(await isGone(owner, watch))) return false;
   const takeover = `${file}.takeover`;
   try {
     await writeFile(takeover, "", { mode: 0o600, flag: "wx" });
@@ -62,12 +67,18 @@ async function endTheDead(file: string): Promise<boolean> {
     return false;
   }
   try {
-    const dead = isDeadOwner((await ownerOf(file)) ?? "");
-    if (dead) await rm(file, { force: true });
-    return dead;
+    const isStill = (await ownerOf(file)) === owner && (await isGone(owner, watch));
+    if (isStill) await rm(file, { force: true });
+    return isStill;
   } finally {
     await rm(takeover, { force: true });
   }
+}
+
+/** An owner that cannot be judged from here is gone when it has not set the time of its file for long enough. */
+async function isGone(owner: string, watch: FreshnessWatch): Promise<boolean> {
+  const state = judgeOwner(owner);
+  return state === "dead" || (state === "unknown" && (await watch.isStale(owner)));
 }
 
 async function ownerOf(file: string): Promise<string | undefined> {
@@ -81,5 +92,5 @@ async function ownerOf(file: string): Promise<string | undefined> {
 
 async function isOld(file: string): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > TAKEOVER_MS;
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > TAKEOVER_MS;
 }

@@ -4,7 +4,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import { z } from "zod";
 import { RookeryError } from "../../domain/index.ts";
-import { isAlive, makeFolder, ownIdentity } from "../../stdx/index.ts";
+import { isAlive, makeFolder, ownIdentity, ownPlace } from "../../stdx/index.ts";
 
 const Running = z.object({
   url: z.string(),
@@ -12,21 +12,30 @@ const Running = z.object({
   token: z.string(),
   pid: z.int().positive(),
   startTime: z.string(),
+  /** Where its process number means something; earlier versions did not say. */
+  place: z.string().optional(),
   version: z.string(),
 });
 export type RunningServer = z.infer<typeof Running>;
 
-/** Undefined where none runs; what a dead one left is as if it were not there. */
+/**
+ * Undefined where none runs that can be reached; what a dead one left is as if it were not there. One of another
+ * container or machine that shares the home listens on a loopback that is not ours.
+ */
 export function findServer(home: string): RunningServer | undefined {
   const found = read(fileOf(home));
-  return found !== undefined && isAlive(found) ? found : undefined;
+  return found !== undefined && isHere(found) && isAlive(found) ? found : undefined;
+}
+
+function isHere({ place }: RunningServer): boolean {
+  return place === undefined || place === ownPlace();
 }
 
 /** Throws `server_running`, naming the one that runs. Disposing takes the announcement back. */
 export function announceServer(home: string, server: Pick<RunningServer, "url" | "token" | "version">): Disposable {
   const file = fileOf(home);
   makeFolder(home);
-  const own = { ...server, ...ownIdentity() };
+  const own = { ...server, ...ownIdentity(), place: ownPlace() };
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: "wx" });
   try {
@@ -76,7 +85,7 @@ function setAside(file: string): void {
     throw error;
   }
   const taken = read(aside);
-  if (taken !== undefined && isAlive(taken)) linked(aside, file);
+  if (taken !== undefined && isHere(taken) && isAlive(taken)) linked(aside, file);
   rmSync(aside, { force: true });
 }
 

@@ -1,27 +1,43 @@
 /** Which process is meant: a pid alone may have been given to a stranger meanwhile, a pid with its start time has not. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { bootId } from "./place.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startTime: string;
 }
 
-/** When the process started, as text to compare; undefined where there is no such process. */
+/** The process may be there, and cannot be read now: too many files are open, say. */
+export const UNREADABLE = "unreadable";
+
+/** When the process started, as text to compare; undefined where there is no such process, or `UNREADABLE`. */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? linuxStartTime(pid) : psStartTime(pid);
 }
 
+/** One that cannot be read counts as alive: it is not certainly dead. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
-  return startTimeOf(pid) === startTime;
+  const found = startTimeOf(pid);
+  return found === startTime || found === UNREADABLE;
 }
 
 /** Sends the signal if the number still belongs to this very process, compared right before; returns whether it did. */
-export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
+export function signalProcess({ pid, startTime }: ProcessIdentity, signal: NodeJS.Signals): boolean {
   try {
-    return isAlive(identity) && process.kill(identity.pid, signal);
+    return startTimeOf(pid) === startTime && process.kill(pid, signal);
   } catch {
     return false; // it ended by itself in between
+  }
+}
+
+/** Was it stopped (Ctrl-Z, SIGSTOP, a debugger)? False where it is not known. */
+export function isStopped(identity: ProcessIdentity): boolean {
+  try {
+    const state = process.platform === "linux" ? linuxState(identity.pid) : psState(identity.pid);
+    return /^[Tt]/.test(state) && startTimeOf(identity.pid) === identity.startTime;
+  } catch {
+    return false;
   }
 }
 
@@ -35,23 +51,39 @@ export function ownIdentity(): ProcessIdentity {
 /** Ticks since boot count anew after a boot, so the boot is part of the text. A zombie is dead. */
 function linuxStartTime(pid: number): string | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const fields = statFields(pid);
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").slice(0, 8);
-    return `${boot}-${fields[19] ?? ""}`;
-  } catch {
-    return undefined; // gone, or gone while we looked
+    return `${bootId() ?? "0"}-${fields[19] ?? ""}`;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ESRCH" ? undefined : UNREADABLE;
   }
+}
+
+function linuxState(pid: number): string {
+  return statFields(pid)[0] ?? "";
+}
+
+/** From the third field of proc(5) on: the name before may hold anything. */
+function statFields(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Written for macOS and not tried there. */
 function psStartTime(pid: number): string | undefined {
   try {
-    const text = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], { encoding: "utf8", stdio: "pipe" });
-    const [, state, started] = /^\s*(\S+)\s+(.+?)\s*$/.exec(text) ?? [];
+    const [, state, started] = /^\s*(\S+)\s+(.+?)\s*$/.exec(ps("stat=,lstart=", pid)) ?? [];
     return state === undefined || state.startsWith("Z") ? undefined : started?.replaceAll(/\s+/g, "_");
-  } catch {
-    return undefined; // ps exits 1 where there is no such process
+  } catch (error) {
+    return (error as { readonly status?: number | null }).status === 1 ? undefined : UNREADABLE; // 1: no such process
   }
+}
+
+function psState(pid: number): string {
+  return ps("stat=", pid).trim();
+}
+
+function ps(columns: string, pid: number): string {
+  return execFileSync("ps", ["-o", columns, "-p", String(pid)], { encoding: "utf8", stdio: "pipe" });
 }

@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import { signalProcess, startTimeOf, type ProcessIdentity } from "./identity.ts";
+import { UNREADABLE, signalProcess, startTimeOf, type ProcessIdentity } from "./identity.ts";
 import { hasTag } from "./limit-tag.ts";
 
 /** A list with commas: a program that Rookery runs may itself be a Rookery, and its children then have both owners. */
@@ -89,7 +89,7 @@ const NOTHING: Found = { found: [], unsure: false };
 function lookAtOne(pid: number, markers: string): Found {
   if (pid === process.pid) return NOTHING;
   const startTime = startTimeOf(pid);
-  if (startTime === undefined) return NOTHING;
+  if (startTime === undefined || startTime === UNREADABLE) return NOTHING;
   const environment = environmentOf(pid);
   const isEmpty = environment === "";
   if (isEmpty && !isProgram(pid)) return NOTHING; // a thread of the kernel

@@ -2,7 +2,7 @@
 import { lstat, mkdir, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
-import { isDeadOwner } from "../../stdx/index.ts";
+import { judgeOwner, parseOwnerText } from "../../stdx/index.ts";
 import { allLinked } from "../linked.ts";
 import { removeTree } from "../remove.ts";
 import type { Repository } from "../repository.ts";
@@ -41,9 +41,24 @@ export async function sweepMerges(repository: Repository): Promise<number> {
   const folder = join(repository.root, ".rookery", "merging");
   if (!(await isFolder(folder))) return 0;
   const names = await readdir(folder);
-  const dead = names.filter((name) => isDeadOwner(name.replace(/-\d+$/, "")));
-  for (const name of dead) await discard(repository, join(folder, name));
-  return dead.length;
+  let removed = 0;
+  for (const name of names) {
+    const path = join(folder, name);
+    const owner = name.replace(/-\d+$/, "");
+    const state = parseOwnerText(owner) === undefined ? "alive" : judgeOwner(owner); // what is not ours stays
+    if (state !== "dead" && !(state === "unknown" && (await isForgotten(path)))) continue;
+    await discard(repository, path);
+    removed += 1;
+  }
+  return removed;
+}
+
+/** No merge takes that long, so its owner, which cannot be judged from here, does not come again. */
+const FORGOTTEN_MS = 24 * 60 * 60 * 1_000;
+
+async function isForgotten(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > FORGOTTEN_MS;
 }
 
 /** Nothing is written through a link that a repository may have brought. */
