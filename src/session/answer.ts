@@ -11,7 +11,7 @@ import {
   type SessionStore,
   type SessionSummary,
 } from "../domain/index.ts";
-import type { Clock } from "../stdx/index.ts";
+import { boundedSchema, type Clock } from "../stdx/index.ts";
 import { checkText, parseAnswer } from "./parameters.ts";
 
 export type Answer =
@@ -116,9 +116,10 @@ function refuseUnfit({ requestId, schema, url }: EventOf<"question.asked">, cont
   );
 }
 
+/** Without the `pattern`s of whoever asked: one of them could hold the process for as long as its author likes. */
 function issuesOf(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
   try {
-    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(content).error?.issues ?? [];
+    return z.fromJSONSchema(boundedSchema(schema) as Parameters<typeof z.fromJSONSchema>[0]).safeParse(content).error?.issues ?? [];
   } catch {
     return [];
   }

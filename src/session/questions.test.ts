@@ -98,6 +98,24 @@ describe("a question of an agent", () => {
     ]);
   });
 
+  it("is not checked against a pattern, whose author could hold the process for as long as it likes", async () => {
+    const schema = {
+      type: "object",
+      properties: { colour: { type: "string", pattern: "^(a+)+$" } },
+      required: ["colour"],
+    };
+    await using s = await openAsking(async (turn) => {
+      await turn.ask({ message: "Which colour?", schema });
+      return DONE;
+    });
+    for await (const event of s.session.prompt("go")) {
+      if (event.type !== "question.asked") continue;
+      const missing = answer(s.store, s.session.id, { action: "accept", content: {} });
+      await expect(missing).rejects.toMatchObject({ code: "input_invalid" });
+      await answer(s.store, s.session.id, { action: "accept", content: { colour: `${"a".repeat(20)}!` } });
+    }
+  });
+
   it("is declined at once where nobody can be asked, and the log says so", async () => {
     const heard: QuestionAnswer[] = [];
     await using s = await openAsking(
