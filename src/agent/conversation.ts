@@ -20,6 +20,8 @@ export async function readConversation(
   let counted: Conversation["counted"];
   const callIds = new Set<string>();
   let asked: ModelCall[] = [];
+  /** Of the calls in `asked`. */
+  let askedIds: ReadonlySet<string> = new Set();
   let answers: ToolAnswer[] = [];
   /** Tools that another kind of agent used by itself, by their titles: no message asked for them. */
   const foreign = new Map<string, string>();
@@ -32,16 +34,18 @@ export async function readConversation(
   /** Said in the turn, and not answered yet. */
   let heard: Message[] = [];
   const beginAnew = (from: Message[]): void => {
-    [asked, answers, notes] = [[], [], []];
+    [asked, askedIds, answers, notes] = [[], new Set(), [], []];
     messages = from;
     turnBegan = 0;
     counted = undefined;
   };
 
   const settle = (): void => {
-    if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, answers)) });
-    messages.push(...notes);
+    const found = new Map(answers.toReversed().map((answer) => [answer.toolId, answer])); // the first counts
+    if (asked.length > 0) messages.push({ role: "tool", results: asked.map((call) => answerTo(call, found)) });
+    for (const note of notes) messages.push(note);
     asked = [];
+    askedIds = new Set();
     answers = [];
     notes = [];
   };
@@ -75,7 +79,8 @@ export async function readConversation(
         settle();
         heard = [];
         asked = (event.toolCalls ?? []).map(({ toolId, name, input }) => ({ toolId, name, input }));
-        for (const { toolId } of asked) callIds.add(toolId);
+        askedIds = new Set(asked.map(({ toolId }) => toolId));
+        for (const toolId of askedIds) callIds.add(toolId);
         if (event.text.trim() === "" && asked.length === 0) break; // no provider takes an empty message back
         messages.push({ role: "assistant", text: event.text, calls: asked, native: event.native });
         break;
@@ -83,7 +88,7 @@ export async function readConversation(
       case "tool.started":
         callIds.add(event.toolId);
         if (event.parent !== undefined) nested.add(event.toolId);
-        else if (!asked.some(({ toolId }) => toolId === event.toolId)) foreign.set(event.toolId, event.title);
+        else if (!askedIds.has(event.toolId)) foreign.set(event.toolId, event.title);
         break;
       case "tool.ended": {
         if (nested.delete(event.toolId)) break; // told by the call that made it
@@ -141,8 +146,8 @@ function answerOf({ toolId, outcome, text, blobs }: EventOf<"tool.ended">): Tool
 }
 
 /** Providers refuse a call without its answer, so a call that was never run is answered with just that. */
-function answerTo({ toolId, name }: ModelCall, answers: readonly ToolAnswer[]): ToolAnswer {
-  const answer = answers.find((candidate) => candidate.toolId === toolId);
+function answerTo({ toolId, name }: ModelCall, answers: ReadonlyMap<string, ToolAnswer>): ToolAnswer {
+  const answer = answers.get(toolId);
   return answer === undefined
     ? { toolId, name, text: "not run: the turn ended before", failed: true }
     : { ...answer, name };

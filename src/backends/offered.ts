@@ -87,9 +87,9 @@ export function offeredTool(
 }
 
 /** As Claude Code 2.1 and Codex 0.166 do, as Gemini CLI 0.61 does, and as others do. */
-const MARKED = /^mcp[_.]+rookery[_.]+([\w-]+)$/;
+const MARKED = /^mcp[_.]+rookery[_.]+([a-zA-Z\d-][\w-]*)$/;
 const SAID = /^([\w-]+) \(rookery(?: MCP Server)?\)$/;
-const JOINED = /^(?:mcp[_.: ]+)?rookery[./: _]+([\w-]+)$/;
+const JOINED = /^(?:mcp[_.: ]+)?rookery[./: _]+([a-zA-Z\d-][\w-]*)$/;
 
 /**
  * A title is often what a model wrote: a command, which `rookery/build` may be, with what it says of it in brackets

@@ -2,7 +2,10 @@
 import { widthOf } from "./cells.ts";
 
 export function count(value: number): string {
-  return String(value).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  const groups: string[] = [];
+  let digits = String(Math.abs(value));
+  for (; digits.length > 3; digits = digits.slice(0, -3)) groups.unshift(digits.slice(-3));
+  return (value < 0 ? "-" : "") + [digits, ...groups].join(",");
 }
 
 export function usd(value: number): string {

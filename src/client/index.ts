@@ -1,5 +1,6 @@
 /** Speaks to a Rookery server, from Node or a browser: every route with its types, and logs to follow. */
 import createFetch, { type Client } from "openapi-fetch";
+import { trimEndOf } from "../stdx/trim.ts";
 import { following, type Follow } from "./follow.ts";
 import type { paths } from "./schema.ts";
 
@@ -28,7 +29,7 @@ export function createClient({
   token,
   fetch = (...args) => globalThis.fetch(...args),
 }: ClientOptions): RookeryClient {
-  const base = url.replace(/\/+$/, "");
+  const base = trimEndOf(url, "/");
   const client = createFetch<paths, "application/json">({
     baseUrl: base,
     headers: { authorization: `Bearer ${token}` },

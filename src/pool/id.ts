@@ -1,17 +1,14 @@
 /** Names for tasks that a person can type. */
 import { randomBytes } from "node:crypto";
 import { RookeryError, TaskId } from "../domain/index.ts";
+import { trimBothEndsOf } from "../stdx/index.ts";
 
 const WORDS_LENGTH = 32;
 
 /** The first words of the prompt, and four characters so that the same words can be said again. */
 export function idFor(prompt: string): string {
-  const words = prompt
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .slice(0, WORDS_LENGTH)
-    .replaceAll(/^-+|-+$/g, "");
+  const plain = prompt.normalize("NFKD").toLowerCase();
+  const words = trimBothEndsOf(plain.replaceAll(/[^a-z0-9]+/g, "-").slice(0, WORDS_LENGTH), "-");
   const end = randomBytes(2).toString("hex");
   return `${words === "" ? "task" : words}-${end}`;
 }

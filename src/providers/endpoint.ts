@@ -2,6 +2,7 @@
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
 import { didYouMean } from "../stdx/nearest.ts";
+import { trimEndOf } from "../stdx/trim.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -169,7 +170,7 @@ function addressOf(provider: string, kind: ProviderKind, { env, baseUrl, provide
     const fix = "what is asked for is put behind its path, so leave that out";
     throw new RookeryError("provider_unconfigured", `${where} has something behind its path, a ? or a #: ${fix}`);
   }
-  return versioned(url.replace(/\/+$/, ""), kind);
+  return versioned(trimEndOf(url, "/"), kind);
 }
 
 /** Some programs take the URL with the version of the API and some without it: both are understood. */

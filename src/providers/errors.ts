@@ -1,6 +1,7 @@
 /** What went wrong with a provider, in words that say what to do, and whether another try is worth it. */
 import { APICallError } from "@ai-sdk/provider";
 import { RookeryError, messageOf, type ErrorCode } from "../domain/index.ts";
+import { trimEndOf } from "../stdx/trim.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { ProviderError, type Remedy } from "./provider-error.ts";
 import { isDaily, isOverflow, isOverQuota, isWrongKey, typeStatus } from "./refusals.ts";
@@ -185,8 +186,5 @@ function textOf(error: unknown): string {
 }
 
 function firstLine(text: string): string {
-  return (text.split("\n")[0] ?? "")
-    .slice(0, 300)
-    .toWellFormed()
-    .replace(/[.:\s]+$/, "");
+  return trimEndOf((text.split("\n", 1)[0] ?? "").slice(0, 300).toWellFormed(), ".: \t\r\n");
 }

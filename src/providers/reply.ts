@@ -17,6 +17,8 @@ export class ReplyBuilder {
   readonly #calls: ModelCall[] = [];
   readonly #text: string[] = [];
   readonly #used: Set<string>;
+  /** The last number that was put behind an id: a reply may give one id to thousands of calls. */
+  readonly #counts = new Map<string, number>();
   #finish: Finish | undefined;
   #length = 0;
 
@@ -115,7 +117,9 @@ export class ReplyBuilder {
   /** Some servers count their calls anew in each reply, or give two of them one id; a conversation needs ids that differ. */
   #unique(id: string): string {
     let free = id;
-    for (let count = 2; this.#used.has(free); count += 1) free = `${id}_${count}`;
+    let count = this.#counts.get(id) ?? 1;
+    while (this.#used.has(free)) free = `${id}_${(count += 1)}`;
+    this.#counts.set(id, count);
     this.#used.add(free);
     return free;
   }

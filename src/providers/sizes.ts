@@ -9,9 +9,13 @@ export function contextSizeOf(name: string): number | undefined {
   return TABLE.find(([pattern]) => pattern.test(model))?.[1];
 }
 
+const MAX_NAME_LENGTH = 500;
+
 /** Without what dates a version: `-20250929`, `-2025-08-07`, `-001`, `-preview`, `-latest`. */
 export function baseName(name: string): string {
-  return name.replace(/(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|preview|latest|customtools|\d{2}-\d{4}))+$/, "");
+  if (name.length > MAX_NAME_LENGTH) return name; // no model has such a name, and each part is looked for at its end
+  const rest = name.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|preview|latest|customtools|\d{2}-\d{4})$/, "");
+  return rest === name ? name : baseName(rest);
 }
 
 /** Tokens of a request and its reply together. The first that fits. */

@@ -104,7 +104,7 @@ function duration(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const units = { ms: 1, s: SECOND, m: 60 * SECOND, h: 60 * 60 * SECOND } as const;
   let wait: number | undefined;
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)\s?(ms|[hms])/gi)) {
+  for (const [, amount, unit] of text.matchAll(/(?<![\d.])([\d.]+)\s?(ms|[hms])/gi)) {
     wait = (wait ?? 0) + Number(amount) * units[(unit ?? "s").toLowerCase() as keyof typeof units];
   }
   return wait === undefined || Number.isNaN(wait) ? undefined : Math.ceil(wait);

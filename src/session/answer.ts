@@ -119,7 +119,10 @@ function refuseUnfit({ requestId, schema, url }: EventOf<"question.asked">, cont
 /** Without the `pattern`s of whoever asked: one of them could hold the process for as long as its author likes. */
 function issuesOf(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
   try {
-    return z.fromJSONSchema(boundedSchema(schema) as Parameters<typeof z.fromJSONSchema>[0]).safeParse(content).error?.issues ?? [];
+    return (
+      z.fromJSONSchema(boundedSchema(schema) as Parameters<typeof z.fromJSONSchema>[0]).safeParse(content).error
+        ?.issues ?? []
+    );
   } catch {
     return [];
   }

@@ -9,6 +9,8 @@ const MOST_RESULTS = 20;
 const RESULTS = 5;
 const MOST_CHARACTERS = 30_000;
 const DESCRIPTION_CHARACTERS = 2_000;
+/** Of a description, what a search looks at: a server may list thousands of tools. */
+const SEARCHED_CHARACTERS = 2_000;
 const SOURCES_NAMED = 40;
 
 export interface Discovery {
@@ -139,7 +141,11 @@ function entry({ name, description, inputSchema }: ToolSpec, room: number): stri
 }
 
 function scoreOf({ name, title = "", description }: ToolSpec, words: readonly string[]): number {
-  const [inName, inTitle, inText] = [name.toLowerCase(), title.toLowerCase(), description.toLowerCase()];
+  const [inName, inTitle, inText] = [
+    name.toLowerCase(),
+    title.toLowerCase(),
+    description.slice(0, SEARCHED_CHARACTERS).toLowerCase(),
+  ];
   if (words.length === 1 && inName === words[0]) return 1_000;
   let score = 0;
   let found = 0;

@@ -1,10 +1,11 @@
 /** Reads again what was too long for the log: a kept result, part by part. */
 import { z } from "zod";
 import type { ToolContext, ToolResult, ToolSource, ToolSpec } from "../domain/index.ts";
+import { indexOfText } from "../stdx/index.ts";
 
 const MOST_CHARACTERS = 20_000;
 /** Of a kept result, no more than this is looked at; the rest is said to be there. */
-const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_BYTES = 16 * 1024 * 1024;
 const LINE_CHARACTERS = 500;
 
 const Input = z.lazy(() =>
@@ -78,7 +79,7 @@ function matches(text: string, pattern: string, { offset, limit }: Input): strin
   for (const [index, line] of text.split("\n").entries()) {
     const at = start;
     start += line.length + 1;
-    if (at < offset || !line.toLowerCase().includes(wanted)) continue;
+    if (at < offset || indexOfText(line.toLowerCase(), wanted) === -1) continue;
     const shown = `${index + 1}: ${line.slice(0, LINE_CHARACTERS)}`;
     room -= shown.length + 1;
     if (room < 0 && lines.length > 0) return `${lines.join("\n")}\n[more lines match; go on with offset ${at}]`;

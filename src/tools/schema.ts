@@ -66,7 +66,8 @@ function combined(schema: Schema, root = schema, left = { branches: MOST_BRANCHE
 }
 
 function inAll([first = [], ...others]: readonly string[][]): string[] {
-  return first.filter((name) => others.every((names) => names.includes(name)));
+  const sets = others.map((names) => new Set(names));
+  return first.filter((name) => sets.every((names) => names.has(name)));
 }
 
 function resolved(root: Schema, branch: Schema): Schema {

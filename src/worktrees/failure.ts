@@ -37,10 +37,21 @@ export function noRepository(cwd: string): RookeryError {
 
 /** The file that another git holds, if that is what it failed at. */
 export function lockIn(stderr: string): string | undefined {
-  const [, made] = /Unable to create '(.+?\.lock)': File exists/.exec(stderr) ?? [];
-  if (made !== undefined) return made;
-  const [, config] = /could not lock config file (.+?): File exists/.exec(stderr) ?? [];
-  return config === undefined ? undefined : `${config}.lock`;
+  for (const line of stderr.split("\n")) {
+    const made = between(line, "Unable to create '", ".lock': File exists");
+    if (made !== undefined) return `${made}.lock`;
+    const config = between(line, "could not lock config file ", ": File exists");
+    if (config !== undefined) return `${config}.lock`;
+  }
+  return undefined;
+}
+
+/** What stands between the last `start` of a line and the next `end`. Linear: names in what git says are foreign. */
+function between(line: string, start: string, end: string): string | undefined {
+  const at = line.lastIndexOf(start);
+  if (at === -1) return undefined;
+  const to = line.indexOf(end, at + start.length + 1);
+  return to === -1 ? undefined : line.slice(at + start.length, to);
 }
 
 /**
@@ -58,8 +69,13 @@ export function branchInTheWay(stderr: string, branch: string): RookeryError | u
     const message = `the branch ${branch} is checked out at ${used}; leave it there: git switch --detach`;
     return new RookeryError("branch_exists", message);
   }
-  const [, other] = /cannot lock ref '.*': '(?:refs\/heads\/)?(.+)' exists; cannot create/.exec(stderr) ?? [];
-  if (other === undefined && !/a branch named '.+' already exists/.test(stderr)) return undefined;
+  const lines = stderr.split("\n");
+  const other = lines
+    .filter((line) => line.includes("cannot lock ref '"))
+    .map((line) => between(line, "': '", "' exists; cannot create")?.replace(/^refs\/heads\//, ""))
+    .find((found) => found !== undefined);
+  const exists = lines.some((line) => between(line, "a branch named '", "' already exists") !== undefined);
+  if (other === undefined && !exists) return undefined;
   const name = other ?? branch;
   return new RookeryError(
     "branch_exists",

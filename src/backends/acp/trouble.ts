@@ -8,7 +8,7 @@ const LIMITED: ReadonlySet<number> = new Set([402, 429]);
 const UNAUTHORIZED: ReadonlySet<number> = new Set([-32000, 401, 403]);
 
 const LIMIT =
-  /usage limit|(?:rate|usage|spend\w*|request|daily|weekly|monthly|hourly|hour|your|account|plan|credit|cost) limit (?:was |has been )?reached|(?<!disk )\bquota\b|rate.?limit|too many requests|exhausted your|resource.?exhausted|insufficient.(?:quota|balance|credits)|out of credits/i;
+  /usage limit|(?:rate|usage|spend|spending|request|daily|weekly|monthly|hourly|hour|your|account|plan|credit|cost) limit (?:was |has been )?reached|(?<!disk )\bquota\b|rate.?limit|too many requests|exhausted your|resource.?exhausted|insufficient.(?:quota|balance|credits)|out of credits/i;
 const LOGIN =
   /(?:api.?key|credentials?|token|authentication) (?:is |was |are )?(?:not valid|invalid|missing|expired|required)|(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}(?:api.?key|credentials?|(?:access|api|auth|bearer|id|login|oauth|refresh|session) token)|(?:invalid|expired) token\b(?! (?:in|at)\b)|unauthenticated|unauthorized|not (?:logged|signed) in|(?:log|sign) in (?:first|again)|please (?:log|sign) in|auth(?:entication)? (?:method|failed|required)|must specify the \w+_API_KEY/i;
 
@@ -29,7 +29,7 @@ const MOMENT = /\b(20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\
 const EPOCH = /limit reached\|(\d{10})\b/;
 const WAIT =
   /(?:resets?|retry|try again|available again|retry.?delay)\W{0,4}(?:after|in)?\W{0,4}((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*(?:and\s+)?)+)/i;
-const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
+const PART = /(?<!\d)(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
 /** Further away than this nothing is that resets. */
 const FARTHEST_MS = 366 * 24 * 3_600_000;
 

@@ -1,6 +1,7 @@
 /** What an edit of Claude Code changed: from what it says of its result where it says it, else from what it was asked. */
 import type { FileDiff, Location } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
+import { indexOfText, splitText } from "../../stdx/index.ts";
 import { numberAt, recordsAt, textAt } from "./reading.ts";
 
 export interface Changed {
@@ -42,6 +43,10 @@ function written(input: JsonRecord, result: JsonRecord | undefined, said: string
   return { path, before, after, ...(before === null && !isNew && { truncated: true }) };
 }
 
+const MAX_EDITS = 100;
+/** A longer text is left out of the log in any case. */
+const MAX_EDITED_LENGTH = 1024 * 1024;
+
 interface Edit {
   readonly from: string;
   readonly to: string;
@@ -54,8 +59,8 @@ function edited(input: JsonRecord, result: JsonRecord | undefined): FileDiff | u
   if (path === undefined) return undefined;
   const edits = editsOf(input, result);
   const before = textAt(result, "originalFile");
-  const after = before === undefined ? undefined : edits.reduce(applied, before);
-  if (before !== undefined && after !== before) return { path, before, after: after ?? null };
+  const after = before === undefined ? undefined : allApplied(before, edits);
+  if (before !== undefined && after !== undefined && after !== before) return { path, before, after };
   if (edits.length === 0) return undefined;
   return {
     path,
@@ -80,9 +85,26 @@ function editOf(edit: JsonRecord): Edit | undefined {
   return from === undefined || to === undefined ? undefined : { from, to, isEverywhere: edit["replace_all"] === true };
 }
 
-function applied(text: string, { from, to, isEverywhere }: Edit): string {
+/** Undefined if that is too much work, or gives too long a text to be kept: each edit looks at the whole text. */
+function allApplied(before: string, edits: readonly Edit[]): string | undefined {
+  let text = before;
+  for (const [at, edit] of edits.entries()) {
+    if (at >= MAX_EDITS || text.length > MAX_EDITED_LENGTH) return undefined;
+    const next = applied(text, edit);
+    if (next === undefined) return undefined;
+    text = next;
+  }
+  return text;
+}
+
+function applied(text: string, { from, to, isEverywhere }: Edit): string | undefined {
   if (from === "") return text === "" ? to : text;
-  return isEverywhere ? text.split(from).join(to) : text.replace(from, () => to);
+  if (!isEverywhere) {
+    const at = indexOfText(text, from);
+    return at === -1 ? text : text.slice(0, at) + to + text.slice(at + from.length);
+  }
+  const pieces = splitText(text, from);
+  return pieces.length * to.length > MAX_EDITED_LENGTH ? undefined : pieces.join(to);
 }
 
 function notebook(result: JsonRecord | undefined): FileDiff | undefined {

@@ -1,6 +1,7 @@
 /** What Claude Code asks the user, as a form of the session, and the answer in the words that it takes. */
 import type { Question, QuestionAnswer } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
+import { trimBothEndsOf } from "../../stdx/index.ts";
 import { asRecord, recordsAt, textAt } from "./reading.ts";
 
 export interface Asked {
@@ -51,7 +52,7 @@ function fieldsOf(questions: readonly JsonRecord[]): Field[] {
     const text = textAt(asked, "question");
     if (text === undefined) return [];
     const slug = (textAt(asked, "header") ?? "").toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");
-    const wanted = questions.length === 1 ? "answer" : slug.replaceAll(/^_+|_+$/g, "");
+    const wanted = questions.length === 1 ? "answer" : trimBothEndsOf(slug, "_");
     const name = wanted === "" || taken.has(wanted) ? `answer_${at + 1}` : wanted;
     taken.add(name);
     const options = recordsAt(asked, "options").flatMap((option) => {

@@ -276,9 +276,11 @@ function isUnknownMethod({ message }: Refused): boolean {
 }
 
 function isLost({ message }: Refused): boolean {
-  return /no rollout found|invalid (session|thread|conversation) id|(session|thread|conversation)\b.*\bnot found/i.test(
-    message,
-  );
+  if (/no rollout found|invalid (session|thread|conversation) id/i.test(message)) return true;
+  return message.split("\n").some((line) => {
+    const at = line.search(/(session|thread|conversation)\b/i);
+    return at !== -1 && /\bnot found/i.test(line.slice(at));
+  });
 }
 
 function inputOf(part: PromptPart): object {

@@ -61,11 +61,14 @@ interface Hunk {
 /** The text before the change; undefined where this is not the text after it. */
 export function undone(after: string, diff: string): string | undefined {
   const lines = after.split("\n");
-  for (const { at, before, after } of hunksOf(diff).toReversed()) {
-    if (after.some((line, index) => lines[at + index] !== line)) return undefined;
-    lines.splice(at, after.length, ...before);
+  const parts: (readonly string[])[] = [];
+  let from = 0;
+  for (const { at, before, after } of hunksOf(diff)) {
+    if (at < from || after.some((line, index) => lines[at + index] !== line)) return undefined;
+    parts.push(lines.slice(from, at), before);
+    from = at + after.length;
   }
-  return lines.join("\n");
+  return [...parts, lines.slice(from)].flat().join("\n");
 }
 
 /** Behind the hunks of a file that was moved stand an empty line and words: they are none of the text. */

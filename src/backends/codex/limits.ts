@@ -36,7 +36,7 @@ function resetIn(message: string, now: Date): Date | undefined {
       message,
     );
   if (wait?.[1] !== undefined) {
-    const parts = [...wait[1].matchAll(/(\d+) ?([dhms])/gi)];
+    const parts = [...wait[1].matchAll(/(?<!\d)(\d+) ?([dhms])/gi)];
     const seconds = parts.reduce(
       (sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit.toLowerCase()] ?? 0),
       0,

@@ -99,7 +99,7 @@ function described(text: string): { readonly name?: unknown; readonly version?: 
   }
 }
 
-const VERSION = /\d+\.\d+\.\d+(?:-[\w.]+)?/;
+const VERSION = /(?<!\d)\d+\.\d+\.\d+(?:-[\w.]+)?/;
 /** How much of what it prints is looked at. */
 const LINES = 50;
 /** It is to say its version, and do nothing else. */

@@ -63,7 +63,7 @@ function declaredReach(declared: DeclaredServer): { url?: string; command: reado
 
 /** Neither who one is, nor what is asked for, which often is a key. */
 function withoutSecrets(url: string): string {
-  return url.replace(/^([\w+.-]+:\/\/)[^/?#]*@/, "$1…@").replace(/[?#][^]*$/, "?…");
+  return url.replace(/^([\w+.-]+:\/\/)[^/?#]*@/, "$1…@").replace(/[?#][^]*/, "?…");
 }
 
 const SECRET = /key|token|secret|passw|auth|credential|bearer/i;

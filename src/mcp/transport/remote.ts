@@ -138,7 +138,7 @@ function explained(error: unknown): Error {
 
 /** What an answer said beside its status, without what the SDK says of it; of a page for people nothing. */
 function wordsIn(message: string): string {
-  const [, said = ""] = /endpoint[^:]*: ([^]*)$/.exec(message) ?? [];
+  const [, said = ""] = /endpoint[^:]{0,40}: ([^]*)$/.exec(message) ?? [];
   return said.trim() === "" || said.includes("<") ? "" : `: ${said.trim()}`;
 }
 

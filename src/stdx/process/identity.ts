@@ -73,7 +73,7 @@ function statFields(pid: number): string[] {
 /** Written for macOS and not tried there. */
 function psStartTime(pid: number): string | undefined {
   try {
-    const [, state, started] = /^\s*(\S+)\s+(.+?)\s*$/.exec(ps("stat=,lstart=", pid)) ?? [];
+    const [, state, started] = /^(\S+)\s+(\S.*)$/.exec(ps("stat=,lstart=", pid).trim()) ?? [];
     return state === undefined || state.startsWith("Z") ? undefined : started?.replaceAll(/\s+/g, "_");
   } catch (error) {
     return (error as { readonly status?: number | null }).status === 1 ? undefined : UNREADABLE; // 1: no such process

@@ -1,4 +1,5 @@
 /** Commits as objects alone: written without an index, a checkout or a hook, and never signed, since that may ask. */
+import { trimEndOf } from "../../stdx/index.ts";
 import type { Repository } from "../repository.ts";
 
 export interface CommitText {
@@ -19,7 +20,7 @@ export async function writeCommit(repository: Repository, commit: CommitText, si
     `author ${author}`,
     `committer ${committer}`,
   ];
-  const text = message.replaceAll("\0", "").toWellFormed().replace(/\n*$/, "\n");
+  const text = `${trimEndOf(message.replaceAll("\0", "").toWellFormed(), "\n")}\n`;
   const input = `${head.join("\n")}\n\n${text}`;
   return repository.git(["hash-object", "-t", "commit", "-w", "--stdin"], { input, signal });
 }

@@ -1,6 +1,6 @@
 /** Replaces an exact piece of text in a file of the working folder. */
 import { z } from "zod";
-import { confined, replaceConfined } from "../../../stdx/index.ts";
+import { confined, replaceConfined, splitText } from "../../../stdx/index.ts";
 import { diffOf } from "../text.ts";
 import { ToolRefusal, defineTool, ok, systemText, wholeText } from "../tool.ts";
 import { MAX_FILE_BYTES, decoded, load } from "./load.ts";
@@ -30,7 +30,7 @@ export const edit = defineTool({
       const ends = (text: string) => (hasOnlyCrlf(before) ? text.replaceAll(/\r?\n/g, "\r\n") : text);
       const [old, wanted] = [ends(old_text), ends(new_text)];
       if (old === wanted) throw new ToolRefusal("old_text and new_text are the same: there is nothing to change");
-      const pieces = before.split(old);
+      const pieces = splitText(before, old);
       const count = pieces.length - 1;
       if (count === 0) throw new ToolRefusal(mismatch(before, old, path));
       if (count > 1 && !replace_all) {

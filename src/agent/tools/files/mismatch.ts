@@ -1,4 +1,5 @@
 /** Says of a text that does not stand in a file where something like it does, and what differs there. */
+import { indexOfText, trimBothEndsOf, trimEndOf } from "../../../stdx/index.ts";
 import { bounded, cut } from "../text.ts";
 
 const SHOWN_LINES = 20;
@@ -6,6 +7,8 @@ const MAX_LINE_LENGTH = 300;
 const MAX_LENGTH = 3_000;
 /** Places that one line may speak for: a closing bracket stands everywhere, and says nothing. */
 const MOST_PLACES = 200;
+/** Lines of the text that vote: together with the places, the bound on the work. */
+const MAX_VOTERS = 2_000;
 
 interface Place {
   /** From 0 on. */
@@ -43,15 +46,22 @@ function numbered(wanted: string): boolean {
 const DIFFERENCES: readonly (readonly [name: string, without: (text: string) => string])[] = [
   ["the ends of lines differ (CRLF)", (text) => text.replaceAll("\r", "")],
   ["the empty space before or behind it differs", (text) => text.replaceAll("\r", "").trim()],
-  ["the space at the ends of lines differs", (text) => text.replaceAll(/[ \t\r]+$/gm, "").trim()],
-  ["the indentation differs", (text) => text.replaceAll(/^[ \t]+|[ \t\r]+$/gm, "").trim()],
+  ["the space at the ends of lines differs", (text) => eachLine(text, (line) => trimEndOf(line, " \t\r")).trim()],
+  ["the indentation differs", (text) => eachLine(text, (line) => trimBothEndsOf(line, " \t\r")).trim()],
   ["white space differs", spaceless],
   ["quotes, dashes or white space differ", (text) => spaceless(plainSigns(text))],
   ["capital letters differ", (text) => spaceless(plainSigns(text)).toLowerCase()],
 ];
 
 function differenceOf(found: string, wanted: string): string | undefined {
-  return DIFFERENCES.find(([, without]) => without(found).includes(without(wanted)) && without(wanted) !== "")?.[0];
+  return DIFFERENCES.find(([, without]) => {
+    const plain = without(wanted);
+    return plain !== "" && indexOfText(without(found), plain) !== -1;
+  })?.[0];
+}
+
+function eachLine(text: string, change: (line: string) => string): string {
+  return text.split("\n").map(change).join("\n");
 }
 
 function spaceless(text: string): string {
@@ -80,7 +90,7 @@ function nearestPlace(lines: readonly string[], wanted: readonly string[]): Plac
     else if (known.length < MOST_PLACES) known.push(at);
   }
   const votes = new Map<number, number>();
-  for (const [at, line] of wanted.entries()) {
+  for (const [at, line] of wanted.slice(0, MAX_VOTERS).entries()) {
     const text = bare(line);
     for (const place of text === "" ? [] : (places.get(text) ?? [])) {
       votes.set(place - at, (votes.get(place - at) ?? 0) + text.length);

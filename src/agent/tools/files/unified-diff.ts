@@ -1,4 +1,5 @@
 /** The difference of two texts in the form that everybody reads: hunks of lines with their surroundings. */
+import { trimEndOf } from "../../../stdx/index.ts";
 import { bounded } from "../text.ts";
 
 /** For a model that knows what it changed: a reminder, not a record. */
@@ -6,6 +7,12 @@ const MAX_LENGTH = 4_000;
 const CONTEXT = 2;
 /** Lines that differ; where there are more, the whole middle counts as another one. */
 const MOST_CHANGES = 400;
+/** Lines that are compared before the whole middle counts as another one: repetitive files fit on every diagonal. */
+const MAX_COMPARISONS = 2_000_000;
+
+/** Lines between the first and the last difference; where there are more, only their beginnings are shown. */
+const MAX_STEPS = 50_000;
+const OVERVIEW_LINES = 50;
 
 interface Step {
   readonly sign: " " | "-" | "+";
@@ -21,6 +28,9 @@ export function unifiedDiff(before: string, after: string): string {
     fromEnd -= 1;
     toEnd -= 1;
   }
+  if (fromEnd + toEnd - 2 * start > MAX_STEPS) {
+    return overview({ line: start + 1, removed: from.slice(start, fromEnd), added: to.slice(start, toEnd) });
+  }
   const skipped = Math.max(0, start - CONTEXT);
   const steps: Step[] = [
     ...same(from.slice(skipped, start)),
@@ -30,9 +40,33 @@ export function unifiedDiff(before: string, after: string): string {
   return bounded(hunks(steps, skipped).join("\n"), MAX_LENGTH);
 }
 
+interface Replaced {
+  /** From 1 on. */
+  readonly line: number;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+}
+
+/** One hunk that says how much was replaced, and shows how each side begins. */
+function overview({ line, removed, added }: Replaced): string {
+  const side = (sign: "-" | "+", list: readonly string[]): string[] => [
+    ...list.slice(0, OVERVIEW_LINES).map((text) => sign + trimEndOf(text, "\n")),
+    ...(list.length > OVERVIEW_LINES ? [`… ${list.length - OVERVIEW_LINES} more lines with ${sign}`] : []),
+  ];
+  const header = `@@ -${line},${removed.length} +${line},${added.length} @@`;
+  return bounded([header, ...side("-", removed), ...side("+", added)].join("\n"), MAX_LENGTH);
+}
+
 /** With their ends: a last line without one is another line. */
 function lines(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const found: string[] = [];
+  let from = 0;
+  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+    found.push(text.slice(from, end + 1));
+    from = end + 1;
+  }
+  if (from < text.length) found.push(text.slice(from));
+  return found;
 }
 
 function same(list: readonly string[]): Step[] {
@@ -43,11 +77,15 @@ function same(list: readonly string[]): Step[] {
 function changes(from: readonly string[], to: readonly string[]): Step[] {
   const reached = new Map<number, number>([[1, 0]]);
   const rounds: Map<number, number>[] = [];
+  let compared = 0;
   for (let round = 0; round <= Math.min(MOST_CHANGES, from.length + to.length); round += 1) {
+    if (compared > MAX_COMPARISONS) break;
     rounds.push(new Map(reached));
     for (let diagonal = -round; diagonal <= round; diagonal += 2) {
       let x = startOf(reached, diagonal, round);
+      const start = x;
       while (x < from.length && x - diagonal < to.length && from[x] === to[x - diagonal]) x += 1;
+      compared += x - start;
       reached.set(diagonal, x);
       if (x >= from.length && x - diagonal >= to.length) return wayBack(from, to, rounds);
     }

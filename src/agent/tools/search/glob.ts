@@ -6,7 +6,7 @@ import { bounded } from "../text.ts";
 import { LOOKING_MS, defineTool, ok, systemText } from "../tool.ts";
 import { searchedFolder } from "./folder.ts";
 import { oneLine } from "./list.ts";
-import { pathMatcher } from "./pattern.ts";
+import { matchingPaths, pathMatcher } from "./pattern.ts";
 import { treeOf } from "./tree.ts";
 
 const MOST_SHOWN = 500;
@@ -33,7 +33,7 @@ export const glob = defineTool({
     const matches = pathMatcher(pattern);
     const { real, shown } = await searchedFolder(path, context);
     const { files, truncated } = await treeOf(real, { ignored }, context);
-    const found = files.filter(matches);
+    const found = await matchingPaths(files, matches, context.signal);
     const sorted = sort === "newest" ? await newestFirst(real, found.slice(0, MOST_TIMED), context.signal) : found;
     const lines = sorted.slice(0, MOST_SHOWN).map((file) => oneLine(shown(file)));
     if (lines.length === 0) return ok(`no file matches ${pattern}`);

@@ -10,7 +10,7 @@ import { LOOKING_MS, ToolRefusal, defineTool, ok, systemText, type CallContext }
 import { searchedFolder } from "./folder.ts";
 import { Matching, type Matches } from "./matching.ts";
 import { oneLine } from "./list.ts";
-import { pathMatcher } from "./pattern.ts";
+import { matchingPaths, pathMatcher } from "./pattern.ts";
 import { Report } from "./report.ts";
 import { treeOf } from "./tree.ts";
 
@@ -52,9 +52,9 @@ export const grep = defineTool({
     const { real, files, shown, truncated } = await filesAt(path, ignored, context);
     const report = new Report({ context: how.context ?? 0, output: how.output ?? "lines" });
     using enough = deadline(SEARCH_MS, context.signal);
-    const wanted = files.filter(fits);
     let ended = true;
     try {
+      const wanted = await matchingPaths(files, fits, enough.signal);
       await search(real, wanted, { expression, report, shown, signal: enough.signal });
     } catch (error) {
       context.signal.throwIfAborted();

@@ -1,18 +1,47 @@
 /** Patterns for paths: `*`, `?`, `[ab]`, `{a,b}` and `**` for any folders. Matching takes no longer than the path times the pattern. */
+import { setImmediate as nextTick } from "node:timers/promises";
 import { ToolRefusal } from "../tool.ts";
 
 const MOST_ALTERNATIVES = 200;
 const MAX_LENGTH = 1_000;
+/** Of all alternatives together: a path is compared with each of them. */
+const MAX_EXPANDED_LENGTH = 10_000;
+/** How long the event loop may wait for the matching of many paths. */
+const SLICE_MS = 10;
 
 /** Throws a ToolRefusal where braces or brackets are left open, or there are too many alternatives. */
 export function pathMatcher(pattern: string): (path: string) => boolean {
   if (pattern.length > MAX_LENGTH) throw new ToolRefusal(`a pattern has at most ${MAX_LENGTH} characters`);
   const plain = pattern.replace(/^(\.\/)+/, "");
-  const all = expanded(plain).map((alternative) => alternative.split("/").map(segmentOf));
+  const alternatives = [...new Set(expanded(plain))];
+  if (alternatives.join("").length > MAX_EXPANDED_LENGTH) {
+    throw new ToolRefusal(
+      `the alternatives of the pattern have more than ${MAX_EXPANDED_LENGTH} characters: use fewer braces`,
+    );
+  }
+  const all = alternatives.map((alternative) => alternative.split("/").map(segmentOf));
   return (path) => {
     const names = path.split("/");
     return all.some((segments) => matchesSegments(segments, names));
   };
+}
+
+/** The paths that match, in their order. Lets other work go on in between, and rejects when the signal fires. */
+export async function matchingPaths(
+  paths: readonly string[],
+  matches: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = [];
+  let started = performance.now();
+  for (const path of paths) {
+    if (matches(path)) found.push(path);
+    if (performance.now() - started < SLICE_MS) continue;
+    await nextTick();
+    signal.throwIfAborted();
+    started = performance.now();
+  }
+  return found;
 }
 
 /** Each brace gives as many patterns as it has alternatives. */

@@ -76,13 +76,15 @@ export class Ring {
 
   add(text: string): void {
     this.#length += text.length;
-    this.#kept = (this.#kept + text).slice(-MOST_KEPT);
+    this.#kept += text;
+    if (this.#kept.length > 2 * MOST_KEPT) this.#kept = this.#kept.slice(-MOST_KEPT); // not a copy for each character
   }
 
   /** What came since the last time; what is too much for one result or was not kept is left out, and said so. */
   take(): string {
     const fresh = this.#length - this.#taken;
     this.#taken = this.#length;
+    this.#kept = this.#kept.slice(-MOST_KEPT);
     const there = this.#kept.slice(-Math.min(fresh, this.#kept.length) || this.#kept.length);
     if (fresh <= MAX_RESULT_LENGTH) return there.toWellFormed();
     const half = MAX_RESULT_LENGTH / 2;

@@ -1,4 +1,5 @@
 /** Makes a text to read of a page of HTML: its words, headings, lists and links. Looks at each character once. */
+import { trimEndOf } from "../../../stdx/index.ts";
 
 /** What is in them is not for reading. */
 const SKIPPED = new Set(["script", "style", "noscript", "svg", "template", "iframe", "head", "object", "canvas"]);
@@ -27,6 +28,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export function readableText(html: string, base: string): string {
   const page = new PageText(base);
+  const unclosed = new Set<string>();
   for (let at = 0; at < html.length;) {
     const open = html.indexOf("<", at);
     page.text(html.slice(at, open === -1 ? html.length : open));
@@ -42,7 +44,7 @@ export function readableText(html: string, base: string): string {
       continue;
     }
     page.tag(tag);
-    at = SKIPPED.has(tag.name) && !tag.closes ? skipped(html, tag) : tag.end;
+    at = SKIPPED.has(tag.name) && !tag.closes ? skipped(html, tag, unclosed) : tag.end;
   }
   return page.done();
 }
@@ -63,12 +65,18 @@ function tagAt(html: string, open: number): Tag | undefined {
   return { name: (name[2] ?? "").toLowerCase(), closes: name[1] === "/", attributes, end };
 }
 
-/** A head that is never closed would take the page with it: only what closes is skipped. */
-function skipped(html: string, { name, end }: Tag): number {
+/**
+ * A head that is never closed would take the page with it: only what closes is skipped. `unclosed` collects the names
+ * that have no closing tag any more, so that each is looked for to the end of the page only once.
+ */
+function skipped(html: string, { name, end }: Tag, unclosed: Set<string>): number {
+  if (unclosed.has(name)) return end;
   const closing = new RegExp(`</${name}\\b`, "gi");
   closing.lastIndex = end;
   const found = closing.exec(html);
-  return found === null ? (name === "script" || name === "style" ? html.length : end) : found.index;
+  if (found !== null) return found.index;
+  unclosed.add(name);
+  return name === "script" || name === "style" ? html.length : end;
 }
 
 function after(html: string, sign: string, from: number): number {
@@ -104,9 +112,10 @@ class PageText {
   }
 
   done(): string {
-    return this.#said
-      .join("")
-      .replaceAll(/[ \t]+\n/g, "\n")
+    const lines = this.#said.join("").split("\n");
+    return lines
+      .map((line) => trimEndOf(line, " \t"))
+      .join("\n")
       .replaceAll(/\n{3,}/g, "\n\n")
       .trim();
   }

@@ -51,7 +51,7 @@ function textOf(kind: TextKind, typed: string): Typed {
 }
 
 function numberOf(kind: NumberKind, typed: string): Typed {
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed) ? Number(typed) : NaN;
+  const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(typed) ? Number(typed) : NaN;
   if (!Number.isFinite(value)) return { wrong: "it is a number" };
   if (kind.type === "integer" && !Number.isSafeInteger(value)) return { wrong: "it is a whole number" };
   const wrong = outside(value, kind, "it is");

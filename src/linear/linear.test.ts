@@ -1,0 +1,17 @@
+import { describe, expect, it } from "vitest";
+import { AGENT_CASES } from "./test-agent-cases.ts";
+import { superlinearGrowth } from "./test-growth.ts";
+
+const KB = 1024;
+/** `npm run test:slow` goes on to 1, 2 and 4 MB; what is quadratic fails at the small sizes before it can hang. */
+const SIZES = process.env["ROOKERY_LINEAR"] === "full" ? [32 * KB, KB * KB] : [32 * KB];
+
+describe("work on foreign input takes linear time", () => {
+  it.each([...AGENT_CASES])(
+    "$name",
+    async (growth) => {
+      for (const size of SIZES) expect(await superlinearGrowth(growth, size)).toBeUndefined();
+    },
+    300_000,
+  );
+});

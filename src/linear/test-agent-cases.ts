@@ -1,0 +1,224 @@
+/** Worst cases of what reads, matches, compares or formats foreign text. */
+import { readConversation } from "../agent/conversation.ts";
+import { mismatch } from "../agent/tools/files/mismatch.ts";
+import { unifiedDiff } from "../agent/tools/files/unified-diff.ts";
+import { readableText } from "../agent/tools/web/readable.ts";
+import { matchingPaths, pathMatcher } from "../agent/tools/search/pattern.ts";
+import { troubleOf } from "../backends/acp/trouble.ts";
+import { changesOf } from "../backends/claude/diffs.ts";
+import { undone } from "../backends/codex/changes.ts";
+import { limitReached } from "../backends/codex/limits.ts";
+import { limitOf, speaksOfLimit } from "../backends/claude/limits.ts";
+import { offeredTool } from "../backends/offered.ts";
+import type { SessionEvent, ToolContext } from "../domain/index.ts";
+import { expandVariables } from "../mcp/config/variables.ts";
+import { readRecords, type RecordSink } from "../programs/records.ts";
+import { harmless } from "../programs/stderr.ts";
+import { ReplyBuilder } from "../providers/reply.ts";
+import { baseName } from "../providers/sizes.ts";
+import { indexOfText, splitText, trimEndOf } from "../stdx/index.ts";
+import { resultsSource } from "../tools/results.ts";
+import { branchInTheWay, lockIn } from "../worktrees/failure.ts";
+import { growthCase, type GrowthCase } from "./test-growth.ts";
+
+const NOW = new Date("2026-11-17T12:00:00Z");
+
+/** As often as it fits. */
+function fill(unit: string, size: number): string {
+  return unit.repeat(Math.ceil(size / unit.length));
+}
+
+export const AGENT_CASES: readonly GrowthCase[] = [
+  ...[
+    " ",
+    "<head>",
+    "<svg><",
+    "<",
+    "<!--",
+    "<a href=",
+    "<p> ",
+    "&",
+    "&#",
+    "<pre>\t",
+    "\n ",
+    "<li><a href='x'>",
+    "</a>",
+  ].map((unit) =>
+    growthCase(
+      `a page of ${JSON.stringify(unit)}`,
+      (size) => `x${fill(unit, size)}x`,
+      (html) => readableText(html, "https://example.test/"),
+    ),
+  ),
+  ...[" ", "\t\r", "a ", "}\n", " \n", "1", "``", "\u2018"].map((unit) =>
+    growthCase(
+      `an edit that misses in a file of ${JSON.stringify(unit)}`,
+      (size) => [`x${fill(unit, size)}x`, `y${fill(unit, size / 2)}y`] as const,
+      ([text, wanted]) => mismatch(text, wanted, "file"),
+    ),
+  ),
+  growthCase(
+    "a long text that almost stands in a repetitive file",
+    (size) => [fill("a", size), `${fill("a", size / 4)}b${fill("a", size / 4)}`] as const,
+    ([text, wanted]) => [indexOfText(text, wanted), splitText(text, wanted).length],
+  ),
+  growthCase(
+    "a difference of two files",
+    (size) => [`x\n${fill("a\n", size)}b\n`.repeat(2), `y\n${fill("a\n", size)}c\n`.repeat(2)] as const,
+    ([before, after]) => unifiedDiff(before, after),
+  ),
+  growthCase(
+    "a difference of two files with nothing in common",
+    (size) => [fill("a\nb\n", size), fill("c\nd\ne\n", size)] as const,
+    ([before, after]) => unifiedDiff(before, after),
+  ),
+  growthCase(
+    "a difference of many moved lines",
+    (size) => [distinct(500) + fill("a\n", size), fill("a\n", size) + distinct(500)] as const,
+    ([before, after]) => unifiedDiff(before, after),
+  ),
+  ...[
+    "spend",
+    "retry 1",
+    "1",
+    "quota ",
+    "resets in 1s ",
+    "retry after 1 s, and ",
+    "limit reached|",
+    "2026-11-17T12:00:00.1",
+  ].map((unit) =>
+    growthCase(
+      `a failure of an ACP agent that says ${JSON.stringify(unit)}`,
+      (size) => fill(unit, size),
+      (words) => [troubleOf(words, NOW.getTime()), troubleOf(words, NOW.getTime(), 429)],
+    ),
+  ),
+  growthCase(
+    "a failure of an ACP agent that names one long time",
+    (size) => `rate limit: retry after ${fill("1", size)} x`,
+    (words) => troubleOf(words, NOW.getTime()),
+  ),
+  ...["1", "try again in 1", "try again in 1 day, and ", "try again at "].map((unit) =>
+    growthCase(
+      `a limit of Codex that says ${JSON.stringify(unit)}`,
+      (size) => `try again in 1 d ${fill(unit, size)}`,
+      (words) => limitReached(words, undefined, NOW),
+    ),
+  ),
+  ...["hit your a ", "usage ", "|1", "resets ", "resets Nov ", "2026-11-17 "].map((unit) =>
+    growthCase(
+      `a limit of Claude Code that says ${JSON.stringify(unit)}`,
+      (size) => fill(unit, size),
+      (words) => [speaksOfLimit(words), limitOf(words, undefined, NOW.getTime())],
+    ),
+  ),
+  growthCase(
+    "many edits of one file by Claude Code",
+    (size) =>
+      [
+        fill("a", size),
+        Array.from({ length: size / 64 }, () => ({ old_string: "a", new_string: "aa", replace_all: true })),
+      ] as const,
+    ([originalFile, edits]) => changesOf("MultiEdit", { file_path: "f", edits }, { originalFile }, ""),
+  ),
+  growthCase(
+    "an edit of a repetitive file by Claude Code",
+    (size) => [fill("a", size), `${fill("a", size / 4)}b${fill("a", size / 4)}`] as const,
+    ([originalFile, old_string]) =>
+      changesOf("Edit", { file_path: "f", old_string, new_string: "x" }, { originalFile }, ""),
+  ),
+  growthCase(
+    "a patch of Codex with a hunk for each line",
+    (size) => [fill("b\n", size / 8), hunks(size / 16)] as const,
+    ([after, diff]) => undone(after, diff),
+  ),
+  growthCase("escape sequences", (size) => fill("\u001b[1;1;a\u001b];a", size), harmless),
+  growthCase(
+    "lines that begin as JSON",
+    (size) => fill('{"a":{ ', size),
+    (line) => readRecords(NO_RECORDS).line(line),
+  ),
+  growthCase(
+    "a reply with one id for all calls",
+    (size) => Array.from({ length: size / 16 }, () => CALL),
+    (parts) => {
+      const reply = new ReplyBuilder([]);
+      for (const part of parts) reply.add(part);
+    },
+  ),
+  growthCase(
+    "a conversation with many calls in one message",
+    (size) => conversation(size / 64),
+    (events) => readConversation({ turnId: "t2", model: "m" }, events()),
+  ),
+  growthCase(
+    "paths that are matched with a pattern of stars",
+    (size) => Array.from({ length: size / 256 }, () => "a".repeat(255)),
+    (paths) =>
+      matchingPaths(paths, pathMatcher(`{${"a,".repeat(99)}a}${"*a".repeat(25)}b`), new AbortController().signal),
+  ),
+  growthCase(
+    "a search in a kept result",
+    (size) => fill("a", size),
+    async (text) => {
+      const context = { getBlob: () => Promise.resolve(Buffer.from(text)) } as unknown as ToolContext;
+      const input = { handle: "h", pattern: `${"a".repeat(400)}b${"a".repeat(400)}` };
+      return resultsSource().call({ toolId: "1", name: "read_result", input }, context);
+    },
+  ),
+  growthCase(
+    "the name of a tool in a report",
+    (size) => `mcp__rookery_${fill("_", size)}!`,
+    (name) => offeredTool({ name, title: name, kind: "other", input: {} }, new Set()),
+  ),
+  growthCase(
+    "variables without an end",
+    (size) => fill("${A:-", size),
+    (text) => expandVariables(text, { A: "a" }),
+  ),
+  growthCase("the name of a model", (size) => fill("-preview", size) + "x", baseName),
+  growthCase(
+    "slashes at the end",
+    (size) => `${fill("/", size)}x`,
+    (text) => trimEndOf(text, "/"),
+  ),
+  ...["Unable to create '", "could not lock config file ", "cannot lock ref '': '", "a branch named '"].map((unit) =>
+    growthCase(
+      `a failure of git that says ${JSON.stringify(unit)}`,
+      (size) => fill(unit, size),
+      (stderr) => [lockIn(stderr), branchInTheWay(stderr, "main")],
+    ),
+  ),
+];
+
+const NO_RECORDS: RecordSink = {
+  record: () => undefined,
+  text: () => undefined,
+  dropped: () => undefined,
+  ended: () => undefined,
+};
+const CALL = { type: "tool-call", toolCallId: "a", toolName: "t", input: "{}" } as const;
+
+function hunks(count: number): string {
+  return Array.from({ length: count }, (_, at) => `@@ -${at + 1} +${at + 1} @@\n-a\n+b\n`).join("");
+}
+
+function conversation(calls: number): () => AsyncIterable<SessionEvent> {
+  const ids = Array.from({ length: calls }, (_, at) => `c${at}`);
+  const bodies = [
+    { type: "turn.started", input: [{ type: "text", text: "go" }], turnId: "t1" },
+    { type: "message.completed", text: "", toolCalls: ids.map((toolId) => ({ toolId, name: "t", input: {} })) },
+    ...ids.flatMap((toolId) => [
+      { type: "tool.started", toolId, name: "t", title: "t" },
+      { type: "tool.ended", toolId, outcome: "ok", text: "" },
+    ]),
+    { type: "turn.started", input: [], turnId: "t2" },
+  ];
+  return async function* () {
+    yield* bodies as unknown as SessionEvent[];
+  };
+}
+
+function distinct(count: number): string {
+  return Array.from({ length: count }, (_, at) => `line ${at}\n`).join("");
+}

@@ -1,0 +1,42 @@
+/** Measures how the time of some work grows with its input, in CPU time, so that a busy machine does not matter much. */
+
+export interface GrowthCase<Input = unknown> {
+  readonly name: string;
+  /** About `size` characters of the worst case. Not measured. */
+  readonly input: (size: number) => Input;
+  readonly run: (input: Input) => unknown;
+}
+
+/** Keeps the type of the input between its two functions. */
+export function growthCase<Input>(
+  name: string,
+  input: (size: number) => Input,
+  run: (input: Input) => unknown,
+): GrowthCase {
+  return { name, input, run: run as (input: unknown) => unknown };
+}
+
+/** What is shorter says nothing about growth: a collection of garbage may take as long. */
+const NOISE_MS = 60;
+/** Four times the input takes four times as long, and sixteen times if it is quadratic. */
+const MAX_GROWTH = 8;
+const ATTEMPTS = 3;
+
+/** Why the time does not grow linearly from `size` to four times as much, or undefined. */
+export async function superlinearGrowth({ input, run }: GrowthCase, size: number): Promise<string | undefined> {
+  const inputs = [input(size), input(2 * size), input(4 * size)];
+  const best = [Infinity, Infinity, Infinity];
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    for (const [at, each] of inputs.entries()) best[at] = Math.min(best[at] ?? Infinity, await cpuMs(() => run(each)));
+    const [once = 0, , fourfold = 0] = best;
+    if (fourfold <= MAX_GROWTH * once + NOISE_MS) return undefined;
+  }
+  return `${size}, ${2 * size} and ${4 * size} characters take ${best.map((ms) => Math.round(ms)).join(", ")} ms`;
+}
+
+async function cpuMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
