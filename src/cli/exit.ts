@@ -32,6 +32,7 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
   store_full: EXIT.failed,
   store_corrupt: EXIT.failed,
   store_newer: EXIT.failed,
+  store_replaced: EXIT.failed,
   store_unavailable: EXIT.failed,
   store_closed: EXIT.failed,
   log_corrupt: EXIT.failed,

@@ -14,6 +14,7 @@ export const ERROR_CODES = [
   "store_full",
   "store_corrupt",
   "store_newer",
+  "store_replaced",
   "store_unavailable",
   "store_closed",
   "log_corrupt",

@@ -59,7 +59,7 @@ export class Scheduler {
     await running?.over;
   }
 
-  /** Rejects where the log was closed; any other problem is told, and it goes on. */
+  /** Rejects if the log was closed, or its file was deleted or replaced; any other problem is told, and it goes on. */
   async run({ onProblem = () => undefined, ...wanted }: RunTasks): Promise<void> {
     const own: Wanted = { ...wanted, onProblem };
     const { only, signal } = own;
@@ -71,7 +71,7 @@ export class Scheduler {
           if (await this.#isOver(only)) return;
           await this.#look(own);
         } catch (error) {
-          if (isRookeryError(error, "store_closed")) throw error;
+          if (isRookeryError(error, "store_closed") || isRookeryError(error, "store_replaced")) throw error;
           onProblem(error);
           restMs = PROBLEM_MS;
         }

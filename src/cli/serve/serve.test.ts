@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DisposeStack } from "../../stdx/dispose-stack.ts";
@@ -43,6 +43,8 @@ interface Serving {
   text(): string;
   /** Resolves with its exit code. */
   end(): Promise<ExitCode>;
+  /** The same, without asking it to end. */
+  readonly ended: Promise<ExitCode>;
 }
 
 async function serving(...words: string[]): Promise<Serving> {
@@ -63,7 +65,7 @@ async function serving(...words: string[]): Promise<Serving> {
     },
     { timeout: 30_000 }, // all of it is compiled first
   );
-  return { url, text: () => io.text(), end };
+  return { url, text: () => io.text(), end, ended };
 }
 
 const homeFile = (name: string) => join(home, ".rookery", name);
@@ -82,6 +84,16 @@ describe("a server", () => {
     expect(answer.status).toBe(200);
     expect(await server.end()).toBe(EXIT.done);
     await expect(fetch(`${server.url}/v1/health`)).rejects.toThrow();
+  });
+
+  it("says that its database was deleted, and ends with a failure", async () => {
+    const server = await serving();
+    await vi.waitFor(() => expect(server.text()).toContain("Ctrl-C ends it"));
+    await rm(homeFile("rookery.db"));
+    expect(await server.ended).toBe(EXIT.failed);
+    expect(server.text()).toContain(`${homeFile("rookery.db")} was deleted while this process used it`);
+    const again = await serving();
+    expect(await again.end()).toBe(EXIT.done);
   });
 
   it("takes and finishes what was queued while none ran, and what commands give it", async () => {

@@ -25,6 +25,7 @@ export const STATUS: Record<ErrorCode, number> = {
   store_full: 507,
   store_corrupt: 500,
   store_newer: 500,
+  store_replaced: 503,
   store_unavailable: 503,
   store_closed: 503,
   log_corrupt: 500,

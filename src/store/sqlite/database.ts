@@ -2,6 +2,7 @@
 import type Libsql from "libsql";
 import { RookeryError } from "../../domain/index.ts";
 import { storeError } from "./errors.ts";
+import type { FileIdentity } from "./file-identity.ts";
 
 export type Value = string | number | null | Uint8Array;
 /** Text is selected as bytes: see `columns.ts`. */
@@ -13,10 +14,17 @@ export class Database {
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   #open = true;
+  #identity: FileIdentity | undefined;
+  #replaced: RookeryError | undefined;
 
   constructor(connection: Libsql.Database, path: string) {
     this.#connection = connection;
     this.path = path;
+  }
+
+  /** From now on, a transaction is reported as committed only if the files at the path are still these. */
+  watchFiles(identity: FileIdentity): void {
+    this.#identity = identity;
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
@@ -45,6 +53,7 @@ export class Database {
     try {
       const result = work();
       this.run("commit");
+      this.#refuseIfReplaced();
       return result;
     } catch (error) {
       this.#rollback();
@@ -69,6 +78,16 @@ export class Database {
     this.#connection.close();
   }
 
+  /** Once the file is lost, it stays lost for this connection: whoever continues must open it again. */
+  #refuseIfReplaced(): void {
+    try {
+      this.#identity?.check();
+    } catch (error) {
+      if (error instanceof RookeryError) this.#replaced = error;
+      throw error;
+    }
+  }
+
   /** SQLite has rolled back by itself after some errors (a full disk, a failed read). */
   #rollback(): void {
     try {
@@ -80,6 +99,7 @@ export class Database {
 
   #statement(sql: string): Libsql.Statement {
     if (!this.#open) throw new RookeryError("store_closed", `${this.path} is closed: open it again`);
+    if (this.#replaced !== undefined) throw this.#replaced;
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#connection.prepare(sql);

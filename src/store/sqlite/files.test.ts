@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -160,6 +170,38 @@ describe("the file of a SQLite store", () => {
       message: expect.stringContaining(`event 3 of session ${SESSION}`),
     });
     expect((await store.read({ sessionId: SESSION, after: 3 })).events).toHaveLength(2);
+  });
+
+  it.each([
+    ["deleted", "", (path: string) => rmSync(path)],
+    ["moved away", "", (path: string) => renameSync(path, `${path}.old`)],
+    [
+      "replaced",
+      "",
+      (path: string) => {
+        copyFileSync(path, `${path}.copy`);
+        renameSync(`${path}.copy`, path);
+      },
+    ],
+    ["deleted with its folder", "", (path: string) => rmSync(dirname(path), { recursive: true })],
+    ["missing its write-ahead log", "-wal", (path: string) => rmSync(`${path}-wal`)],
+    ["missing its shared memory", "-shm", (path: string) => rmSync(`${path}-shm`)],
+  ])("that is %s acknowledges nothing more, and can be opened again", async (_, suffix, lose) => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store, ["a"]);
+    const lease = await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 10 });
+    lose(path);
+    const lost = { code: "store_replaced", message: expect.stringContaining(`${path}${suffix} was `) };
+    await expect(store.append(appendOf(2, [says("b")]))).rejects.toMatchObject(lost);
+    await expect(store.append(appendOf(2, [says("b")]))).rejects.toMatchObject(lost);
+    await expect(store.renewLease(lease, 20)).rejects.toMatchObject(lost);
+    await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(lost);
+    await expect(store.read({ sessionId: SESSION })).rejects.toMatchObject(lost);
+    if (suffix !== "") return; // the commits that were only there are gone
+    await using again = await openSqliteStore({ path });
+    await again.append(appendOf(0, [opening()], { sessionId: "ses_new" }));
+    expect((await again.read({ sessionId: "ses_new" })).head).toBe(1);
   });
 
   it("may have any name that a path may have", async () => {

@@ -7,6 +7,7 @@ import type { Store } from "../../domain/index.ts";
 import { makeFolder } from "../../stdx/index.ts";
 import { Database } from "./database.ts";
 import { storeError } from "./errors.ts";
+import { FileIdentity } from "./file-identity.ts";
 import { whenUnlocked } from "./lock.ts";
 import { migrate } from "./schema.ts";
 import { SqliteStore } from "./store.ts";
@@ -50,6 +51,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
       if (internals.pragmas !== undefined) db.exec(internals.pragmas);
     };
     await whenUnlocked(prepare, performance.now() + lockTimeout);
+    db.watchFiles(new FileIdentity(path));
     return new SqliteStore(db, { lockTimeout });
   } catch (error) {
     db.close();
