@@ -11,7 +11,8 @@ import { resetOf, waitOf, type Said } from "./waits.ts";
 const LONGEST_WAIT_MS = 60_000;
 
 export function providerError(error: unknown, endpoint: Endpoint, now: () => number): RookeryError {
-  if (error instanceof RookeryError) return error;
+  const own = ownError(error);
+  if (own !== undefined) return own;
   const heard = saidBy(error);
   const said = { ...heard, message: withoutSecrets(heard.message, endpoint) };
   const { status } = said;
@@ -171,6 +172,14 @@ function networkCode(error: unknown): string | undefined {
     )
       return code;
     if (at instanceof AggregateError && at.errors[0] instanceof Error) return networkCode(at.errors[0]);
+  }
+  return undefined;
+}
+
+/** What we threw ourselves, also if the SDK put it into an error of its own. */
+function ownError(error: unknown): RookeryError | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (at instanceof RookeryError) return at;
   }
   return undefined;
 }

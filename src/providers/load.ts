@@ -1,5 +1,6 @@
 /** The SDK's model for an endpoint. Each provider's part of the SDK is loaded when it is first asked for something. */
 import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { boundedFetch } from "./bounded-fetch.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** What the SDK calls the options of each kind, in requests and in what is kept of a reply. */
@@ -10,8 +11,7 @@ export const OPTIONS_OF = {
   "openai-compatible": "compatible",
 } as const;
 
-/** Not where it is sent to: fetch would take the headers with a key in them along to another server. */
-const fetch: typeof globalThis.fetch = (input, init) => globalThis.fetch(input, { ...init, redirect: "manual" });
+const fetch = boundedFetch();
 
 export async function loadModel(endpoint: Endpoint): Promise<LanguageModelV3> {
   const { kind, model, baseUrl: baseURL, key, bearer, headers: own } = endpoint;

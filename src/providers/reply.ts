@@ -8,8 +8,8 @@ type Piece = { type: "text" | "reasoning"; text: string[]; providerOptions?: Sha
 type Call = Extract<AssistantContent[number], { type: "tool-call" }>;
 type Finish = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
-/** Characters: ten times what any model writes at once. A server that goes on past it would go on for ever. */
-export const LONGEST_REPLY = 32 * 1024 * 1024;
+/** In characters: many times what any model writes at once, and little enough for the log to take it twice. */
+export const LONGEST_REPLY = 16 * 1024 * 1024;
 
 export class ReplyBuilder {
   readonly #pieces: (Piece | Call)[] = [];
@@ -33,6 +33,7 @@ export class ReplyBuilder {
   /** What of it is shown at once. Throws where it has become longer than any reply. */
   add(part: LanguageModelV3StreamPart): ModelPart | undefined {
     if ("delta" in part) this.#length += part.delta.length;
+    if (part.type === "tool-call") this.#length += part.input.length; // some providers give it whole, without pieces
     if (this.#length > LONGEST_REPLY) {
       const message = `the answer is longer than ${LONGEST_REPLY} characters, and was broken off: ask for less at once`;
       throw new ProviderError("provider_failed", message);

@@ -178,3 +178,11 @@ it.each(["text-delta", "reasoning-delta", "tool-input-delta"] as const)("a %s wi
   reply.add({ type, id: "1", delta });
   expect(() => reply.add({ type, id: "1", delta: "x" })).toThrow(/broken off: ask for less at once/);
 });
+
+it("calls without end are broken off", () => {
+  const reply = new ReplyBuilder([]);
+  const input = JSON.stringify({ command: "x".repeat(1024 * 1024) });
+  const add = (): unknown => reply.add({ type: "tool-call", toolCallId: "1", toolName: "bash", input });
+  for (let count = 0; count < LONGEST_REPLY / 1024 / 1024 - 1; count += 1) add();
+  expect(() => [add(), add()]).toThrow(/broken off: ask for less at once/);
+});
