@@ -6,22 +6,20 @@ import {
   claudeBackend,
   codexBackend,
   commandBackend,
-  familyOf,
   find,
   geminiBackend,
   isProgramKind,
   opencodeBackend,
-  programEnvironment,
   keyVariables,
+  programFamilyOf,
   mustHaveProvider,
   toolsOnlyBackend,
-  type Family,
   type Place,
-  withoutSecrets,
   type Wanted,
 } from "./backends/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config, type ProgramFamily } from "./config/index.ts";
 import { openChildren, type ChildOpening, type ChildrenParts } from "./children/index.ts";
+import { childEnvironment, type CredentialOwner } from "./domain/child-environment.ts";
 import {
   messageOf,
   RookeryError,
@@ -95,9 +93,17 @@ export function preparing(around: Surroundings, given: Given): Prepare {
     const open = (plugins: readonly Plugin[]) => {
       const folders = [...agent.folders, ...(given.folders ?? [])];
       const { prices, providers } = config;
-      const means = { env, wanted: { ...wanted, servers, plugins }, prices, providers, folders };
+      const forServers = childEnvironment(env, { keys: keyVariables(providers) });
+      const means = {
+        env,
+        givenEnv: Object.keys(given.env ?? {}),
+        wanted: { ...wanted, servers, plugins, env: forServers },
+        prices,
+        providers,
+        folders,
+      };
       if (given.toolsOnly === true) {
-        return toolsOnlyBackend({ ...means, env: withoutSecrets(env, keyVariables(providers)) });
+        return toolsOnlyBackend({ ...means, env: forServers });
       }
       return backendOf(agent, { ...(agent.name === first && given), ...means });
     };
@@ -174,6 +180,8 @@ function isSame(agent: AgentConfig, state: SessionState): boolean {
 
 interface Means extends Pick<Given, "baseUrl" | "apiKey">, Pick<Config, "prices" | "providers"> {
   readonly env: Surroundings["env"];
+  /** Names of the variables that whoever opens the session gives its agent. */
+  readonly givenEnv: readonly string[];
   readonly wanted: Wanted;
   readonly folders: readonly string[];
 }
@@ -195,12 +203,14 @@ function backendOf(agent: AgentConfig, { baseUrl = agent.baseUrl, ...means }: Me
         wanted,
         folders,
         code: agent.code,
+        passEnv: agent.passEnv,
         priceOf: (name) => prices.get(name),
       });
     case "acp": {
       const { auth, serve, registry } = agent;
-      const own = programEnv(agent, means, familyOf([...(agent.command ?? []), registry ?? ""]));
-      return acpBackend({ env: own, auth, serve, registry, wanted });
+      const commandEnv = childEnvironment(env, { pass: agent.passEnv, keys: keyVariables(providers) });
+      const own = programEnv(agent, means, ownerOf(programFamilyOf(agent)));
+      return acpBackend({ env: own, auth, serve, registry, wanted, commandEnv });
     }
     case "claude-code":
       return claudeBackend({ env: programEnv(agent, means, "claude"), wanted, pty: agent.pty });
@@ -243,19 +253,23 @@ function programFamily({ backend, command = [], registry = "" }: AgentConfig): P
     case "codex":
     case "opencode":
       return backend;
-    case "acp": {
-      const words = [...command, registry].join(" ").toLowerCase();
-      return (["claude", "codex", "gemini", "opencode"] as const).find((family) => words.includes(family));
-    }
+    case "acp":
+      return programFamilyOf({ command, registry });
     case "api":
     case "command":
       return undefined;
   }
 }
 
+/** An ACP agent that nobody knows may use any provider. */
+function ownerOf(family: ProgramFamily | undefined): CredentialOwner {
+  return family === undefined || family === "opencode" ? "any" : family;
+}
+
 /** What the user lists for the agent it gets, whosever secret it is. */
-function programEnv(agent: AgentConfig, { env, providers }: Means, family: Family): Means["env"] {
-  return programEnvironment(env, family, [...agent.passEnv, ...Object.keys(agent.env)], keyVariables(providers));
+function programEnv(agent: AgentConfig, { env, givenEnv, providers }: Means, needs: CredentialOwner): Means["env"] {
+  const pass = [...agent.passEnv, ...Object.keys(agent.env), ...givenEnv];
+  return childEnvironment(env, { needs, pass, keys: keyVariables(providers) });
 }
 
 /** Where there are no servers, nothing that has to do with them is loaded. */

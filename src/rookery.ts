@@ -1,7 +1,7 @@
 /** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
 import { join, resolve } from "node:path";
-import { withoutSecrets } from "./backends/index.ts";
 import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from "./config/index.ts";
+import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
 import {
   RookeryError,
   type Budget,
@@ -124,7 +124,7 @@ export class Rookery implements AsyncDisposable {
   private constructor(parts: Parts, owner: Owner, owned: DisposeStack) {
     this.home = parts.home;
     this.store = parts.store;
-    this.#env = parts.env;
+    this.#env = withoutRookerySecrets(parts.env);
     this.#cwd = parts.cwd;
     this.#clock = parts.clock;
     this.#plugins = parts.plugins;
@@ -281,7 +281,7 @@ export class Rookery implements AsyncDisposable {
     const servers = openServers({
       servers: specs,
       cwd: this.#folder(cwd),
-      env: withoutSecrets(this.#env),
+      env: childEnvironment(this.#env),
       marker: this.#owner.claim(),
       authorizer: (spec) => this.authorizer(spec),
       bounds,

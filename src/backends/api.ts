@@ -12,6 +12,7 @@ import {
   type Price,
   type Subagents,
 } from "../agent/index.ts";
+import { childEnvironment } from "../domain/child-environment.ts";
 import {
   RookeryError,
   SUBAGENT_LIMITS,
@@ -24,7 +25,6 @@ import { keyVariables, knownPrice, openModel, type ProviderOptions } from "../pr
 import { DisposeStack } from "../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
 import { sample, type Sampler } from "./sampling.ts";
-import { withoutSecrets } from "./secrets.ts";
 
 export interface ApiBackendOptions extends ProviderOptions {
   readonly wanted?: Wanted | undefined;
@@ -38,6 +38,8 @@ export interface ApiBackendOptions extends ProviderOptions {
   readonly folders?: readonly string[] | undefined;
   /** May it run programs of its own, within these limits? */
   readonly code?: Partial<CodeLimits> | undefined;
+  /** Names of variables that its commands get although they hold credentials. Default: none. */
+  readonly passEnv?: readonly string[] | undefined;
 }
 
 export function apiBackend(options: ApiBackendOptions): Backend {
@@ -52,7 +54,8 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   }
   const model = openModel(agent.model, options);
   const price = options.priceOf?.(agent.model) ?? knownPrice(agent.model);
-  const env = withoutSecrets(options.env, keyVariables(options.providers));
+  const keys = keyVariables(options.providers);
+  const env = childEnvironment(options.env, { keys });
   const sampler: Sampler = {
     model,
     usageOf: (reply) => usageEvent(reply, model.name, price),
@@ -62,7 +65,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   const { servers = [], ...wanted } = options.wanted ?? {};
   const { folders, code } = options;
   const coding = codingTools({
-    env,
+    env: childEnvironment(options.env, { pass: options.passEnv, keys }),
     folders,
     record: (body) => equipment.desk?.record(body),
     earlier: () => equipment.running?.history(),

@@ -1,5 +1,6 @@
 /** What one agent of one session has to work with: its tools, its MCP servers and its plugins, opened and closed together. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Environment } from "../domain/child-environment.ts";
 import type {
   EventBody,
   LimitReached,
@@ -28,13 +29,14 @@ export interface Wanted {
   /** Characters of definitions past which tools are found by searching. */
   readonly deferOver?: number | undefined;
   readonly authorizer?: ((spec: RemoteServerSpec) => Authorizer) | undefined;
+  /** What every MCP server gets of the environment, beside its own. Default: what a command gets. */
+  readonly env?: Environment | undefined;
 }
 
 export interface EquipmentOptions extends Wanted {
   readonly cwd: string;
   readonly marker: string;
-  /** What every server gets, beside its own. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Environment;
   /** Told to the model however many others there are. */
   readonly base: readonly ToolSource[];
   /** Tools that it could have, with what is said to a model that calls one all the same. */

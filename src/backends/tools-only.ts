@@ -1,9 +1,9 @@
 /** No agent at all: a session that holds the tools of one, for a program that brings its own model. */
 import { codingTools } from "../agent/index.ts";
+import { childEnvironment } from "../domain/child-environment.ts";
 import { NO_CAPABILITIES, RookeryError, type Backend } from "../domain/index.ts";
 import { DisposeStack } from "../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
-import { withoutSecrets } from "./secrets.ts";
 
 export interface ToolsOnlyOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ export function toolsOnlyBackend({ env, wanted = {}, folders }: ToolsOnlyOptions
   return {
     kind: "api",
     async open({ cwd, marker, saved, mcpServers = [] }) {
-      const clean = withoutSecrets(env);
+      const clean = childEnvironment(env);
       const servers = [...(wanted.servers ?? []), ...mcpServers];
       const coding = codingTools({ env: clean, folders, record: (body) => equipment.desk?.record(body) });
       const base = [coding];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findPrograms, type FoundProgram } from "../backends/found/index.ts";
 import type { AgentConfig } from "../config/agent.ts";
 import { homeFolder } from "../config/home.ts";
-import { loadConfig } from "../config/load.ts";
+import { keyVariableNames, loadConfig } from "../config/load.ts";
 import type { Call } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { columns } from "./format.ts";
@@ -30,6 +30,7 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
   }
   const programs = await findPrograms(config.agents.values(), {
     ...here,
+    keys: keyVariableNames(config),
     cacheFolder: join(homeFolder(io.env), "cache"),
   });
   const { providers } = config;

@@ -3,6 +3,7 @@ export type { AgentConfig } from "./agent.ts";
 export { type Env, homeFolder, userConfigFile } from "./home.ts";
 export {
   type Config,
+  keyVariableNames,
   loadConfig,
   type LoadOptions,
   type Price,

@@ -45,6 +45,8 @@ export interface WorktreeConfig {
   readonly setupTimeout: number;
   readonly copy: readonly string[];
   readonly port: boolean;
+  /** Variables that set-up, stages and gates get although they hold credentials. */
+  readonly passEnv: readonly string[];
   readonly branchPrefix: string;
   /** In bytes. */
   readonly quota: number | undefined;
@@ -97,6 +99,11 @@ export function resolveAgent(config: Config, name: string = config.defaults.agen
   if (agent !== undefined) return agent;
   const guess = didYouMean(name, config.agents.keys());
   throw new RookeryError("agent_unknown", `there is no agent "${name}"${guess}; see what there is: rookery agents`);
+}
+
+/** The variables that hold the key of a provider, by whatever name the configuration gives them. */
+export function keyVariableNames({ providers }: Pick<Config, "providers">): string[] {
+  return [...providers.values()].flatMap(({ keyEnv }) => keyEnv ?? []);
 }
 
 /** What the user's own file says for all repositories. Rejects with `config_invalid`. */
@@ -161,6 +168,7 @@ function worktreeOf(tables: readonly ConfigTable[]): WorktreeConfig {
     setupTimeout: first(tables, ({ worktree }) => worktree?.setup_timeout) ?? SETUP_TIMEOUT_S,
     copy: first(tables, ({ worktree }) => worktree?.copy) ?? [],
     port: first(tables, ({ worktree }) => worktree?.port) ?? true,
+    passEnv: first(tables, ({ worktree }) => worktree?.pass_env) ?? [],
     branchPrefix: first(tables, ({ worktree }) => worktree?.branch_prefix) ?? "rookery/",
     quota: quota === undefined ? undefined : quota * GIGABYTE,
   };

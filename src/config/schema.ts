@@ -1,6 +1,7 @@
 /** What may stand in a `rookery.toml`. */
 import { z } from "zod";
 import { BACKEND_KINDS } from "../domain/backend.ts";
+import { isRookerySecret } from "../domain/credentials.ts";
 import { PermissionPolicy } from "../domain/events.ts";
 import { EFFORTS, PROVIDER_KINDS } from "../domain/provider.ts";
 
@@ -35,6 +36,11 @@ const ToolPattern = z.union([
     ),
 ]);
 export type ToolPattern = z.infer<typeof ToolPattern>;
+
+/** Names of variables. Rookery gives its own token to nobody, so naming that is a mistake. */
+const passEnv = z.array(
+  name.refine((variable) => !isRookerySecret(variable), "a secret of Rookery is passed to no program"),
+);
 
 const clock = z.union([z.number().positive(), z.literal(false)]);
 
@@ -82,8 +88,8 @@ const AgentTable = z.strictObject({
     .optional(),
   /** How many tasks it may have at once. */
   max_running: z.int().positive().optional(),
-  /** Variables of the environment that it gets although they are another provider's secrets. */
-  pass_env: z.array(name).optional(),
+  /** Variables of the environment that it, or what the built-in agent runs, gets although they hold credentials. */
+  pass_env: passEnv.optional(),
   /** How long nothing may come before a turn counts as stalled, in seconds; false: for ever. */
   stall: z.strictObject({ model: clock.optional(), tool: clock.optional(), progress: clock.optional() }).optional(),
   /** How long a turn may wait for a usage limit to end, in seconds; 0: it fails at once. */
@@ -255,6 +261,8 @@ export const ConfigTable = z.strictObject({
       copy: z.array(name).optional(),
       /** Does each get a port of its own? True if not said. */
       port: z.boolean().optional(),
+      /** Variables that set-up, stages and gates get although they hold credentials. */
+      pass_env: passEnv.optional(),
       /** Before the task's id; `rookery/` if not said. */
       branch_prefix: z
         .string()

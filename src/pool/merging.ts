@@ -1,6 +1,7 @@
 /** Merging a task's branch, one at a time per repository, so that whoever finds it half done knows how far it came. */
 import { messageOf, newId, RookeryError, type MergeHow, type MergeReport, type TaskState } from "../domain/index.ts";
 import { inMergeQueue, merge, wasPublished, type Repository } from "../worktrees/index.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { outputTo } from "./output.ts";
 import type { PoolParts } from "./parts.ts";
 import type { Pen } from "./pen.ts";
@@ -109,7 +110,11 @@ async function mergeNow(
     gate: {
       command: gate,
       timeoutMs: GATE_TIMEOUT_MS,
-      env: { ...parts.env, ROOKERY_TASK: id, ROOKERY_BRANCH: branch, ROOKERY_BASE: into },
+      env: await commandEnvironment(parts, spec.repository, {
+        ROOKERY_TASK: id,
+        ROOKERY_BRANCH: branch,
+        ROOKERY_BASE: into,
+      }),
       onOutput: (text: string) => output.add(text),
     },
   };

@@ -32,6 +32,7 @@ import {
 import { isDriven } from "../session/index.ts";
 import { diffOf, findWorktree, openRepository, predict, type Repository, type Worktree } from "../worktrees/index.ts";
 import { collectTasks, type WithPen } from "./collecting.ts";
+import { gitVariables } from "./command-environment.ts";
 import { commitLeft } from "./commit.ts";
 import { endLeft } from "./ending.ts";
 import { checkId, idFor } from "./id.ts";
@@ -191,9 +192,9 @@ export class Pool implements Tasks {
 
   /** By any folder of it; opened once. */
   async #repository(cwd: string): Promise<Repository> {
-    const { env } = this.#parts;
     const known = this.#repositories.get(cwd);
     if (known !== undefined) return known;
+    const env = await gitVariables(this.#parts, cwd);
     const opened = openRepository(cwd, { env, marker: this.#parts.claim() });
     const { root } = await opened;
     const first = this.#repositories.get(root) ?? opened;

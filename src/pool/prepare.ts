@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { leasePort, leaseWorktree, setUp, type Repository, type Worktree } from "../worktrees/index.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { outputTo } from "./output.ts";
 import type { PoolParts } from "./parts.ts";
 import type { Pen } from "./pen.ts";
@@ -52,7 +53,7 @@ export async function prepare(
     copy: settings.copy,
     command: settings.setup,
     timeoutMs: settings.setupTimeout * 1000,
-    env: { ...parts.env, ...env },
+    env: await commandEnvironment(parts, spec.repository, env),
     marker: parts.claim(),
     onOutput: (text) => output.add(text),
     signal,

@@ -1,6 +1,7 @@
 /** Runs git: in a process group of its own, with bounded output, and away from whatever would make it ask or go elsewhere. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { childEnvironment } from "../domain/child-environment.ts";
 import { RookeryError } from "../domain/index.ts";
 import { startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { failureOf, lockIn, notStarted } from "./failure.ts";
@@ -179,7 +180,7 @@ export function notAbove(cwd: string, env: Env): Env {
 /** Its words are read, so they are English; it is never to ask; and looking takes no lock that others would wait for. */
 function gitEnvironment(env: Env): Env {
   return {
-    ...withoutGitPlaces(env),
+    ...withoutGitPlaces(childEnvironment(env)),
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",

@@ -1,6 +1,7 @@
 /** Logging in to an agent by running its own program in the person's terminal. */
 import { spawn } from "node:child_process";
 import type { AuthMethod } from "@agentclientprotocol/sdk";
+import { withoutRookerySecrets } from "../../domain/child-environment.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import { startFailure } from "../../programs/failure.ts";
 import { typed } from "../../programs/typed.ts";
@@ -91,7 +92,11 @@ function inForeground(
   signal: AbortSignal | undefined,
 ): Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env: { TERM: process.env["TERM"], ...env }, stdio });
+    const child = spawn(command, args, {
+      cwd,
+      env: { TERM: process.env["TERM"], ...withoutRookerySecrets(env) },
+      stdio,
+    });
     let late: NodeJS.Timeout | undefined;
     const stop = (): void => {
       child.kill("SIGTERM");

@@ -1,4 +1,5 @@
 /** The `acp` backend: any agent that speaks the Agent Client Protocol on its stdio. */
+import { childEnvironment } from "../../domain/child-environment.ts";
 import {
   RookeryError,
   type AgentConnection,
@@ -27,7 +28,6 @@ import { typed } from "../../programs/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { broughtAs, offeredTool } from "../offered.ts";
-import { withoutSecrets } from "../secrets.ts";
 import { blocksOf } from "./blocks.ts";
 import { Memory } from "../memory.ts";
 import { forking, hasModes, startLive, type How, type Live } from "./live.ts";
@@ -49,6 +49,8 @@ export interface AcpBackendOptions {
   /** What the registry calls the agent, where it has no command of its own. */
   readonly registry?: string | undefined;
   readonly wanted?: Wanted | undefined;
+  /** What commands in its terminals get of the environment. Default: `env` without credentials. */
+  readonly commandEnv?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 export interface Launch {
@@ -85,7 +87,7 @@ function equip(
   const { cwd, marker, saved, mcpServers = [] } = context;
   const { servers = [], ...wanted } = options.wanted ?? {};
   const ours = isFiltered(options) ? [...servers, ...mcpServers] : servers;
-  const env = withoutSecrets(options.env);
+  const env = wanted.env ?? childEnvironment(options.env);
   return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env, reported, base: [] });
 }
 
@@ -141,6 +143,7 @@ class AcpConnection implements AgentConnection {
       env: { ...this.#options.env, ...launch.env },
       auth: this.#options.auth,
       serve: this.#options.serve ?? [],
+      commandEnv: this.#options.commandEnv,
       nativeId: this.#nativeId,
       handlers: this.#handlers(),
       gate: async (request: GateRequest) => this.#turn?.gate(request) ?? { allowed: false, message: "no turn runs" },

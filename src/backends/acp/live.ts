@@ -1,4 +1,5 @@
 /** An ACP agent that runs, with the session that this conversation has with it. */
+import { childEnvironment } from "../../domain/child-environment.ts";
 import {
   RookeryError,
   isRookeryError,
@@ -35,6 +36,8 @@ export interface LiveOptions {
   readonly auth?: string | undefined;
   /** What is done for the agent here, instead of by itself. */
   readonly serve: readonly ("files" | "terminals")[];
+  /** What commands in its terminals get of the environment. Default: `env` without credentials. */
+  readonly commandEnv?: Readonly<Record<string, string | undefined>> | undefined;
   /** What the program called this session before. */
   readonly nativeId: string | undefined;
   readonly handlers: SessionOptions;
@@ -99,11 +102,11 @@ async function openLive(
   options: LiveOptions,
   opening: DisposeStack,
 ): Promise<Omit<Live, typeof Symbol.asyncDispose>> {
-  const { context, env, serve, gate } = options;
+  const { context, env, commandEnv = childEnvironment(env), serve, gate } = options;
   const { agent, cwd, marker } = context;
   const files = serve.includes("files") ? serveFiles({ roots: [cwd], gate }) : undefined;
   const terminals = serve.includes("terminals")
-    ? opening.use(serveTerminals({ roots: [cwd], env, marker, gate }))
+    ? opening.use(serveTerminals({ roots: [cwd], env: commandEnv, marker, gate }))
     : undefined;
   const client = opening.use(
     await connectClient({

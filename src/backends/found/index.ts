@@ -31,6 +31,8 @@ export type Equipped = AgentSpec & { readonly env?: FindOptions["env"] | undefin
 export interface FindOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** Variables that hold a key although their names do not say so: no program is asked for its version with them. */
+  readonly keys?: readonly string[] | undefined;
   /** Where versions are remembered. */
   readonly cacheFolder: string;
   /** For each program to say its version; 5 s if not said. */

@@ -1,16 +1,17 @@
 /** Which version a program has: written beside it, remembered, or asked of it. */
 import { realpath, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { childEnvironment } from "../../domain/child-environment.ts";
 import { startAgent } from "../../programs/index.ts";
 import { deadline } from "../../stdx/index.ts";
 import type { Located } from "../locate.ts";
-import { withoutSecrets } from "../secrets.ts";
 import type { VersionCache } from "./cache.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface AskOptions {
   readonly env: Environment;
+  readonly keys?: readonly string[] | undefined;
   readonly cwd: string;
   readonly cache: VersionCache;
   /** What the package is called that brings the program. */
@@ -111,11 +112,14 @@ const QUIET = {
   OPENCODE_DISABLE_MODELS_FETCH: "1",
 };
 
-async function asked(command: readonly string[], { env, deadlineMs, signal }: AskOptions): Promise<string | undefined> {
+async function asked(
+  command: readonly string[],
+  { env, keys, deadlineMs, signal }: AskOptions,
+): Promise<string | undefined> {
   if (signal?.aborted === true) return undefined;
   const late = signal === undefined ? deadline(deadlineMs) : deadline(deadlineMs, signal);
   try {
-    const quiet = { ...withoutSecrets(env), ...QUIET };
+    const quiet = { ...childEnvironment(env, { keys }), ...QUIET };
     await using program = await startAgent({
       command: [...command, "--version"],
       cwd: "/", // in a repository some take orders from its files before they say anything

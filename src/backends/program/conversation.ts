@@ -1,5 +1,6 @@
 /** The backend of any program that has a conversation of its own: started when it is needed, and once more after its end. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { childEnvironment } from "../../domain/child-environment.ts";
 import {
   isRookeryError,
   messageOf,
@@ -21,7 +22,6 @@ import { DisposeStack } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { Memory } from "../memory.ts";
 import { offeredTool, type ReportedCall } from "../offered.ts";
-import { withoutSecrets } from "../secrets.ts";
 import { SessionLost, type LiveProgram, type Program } from "./live.ts";
 import { promptParts, text, type PromptPart } from "./prompt.ts";
 import { GivenServers } from "./servers.ts";
@@ -46,7 +46,7 @@ export function programBackend(program: Program, options: ProgramOptions): Backe
       await using opening = new DisposeStack();
       const { cwd, marker, saved } = context;
       const { servers = [], ...wanted } = options.wanted ?? {};
-      const env = withoutSecrets(options.env);
+      const env = wanted.env ?? childEnvironment(options.env);
       const reported = (tool: string) => connection.reported(tool);
       const equipment = opening.use(
         await openEquipment({ ...wanted, servers, cwd, marker, saved, env, reported, base: [] }),

@@ -1,6 +1,7 @@
 /** Owns the programs that a command starts: they end with it, and where it is killed, at the next start of Rookery. */
 import { join } from "node:path";
 import type { AgentCommand } from "../../programs/index.ts";
+import { childEnvironment } from "../../domain/child-environment.ts";
 import { homeFolder } from "../../config/home.ts";
 import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
 import type { Io } from "../io.ts";
@@ -18,7 +19,7 @@ export async function ownPrograms(io: Io): Promise<Programs> {
     command: (words) => ({
       command: words,
       cwd: io.cwd(),
-      env: io.env,
+      env: childEnvironment(io.env, { needs: "any" }),
       marker: owner.claim(),
       onStderr: (text) => void io.stderr.write(text),
     }),

@@ -7,8 +7,9 @@ import { promisify } from "node:util";
 import { findPrograms } from "../../backends/found/index.ts";
 import { KNOWN_PROVIDERS } from "../../backends/model-keys.ts";
 import { homeFolder } from "../../config/home.ts";
-import { type Config, loadConfig, resolveAgent } from "../../config/load.ts";
+import { type Config, keyVariableNames, loadConfig, resolveAgent } from "../../config/load.ts";
 import { trustState } from "../../config/trust.ts";
+import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { isDeadOwner } from "../../stdx/process/owner.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
@@ -46,7 +47,7 @@ async function node({ version }: Io): Promise<Finding[]> {
 
 async function git({ env }: Io): Promise<Finding[]> {
   try {
-    const { stdout } = await promisify(execFile)("git", ["--version"], { env, timeout: 10_000 });
+    const { stdout } = await promisify(execFile)("git", ["--version"], { env: childEnvironment(env), timeout: 10_000 });
     return [{ subject: "git", status: "ok", detail: stdout.trim() }];
   } catch {
     const advice = "install git: agents work in repositories";
@@ -164,7 +165,11 @@ async function programs(io: Io): Promise<Finding[]> {
   const config = await readableConfig(io);
   if (config === undefined) return [];
   const cacheFolder = join(homeFolder(io.env), "cache");
-  const found = await findPrograms(config.agents.values(), { ...here, cacheFolder });
+  const found = await findPrograms(config.agents.values(), {
+    ...here,
+    keys: keyVariableNames(config),
+    cacheFolder,
+  });
   const words = Array.from(found, ([name, { from, version, login }]) => {
     if (from === undefined) return `${name} not found`;
     return [name, version, login && `(${login.state})`].filter((word) => word !== undefined).join(" ");

@@ -2,6 +2,7 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { setTimeout as sleep } from "node:timers/promises";
+import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf, type EventBody, type StdioServerSpec } from "../../domain/index.ts";
 import { deferred, startGroup, type Exit, type ProcessGroup } from "../../stdx/index.ts";
 import { Lines } from "./lines.ts";
@@ -42,7 +43,7 @@ async function start({ command, args, env, cwd }: StdioServerSpec, options: Stdi
   try {
     return await startGroup(command, args, {
       cwd: cwd ?? options.cwd,
-      env: { ...options.env, ...env },
+      env: { ...childEnvironment(options.env), ...env }, // what it needs, its declaration names
       marker: options.marker,
       stdin: "pipe",
     });

@@ -1,6 +1,7 @@
 /** A stage that is a command: it passes if that ends well. */
 import type { Stage } from "../../domain/index.ts";
 import { runCommand } from "../../worktrees/index.ts";
+import { commandEnvironment } from "../command-environment.ts";
 import { outputTo } from "../output.ts";
 import type { Place, Run, StageResult } from "./run.ts";
 
@@ -14,7 +15,7 @@ export async function commandStage(
   const { exitCode, timedOut, tail } = await runCommand({
     command: stage.command,
     cwd: worktree.path,
-    env: { ...parts.env, ...env },
+    env: await commandEnvironment(parts, pen.state.spec.repository, env),
     marker: parts.claim(),
     timeoutMs: stage.timeout * 1000,
     onOutput: (text) => output.add(text),

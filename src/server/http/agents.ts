@@ -22,12 +22,17 @@ export async function listAgents(
   { cwd }: AgentsQuery,
   { env, home }: { readonly env: Env; readonly home: string },
 ): Promise<readonly AgentRow[]> {
-  const [{ loadConfig }, { findPrograms }] = await Promise.all([
+  const [{ keyVariableNames, loadConfig }, { findPrograms }] = await Promise.all([
     import("../../config/load.ts"),
     import("../../backends/found/index.ts"),
   ]);
   const config = await loadConfig({ cwd, env, trust: "leave_out" });
-  const programs = await findPrograms(config.agents.values(), { env, cwd, cacheFolder: join(home, "cache") });
+  const programs = await findPrograms(config.agents.values(), {
+    env,
+    cwd,
+    keys: keyVariableNames(config),
+    cacheFolder: join(home, "cache"),
+  });
   return Array.from(config.agents.values(), ({ name, backend, model, builtIn }) => {
     return { name, backend, model, isDefault: name === config.defaults.agent, builtIn, program: programs.get(name) };
   });

@@ -15,7 +15,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export function withMarker(env: Environment, marker: string): Environment {
   const inherited = env[MARKER_VARIABLE];
-  return { ...env, [MARKER_VARIABLE]: inherited ? `${inherited},${marker}` : marker };
+  const own = inherited ? `${inherited},${marker}` : marker;
+  return { ...env, ROOKERY_TOKEN: undefined, [MARKER_VARIABLE]: own }; // whoever has the token can answer for its user
 }
 
 /** `markers` is one, or several with commas between: then a process must carry all of them. Blocks while it looks. */

@@ -1,0 +1,62 @@
+/** Which known program a command starts, by the name of the program or package: never by a folder or an argument. */
+import { basename } from "node:path";
+
+export type ProgramFamilyName = "claude" | "codex" | "gemini" | "opencode";
+
+/** Names of programs, of packages, and of entries in the registry of ACP agents. */
+const FAMILIES: Readonly<Record<ProgramFamilyName, readonly string[]>> = {
+  claude: [
+    "claude",
+    "claude-code",
+    "claude-acp",
+    "claude-code-acp",
+    "claude-agent-acp",
+    "@anthropic-ai/claude-code",
+    "@agentclientprotocol/claude-agent-acp",
+    "@zed-industries/claude-code-acp",
+    "@zed-industries/claude-agent-acp",
+  ],
+  codex: ["codex", "codex-acp", "@openai/codex", "@agentclientprotocol/codex-acp", "@zed-industries/codex-acp"],
+  gemini: ["gemini", "gemini-cli", "@google/gemini-cli"],
+  opencode: ["opencode", "opencode-ai"],
+};
+
+/** Programs that start another one, which their arguments name. */
+const RUNNERS = new Set(["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "node", "deno", "uvx", "env"]);
+/** What may stand between them and that name, beside options and assignments. */
+const SUBCOMMANDS = new Set(["exec", "dlx", "x", "run"]);
+const OPTIONS_WITH_VALUE = new Set(["-p", "--package", "-r", "--require", "--import", "-u"]);
+
+export interface ProgramCommand {
+  readonly command?: readonly string[] | undefined;
+  /** What the registry of ACP agents calls it. */
+  readonly registry?: string | undefined;
+}
+
+/** Undefined for a program that nobody knows, which may be a wrapper around any of them. */
+export function programFamilyOf({ command = [], registry = "" }: ProgramCommand): ProgramFamilyName | undefined {
+  if (command.length === 0) return familyNamed(registry);
+  const [program = "", ...args] = command;
+  if (!RUNNERS.has(programName(program))) return familyNamed(programName(program));
+  const started = args.find((word, index) => !isPreamble(word, args[index - 1])) ?? "";
+  return familyNamed(withoutVersion(started)) ?? familyNamed(programName(started));
+}
+
+function isPreamble(word: string, before = ""): boolean {
+  return /^(-|\w+=)/.test(word) || SUBCOMMANDS.has(word) || OPTIONS_WITH_VALUE.has(before);
+}
+
+function familyNamed(name: string): ProgramFamilyName | undefined {
+  const families = Object.keys(FAMILIES) as ProgramFamilyName[];
+  return families.find((family) => FAMILIES[family].includes(name.toLowerCase()));
+}
+
+/** `/opt/bin/codex.exe` is `codex`. */
+function programName(path: string): string {
+  return basename(path).replace(/\.(exe|cmd|js|mjs|cjs)$/i, "");
+}
+
+/** `@openai/codex@0.166.0` is `@openai/codex`. */
+function withoutVersion(word: string): string {
+  return word.replace(/(?<=.)@[^/@]*$/, "");
+}

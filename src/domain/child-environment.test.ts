@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { childEnvironment } from "./child-environment.ts";
+
+it.each([
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "CEREBRAS_API_KEY",
+  "MY_OWN_GATEWAY_API_KEY",
+  "OPENAI_KEY",
+  "OPENAI_ADMIN_KEY",
+  "XAI_TOKEN",
+  "AZURE_OPENAI_KEY",
+  "AZURE_OPENAI_AD_TOKEN",
+  "AWS_BEARER_TOKEN_BEDROCK",
+  "HF_TOKEN",
+  "HUGGING_FACE_HUB_TOKEN",
+  "REPLICATE_API_TOKEN",
+  "OPENAI_API_KEY_2",
+  "ANTHROPIC_CUSTOM_HEADERS",
+  "gemini_api_key",
+  "CODEX_ACCESS_TOKEN",
+  "LITELLM_MASTER_KEY",
+  "WATSONX_APIKEY",
+  "AI_GATEWAY_KEY",
+  "DATABRICKS_TOKEN",
+  "GITHUB_MODELS_TOKEN",
+  "OPENAIKEY",
+  "openaiApiKey",
+  "SAMBANOVA_SECRET",
+  "VERTEX_CREDENTIALS",
+  "AWS_SECRET_ACCESS_KEY",
+  "OPENAI_API_KEYS",
+  "OTEL_EXPORTER_OTLP_HEADERS",
+  "GRADLE_OPENAI_KEY",
+  "SOME_PROVIDER_NOBODY_KNOWS_TOKEN",
+])("a command does not get %s", (name) => {
+  expect(childEnvironment({ [name]: "secret" })).toEqual({});
+});
+
+it("a command does not get what the user says holds a key", () => {
+  expect(childEnvironment({ MY_GATEWAY: "secret", PATH: "/bin" }, { keys: ["MY_GATEWAY"] })).toEqual({ PATH: "/bin" });
+});
+
+it.each([
+  "PATH",
+  "HOME",
+  "API_KEY_FILE",
+  "NPM_TOKEN",
+  "SSH_AUTH_SOCK",
+  "KEYBOARD",
+  "ANTHROPIC_BASE_URL",
+  "ROOKERY_OWNER",
+  "AWS_REGION",
+  "GITHUB_TOKEN",
+  "GH_TOKEN",
+  "GIT_CONFIG_KEY_0",
+  "NODE_AUTH_TOKEN",
+  "CARGO_REGISTRIES_MINE_TOKEN",
+  "PGPASSWORD",
+  "MAX_THINKING_TOKENS",
+  "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+  "OLDPWD",
+  "SSH_ASKPASS",
+  "XAUTHORITY",
+  "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
+])("a command keeps %s", (name) => {
+  expect(childEnvironment({ [name]: "x" })).toEqual({ [name]: "x" });
+});
+
+it.each(["sk-ant-api03-abcdefghijklmnop", "AIzaSyA1234567890abcdefghijk", "gsk_abcdefghijklmnopqrst"])(
+  "a command does not get %s, whatever the variable is called",
+  (value) => {
+    expect(childEnvironment({ NOTHING_SPECIAL: value })).toEqual({});
+  },
+);
+
+const ALL = {
+  ANTHROPIC_API_KEY: "a",
+  AWS_SESSION_TOKEN: "b",
+  OPENAI_API_KEY: "c",
+  CODEX_ACCESS_TOKEN: "d",
+  GEMINI_API_KEY: "e",
+  DATABRICKS_TOKEN: "f",
+  ROOKERY_TOKEN: "g",
+  ROOKERY_MCP_0_TOKEN: "h",
+  ROOKERY_MCP_BRIDGE: "i",
+};
+
+it.each([
+  ["claude", ["ANTHROPIC_API_KEY", "AWS_SESSION_TOKEN"]],
+  ["codex", ["OPENAI_API_KEY", "CODEX_ACCESS_TOKEN"]],
+  ["gemini", ["GEMINI_API_KEY"]],
+  ["none", []],
+  ["any", Object.keys(ALL).filter((name) => !name.startsWith("ROOKERY_"))],
+] as const)("a child that needs the credentials of %s gets those, and never Rookery's own", (needs, names) => {
+  expect(Object.keys(childEnvironment(ALL, { needs }))).toEqual(names);
+});
+
+it("a variable that the user passes arrives, unless it is a secret of Rookery", () => {
+  const pass = ["DATABRICKS_TOKEN", "ROOKERY_TOKEN"];
+  expect(childEnvironment(ALL, { pass })).toEqual({ DATABRICKS_TOKEN: "f" });
+});

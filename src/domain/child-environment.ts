@@ -1,0 +1,44 @@
+/** Builds the environment of every child that Rookery starts. `docs/adr/a-child-gets-no-credential-it-does-not-need.md` */
+import { isRookerySecret, isWithheldCredential } from "./credentials.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Whose credentials a child needs. `any`: every provider's may be the one. */
+export type CredentialOwner = "claude" | "codex" | "gemini" | "any" | "none";
+
+/** Claude Code reaches its models through Bedrock, Vertex AI and Azure as well (2.1.325). */
+const NEEDED: Readonly<Record<CredentialOwner, RegExp>> = {
+  claude: /^(ANTHROPIC_|CLAUDE_|AWS_|GOOGLE_APPLICATION_CREDENTIALS$|AZURE_CLIENT_)/i,
+  codex: /^(OPENAI|CODEX|AZURE_OPENAI)_/i,
+  gemini: /^(GEMINI|GOOGLE)_/i,
+  any: /^/,
+  none: /^(?!)/,
+};
+
+export interface ChildEnvironmentOptions {
+  /** Default: `none`, which is right for commands, git and MCP servers. */
+  readonly needs?: CredentialOwner | undefined;
+  /** Names of variables that the user wants the child to have. Secrets of Rookery stay withheld. */
+  readonly pass?: readonly string[] | undefined;
+  /** Names of variables that hold a key although their names do not say so. */
+  readonly keys?: readonly string[] | undefined;
+}
+
+/**
+ * What a child gets of `env`: everything but Rookery's own secrets and the credentials that it does not need. Building
+ * it twice changes nothing, so that whoever starts a child can be sure of it.
+ */
+export function childEnvironment(env: Environment, options: ChildEnvironmentOptions = {}): Environment {
+  const { needs = "none", pass = [], keys = [] } = options;
+  const isGiven = (name: string, value: string | undefined): boolean => {
+    if (isRookerySecret(name)) return false;
+    if (pass.includes(name) || NEEDED[needs].test(name)) return true;
+    return !keys.includes(name) && !isWithheldCredential(name, value);
+  };
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => isGiven(name, value)));
+}
+
+/** For Rookery itself: what it does not have, no child of it can get, and no configuration can name. */
+export function withoutRookerySecrets(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isRookerySecret(name)));
+}
