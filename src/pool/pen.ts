@@ -10,7 +10,7 @@ import {
   type TaskEventDraft,
   type TaskState,
 } from "../domain/index.ts";
-import { keepLease, takeLease } from "../session/index.ts";
+import { giveBackLease, keepLease, retryStore, takeLease } from "../session/index.ts";
 import type { Clock } from "../stdx/index.ts";
 
 export interface PenParts {
@@ -24,7 +24,7 @@ export interface Pen extends AsyncDisposable {
   readonly state: TaskState;
   /** Fires when someone else has the task. */
   readonly lost: AbortSignal;
-  /** Resolves when it is on the disk. Rejects with `lease_lost` or a `store_*` error. */
+  /** Resolves when it is on the disk. Rejects with `lease_lost`, or with a `store_*` error that lasts for 30 s. */
   write(...bodies: TaskEventBody[]): Promise<TaskState>;
   /** What others wrote meanwhile. */
   refresh(): Promise<TaskState>;
@@ -43,7 +43,11 @@ export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
       cause: error,
     });
   });
-  return holdPen(parts, await mustBeThere(store, taskId), lease);
+  const state = await retryStore(() => mustBeThere(store, taskId)).catch(async (error: unknown) => {
+    await giveBackLease(store, lease).catch(() => undefined); // the first failure says more
+    throw error;
+  });
+  return holdPen(parts, state, lease);
 }
 
 /** With a lease that is held already. */
@@ -58,13 +62,15 @@ export function holdPen({ store, clock, owner }: PenParts, taken: TaskState, lea
     last = next.catch(() => undefined);
     return next;
   };
-  const refreshed = async () => (state = await mustBeThere(store, taskId));
+  const refreshed = async () => (state = await retryStore(() => mustBeThere(store, taskId), { signal: lost.signal }));
   const written = async (bodies: readonly TaskEventBody[]): Promise<TaskState> => {
     const id = newId("app", clock.now());
     for (let tries = 1; ; tries += 1) {
       const events = stamped(clock, bodies);
       try {
-        await store.appendTask({ taskId, id, expectedHead: state.head, fence: lease.generation, events });
+        const append = { taskId, id, expectedHead: state.head, fence: lease.generation, events };
+        const { repeated } = await retryStore(() => store.appendTask(append), { signal: lost.signal });
+        if (repeated) return await refreshed(); // an attempt that failed was durable all the same
         const apply = (before: TaskState, event: TaskEventDraft) =>
           applyTask(before, { ...event, seq: before.head + 1, taskId });
         return (state = events.reduce(apply, state));

@@ -1,6 +1,7 @@
 /** Takes tasks as limits allow, runs them side by side, and notices what other processes ask. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded, isRookeryError, type ClaimedTask } from "../domain/index.ts";
+import { abandonLease } from "../session/index.ts";
 import { chooseNext } from "./choose.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { interrupted, stopped } from "./reasons.ts";
@@ -122,16 +123,22 @@ export class Scheduler {
     }
   }
 
-  #claim(maxRunning: number, only: string | undefined): Promise<ClaimedTask | undefined> {
+  async #claim(maxRunning: number, only: string | undefined): Promise<ClaimedTask | undefined> {
     const { store, clock } = this.#parts;
     this.#claims += 1;
-    return store.claimTask({
-      owner: `${this.#parts.claim()}/task-${this.#claims}`,
-      now: clock.now(),
-      until: clock.now() + LEASE_MS,
-      only,
-      choose: (candidates, busy) => chooseNext(candidates, busy, maxRunning),
-    });
+    const owner = `${this.#parts.claim()}/task-${this.#claims}`;
+    try {
+      return await store.claimTask({
+        owner,
+        now: clock.now(),
+        until: clock.now() + LEASE_MS,
+        only,
+        choose: (candidates, busy) => chooseNext(candidates, busy, maxRunning),
+      });
+    } catch (error) {
+      abandonLease(owner); // the store may have granted it all the same
+      throw error;
+    }
   }
 
   #start(claimed: ClaimedTask, own: Wanted): void {

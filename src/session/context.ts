@@ -5,6 +5,7 @@ import {
   workOf,
   type Amounts,
   type EventBody,
+  type ReadQuery,
   type SessionEvent,
   type SessionState,
   type SessionStore,
@@ -18,6 +19,7 @@ import type { Clock } from "../stdx/index.ts";
 import { ask, permit, type GateOptions } from "./gate.ts";
 import { pagesOf } from "./pages.ts";
 import type { Recorder } from "./recorder.ts";
+import { retryStore } from "./store-retry.ts";
 import type { Watchdog } from "./stall/watchdog.ts";
 
 export interface ContextOptions {
@@ -84,11 +86,11 @@ export function contextOf(
       },
       written("note"),
     ),
-    history: () => historyOf(recorder, store),
+    history: () => historyOf(recorder, store, signal),
     permit: async (request, options) => watchdog.whileAsking(permit(gate(), request, options)),
     ask: async (question, options) => watchdog.whileAsking(ask(gate(), question, options)),
-    blob: (hash) => store.getBlob(hash),
-    putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
+    blob: (hash) => retryStore(() => store.getBlob(hash), { signal }),
+    putBlob: async (bytes) => (await retryStore(() => store.putBlob(bytes), { signal })).hash,
     end: () => {
       over = true;
     },
@@ -109,8 +111,9 @@ function amountsOf({ inputTokens, outputTokens, costUsd }: Usage, { steps, ranMs
   return { tokens: inputTokens + outputTokens, usd: costUsd, steps, seconds: ranMs / 1000 };
 }
 
-async function* historyOf(recorder: Recorder, store: SessionStore): AsyncIterable<SessionEvent> {
+async function* historyOf(recorder: Recorder, store: SessionStore, signal: AbortSignal): AsyncIterable<SessionEvent> {
   await recorder.commit();
   const { id, head: through } = recorder.state;
-  for await (const page of pagesOf(store, id, { through })) yield* page;
+  const patient = { read: (query: ReadQuery) => retryStore(() => store.read(query), { signal }) };
+  for await (const page of pagesOf(patient, id, { through })) yield* page;
 }

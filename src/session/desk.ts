@@ -3,6 +3,7 @@ import type { SessionDesk, SessionStore } from "../domain/index.ts";
 import { looseEnds } from "./ending.ts";
 import { ask, permit, type GateOptions } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
+import { retryStore } from "./store-retry.ts";
 
 export interface DeskOptions {
   readonly recorder: Recorder;
@@ -33,8 +34,8 @@ export function openDesks({ recorder, store, attended }: DeskOptions): Desks {
       }
     },
     ask: async (question, options) => ask(gate(agent), question, options),
-    putBlob: async (bytes) => (await store.putBlob(bytes)).hash,
-    getBlob: (hash) => store.getBlob(hash),
+    putBlob: async (bytes) => (await retryStore(() => store.putBlob(bytes))).hash,
+    getBlob: (hash) => retryStore(() => store.getBlob(hash)),
     permit: async (request, options) => permit(gate(agent), request, options),
   });
   return {
@@ -45,8 +46,7 @@ export function openDesks({ recorder, store, attended }: DeskOptions): Desks {
       try {
         await recorder.commit();
         if (recorder.state.closed) return;
-        recorder.record(looseEnds(recorder.state, undefined, true));
-        await recorder.commit();
+        await recorder.write(looseEnds(recorder.state, undefined, true));
       } catch {
         // who opens the session next finds them, and withdraws them
       }

@@ -1,5 +1,6 @@
 /** How a turn ends in the log: after whatever it left open. */
-import type { EventBody, SessionState, TurnOutcome } from "../domain/index.ts";
+import { messageOf, type EventBody, type SessionState, type TurnOutcome } from "../domain/index.ts";
+import { isWriterFailure } from "./entry-writer.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Writes the end, and before it the end of whatever the turn left open; what a dead process left, nobody stopped. */
@@ -9,12 +10,30 @@ export async function endTurn(
   outcome: TurnOutcome,
   { deserted = false }: { deserted?: boolean } = {},
 ): Promise<void> {
-  await recorder.commit();
+  await committed(recorder);
   const stopped = outcome.status === "cancelled" && !deserted;
-  recorder.record([...looseEnds(recorder.state, turnId, stopped), { type: "turn.ended", outcome }], turnId, [
-    { op: "forget", turnId },
-  ]);
-  await recorder.commit();
+  const write = (end: TurnOutcome) =>
+    recorder.write([...looseEnds(recorder.state, turnId, stopped), { type: "turn.ended", outcome: end }], {
+      turnId,
+      journal: [{ op: "forget", turnId }],
+      patient: true,
+    });
+  try {
+    await write(outcome);
+  } catch (error) {
+    if (recorder.isBroken || isWriterFailure(error)) throw error;
+    const message = `the turn's outcome (${outcome.status}) could not be recorded: ${messageOf(error).slice(0, 500)}`;
+    await write({ status: "failed", code: "internal", message });
+  }
+}
+
+/** Waits for what was recorded. Events that the store refused have their substitutes in the log, and are no failure here. */
+export async function committed(recorder: Recorder): Promise<void> {
+  try {
+    await recorder.commit();
+  } catch (error) {
+    if (recorder.isBroken || isWriterFailure(error)) throw error;
+  }
 }
 
 /** Nobody waits any more for what this turn asked and began, or, where none is named, for what happened between turns. */

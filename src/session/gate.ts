@@ -11,6 +11,7 @@ import type {
   SessionStore,
 } from "../domain/index.ts";
 import type { Recorder } from "./recorder.ts";
+import { followWithRetry } from "./store-retry.ts";
 
 export interface GateOptions {
   readonly recorder: Recorder;
@@ -72,9 +73,9 @@ export async function ask(gate: GateOptions, question: Question, options: AskOpt
   const requestId = left?.requestId ?? recorder.nextRequestId();
   if (left === undefined) {
     const { message, from, schema, url } = question;
-    recorder.record([{ type: "question.asked", requestId, message, from, schema, url }], turnId, [], by);
-    if (!gate.attended) recorder.record([answeredByItself(requestId, "decline")], turnId, [], by);
-    await recorder.commit();
+    const asked: EventBody = { type: "question.asked", requestId, message, from, schema, url };
+    const refusal = gate.attended ? [] : [answeredByItself(requestId, "decline")];
+    await recorder.write([asked, ...refusal], { turnId, by, patient: true });
     if (!gate.attended) return { action: "decline" };
   }
   return answerOf(await waitFor(gate, requestId, options));
@@ -91,8 +92,7 @@ async function waitFor(
   const answer = answerTo({ ...gate, signal: asking }, requestId);
   let over = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
-    recorder.record([answeredByItself(requestId, action)], turnId, [], by);
-    await recorder.commit();
+    await recorder.write([answeredByItself(requestId, action)], { turnId, by, patient: true });
   };
   void completed?.then(
     () => (over ? undefined : settle("accept").catch((error: unknown) => own.abort(error))),
@@ -126,8 +126,7 @@ async function askPermission({ recorder, turnId, by }: GateOptions, request: Per
   const requestId = recorder.nextRequestId();
   const { toolId, tool, title, kind, input, from } = request;
   const asked = { type: "permission.requested" as const, requestId, toolId, tool, title, kind, input, from };
-  recorder.record([asked], turnId, [], by);
-  await recorder.commit();
+  await recorder.write([asked], { turnId, by, patient: true });
   return requestId;
 }
 
@@ -147,8 +146,7 @@ async function resolve(
     by: "policy",
     ...said,
   };
-  recorder.record([resolved], turnId, [], by);
-  await recorder.commit();
+  await recorder.write([resolved], { turnId, by, patient: true });
 }
 
 function byPolicy(state: SessionState, request: PermissionRequest): PermissionDecision | undefined {
@@ -186,7 +184,7 @@ function askedFor(state: SessionState, turnId: string | undefined, toolId: strin
 /** The answer may come from any process; the log is where it appears. */
 async function answerTo({ recorder, store, signal }: GateOptions, requestId: string) {
   const { id: sessionId, head: after } = recorder.state;
-  for await (const event of store.follow({ sessionId, after, signal })) {
+  for await (const event of followWithRetry(store, { sessionId, after, signal })) {
     recorder.advance([event]);
     const isAnswer = event.type === "permission.resolved" || event.type === "question.answered";
     if (isAnswer && event.requestId === requestId) return event;

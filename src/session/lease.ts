@@ -1,9 +1,14 @@
 /** The right to write a session: one owner at a time, taken over at once from an owner that is dead. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, isRookeryError, type Lease, type SessionStore } from "../domain/index.ts";
 import { isDeadOwner, type Clock } from "../stdx/index.ts";
+import { abandonLease, isAbandonedLease } from "./abandoned-leases.ts";
+import { isPassingFailure, retryStore } from "./store-retry.ts";
 
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
+const RELEASE_PATIENCE_MS = 2_000;
+const MAX_RELEASES = 15;
 
 export interface LeaseOptions {
   readonly store: SessionStore;
@@ -19,14 +24,22 @@ export async function takeLease({ store, sessionId, owner: process, clock }: Lea
   taken += 1;
   const owner = `${process}/${taken}`; // one process may not open a session twice either
   const request = () => ({ sessionId, owner, now: clock.now(), until: clock.now() + LEASE_MS });
+  const acquire = async (supersede?: number): Promise<Lease> => {
+    try {
+      return await store.acquireLease({ ...request(), ...(supersede !== undefined && { supersede }) });
+    } catch (error) {
+      if (!isRookeryError(error, "session_in_use")) abandonLease(owner);
+      throw error;
+    }
+  };
   try {
-    return await store.acquireLease(request());
+    return await acquire();
   } catch (error) {
     if (!isRookeryError(error, "session_in_use")) throw error;
     const held = await store.currentLease(sessionId);
-    if (held === undefined) return store.acquireLease(request());
+    if (held === undefined) return acquire();
     const holder = held.owner.split("/")[0] ?? "";
-    if (isDeadOwner(holder)) return store.acquireLease({ ...request(), supersede: held.generation });
+    if (isDeadOwner(holder) || isAbandonedLease(held.owner)) return acquire(held.generation);
     const pid = holder.split(".")[0] ?? "unknown";
     throw new RookeryError(
       "session_in_use",
@@ -39,7 +52,8 @@ export async function takeLease({ store, sessionId, owner: process, clock }: Lea
 /** Does a living process drive it? A turn that runs or waits in a session that nobody drives was left in the middle. */
 export async function isDriven(store: SessionStore, sessionId: string, clock: Clock): Promise<boolean> {
   const lease = await store.currentLease(sessionId);
-  return lease !== undefined && lease.until > clock.now() && !isDeadOwner(lease.owner.split("/")[0] ?? "");
+  if (lease === undefined || lease.until <= clock.now() || isAbandonedLease(lease.owner)) return false;
+  return !isDeadOwner(lease.owner.split("/")[0] ?? "");
 }
 
 /** Renews until it is disposed, which gives the lease back; `onLost` is called once, when someone else has it. */
@@ -64,7 +78,29 @@ export function keepLease(options: LeaseOptions, taken: Lease, onLost: (error: u
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
       await renewing;
-      await store.releaseLease(lease);
+      await giveBackLease(store, lease);
     },
   };
+}
+
+/** A lease that cannot be given back is tried again until it expires; this process may take it over meanwhile. */
+export async function giveBackLease(store: SessionStore, lease: Lease): Promise<void> {
+  try {
+    await retryStore(() => store.releaseLease(lease), { patienceMs: RELEASE_PATIENCE_MS });
+  } catch (error) {
+    abandonLease(lease.owner);
+    if (isPassingFailure(error)) void releaseLater(store, lease);
+    throw error;
+  }
+}
+
+async function releaseLater(store: SessionStore, lease: Lease): Promise<void> {
+  for (let tries = 0; tries < MAX_RELEASES; tries += 1) {
+    await sleep(LEASE_MS / MAX_RELEASES, undefined, { ref: false });
+    try {
+      return await store.releaseLease(lease);
+    } catch (error) {
+      if (!isPassingFailure(error)) return;
+    }
+  }
 }

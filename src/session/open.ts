@@ -21,7 +21,7 @@ import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
 import { Driver, changeEvents, isSameAgent, type Changes, type Prepare } from "./driver.ts";
 import { endTurn, looseEnds } from "./ending.ts";
-import { keepLease, takeLease } from "./lease.ts";
+import { giveBackLease, keepLease, takeLease } from "./lease.ts";
 import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
@@ -35,6 +35,8 @@ export interface OpenOptions {
   readonly attended: boolean;
   /** How often a turn looks whether its time has run out. */
   readonly lookMs?: number | undefined;
+  /** How long failures of the store that may pass are waited out, in milliseconds. Default: 30 s. */
+  readonly patienceMs?: number | undefined;
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
@@ -95,8 +97,8 @@ export async function reopenSession(
     await endLeft(options, recorder, { status: "failed", code: "interrupted", message });
   }
   const allowed = allowing(state.budgets, { budget, taskBudget });
-  recorder.record([...looseEnds(state, undefined, false), ...changeEvents(state, settings), ...allowed]); // whoever asked between turns is dead
-  await recorder.commit();
+  const ends = looseEnds(state, undefined, false); // whoever asked between turns is dead
+  await recorder.write([...ends, ...changeEvents(state, settings), ...allowed]);
   return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
 }
 
@@ -130,8 +132,7 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   const { closed } = recorder.state;
   await endLeft(options, recorder, { status: "cancelled" });
   if (closed) return;
-  recorder.record([...looseEnds(recorder.state, undefined, false), closing]);
-  await recorder.commit();
+  await recorder.write([...looseEnds(recorder.state, undefined, false), closing]);
 }
 
 /** Ends a turn that a dead process left, and opens no agent for it. Rejects with `session_in_use` while a living one drives it. */
@@ -172,7 +173,7 @@ async function settleChild(options: OpenOptions, childSessionId: string): Promis
 
 /** The lease first, the state after it: what is read then is what the last holder left. */
 async function takePen(
-  { store, clock, owner }: OpenOptions,
+  { store, clock, owner, patienceMs }: OpenOptions,
   opening: DisposeStack,
   sessionId: string,
 ): Promise<Recorder> {
@@ -180,11 +181,12 @@ async function takePen(
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
   const lease = await takeLease({ store, sessionId, owner, clock });
   const state = await loadState(store, sessionId).catch(async (error: unknown) => {
-    await store.releaseLease(lease);
+    await giveBackLease(store, lease).catch(() => undefined); // the first failure says more
     throw error;
   });
-  const recorder = new Recorder({ store, state, fence: lease.generation, clock });
+  const recorder = new Recorder({ store, state, fence: lease.generation, clock, patienceMs });
   opening.use(keepLease({ store, sessionId, owner, clock }, lease, (error) => recorder.break(error)));
+  opening.defer(() => recorder.stopRetrying());
   return recorder;
 }
 

@@ -3,7 +3,7 @@ import { DEFAULT_PAGE, type SessionEvent, type SessionStore } from "../domain/in
 
 /** Oldest first, up to an event or as far as the log goes. Rejects with `session_not_found`. */
 export async function* pagesOf(
-  store: SessionStore,
+  store: Pick<SessionStore, "read">,
   sessionId: string,
   { through = Infinity, limit = DEFAULT_PAGE }: { readonly through?: number; readonly limit?: number } = {},
 ): AsyncIterable<readonly SessionEvent[]> {

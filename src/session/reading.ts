@@ -1,5 +1,6 @@
 /** A turn as whoever began it sees it: its events, and how it ended. */
 import type { SessionEvent, SessionStore, TurnOutcome } from "../domain/index.ts";
+import { followWithRetry } from "./store-retry.ts";
 
 /** The events of a turn as they are committed, from its start to its end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
@@ -30,7 +31,7 @@ export function readTurn({ turnId, outcome, store, sessionId, after }: ReadingOp
 async function* eventsOf(turn: Turn, store: SessionStore, sessionId: string, after: number) {
   const broken = new AbortController();
   turn.outcome.catch(() => broken.abort());
-  for await (const event of store.follow({ sessionId, after, signal: broken.signal })) {
+  for await (const event of followWithRetry(store, { sessionId, after, signal: broken.signal })) {
     yield event;
     if (event.type === "turn.ended" && event.turnId === turn.id) return;
   }

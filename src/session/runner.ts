@@ -1,9 +1,12 @@
 /** What runs in a session: one turn at a time, what was asked for between two of them, and then the inputs that wait. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, newId, type InputPart, type RunningTurn, type TurnOutcome } from "../domain/index.ts";
+import { endTurn } from "./ending.ts";
 import { Interlude } from "./interlude.ts";
 import { readTurn, type Turn } from "./reading.ts";
 import type { SessionParts } from "./session.ts";
-import { driveTurn } from "./turn.ts";
+import { isPassingFailure, retryPause } from "./store-retry.ts";
+import { UnrecordedEnd, driveTurn } from "./turn.ts";
 import { watchLog, type Watch } from "./watch.ts";
 
 interface Starting {
@@ -17,6 +20,7 @@ interface Starting {
 
 interface Running {
   readonly controller: AbortController;
+  readonly fault: AbortController;
   readonly turn: Turn;
 }
 
@@ -27,7 +31,9 @@ export class Runner implements Disposable {
   #running: Running | undefined;
   #shownThrough: number;
   #isOver = false;
-  #isBroken = false;
+  /** Turns whose start or end the log may lack, because the store failed for too long, and how they ended. */
+  readonly #unsettled = new Map<string, TurnOutcome>();
+  #settling: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -37,9 +43,10 @@ export class Runner implements Disposable {
       onOver: () => this.#goOn(),
     });
     parts.recorder.onForeign = () => this.#noticeOthers();
-    parts.recorder.onBroken = (failure) => {
-      this.#isBroken = true;
-      this.abort(failure);
+    parts.recorder.onBroken = (failure) => this.abort(failure);
+    parts.recorder.onOutage = (failure) => this.#running?.fault.abort(failure);
+    parts.recorder.onRefused = (turnId, failure) => {
+      if (this.#running?.turn.id === turnId) this.#running?.fault.abort(failure);
     };
     this.#watch = watchLog({ ...parts, everyMs: parts.lookMs });
   }
@@ -62,7 +69,10 @@ export class Runner implements Disposable {
 
   /** Goes on with a turn that a killed process left. */
   resume(left: RunningTurn): Turn {
-    return this.#run(left.id, () => this.#noticeResumption(left));
+    return this.#run(left.id, async () => {
+      this.#noticeResumption(left);
+      await this.#parts.recorder.commit();
+    });
   }
 
   start(
@@ -70,8 +80,12 @@ export class Runner implements Disposable {
     { inputId, signal, ready, turnId = newId("trn", this.#parts.clock.now()) }: Starting = {},
   ): Turn {
     const queued = inputId !== undefined && { inputId };
-    const begin = () => this.#parts.recorder.record([{ type: "turn.started", input: [...input], ...queued }], turnId);
-    return this.#run(turnId, begin, signal, ready);
+    const begin = async (): Promise<void> => {
+      if (ready !== undefined) await ready();
+      if (this.#unsettled.size > 0) await this.settle();
+      await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], { turnId });
+    };
+    return this.#run(turnId, begin, signal);
   }
 
   /** What was to steer a turn that has ended goes first: it was wanted sooner than what was to follow. */
@@ -80,7 +94,7 @@ export class Runner implements Disposable {
     const { queue, turn, closed } = recorder.state;
     const next = queue.find(({ deliver }) => deliver === "steer") ?? queue[0];
     const busy = this.#running !== undefined || turn !== undefined || this.interlude.isOn;
-    if (next === undefined || busy || this.#isOver || this.#isBroken || closed || driver.isLost) return;
+    if (next === undefined || busy || this.#isOver || recorder.isBroken || closed || driver.isLost) return;
     this.start(next.input, { inputId: next.inputId });
   }
 
@@ -97,34 +111,69 @@ export class Runner implements Disposable {
     }
   }
 
+  /** Ends in the log a turn that could not be ended there. Rejects if the log still cannot be written. */
+  async settle(): Promise<void> {
+    while (this.#unsettled.size > 0) await (this.#settling ??= this.#settleOnce());
+  }
+
   [Symbol.dispose](): void {
     this.#watch[Symbol.dispose]();
   }
 
-  #run(turnId: string, begin: () => void, signal?: AbortSignal, ready?: () => Promise<void>): Turn {
+  #run(turnId: string, begin: () => Promise<void>, signal?: AbortSignal): Turn {
     const { store, recorder, attended, clock, lookMs } = this.#parts;
     const { connection, patience } = this.#parts.driver;
     const controller = new AbortController();
+    const fault = new AbortController();
     const cancel = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
-    const drive = async (): Promise<TurnOutcome> => {
-      if (ready !== undefined) await ready();
-      begin();
-      const how = { attended, clock, patience, lookMs, signal: controller.signal };
-      return driveTurn({ turnId, recorder, store, connection, ...how });
-    };
-    const outcome = drive().finally(() => {
-      signal?.removeEventListener("abort", cancel);
-      this.#watch.hold(false);
-      this.#running = undefined;
-      this.#shownThrough = recorder.state.head;
-      this.#goOn();
-    });
+    const how = { attended, clock, patience, lookMs, begin, signal: controller.signal, fault: fault.signal };
+    const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
+      .catch((error: unknown) => {
+        if (!(error instanceof UnrecordedEnd)) throw error;
+        if (isPassingFailure(error.cause)) this.#settleLater(turnId, error.outcome);
+        throw error.cause;
+      })
+      .finally(() => {
+        signal?.removeEventListener("abort", cancel);
+        this.#watch.hold(false);
+        this.#running = undefined;
+        this.#shownThrough = recorder.state.head;
+        this.#goOn();
+      });
     const turn = readTurn({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
-    this.#running = { controller, turn };
+    this.#running = { controller, fault, turn };
     return turn;
+  }
+
+  #settleLater(turnId: string, outcome: TurnOutcome): void {
+    const isFirst = this.#unsettled.size === 0;
+    this.#unsettled.set(turnId, outcome);
+    if (isFirst) void this.#settleInBackground();
+  }
+
+  async #settleInBackground(): Promise<void> {
+    for (let attempt = 0; this.#unsettled.size > 0 && !this.#isOver; attempt += 1) {
+      await this.settle().catch(() => undefined); // those who want to begin something hear of it
+      if (this.#parts.recorder.isBroken) return;
+      if (this.#unsettled.size > 0) await sleep(retryPause(attempt), undefined, { ref: false });
+    }
+  }
+
+  async #settleOnce(): Promise<void> {
+    const { recorder } = this.#parts;
+    try {
+      await recorder.catchUp(); // an append that failed may be durable all the same
+      const { turn } = recorder.state;
+      const outcome = turn && this.#unsettled.get(turn.id);
+      if (turn !== undefined && outcome !== undefined) await endTurn(recorder, turn.id, outcome);
+      this.#unsettled.clear();
+    } finally {
+      this.#settling = undefined;
+    }
+    if (this.#running === undefined) this.#goOn();
   }
 
   /** Something has ended: what waited for that begins. */

@@ -77,6 +77,11 @@ export class Session implements AsyncDisposable {
     return this.#parts.recorder.state;
   }
 
+  /** True once it has lost its lease or its log: only a session that is opened again can go on. */
+  get isBroken(): boolean {
+    return this.#parts.recorder.isBroken;
+  }
+
   /** What can be done with the agent as it is driven now. Throws `agent_unavailable` where it is lost. */
   get capabilities(): Capabilities {
     return this.#parts.driver.connection.capabilities;
@@ -157,6 +162,7 @@ export class Session implements AsyncDisposable {
     const { turn } = this.#runner;
     this.#runner.abort(new RookeryError("interrupted", "the turn was cancelled"));
     await turn?.outcome;
+    await this.#runner.settle();
   }
 
   /**
@@ -204,6 +210,7 @@ export class Session implements AsyncDisposable {
   async close(reason?: string): Promise<void> {
     if (reason !== undefined) checkText(reason, "the reason");
     this.#runner.end();
+    this.#parts.recorder.stopRetrying();
     try {
       await this.cancel();
       if (this.state.closed) return;
@@ -219,6 +226,7 @@ export class Session implements AsyncDisposable {
   /** Lets go of the conversation; a turn that is parked stays so, and goes on when someone opens it again. */
   async leave(): Promise<void> {
     this.#runner.end();
+    this.#parts.recorder.stopRetrying();
     const { turn } = this.#runner;
     this.#runner.abort(new Left());
     await turn?.outcome.catch(() => undefined);
@@ -232,6 +240,7 @@ export class Session implements AsyncDisposable {
 
   async #letGo(): Promise<void> {
     this.#runner.end();
+    this.#parts.recorder.stopRetrying();
     await this.cancel().catch(() => undefined); // a log that cannot be written is told to whoever waits for the turn
     await this.#runner.interlude.over();
     this.#runner[Symbol.dispose]();
@@ -249,8 +258,7 @@ export class Session implements AsyncDisposable {
 
   async #record(events: readonly EventBody[]): Promise<void> {
     const { recorder } = this.#parts;
-    recorder.record(events);
-    await recorder.commit();
+    await recorder.write(events);
   }
 
   #refuseIfBusy(): void {

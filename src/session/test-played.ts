@@ -26,6 +26,7 @@ export interface PlayedOptions {
   readonly store?: Store;
   /** What is written goes through this one. */
   readonly through?: (store: Store) => Store;
+  readonly patienceMs?: number;
 }
 
 /** A clock that goes only as far as it is turned. */
@@ -41,7 +42,7 @@ export function turnedClock(): Clock & { turn(seconds: number): void } {
 
 export async function openPlayed(
   play: Play,
-  { patience, childMarker, heard, store: given, through = (real) => real }: PlayedOptions = {},
+  { patience, childMarker, heard, store: given, through = (real) => real, patienceMs }: PlayedOptions = {},
 ) {
   const owned = new DisposeStack();
   const store = owned.use(given ?? openMemoryStore());
@@ -59,7 +60,7 @@ export async function openPlayed(
   const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<Prepared> =>
     Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), patience });
   const { pid, startTime } = ownIdentity();
-  const opening = { clock, owner: `${pid}.${startTime}.played`, attended: true, lookMs: 10 };
+  const opening = { clock, owner: `${pid}.${startTime}.played`, attended: true, lookMs: 10, patienceMs };
   const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
   return {
     store,

@@ -11,10 +11,11 @@ import {
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { contextOf } from "./context.ts";
-import { endTurn } from "./ending.ts";
+import { committed, endTurn } from "./ending.ts";
 import { park, untilUnparked } from "./parking.ts";
 import type { Patience } from "./patience.ts";
 import type { Recorder } from "./recorder.ts";
+import { isPassingFailure, retryStore } from "./store-retry.ts";
 import { Watchdog } from "./stall/watchdog.ts";
 
 export interface TurnOptions {
@@ -27,7 +28,12 @@ export interface TurnOptions {
   readonly patience: Patience;
   /** How often it is looked whether time has run out; each has its own where it is left out. */
   readonly lookMs?: number | undefined;
+  /** Cancels the turn. */
   readonly signal: AbortSignal;
+  /** Fires when the turn cannot go on, with the error that it fails with: the log refuses what it says, or fails. */
+  readonly fault: AbortSignal;
+  /** Records the start; resolves when it is durable. */
+  readonly begin: () => Promise<void>;
 }
 
 /** How long an agent may take to notice that it was cancelled. */
@@ -42,13 +48,37 @@ export class Left extends RookeryError {
   }
 }
 
-/** Drives a turn that has been started in the log, and ends it there. Rejects only where the log cannot be written, or with `Left`. */
+/** The end of a turn could not be written, at least not yet. */
+export class UnrecordedEnd extends Error {
+  readonly outcome: TurnOutcome;
+
+  constructor(outcome: TurnOutcome, cause: unknown) {
+    super("the end of a turn could not be written", { cause });
+    this.outcome = outcome;
+  }
+}
+
+/**
+ * Starts a turn in the log, drives it, and ends it there. Rejects with `UnrecordedEnd` if the log cannot be written,
+ * or with `Left`.
+ */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
-  const { recorder, turnId, signal } = options;
-  await recorder.commit(); // a turn that did not start is not driven
-  const outcome = await outcomeOf(options);
+  const { recorder, turnId, signal, fault, begin } = options;
+  try {
+    await begin(); // a turn that did not start is not driven
+  } catch (error) {
+    throw new UnrecordedEnd(toFailedOutcome(error), error);
+  }
+  let outcome = await outcomeOf(options).catch(toFailedOutcome);
   if (signal.reason instanceof Left && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
-  await endTurn(recorder, turnId, outcome);
+  try {
+    await committed(recorder); // only now it is known whether the log holds all that the agent said
+    const isRefused = fault.aborted && !isPassingFailure(fault.reason) && !signal.aborted;
+    if (isRefused) outcome = toFailedOutcome(fault.reason);
+    await endTurn(recorder, turnId, outcome);
+  } catch (error) {
+    throw new UnrecordedEnd(outcome, error);
+  }
   return outcome;
 }
 
@@ -65,8 +95,8 @@ async function outcomeOf(options: TurnOptions): Promise<TurnOutcome> {
 }
 
 async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
-  const { recorder, store, connection, turnId, signal, patience, clock, lookMs } = options;
-  const journal = await store.journal(recorder.state.id, turnId);
+  const { recorder, store, connection, turnId, signal, fault, patience, clock, lookMs } = options;
+  const journal = await retryStore(() => store.journal(recorder.state.id, turnId), { signal });
   const stopping = new AbortController();
   const cancel = (): void => stopping.abort(signal.reason);
   if (signal.aborted) cancel();
@@ -83,26 +113,30 @@ async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
   });
   const context = contextOf({ ...options, signal: stopping.signal, watchdog }, journal);
   const end = await Promise.race([
-    connection.runTurn(context).catch((error: unknown) => failureOf(error)),
+    connection.runTurn(context).catch(toFailedOutcome),
     watchdog.stalled.then(({ message }) => interrupted(stopping, message)),
+    untilAborted(fault).then(() => interrupted(stopping, messageOf(fault.reason))),
     cancelledAfterGrace(signal),
   ]).finally(() => {
     context.end();
     signal.removeEventListener("abort", cancel);
   });
+  if (!signal.aborted && fault.aborted) return toFailedOutcome(fault.reason);
   if (watchdog.stall === undefined) return end;
   return signal.aborted ? CANCELLED : { status: "stalled", ...watchdog.stall };
 }
 
-/** The agent's own failures are outcomes; what reaches here is a broken log, which is thrown on, or a defect. */
-function failureOf(error: unknown): TurnOutcome {
-  const logIsBroken = isRookeryError(error) && (error.code.startsWith("store_") || error.code === "lease_lost");
-  if (logIsBroken) throw error;
+/** The agent's own failures are outcomes; what reaches here is a failure of the log, or a defect. */
+function toFailedOutcome(error: unknown): TurnOutcome {
   return { status: "failed", code: isRookeryError(error) ? error.code : "internal", message: messageOf(error) };
 }
 
-async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
+async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}
+
+async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
+  await untilAborted(signal);
   await sleep(CANCEL_GRACE_MS, undefined, { ref: false });
   return CANCELLED;
 }

@@ -3,11 +3,12 @@ import {
   isRookeryError,
   newId,
   RookeryError,
+  type ErrorCode,
   type SessionStore,
   type Stage,
   type TurnOutcome,
 } from "../../domain/index.ts";
-import type { Session, Turn } from "../../session/index.ts";
+import { isPassingFailure, type Session, type Turn } from "../../session/index.ts";
 import { budgetFor, refuseOverBudget, secondsLeft, usedElsewhere } from "../budget.ts";
 import { commitLeft } from "../commit.ts";
 import { parked, stopped } from "../reasons.ts";
@@ -195,6 +196,7 @@ function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Sessi
       return;
     case "failed":
       if (outcome.code === "budget_reached") throw stopped(outcome.message, outcome.code); // no further try would help
+      if (isPassingFailure(failureOf(outcome))) throw failureOf(outcome); // the run is queued again, and goes on
       throw new AgentFailed("stage_failed", wordsOf(state.agent, "failed", outcome.message));
     case "stalled":
       throw new AgentFailed("stage_failed", wordsOf(state.agent, "stalled", outcome.message));
@@ -202,6 +204,10 @@ function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Sessi
     case undefined:
       throw stopped(`its turn was cancelled in session ${id}`);
   }
+}
+
+function failureOf({ code, message }: Extract<TurnOutcome, { status: "failed" }>): RookeryError {
+  return new RookeryError(code as ErrorCode, message);
 }
 
 /** Many failures begin with the agent's name already. */

@@ -135,12 +135,14 @@ export class Driving implements AsyncDisposable {
   async #using<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
     this.#refuseIfClosed();
     this.#refuseIfBusy(id);
+    if (this.#held.get(id)?.open?.isBroken === true) await this.#letGo(id);
     const held = this.#held.get(id) ?? this.#hold(id);
     held.users += 1;
     try {
       return await work(await held.session);
     } catch (error) {
-      if (OF_NO_USE.some((code) => isRookeryError(error, code)) && this.#held.get(id) === held) await this.#letGo(id);
+      const isUseless = held.open?.isBroken === true || OF_NO_USE.some((code) => isRookeryError(error, code));
+      if (isUseless && this.#held.get(id) === held) await this.#letGo(id);
       throw error;
     } finally {
       held.users -= 1;

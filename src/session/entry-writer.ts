@@ -1,0 +1,158 @@
+/** Writes a recorder's entries to the log: retries what may pass, and substitutes what the store refuses. */
+import {
+  RookeryError,
+  isRookeryError,
+  messageOf,
+  newId,
+  type ErrorCode,
+  type EventDraft,
+  type JournalWrite,
+} from "../domain/index.ts";
+import type { Clock } from "../stdx/index.ts";
+import type { LogHead } from "./log-head.ts";
+import { rejectWaiters, type Entry, type PendingEntries } from "./pending.ts";
+import { STORE_PATIENCE_MS, isPassingFailure, retryPause } from "./store-retry.ts";
+import { noticeOf, substituteEvent } from "./writable.ts";
+
+const CLOSING_PATIENCE_MS = 2_000;
+
+export interface EntryWriterOptions {
+  readonly log: LogHead;
+  readonly clock: Clock;
+  /** What waits behind the entry that is being written. */
+  readonly pending: PendingEntries;
+  /** How long failures of the store that may pass are waited out, in milliseconds. Default: 30 s. */
+  readonly patienceMs?: number | undefined;
+  /** Called once per outage, when the store has failed for `patienceMs`. */
+  readonly onOutage: (failure: unknown) => void;
+  readonly onRefused: (turnId: string | undefined, failure: RookeryError) => void;
+}
+
+export class EntryWriter {
+  readonly #options: EntryWriterOptions;
+  /** Since when the store fails, of `performance.now()`. */
+  #failingSince: number | undefined;
+  #isOutage = false;
+  #failure: unknown;
+  /** Retries end then, of `performance.now()`. */
+  #deadline = Infinity;
+  #endPause: () => void = () => undefined;
+
+  constructor(options: EntryWriterOptions) {
+    this.#options = options;
+  }
+
+  /** The session is being closed: failures of the store are waited out for two more seconds. */
+  close(): void {
+    this.#deadline = Math.min(this.#deadline, performance.now() + CLOSING_PATIENCE_MS);
+  }
+
+  /** Nothing can be written any more: whatever is being retried fails with this. */
+  stop(failure: unknown): void {
+    this.#failure ??= failure;
+    this.#endPause();
+  }
+
+  /** Throws only what breaks the recorder. */
+  async write(entry: Entry): Promise<void> {
+    const { drafts, journal, alone } = entry;
+    if (drafts.length === 0 && journal.length === 0) return;
+    try {
+      await this.#append(entry, drafts, journal);
+    } catch (failure) {
+      if (isWriterFailure(failure)) throw failure;
+      if (!alone) await this.#writeSingly(entry, failure);
+      rejectWaiters([entry], failure); // what was to be committed together was not
+    }
+  }
+
+  /**
+   * The store refuses something of the entry: each event is tried alone, and what is refused gets a substitute. Throws
+   * the failure if the store refuses even a notice: then it is not the events that are at fault.
+   */
+  async #writeSingly(entry: Entry, failure: unknown): Promise<void> {
+    for (const { at, agent, turnId, ...body } of entry.drafts) {
+      const stamp = { at, agent, turnId };
+      const why = messageOf(failure).slice(0, 500);
+      const notice = noticeOf(`an event of type ${body.type} was left out: ${why}`);
+      if (await this.#isAppended(entry, [{ ...body, ...stamp }], [])) continue;
+      this.#options.onRefused(turnId, notRecorded(body.type, why));
+      if (await this.#isAppended(entry, [{ ...substituteEvent(body, why), ...stamp }], [])) continue;
+      if (!(await this.#isAppended(entry, [{ ...notice, ...stamp }], []))) throw failure;
+    }
+    for (const write of entry.journal) {
+      if (await this.#isAppended(entry, [], [write])) continue;
+      const { turnId } = write.op === "forget" ? write : write.key;
+      this.#options.onRefused(turnId, notRecorded(undefined, messageOf(failure)));
+    }
+  }
+
+  async #isAppended(entry: Entry, drafts: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<boolean> {
+    try {
+      await this.#append(entry, drafts, journal);
+      return true;
+    } catch (failure) {
+      if (isWriterFailure(failure)) throw failure;
+      return false;
+    }
+  }
+
+  /** Retries failures of the store that may pass, until it works, the entry is withdrawn or the session is closed. */
+  async #append(entry: Entry, events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
+    const id = newId("app", this.#options.clock.now());
+    for (let attempt = 0; !entry.withdrawn; attempt += 1) {
+      try {
+        await this.#options.log.append({ id, events, journal });
+        this.#failingSince = undefined;
+        this.#isOutage = false;
+        return;
+      } catch (failure) {
+        if (!isPassingFailure(failure) || performance.now() >= this.#deadline) throw failure;
+        this.#report(entry, failure);
+      }
+      await this.#pause(retryPause(attempt));
+      if (this.#failure !== undefined) throw this.#failure as Error;
+    }
+  }
+
+  #report(entry: Entry, failure: unknown): void {
+    this.#failingSince ??= performance.now();
+    const isOutage = performance.now() - this.#failingSince >= (this.#options.patienceMs ?? STORE_PATIENCE_MS);
+    rejectWaiters([entry, ...this.#options.pending], failure, isOutage ? "all" : "impatient");
+    if (!isOutage || this.#isOutage) return;
+    this.#isOutage = true;
+    this.#options.onOutage(failure);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endPause = () => undefined;
+  }
+}
+
+export function notRecorded(type: string | undefined, problem: string): RookeryError {
+  const what = type === undefined ? "a result of the agent" : `an event of type ${type}`;
+  const message = `${what} could not be recorded as it was: ${problem.slice(0, 500)}; parts of it were left out`;
+  return new RookeryError("agent_failed", message);
+}
+
+/** After these nothing can be written: the lease, the session or the store is gone. */
+const BREAKING: readonly ErrorCode[] = [
+  "lease_lost",
+  "session_not_found",
+  "store_closed",
+  "store_corrupt",
+  "store_newer",
+  "log_corrupt",
+];
+
+/** True if the failure is that of the store or the lease, and would be the same for any other events. */
+export function isWriterFailure(failure: unknown): boolean {
+  return isRookeryError(failure) && (BREAKING.includes(failure.code) || isPassingFailure(failure));
+}

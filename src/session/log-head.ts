@@ -1,0 +1,104 @@
+/** The head of a session's log as its writer sees it: appends behind it, takes in what others appended, folds the state. */
+import {
+  RookeryError,
+  applyAll,
+  isRookeryError,
+  type EventDraft,
+  type JournalWrite,
+  type SessionEvent,
+  type SessionState,
+  type SessionStore,
+} from "../domain/index.ts";
+
+/** How often an append may be overtaken by outsiders before it counts as a failure of the store. */
+const CONFLICT_LIMIT = 100;
+
+export interface LogHeadOptions {
+  readonly store: SessionStore;
+  readonly state: SessionState;
+  /** The generation of the lease. */
+  readonly fence: number | undefined;
+}
+
+export interface LogAppend {
+  /** The same for each attempt: one that was durable although it failed is not written again. */
+  readonly id: string;
+  readonly events: readonly EventDraft[];
+  readonly journal: readonly JournalWrite[];
+}
+
+export class LogHead {
+  #state: SessionState;
+  readonly #store: SessionStore;
+  readonly #fence: number | undefined;
+  /** Called with events that another process appended. */
+  onForeign: (events: readonly SessionEvent[]) => void = () => undefined;
+
+  constructor({ store, state, fence }: LogHeadOptions) {
+    this.#store = store;
+    this.#state = state;
+    this.#fence = fence;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /**
+   * Rejects as `SessionStore.append` does, with `session_closed` if it would begin something in a session that was
+   * closed elsewhere, and with what the fold throws: nothing is appended that cannot be folded.
+   */
+  async append(append: LogAppend): Promise<void> {
+    const { id: sessionId } = this.#state;
+    for (let tries = 1; ; tries += 1) {
+      const expectedHead = this.#state.head;
+      const events = this.#numbered(append.events, expectedHead);
+      const next = applyAll(this.#state, events);
+      try {
+        const { head } = await this.#store.append({ sessionId, fence: this.#fence, ...append, expectedHead });
+        if (this.#state.head === expectedHead && head === expectedHead + events.length) this.#state = next;
+        else this.#take(this.#numbered(append.events, head - events.length));
+        return;
+      } catch (error) {
+        // An outsider's answer or input came in between: take it, and write behind it.
+        if (!isRookeryError(error, "append_conflict")) throw error;
+        if (tries >= CONFLICT_LIMIT) throw overtaken(sessionId, error);
+        await this.catchUp();
+        const begins = append.events.some(({ type }) => type === "turn.started" || type === "input.queued");
+        if (begins && this.#state.closed) {
+          throw new RookeryError("session_closed", `session ${sessionId} was closed elsewhere`, { cause: error });
+        }
+      }
+    }
+  }
+
+  /** Takes what was read from the log; what is known already is passed over. */
+  advance(events: readonly SessionEvent[]): void {
+    const fresh = this.#take(events);
+    if (fresh.length > 0) this.onForeign(fresh);
+  }
+
+  /** Reads what others appended since. */
+  async catchUp(): Promise<void> {
+    for (;;) {
+      const { events, head } = await this.#store.read({ sessionId: this.#state.id, after: this.#state.head });
+      this.advance(events);
+      if (this.#state.head >= head || events.length === 0) return;
+    }
+  }
+
+  #numbered(drafts: readonly EventDraft[], head: number): SessionEvent[] {
+    return drafts.map((draft, index) => ({ seq: head + 1 + index, sessionId: this.#state.id, ...draft }));
+  }
+
+  #take(events: readonly SessionEvent[]): readonly SessionEvent[] {
+    const fresh = events.filter((event) => event.seq > this.#state.head);
+    this.#state = applyAll(this.#state, fresh);
+    return fresh;
+  }
+}
+
+function overtaken(sessionId: string, cause: RookeryError): RookeryError {
+  const message = `others write to session ${sessionId} all the time: its own events wait; try again later`;
+  return new RookeryError("store_unavailable", message, { cause });
+}

@@ -1,0 +1,104 @@
+/** What a recorder has still to write: entries in order, each one append, with those who wait for it. */
+import type { EventDraft, JournalWrite } from "../domain/index.ts";
+import { deferred, type Deferred } from "../stdx/index.ts";
+import { MAX_PLAIN_LENGTH } from "./writable.ts";
+
+/** Characters that an entry holds at most, unless one event alone has more; as JSON they fit into one append. */
+export const MAX_ENTRY_LENGTH = MAX_PLAIN_LENGTH;
+
+export interface Waiter {
+  readonly durable: Deferred<void>;
+  /** Waits through failures that pass, for a while; others hear of the first. */
+  readonly patient: boolean;
+}
+
+/** What one append holds. */
+export interface Entry {
+  readonly drafts: EventDraft[];
+  readonly journal: JournalWrite[];
+  /** Estimated, in characters of JSON. */
+  length: number;
+  waiters: Waiter[];
+  /** Nothing else joins it, so that it can be withdrawn. */
+  readonly alone: boolean;
+  withdrawn: boolean;
+}
+
+export class PendingEntries {
+  #entries: Entry[] = [];
+  #length = 0;
+  #drafts = 0;
+
+  /** In characters of JSON. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get draftCount(): number {
+    return this.#drafts;
+  }
+
+  /** An entry that has room for that much: the last one, or a new one. */
+  entryFor(length: number): Entry {
+    const last = this.#entries.at(-1);
+    if (last !== undefined && !last.alone && last.length + length <= MAX_ENTRY_LENGTH) return last;
+    return this.begin(false);
+  }
+
+  begin(alone: boolean): Entry {
+    const entry: Entry = { drafts: [], journal: [], length: 0, waiters: [], alone, withdrawn: false };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  add(entry: Entry, draft: EventDraft | undefined, length: number): void {
+    entry.length += length;
+    this.#length += length;
+    if (draft === undefined) return; // its text joined that of the draft before
+    entry.drafts.push(draft);
+    this.#drafts += 1;
+  }
+
+  /** Rejects as the append of this entry does; without an entry, of the last one. */
+  wait(patient: boolean, entry = this.#entries.at(-1) ?? this.begin(false)): Promise<void> {
+    const durable = deferred();
+    entry.waiters.push({ durable, patient });
+    return durable.promise;
+  }
+
+  take(): Entry | undefined {
+    return this.#remove(0, 1)[0];
+  }
+
+  withdraw(entry: Entry): void {
+    entry.withdrawn = true;
+    const index = this.#entries.indexOf(entry);
+    if (index !== -1) this.#remove(index, 1);
+  }
+
+  clear(): Entry[] {
+    return this.#remove(0, this.#entries.length);
+  }
+
+  [Symbol.iterator](): Iterator<Entry> {
+    return this.#entries[Symbol.iterator]();
+  }
+
+  #remove(index: number, count: number): Entry[] {
+    const removed = this.#entries.splice(index, count);
+    for (const { length, drafts } of removed) {
+      this.#length -= length;
+      this.#drafts -= drafts.length;
+    }
+    return removed;
+  }
+}
+
+/** Rejects those who wait for these entries: all of them, or only the impatient ones. */
+export function rejectWaiters(entries: Iterable<Entry>, failure: unknown, which: "all" | "impatient" = "all"): void {
+  for (const entry of entries) {
+    const rejected = entry.waiters.filter(({ patient }) => which === "all" || !patient);
+    entry.waiters = entry.waiters.filter((waiter) => !rejected.includes(waiter));
+    for (const { durable } of rejected) durable.reject(failure);
+  }
+}

@@ -1,0 +1,75 @@
+/** Retries of store calls that fail for a reason that passes: a full disk, a lock of another process, an I/O error. */
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  isRookeryError,
+  type ErrorCode,
+  type FollowQuery,
+  type SessionEvent,
+  type SessionStore,
+} from "../domain/index.ts";
+
+/** How long a store call is retried before its caller hears of the failure. */
+export const STORE_PATIENCE_MS = 30_000;
+const FIRST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 1_000;
+/** Consecutive failures of a follower, about a second apart, before its reader hears of them. */
+const MAX_FOLLOW_FAILURES = 30;
+
+const PASSING: readonly ErrorCode[] = ["store_locked", "store_full", "store_readonly", "store_unavailable"];
+
+/** True if the same call may succeed later, without anybody opening the session again. */
+export function isPassingFailure(error: unknown): boolean {
+  return isRookeryError(error) && PASSING.includes(error.code);
+}
+
+/** How long to wait before attempt `attempt` + 1, in milliseconds: random, so that processes do not return together. */
+export function retryPause(attempt: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
+}
+
+export interface RetryOptions {
+  /** Default: `STORE_PATIENCE_MS`. */
+  readonly patienceMs?: number | undefined;
+  /** Ends the retries; the last failure is thrown. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Calls `work` until it succeeds, fails for a reason that does not pass, or patience ends; throws the last failure. */
+export async function retryStore<T>(
+  work: () => Promise<T>,
+  { patienceMs = STORE_PATIENCE_MS, signal }: RetryOptions = {},
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassingFailure(error) || signal?.aborted === true || performance.now() >= deadline) throw error;
+    }
+    await sleep(retryPause(attempt), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** As `SessionStore.follow`, but a failure that passes costs the reader a delay and no event. */
+export async function* followWithRetry(
+  store: Pick<SessionStore, "follow">,
+  { sessionId, after, signal }: FollowQuery,
+): AsyncGenerator<SessionEvent, undefined> {
+  let cursor = after;
+  for (let failures = 0; ;) {
+    const started = performance.now();
+    try {
+      for await (const event of store.follow({ sessionId, after: cursor, signal })) {
+        failures = 0;
+        cursor = event.seq;
+        yield event;
+      }
+      return undefined;
+    } catch (error) {
+      if (performance.now() - started > 2 * STORE_PATIENCE_MS) failures = 0; // it worked for a long time in between
+      failures += 1;
+      if (!isPassingFailure(error) || failures > MAX_FOLLOW_FAILURES) throw error;
+    }
+    await sleep(retryPause(failures + 5), undefined, { signal }).catch(() => undefined);
+  }
+}

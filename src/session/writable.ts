@@ -1,0 +1,174 @@
+/** What the log can hold: an event that nests too deeply, is too large or is not JSON is cut down to one that fits. */
+import { findDraftProblem, type EventBody, type EventDraft } from "../domain/index.ts";
+
+/** SQLite reads no JSON that nests deeper, and `JSON.stringify` overflows the stack a few thousand levels further. */
+const MAX_DEPTH = 1_000;
+/** Up to this many characters no exact measure is needed: escaped, they still fit into one append. */
+export const MAX_PLAIN_LENGTH = 8 * 1024 * 1024;
+/** As JSON. One append of the store holds at most 64 MB. */
+const MAX_EVENT_LENGTH = 48 * 1024 * 1024;
+/** What stays of each text, and of each list, in an event that is cut down. */
+const CUT_TEXT_LENGTH = 64 * 1024;
+const CUT_ENTRIES = 1_000;
+const CUT_DEPTH = 20;
+const CUT_NODES = 20_000;
+/** Of all texts and keys of it together. */
+const CUT_TOTAL_LENGTH = 4 * 1024 * 1024;
+const MAX_KEY_LENGTH = 1_000;
+
+const NOTHING_LEFT = "[left out: it could not be recorded]";
+const NOT_JSON = "it cannot be written as JSON";
+
+interface Measured {
+  readonly length: number;
+  readonly problem?: string;
+}
+
+export interface Writable<T> {
+  readonly value: T;
+  /** Estimated, in characters of JSON. */
+  readonly length: number;
+  /** Why something was left out; undefined if nothing was. */
+  readonly problem?: string;
+}
+
+/** The same event if the log can hold it, else one of the same type with the offending parts left out, or a notice. */
+export function toWritableEvent(body: EventBody): Writable<EventBody> {
+  const flat = flatLength(body);
+  if (flat !== undefined && flat <= MAX_PLAIN_LENGTH) return { value: body, length: flat };
+  const { length, problem } = measure(body);
+  if (problem === undefined) return { value: body, length };
+  const value = substituteEvent(body, problem);
+  return { value, length: measure(value).length, problem };
+}
+
+/** The same value if JSON can hold it, else what stays of it. */
+export function toWritableValue(value: unknown): Writable<unknown> {
+  const { length, problem } = measure(value);
+  if (problem === undefined) return { value, length };
+  const left = cut(value);
+  return { value: left, length: measure(left).length, problem };
+}
+
+/** An event that can take the place of one that was refused: of the same type if the schema allows it, else a notice. */
+export function substituteEvent(body: EventBody, problem: string): EventBody {
+  for (const candidate of [cut(body) as EventBody, plainBody(body)]) if (isValid(candidate)) return candidate;
+  return noticeOf(`an event of type ${body.type} was left out: ${problem}`);
+}
+
+export function noticeOf(message: string): Extract<EventBody, { type: "notice" }> {
+  return { type: "notice", level: "warning", code: "event_cut", message: message.slice(0, 1_000).toWellFormed() };
+}
+
+/** Most events, and all deltas, hold nothing but texts and numbers. */
+function flatLength(body: EventBody): number | undefined {
+  let length = 0;
+  for (const key in body) {
+    const value: unknown = body[key as keyof EventBody];
+    if (typeof value === "string") length += value.length + key.length + 6;
+    else if (typeof value === "object" || typeof value === "bigint") return undefined;
+    else length += key.length + 20;
+  }
+  return length;
+}
+
+/** A walk without recursion: the value may nest more deeply than the stack does. */
+function measure(value: unknown): Measured {
+  try {
+    return walk(value);
+  } catch {
+    return { length: 0, problem: NOT_JSON }; // a getter or a proxy that throws
+  }
+}
+
+function walk(value: unknown): Measured {
+  if (typeof value === "string") return measureText(value, value.length);
+  let length = 0;
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return { length, problem: `it nests more than ${MAX_DEPTH} levels deep` };
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item === "string") length += item.length + 2;
+      else if (typeof item === "bigint") return { length, problem: "it has a number that JSON cannot hold" };
+      else if (typeof item !== "object" || item === null) length += 5;
+      else if ("toJSON" in item) return measureExactly(value, length);
+      else if (Array.isArray(item)) {
+        length += item.length + 2;
+        for (const entry of item as unknown[]) next.push(entry);
+      } else {
+        for (const key in item) {
+          length += key.length + 4;
+          next.push((item as Record<string, unknown>)[key]);
+        }
+      }
+    }
+    // A value that contains itself grows with each level.
+    if (length > 4 * MAX_EVENT_LENGTH) return { length, problem: tooLarge(length) };
+    level = next;
+  }
+  return measureText(value, length);
+}
+
+function measureText(value: unknown, length: number): Measured {
+  return length <= MAX_PLAIN_LENGTH ? { length } : measureExactly(value, length);
+}
+
+function measureExactly(value: unknown, estimate: number): Measured {
+  try {
+    const { length } = JSON.stringify(value) ?? "";
+    return length <= MAX_EVENT_LENGTH ? { length } : { length, problem: tooLarge(length) };
+  } catch {
+    return { length: estimate, problem: NOT_JSON };
+  }
+}
+
+function tooLarge(length: number): string {
+  return `it is too large (${Math.ceil(length / 1e6)} MB)`;
+}
+
+/** Only the short texts, numbers and truth values of the event itself. */
+function plainBody(body: EventBody): EventBody {
+  const plain = Object.entries(body).map(([key, value]: [string, unknown]) => {
+    if (typeof value === "string") return [key, value.slice(0, 1_000).toWellFormed()];
+    return [key, ["number", "boolean"].includes(typeof value) ? value : undefined];
+  });
+  return Object.fromEntries(plain.filter(([, value]) => value !== undefined)) as EventBody;
+}
+
+/** The outer levels of the value, with long texts and lists shortened. */
+function cut(value: unknown): unknown {
+  let nodes = 0;
+  let room = CUT_TOTAL_LENGTH;
+  const visit = (item: unknown, depth: number): unknown => {
+    nodes += 1;
+    if (typeof item === "string") {
+      const left = cutText(item, Math.min(room, CUT_TEXT_LENGTH));
+      room = Math.max(0, room - left.length);
+      return left;
+    }
+    if (typeof item === "bigint") return String(item).slice(0, CUT_DEPTH);
+    if (typeof item === "function") return undefined;
+    if (typeof item !== "object" || item === null) return item;
+    if (depth >= CUT_DEPTH || nodes > CUT_NODES) return NOTHING_LEFT;
+    if (Array.isArray(item)) return item.slice(0, CUT_ENTRIES).map((entry) => visit(entry, depth + 1));
+    const entries = Object.entries(item).slice(0, CUT_ENTRIES);
+    return Object.fromEntries(entries.map(([key, entry]) => [key.slice(0, MAX_KEY_LENGTH), visit(entry, depth + 1)]));
+  };
+  try {
+    return visit(value, 0);
+  } catch {
+    return NOTHING_LEFT;
+  }
+}
+
+function cutText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  return `${text.slice(0, max).toWellFormed()}… [${text.length - max} characters left out]`;
+}
+
+function isValid(body: EventBody): boolean {
+  const at = new Date(0).toISOString();
+  const event: EventDraft = { ...body, at, agent: "agent" };
+  return measure(body).problem === undefined && findDraftProblem(event) === undefined;
+}

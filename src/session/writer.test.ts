@@ -1,0 +1,293 @@
+import { describe, expect, it } from "vitest";
+import { RookeryError, type EventBody, type SessionEvent, type Store } from "../domain/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { DONE, openPlayed, type Play } from "./test-played.ts";
+
+/** A store whose appends fail while `failure` is set, or where `refuse` throws. */
+function faultyStore() {
+  const log: { failure?: Error | undefined; durable?: boolean; refuse?: (event: { type: string }) => void } = {};
+  const through = (store: Store): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (name !== "append") return Reflect.apply(value, target, args) as unknown;
+          const [{ events }] = args as Parameters<Store["append"]>;
+          for (const event of events) log.refuse?.(event);
+          if (log.failure === undefined) return target.append(...(args as Parameters<Store["append"]>));
+          if (log.durable === true) await target.append(...(args as Parameters<Store["append"]>));
+          throw log.failure;
+        };
+      },
+    });
+  return Object.assign(log, { through });
+}
+
+const full = () => new RookeryError("store_full", "no space left");
+
+function nested(levels: number): unknown {
+  return JSON.parse("[".repeat(levels) + "]".repeat(levels));
+}
+
+function toolWith(input: unknown): EventBody {
+  return { type: "tool.started", toolId: "t1", name: "probe", title: "probe", kind: "other", input };
+}
+
+function endsOf(events: readonly SessionEvent[]): unknown[] {
+  return events.flatMap((event) => (event.type === "turn.ended" ? [event.outcome] : []));
+}
+
+/** The first turn records these, the others nothing. */
+function saysFirst(...bodies: EventBody[]): Play {
+  let turns = 0;
+  return (turn) => {
+    turns += 1;
+    if (turns === 1) turn.log.record(...bodies);
+    return Promise.resolve(DONE);
+  };
+}
+
+const itself: { self?: unknown } = {};
+itself.self = itself;
+
+describe("what the log cannot hold", () => {
+  const cases: [string, EventBody][] = [
+    ["an array of 5,000 levels", toolWith(nested(5_000))],
+    ["an object of 100,000 levels", toolWith(JSON.parse('{"a":'.repeat(100_000) + "1" + "}".repeat(100_000)))],
+    ["a value that contains itself", toolWith(itself)],
+    ["a bigint", toolWith({ n: 1n })],
+    ["a value whose toJSON throws", toolWith({ toJSON: (): unknown => JSON.parse("{") })],
+    ["an event of 70 MB", toolWith({ text: "x".repeat(70_000_000) })],
+    ["an event of 70 MB once it is escaped", toolWith({ text: "\u0001".repeat(12_000_000) })],
+    ["a message of 70 MB", { type: "message.completed", messageId: "m1", text: "x".repeat(70_000_000) }],
+  ];
+
+  it.each(cases)("%s is cut down, its turn fails, and the session goes on", async (_, body) => {
+    await using scene = await openPlayed(saysFirst(body));
+    expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
+    expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+    const events = await scene.events();
+    expect(events.map(({ type }) => type)).toContain(body.type);
+    expect(JSON.stringify(events).length).toBeLessThan(5_000_000);
+    expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "event_cut" }));
+    expect(endsOf(events)).toHaveLength(2);
+  });
+
+  it("the outcome of an effect that nests too deeply ends its turn, and not the session", async () => {
+    let turns = 0;
+    await using scene = await openPlayed(async (turn) => {
+      turns += 1;
+      if (turns > 1) return DONE;
+      const key = { sessionId: "", turnId: turn.turnId, step: 1, kind: "model" as const, id: "m" };
+      const perform = () => Promise.resolve({ value: nested(5_000) });
+      await turn.effects.run({ key, repeatable: false, perform, parse: (value) => value, lost: () => ({ value: 1 }) });
+      return DONE;
+    });
+    expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
+    expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+  });
+
+  it("an event that only the store refuses is replaced, in its turn and between turns, and its neighbors are kept", async () => {
+    const log = faultyStore();
+    log.refuse = (event) => {
+      if ("title" in event && event.title === "bad") throw new TypeError("title.trim is not a function");
+    };
+    const said = (text: string): EventBody => ({ type: "message.completed", messageId: text, text });
+    const bad = { ...toolWith({}), title: "bad" } as EventBody;
+    await using scene = await openPlayed(saysFirst(said("before"), bad, said("after")), log);
+    expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
+    expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+    const lines = (await scene.events()).map((event) => (event.type === "message.completed" ? event.text : event.type));
+    expect(lines.slice(1)).toEqual([
+      "turn.started",
+      "before",
+      "notice",
+      "after",
+      "turn.ended",
+      "turn.started",
+      "turn.ended",
+    ]);
+  });
+
+  it("an outcome that is refused is replaced, so that the turn ends", async () => {
+    const log = faultyStore();
+    log.refuse = (event) => {
+      if (JSON.stringify(event).includes("odd")) throw new RookeryError("input_invalid", "not in the schema");
+    };
+    await using scene = await openPlayed(() => Promise.resolve({ status: "done", stopReason: "odd" }), log);
+    await scene.session.prompt("go").outcome;
+    expect(endsOf(await scene.events())).toEqual([expect.objectContaining({ status: "failed", code: "internal" })]);
+  });
+});
+
+describe("more at once than one append holds", () => {
+  it("is written in several, though nobody waited: 100 messages of 1 MB", async () => {
+    const text = "x".repeat(1_000_000);
+    const messages = Array.from({ length: 100 }, (_, n): EventBody => {
+      return { type: "message.completed", messageId: `m${n}`, text };
+    });
+    const sizes: number[] = [];
+    const through = (store: Store): Store =>
+      Object.assign(Object.create(store) as Store, {
+        append: (append: Parameters<Store["append"]>[0]) => {
+          sizes.push(JSON.stringify(append).length);
+          return store.append(append);
+        },
+      });
+    const play: Play = (turn) => {
+      for (const message of messages) turn.log.record(message);
+      return Promise.resolve(DONE);
+    };
+    const real = openMemoryStore();
+    const bound = new Proxy(real, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    await using scene = await openPlayed(play, { store: bound, through });
+    expect(await scene.session.prompt("go").outcome).toEqual(DONE);
+    expect(Math.max(...sizes)).toBeLessThan(20_000_000);
+    let seen = 0;
+    for (let after = 0; ;) {
+      const { events, head } = await scene.store.read({ sessionId: scene.session.id, after });
+      seen += events.filter(({ type }) => type === "message.completed").length;
+      after = events.at(-1)?.seq ?? head;
+      if (after >= head) break;
+    }
+    expect(seen).toBe(100);
+  });
+
+  it("makes an agent wait that asks whether the log is ready", async () => {
+    const log = faultyStore();
+    let recorded = 0;
+    const play: Play = async (turn) => {
+      log.failure = full();
+      for (; recorded < 50; recorded += 1) {
+        turn.log.record({ type: "message.completed", messageId: `m${recorded}`, text: "x".repeat(1_000_000) });
+        if (recorded === 20) log.failure = undefined;
+        await Promise.race([
+          turn.log.ready(),
+          new Promise((resolve) => setTimeout(resolve, recorded < 20 ? 0 : 20_000)),
+        ]);
+      }
+      return DONE;
+    };
+    await using scene = await openPlayed(play, log);
+    expect(await scene.session.prompt("go").outcome).toEqual(DONE);
+  });
+});
+
+describe("a store that fails for a while", () => {
+  const codes = ["store_full", "store_locked", "store_readonly", "store_unavailable"] as const;
+
+  it.each(codes)("%s that passes soon costs nothing but time", async (code) => {
+    const log = faultyStore();
+    const play: Play = async (turn) => {
+      log.failure = new RookeryError(code, "for a moment");
+      turn.log.record({ type: "message.completed", messageId: "m", text: "said meanwhile" });
+      setTimeout(() => (log.failure = undefined), 100);
+      await turn.log.commit();
+      return DONE;
+    };
+    await using scene = await openPlayed(play, log);
+    expect(await scene.session.prompt("go").outcome).toEqual(DONE);
+    expect((await scene.events()).map(({ type }) => type)).toEqual([
+      "session.opened",
+      "turn.started",
+      "message.completed",
+      "turn.ended",
+    ]);
+  });
+
+  it("an append that was durable although it failed is not written twice", async () => {
+    const log = faultyStore();
+    let turns = 0;
+    const play: Play = async (turn) => {
+      turns += 1;
+      if (turns > 1) return DONE;
+      Object.assign(log, { failure: full(), durable: true });
+      setTimeout(() => (log.failure = undefined), 60);
+      turn.log.record({ type: "message.completed", messageId: "m", text: "once" });
+      await turn.log.commit();
+      return DONE;
+    };
+    await using scene = await openPlayed(play, log);
+    expect(await scene.session.prompt("go").outcome).toEqual(DONE);
+    expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+    const events = await scene.events();
+    expect(events.filter(({ type }) => type === "message.completed")).toHaveLength(1);
+    expect(scene.session.state.head).toBe(events.at(-1)?.seq);
+  });
+
+  it("for longer than it is waited for: the turn fails with its code once the store works, and the same session goes on", async () => {
+    const log = faultyStore();
+    let turns = 0;
+    const play: Play = async (turn) => {
+      turns += 1;
+      if (turns > 1) return DONE;
+      log.failure = full();
+      turn.log.record({ type: "message.completed", messageId: "m", text: "said meanwhile" });
+      await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
+      return { status: "cancelled" };
+    };
+    await using scene = await openPlayed(play, { ...log, patienceMs: 50 });
+    await expect(scene.session.prompt("go").outcome).rejects.toMatchObject({ code: "store_full" });
+    await expect(scene.session.prompt("too soon").outcome).rejects.toMatchObject({ code: "store_full" });
+    log.failure = undefined;
+    expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+    const events = await scene.events();
+    expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(2);
+    expect(endsOf(events)).toEqual([expect.objectContaining({ status: "failed", code: "store_full" }), DONE]);
+    expect(events).toContainEqual(expect.objectContaining({ type: "message.completed", text: "said meanwhile" }));
+  });
+
+  it("ends the turn by itself once the store works, without anybody asking", async () => {
+    const log = faultyStore();
+    const play: Play = async (turn) => {
+      log.failure = full();
+      await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
+      return { status: "cancelled" };
+    };
+    const recording: Play = async (turn) => {
+      const outcome = play(turn);
+      turn.log.record({ type: "message.completed", messageId: "m", text: "said meanwhile" });
+      return outcome;
+    };
+    await using scene = await openPlayed(recording, { ...log, patienceMs: 50 });
+    await expect(scene.session.prompt("go").outcome).rejects.toMatchObject({ code: "store_full" });
+    log.failure = undefined;
+    for await (const event of scene.store.follow({ sessionId: scene.session.id, after: 0 })) {
+      if (event.type === "turn.ended") break;
+    }
+    expect(endsOf(await scene.events())).toHaveLength(1);
+  });
+
+  it.each([false, true])(
+    "a prompt that could not be recorded is refused, and starts no turn later (durable: %s)",
+    async (durable) => {
+      const log = faultyStore();
+      await using scene = await openPlayed(() => Promise.resolve(DONE), log);
+      Object.assign(log, { failure: full(), durable });
+      await expect(scene.session.prompt("lost").outcome).rejects.toMatchObject({ code: "store_full" });
+      log.failure = undefined;
+      expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+      const events = await scene.events();
+      const failed = expect.objectContaining({ status: "failed", code: "store_full" }) as unknown;
+      expect(endsOf(events)).toEqual(durable ? [failed, DONE] : [DONE]);
+      expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(durable ? 2 : 1);
+    },
+  );
+
+  it("an input that could not be queued is not delivered later", async () => {
+    const log = faultyStore();
+    await using scene = await openPlayed(() => Promise.resolve(DONE), log);
+    log.failure = full();
+    await expect(scene.session.queue("lost")).rejects.toMatchObject({ code: "store_full" });
+    log.failure = undefined;
+    await scene.session.queue("kept");
+    await scene.session.idle();
+    expect((await scene.events()).filter(({ type }) => type === "turn.started")).toHaveLength(1);
+  });
+});
