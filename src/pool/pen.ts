@@ -1,4 +1,5 @@
 /** The right to write a task's log, and the writing: one owner at a time, though others may ask it to stop in between. */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   applyTask,
   isRookeryError,
@@ -32,6 +33,7 @@ export interface Pen extends AsyncDisposable {
 
 /** How often another's event may get in between before it is no coincidence. */
 const TRIES = 100;
+const OUTSIDER_PAUSE_MS = 5;
 
 /** Rejects with `task_not_found`, or `task_state` while a living process has it. */
 export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
@@ -104,6 +106,7 @@ export async function writeFromOutside({ store, clock }: Omit<PenParts, "owner">
       return;
     } catch (error) {
       if (!isRookeryError(error, "append_conflict") || tries >= TRIES) throw error;
+      await sleep(Math.random() * OUTSIDER_PAUSE_MS);
     }
   }
 }

@@ -33,8 +33,9 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
   checkText(sessionId, "the session's id");
   checkText(requestId, "the request's id");
   const answer = parseAnswer(options.answer);
+  let asked: Asked | undefined;
   await appendFromOutside(store, sessionId, clock, async (summary) => {
-    const asked = await findRequest(store, sessionId, requestId);
+    asked ??= await findRequest(store, sessionId, requestId); // once: the log may grow faster than it is searched
     if (asked === undefined) {
       throw new RookeryError(
         "request_not_found",
@@ -48,7 +49,8 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
   });
 }
 
-const TRIES = 200;
+/** How long a live writer may be faster, in milliseconds, before the caller hears of it. */
+const CONFLICT_PATIENCE_MS = 30_000;
 const PAUSE_MS = 5;
 
 export interface FromOutside {
@@ -58,7 +60,10 @@ export interface FromOutside {
   readonly agent?: string;
 }
 
-/** Appends one event without a lease, or none if `make` makes none; a live writer may get in between, so it is tried until it fits. */
+/**
+ * Appends one event without a lease, or none if `make` makes none. A live writer may get in between, so it is tried
+ * until it fits: `make` is called before each attempt, and the faster it is, the sooner one fits.
+ */
 export async function appendFromOutside(
   store: SessionStore,
   sessionId: string,
@@ -66,7 +71,8 @@ export async function appendFromOutside(
   make: (summary: SessionSummary) => Promise<FromOutside | undefined>,
 ): Promise<void> {
   const id = newId("app", clock.now());
-  for (let tries = 1; ; tries += 1) {
+  const deadline = performance.now() + CONFLICT_PATIENCE_MS;
+  for (;;) {
     const summary = await store.summary(sessionId);
     if (summary === undefined) throw sessionNotFound(sessionId);
     const made = await make(summary);
@@ -78,7 +84,7 @@ export async function appendFromOutside(
       await store.append({ sessionId, id, expectedHead: summary.head, events });
       return;
     } catch (error) {
-      if (!isRookeryError(error, "append_conflict") || tries >= TRIES) throw error;
+      if (!isRookeryError(error, "append_conflict") || performance.now() >= deadline) throw error;
       await sleep(Math.random() * PAUSE_MS);
     }
   }
