@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { writeCanary, writeEmbeddedRepository } from "../testing/embedded-repository.ts";
 import { temporaryFolder, temporaryRepository } from "../testing/index.ts";
 import { openScene } from "./test-scene.ts";
 
@@ -31,6 +33,23 @@ it.each<[string, Parameters<Scene["tasks"]["start"]>[0], string, RegExp]>([
   await expect(s.tasks.start(request)).rejects.toMatchObject({ code, message: expect.stringMatching(words) as string });
   expect(await s.tasks.list()).toEqual([]);
   expect(await users(s)).toEqual(before);
+});
+
+it("a repository that is made of files of another one is refused, and nothing of it runs", async () => {
+  await using s = await openScene();
+  const ran = join(s.folder, "ran");
+  writeCanary(join(s.folder, "canary"), ran);
+  const filter = `[filter "evil"]\n\tsmudge = ${s.folder}/canary\n\tclean = ${s.folder}/canary\n\trequired = true\n`;
+  const config = `\tworktree = ..\n\tfsmonitor = ${s.folder}/canary\n${filter}`;
+  await writeFile(join(s.repository.path, ".gitattributes"), "* filter=evil\n");
+  writeEmbeddedRepository(join(s.repository.path, "evil"), { config });
+  const start = s.tasks.start({ prompt: "x", cwd: join(s.repository.path, "evil") });
+  await expect(start).rejects.toMatchObject({
+    code: "repository_bare",
+    message: expect.stringMatching(/made of files/),
+  });
+  expect(await s.tasks.list()).toEqual([]);
+  expect(existsSync(ran)).toBe(false);
 });
 
 it("a repository that nobody trusted runs nothing", async () => {

@@ -1,6 +1,8 @@
 /** Commits what an agent left lying: only what is in the branch can be merged. */
 import { RookeryError } from "../domain/index.ts";
+import { gitlinksIn } from "./gitlinks.ts";
 import { EVERYTHING, checkThere, embeddedIn, unmergedIn } from "./look.ts";
+import { byteName, displayName, joinNames, namesFrom, splitNames, type ByteName } from "./names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -23,16 +25,19 @@ export async function commitAll(
 ): Promise<string | undefined> {
   await checkThere(worktree, repository);
   const at = { cwd: worktree.path, signal };
-  const lines = (await repository.git(["status", "--porcelain=v1", ...EVERYTHING], at)).split("\0");
-  if (lines.join("") === "") return undefined;
+  const lines = await namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], at);
+  if (lines.length === 0) return undefined;
   const unmerged = unmergedIn(lines);
   if (unmerged.length > 0) throw underWay(worktree, unmerged);
   await repository.identity();
   // Of a repository that was made there, git would take the name of a commit that nobody else has, and no file.
   const embedded = embeddedIn(lines).map((path) => path.slice(0, -1));
-  const left = [...(await unignored(repository, leave, at)), ...embedded];
-  const input = [":/", ...left.map((path) => `:(top,exclude,literal)${path}`)].join("\0");
+  // Git would run `git status` in those that are known, by the configuration that lies there.
+  const known = (await gitlinksIn(repository, at)).map(({ name }) => name);
+  const left = [...(await unignored(repository, leave.map(byteName), at)), ...embedded, ...known];
+  const input = joinNames([":/", ...left.map((path) => `:(top,exclude,literal)${path}`)]);
   await repository.git(["add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"], { ...at, input });
+  if (known.length > 0) await repository.git(["update-index", "-z", "--stdin"], { ...at, input: joinNames(known) });
   const staged = ["diff-index", "--cached", "--quiet", "--ignore-submodules=none", "HEAD", "--"];
   if ((await repository.gitTry(staged, at)).code === 0) return undefined;
   const settings = ["-c", "commit.gpgSign=false", "-c", "commit.verbose=false"];
@@ -44,18 +49,18 @@ export async function commitAll(
 /** Git takes the name of an ignored file for a wish to add it, and refuses, although it is named to be left out (2.39). */
 async function unignored(
   repository: Repository,
-  paths: readonly string[],
+  paths: readonly ByteName[],
   at: { readonly cwd: string; readonly signal?: AbortSignal | undefined },
-): Promise<readonly string[]> {
+): Promise<readonly ByteName[]> {
   if (paths.length === 0) return [];
-  const { stdout } = await repository.gitTry(["check-ignore", "-z", "--stdin"], { ...at, input: paths.join("\0") });
-  const ignored = new Set(stdout.split("\0"));
+  const { bytes } = await repository.gitTry(["check-ignore", "-z", "--stdin"], { ...at, input: joinNames(paths) });
+  const ignored = new Set(splitNames(bytes));
   return paths.filter((path) => !ignored.has(path));
 }
 
-function underWay({ path }: Worktree, files: readonly string[]): RookeryError {
+function underWay({ path }: Worktree, files: readonly ByteName[]): RookeryError {
   return new RookeryError(
     "merge_conflict",
-    `a merge is under way in ${path}, with conflicts in ${files.slice(0, 10).join(", ")}; solve or abort it there`,
+    `a merge is under way in ${path}, with conflicts in ${files.slice(0, 10).map(displayName).join(", ")}; solve or abort it there`,
   );
 }

@@ -4,7 +4,9 @@ import { copyFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ChangedFile, TaskDiff } from "../domain/index.ts";
 import { EVERYTHING, checkThere, commitsOf, embeddedIn, unmergedIn } from "./look.ts";
+import { changedGitlinks } from "./gitlinks.ts";
 import { gitDirOf } from "./linked.ts";
+import { displayName, joinNames, namesFrom, type ByteName } from "./names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository, RepositoryRun } from "./repository.ts";
 
@@ -24,7 +26,7 @@ const PLAIN = [
   "--no-textconv",
   "--no-color",
   "--find-renames",
-  "--ignore-submodules=none",
+  "--ignore-submodules=dirty",
   "--submodule=short",
 ];
 
@@ -33,34 +35,48 @@ export async function diffOf(worktree: Worktree, repository: Repository, options
   await checkThere(worktree, repository);
   const { signal } = options;
   const at = { cwd: worktree.path, signal };
-  const [status, base, commits] = await Promise.all([
-    repository.git(["status", "--porcelain=v1", ...EVERYTHING], at),
+  const [lines, changed, base, commits] = await Promise.all([
+    namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], at),
+    changedGitlinks(repository, at),
     startOf(worktree, repository, at),
     commitsOf(worktree, repository, { signal }),
   ]);
-  const lines = status.split("\0").filter((line) => line !== "");
   const embedded = embeddedIn(lines);
   const untracked = lines.flatMap((line) => (line.startsWith("?? ") && !line.endsWith("/") ? [line.slice(3)] : []));
   await using index = await indexWith(worktree, repository, untracked, at);
   const within = { ...at, index: index.file };
   const [listed, patch] = await Promise.all([
-    repository.git(["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...PLAIN, base, "--"], within),
+    namesFrom(repository, ["diff", "--raw", "--numstat", "-z", "--abbrev=40", ...PLAIN, base, "--"], within),
     options.patch === true ? patchOf(repository, base, within) : undefined,
   ]);
   const known = { untracked: new Set(untracked), unmerged: new Set(unmergedIn(lines)) };
-  const nested = embedded.map((path): ChangedFile => ({ path, change: "untracked", binary: false }));
-  const files = [...parse(listed, known), ...nested];
+  const parsed = parse(listed, known);
+  const nested = [
+    ...embedded.map((path): ChangedFile => ({ path, change: "untracked", binary: false })),
+    ...changed.filter((path) => !parsed.some((file) => file.path === path)).map(changedWithin),
+  ];
+  const files = [...parsed, ...nested];
   const sum = (of: "additions" | "deletions"): number => files.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
     base,
-    files: files.slice(0, MAX_FILES),
+    files: files.slice(0, MAX_FILES).map(shownFile),
     additions: sum("additions"),
     deletions: sum("deletions"),
     commits,
-    uncommitted: lines.length > 0,
+    uncommitted: lines.length > 0 || changed.length > 0,
     truncated: patch?.truncated === true || files.length > MAX_FILES,
     ...(patch !== undefined && { patch: patch.text }),
   };
+}
+
+/** A submodule, at the same commit. */
+function changedWithin(path: ByteName): ChangedFile {
+  return { path, change: "modified", binary: false };
+}
+
+function shownFile(file: ChangedFile): ChangedFile {
+  const { path, from } = file;
+  return { ...file, path: displayName(path), ...(from !== undefined && { from: displayName(from) }) };
 }
 
 /** Where its branch left what it was made from; that itself, where a rebase left nothing in common. */
@@ -73,7 +89,7 @@ async function startOf({ baseCommit }: Worktree, repository: Repository, at: Rep
 async function indexWith(
   worktree: Worktree,
   repository: Repository,
-  untracked: readonly string[],
+  untracked: readonly ByteName[],
   at: RepositoryRun,
 ): Promise<AsyncDisposable & { readonly file: string | undefined }> {
   const dir = untracked.length === 0 ? undefined : await gitDirOf(worktree.path);
@@ -82,7 +98,7 @@ async function indexWith(
   const remove = () => rm(file, { force: true });
   try {
     await copyFile(join(dir, "index"), file);
-    const input = untracked.join("\0");
+    const input = joinNames(untracked);
     const add = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
     await repository.git(["--literal-pathspecs", ...add], { ...at, index: file, input });
     return { file, [Symbol.asyncDispose]: remove };
@@ -114,10 +130,9 @@ const CHANGES: Readonly<Record<string, ChangedFile["change"]>> = {
  * file; then `additions TAB deletions TAB path` NUL, where a moved one has an empty path and two more fields.
  */
 function parse(
-  text: string,
-  { untracked, unmerged }: Record<"untracked" | "unmerged", ReadonlySet<string>>,
+  fields: readonly ByteName[],
+  { untracked, unmerged }: Record<"untracked" | "unmerged", ReadonlySet<ByteName>>,
 ): ChangedFile[] {
-  const fields = text.split("\0");
   const files = new Map<string, ChangedFile>();
   for (let at = 0; at < fields.length; at += 1) {
     const field = fields[at] ?? "";

@@ -1,10 +1,11 @@
-/** Runs git: in a process group of its own, with bounded output, and away from whatever would make it ask or go elsewhere. */
+/** Runs git: in a process group of its own, with bounded output, by the policy of `untrusted.ts`. */
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { RookeryError } from "../domain/index.ts";
 import { startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { failureOf, lockIn, notStarted } from "./failure.ts";
+import { policyArguments, policyEnvironment, type GitPolicy } from "./untrusted.ts";
 import { pause } from "./wait.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -21,15 +22,17 @@ export interface GitOptions {
 export interface GitResult {
   /** Null where a signal ended it. */
   readonly code: number | null;
+  /** As UTF-8. Names of files may be none: see `bytes`. */
   readonly stdout: string;
+  readonly bytes: Buffer;
   readonly stderr: string;
   /** More was to come, and was left out: see `cutAt`. */
   readonly truncated: boolean;
 }
 
-export interface RunOptions {
+export interface RunOptions extends GitPolicy {
   /** Written to its input, which is empty otherwise. */
-  readonly input?: string | undefined;
+  readonly input?: string | Buffer | undefined;
   /** Reads only this many bytes, and ends git then. */
   readonly cutAt?: number | undefined;
   /** Another file in place of the index, which is the agent's or the user's. */
@@ -42,17 +45,8 @@ const LOCK_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
-/**
- * What we do to a repository is plumbing of ours, so its hooks do not run, nor the program it may name to watch files, and
- * nothing is left cleaning up in the background. Filters do: a checkout without them would be another one.
- */
-const SETTINGS = [
-  "core.hooksPath=/dev/null",
-  "core.fsmonitor=false",
-  "core.quotePath=false",
-  "gc.auto=0",
-  "maintenance.auto=false",
-].flatMap((setting) => ["-c", setting]);
+/** Names are printed as they are. What a repository may say beyond that, `untrusted.ts` decides. */
+const SETTINGS = ["-c", "core.quotePath=false"];
 
 /** Where there is no git-lfs, pointers stay pointers; git would fail otherwise, if the user's settings name it. */
 export const WITHOUT_LFS: readonly string[] = ["process=", "smudge=", "clean=", "required=false"].flatMap((setting) => [
@@ -94,13 +88,17 @@ async function runOnce(
   cwd: string,
   args: readonly string[],
   { env, marker, signal }: GitOptions,
-  { input, cutAt, index }: RunOptions,
+  { input, cutAt, index, ...policy }: RunOptions,
 ): Promise<GitResult> {
   signal?.throwIfAborted();
   const stdin = input === undefined ? "ignore" : "pipe";
-  await using group = await startGroup("git", ["--no-pager", ...SETTINGS, ...args], {
+  await using group = await startGroup("git", [...policyArguments(policy), ...SETTINGS, ...args], {
     cwd,
-    env: { ...gitEnvironment(env), ...(index !== undefined && { GIT_INDEX_FILE: index }) },
+    env: {
+      ...gitEnvironment(cwd, env),
+      ...policyEnvironment(policy),
+      ...(index !== undefined && { GIT_INDEX_FILE: index }),
+    },
     marker,
     stdin,
     tagged: false,
@@ -117,13 +115,15 @@ async function runOnce(
     const { exitCode } = await group.exited;
     signal?.throwIfAborted();
     if (stdout.over() && cutAt === undefined) throw tooMuch(args);
-    return { code: exitCode, stdout: stdout.text(), stderr: stderr.text(), truncated: stdout.over() };
+    const bytes = stdout.bytes();
+    const said = stderr.bytes().toString("utf8");
+    return { code: exitCode, stdout: bytes.toString("utf8"), bytes, stderr: said, truncated: stdout.over() };
   } finally {
     signal?.removeEventListener("abort", stop);
   }
 }
 
-function feed({ child }: ProcessGroup, input: string | undefined): void {
+function feed({ child }: ProcessGroup, input: string | Buffer | undefined): void {
   child.stdin?.on("error", () => undefined); // it ended without reading all of it; its exit says why
   child.stdin?.end(input);
 }
@@ -138,7 +138,7 @@ function collect(stream: NodeJS.ReadableStream | null, limit: number, onOver?: (
     if (length <= limit && length + bytes.length > limit) onOver?.();
     length += bytes.length;
   });
-  return { over: () => length > limit, text: () => Buffer.concat(chunks).toString("utf8") };
+  return { over: () => length > limit, bytes: () => Buffer.concat(chunks) };
 }
 
 /** Variables that would have git work on something else than the folder it runs in, or talk more than it should. */
@@ -172,15 +172,14 @@ export function withoutGitPlaces(env: Env): Record<string, string | undefined> {
   );
 }
 
-/** Where the folder is no repository any more, git is not to find the one around it. */
-export function notAbove(cwd: string, env: Env): Env {
-  return { ...env, GIT_CEILING_DIRECTORIES: dirname(cwd) };
-}
-
-/** Its words are read, so they are English; it is never to ask; and looking takes no lock that others would wait for. */
-function gitEnvironment(env: Env): Env {
+/**
+ * Its messages are read, so they are English; it never asks; looking takes no lock that others would wait for; and it
+ * finds no repository above the working directory.
+ */
+function gitEnvironment(cwd: string, env: Env): Env {
   return {
     ...withoutGitPlaces(childEnvironment(env)),
+    GIT_CEILING_DIRECTORIES: dirname(cwd),
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",

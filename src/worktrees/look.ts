@@ -1,7 +1,9 @@
 /** What a worktree has that its base has not: looked at without changing anything in it. */
 import { existsSync } from "node:fs";
 import { RookeryError, type TaskCommit } from "../domain/index.ts";
+import { changedGitlinks } from "./gitlinks.ts";
 import { isLinked } from "./linked.ts";
+import { displayName, namesFrom, type ByteName } from "./names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -19,8 +21,11 @@ export interface WorktreeStatus {
   readonly behind: number;
 }
 
-/** To be said to `git status`, whatever the user, or `.gitmodules`, would rather not see. */
-export const EVERYTHING = ["-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=none"] as const;
+/**
+ * For `git status`, whatever the user, or `.gitmodules`, would rather not see. Git runs nothing in the repositories
+ * within: what changed in those, `changedGitlinks` says.
+ */
+export const EVERYTHING = ["-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"] as const;
 
 const MAX_FILES = 1_000;
 const MAX_COMMITS = 1_000;
@@ -33,28 +38,29 @@ export async function statusOf(
 ): Promise<WorktreeStatus> {
   await checkThere(worktree, repository);
   const at = { cwd: worktree.path, signal };
-  const [status, ahead, counts] = await Promise.all([
-    repository.git(["status", "--porcelain=v2", "--branch", ...EVERYTHING], at),
+  const [lines, nested, ahead, counts] = await Promise.all([
+    namesFrom(repository, ["status", "--porcelain=v2", "--branch", ...EVERYTHING], at),
+    changedGitlinks(repository, at),
     repository.git(["rev-list", "--count", `${worktree.baseCommit}..HEAD`, "--"], at),
     repository.gitTry(["rev-list", "--count", "--left-right", `${worktree.base}...HEAD`, "--"], at),
   ]);
-  const lines = status.split("\0").filter((line) => line !== "");
   const header = (name: string): string =>
     /^# \S+ (.*)$/.exec(lines.find((line) => line.startsWith(`# ${name} `)) ?? "")?.[1] ?? "";
-  const files = lines.filter((line) => !line.startsWith("# ")).map(pathIn);
-  const branch = header("branch.head");
+  const listed = lines.filter((line) => !line.startsWith("# ")).map(pathIn);
+  const files = [...new Set([...listed, ...nested])];
+  const branch = displayName(header("branch.head"));
   return {
     headCommit: header("branch.oid"),
     branch: branch === "(detached)" ? undefined : branch,
     uncommitted: files.length > 0,
-    files: files.slice(0, MAX_FILES),
+    files: files.slice(0, MAX_FILES).map(displayName),
     commits: Number(ahead),
     behind: counts.code === 0 ? Number.parseInt(counts.stdout, 10) : 0,
   };
 }
 
 /** Of `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path` and `? path`. */
-function pathIn(line: string): string {
+function pathIn(line: string): ByteName {
   const fields = line.startsWith("1 ") ? 8 : line.startsWith("u ") ? 10 : 1;
   return line.split(" ").slice(fields).join(" ");
 }
@@ -92,12 +98,12 @@ export async function isMerged(worktree: Worktree, repository: Repository, into:
 }
 
 /** Of the lines of `status --porcelain=v1 --untracked-files=all`: repositories that were made there, with a slash at the end. */
-export function embeddedIn(lines: readonly string[]): readonly string[] {
+export function embeddedIn(lines: readonly ByteName[]): readonly ByteName[] {
   return lines.filter((line) => line.startsWith("?? ") && line.endsWith("/")).map((line) => line.slice(3));
 }
 
 /** Of the lines of `status --porcelain=v1`: files that a merge left for someone to decide. */
-export function unmergedIn(lines: readonly string[]): readonly string[] {
+export function unmergedIn(lines: readonly ByteName[]): readonly ByteName[] {
   return lines.filter((line) => /^(?:DD|AU|UD|UA|DU|AA|UU) /.test(line)).map((line) => line.slice(3));
 }
 

@@ -2,9 +2,11 @@
 import { readdir } from "node:fs/promises";
 import { RookeryError } from "../domain/index.ts";
 import { ifAbsent } from "./absent.ts";
+import { changedGitlinks } from "./gitlinks.ts";
 import { isLinked } from "./linked.ts";
 import { EVERYTHING } from "./look.ts";
 import { commitsInSubmodules } from "./nested.ts";
+import { displayName, namesFrom } from "./names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
@@ -39,8 +41,11 @@ export async function lossOf(worktree: Worktree, repository: Repository, { merge
 }
 
 async function notCommitted(repository: Repository, at: { readonly cwd: string }): Promise<readonly string[]> {
-  const args = ["status", "--porcelain=v1", ...EVERYTHING];
-  return (await repository.git(args, at)).split("\0").flatMap((line) => (line === "" ? [] : [line.slice(3)]));
+  const [lines, nested] = await Promise.all([
+    namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], at),
+    changedGitlinks(repository, at),
+  ]);
+  return [...new Set([...lines.map((line) => line.slice(3)), ...nested])].map(displayName);
 }
 
 async function contentOf(path: string): Promise<readonly string[]> {

@@ -3,14 +3,16 @@ import { existsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent } from "./absent.ts";
+import { gitlinksIn } from "./gitlinks.ts";
 import { linkedAt } from "./linked.ts";
+import { displayName, isUtf8Name } from "./names.ts";
 import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 interface Nested {
   readonly name: string;
   /** Git's folder of it, gone with the worktree. */
-  readonly own: string;
+  readonly own: string | undefined;
   /** That of the same submodule in the main checkout, which may not be there. */
   readonly kept: string;
 }
@@ -53,32 +55,34 @@ async function modulesIn(folder: string, kept: string, above: string, deep: numb
 
 /** Repositories that were made in the folder and then added as they are: all that git keeps of them is in there too. */
 async function embeddedIn(repository: Repository, { path }: Worktree, kept: string): Promise<readonly Nested[]> {
-  const listed = await repository.git(["ls-files", "--stage", "-z"], { cwd: path });
-  const names = listed.split("\0").flatMap((line) => (line.startsWith("160000 ") ? [line.split("\t")[1] ?? ""] : []));
-  const found = names.map(async (name): Promise<readonly Nested[]> => {
-    const own = join(path, name, ".git");
+  const links = await gitlinksIn(repository, { cwd: path });
+  const found = links.map(async ({ name, path: folder }): Promise<readonly Nested[]> => {
+    const own = join(folder, ".git");
     const isFolder = (await ifAbsent(lstat(own), undefined))?.isDirectory() === true;
-    return isFolder ? [{ name, own, kept: join(kept, name) }] : [];
+    // Of one whose name is not UTF-8 git cannot be asked: it counts as one that has commits of its own.
+    if (!isUtf8Name(name)) return [{ name: displayName(name), own: undefined, kept: "" }];
+    return isFolder ? [{ name: displayName(name), own, kept: join(kept, displayName(name)) }] : [];
   });
   return (await Promise.all(found)).flat();
 }
 
 async function hasOwnCommits(repository: Repository, { own, kept }: Nested): Promise<boolean> {
-  const inOwn = [`--git-dir=${own}`, `--work-tree=${own}`]; // its own one may be gone, where git would go first
+  if (own === undefined) return true;
+  // Its own work tree may be gone, where git would go first. Nothing is fetched for it.
+  const inOwn = { gitDir: own, workTree: own, protocols: undefined };
   const [head, refs] = await Promise.all([
-    repository.gitTry([...inOwn, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
-    repository.git([...inOwn, "for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash"]),
+    repository.gitTry(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], inOwn),
+    repository.git(["for-each-ref", "--format=%(objectname)", "refs/heads", "refs/stash"], inOwn),
   ]);
   const tips = [...new Set(`${head.stdout}\n${refs}`.split("\n").filter((line) => line !== ""))];
   const unknown = existsSync(kept) ? await missingIn(repository, kept, tips) : tips;
   if (unknown.length === 0) return false;
-  return (await repository.git([...inOwn, "rev-list", "--count", ...unknown, "--not", "--remotes"])) !== "0";
+  return (await repository.git(["rev-list", "--count", ...unknown, "--not", "--remotes"], inOwn)) !== "0";
 }
 
 async function missingIn(repository: Repository, dir: string, commits: readonly string[]): Promise<readonly string[]> {
   const input = commits.map((commit) => `${commit}\n`).join("");
-  const known = await repository.git([`--git-dir=${dir}`, `--work-tree=${dir}`, "cat-file", "--batch-check"], {
-    input,
-  });
+  const inKept = { gitDir: dir, workTree: dir, protocols: undefined, input };
+  const known = await repository.git(["cat-file", "--batch-check"], inKept);
   return known.split("\n").flatMap((line) => (line.endsWith(" missing") ? [line.split(" ")[0] ?? ""] : []));
 }

@@ -1,12 +1,14 @@
 /** A repository of the user's: where it is, what is checked out, and one writer to it at a time. */
 import { readFile, realpath } from "node:fs/promises";
-import { basename, dirname, join, resolve as resolvePath } from "node:path";
+import { basename, dirname, join, resolve as resolvePath, sep } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 import { didYouMean } from "../stdx/index.ts";
+import { bareRepository, discoverRepository, gitFolderOf, refuseEmbedded, type FoundRepository } from "./discover.ts";
 import { failureOf, fromSystem, isDiskFull, noRepository } from "./failure.ts";
-import { WITHOUT_LFS, git, gitTry, notAbove, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
+import { WITHOUT_LFS, git, gitTry, type Env, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
 import { sweepLocks, withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
+import { LIST_SETTINGS, parsePrograms, type GitPolicy, type RepositoryPrograms } from "./untrusted.ts";
 import { orAborted } from "./wait.ts";
 
 export interface Repository {
@@ -24,6 +26,8 @@ export interface Repository {
   git(args: readonly string[], options?: RepositoryRun): Promise<string>;
   /** As `gitTry`. */
   gitTry(args: readonly string[], options?: RepositoryRun): Promise<GitResult>;
+  /** As `gitTry`, but without the marker of its owner: nobody who sweeps after a dead owner ends it. */
+  unowned(args: readonly string[], options?: RepositoryRun, env?: Env): Promise<GitResult>;
   /** What is checked out in the main checkout. Rejects with `repository_empty` where nothing was committed on it yet. */
   head(): Promise<Resolved>;
   /** Rejects with `base_not_found`. */
@@ -53,13 +57,28 @@ const EXCLUSIVE_MS = 120_000;
 const KNOWN_MS = 10_000;
 const MAX_NAMES = 1_000;
 
-/** By any folder of it. Rejects with `repository_missing`, `repository_bare`, `repository_empty`, `cwd_missing`, `git_missing`. */
+/** What a partial clone fetches missing objects by, if the repository is one. */
+const FETCH_PROTOCOLS = "https:http:ssh:file";
+
+/**
+ * By any folder of it. Rejects with `repository_missing`, `repository_bare`, `repository_empty`, `cwd_missing`,
+ * `git_missing`, and with `not_trusted` for one within another checkout whose own configuration names programs.
+ */
 export async function openRepository(cwd: string, options: RepositoryOptions): Promise<Repository> {
-  const { root, commonDir } = await placesOf(cwd, options);
+  const found = await discoverRepository(cwd);
+  const { root, commonDir } = await placesOf(found, options);
+  const programs = await programsOf(commonDir, root, options);
+  if (found.within !== undefined && programs.drivers.length > 0) throw foreignPrograms(found, programs);
   const filters = (await isOnPath("git-lfs", options.env)) ? [] : WITHOUT_LFS;
   const { signal: _ofOpening, ...kept } = options;
-  const within = ({ cwd: at = root, signal, ...run }: RepositoryRun, args: readonly string[]) =>
-    [at, [...filters, ...args], { ...kept, env: notAbove(at, kept.env), signal }, run] as const;
+  const policy: GitPolicy = {
+    settings: programs.overrides,
+    protocols: programs.isPartial && found.within === undefined ? FETCH_PROTOCOLS : undefined,
+  };
+  const run = async ({ cwd: at = root, signal, ...more }: RepositoryRun, args: readonly string[]) => {
+    const place = more.gitDir === undefined ? await placeOf(at, { root, commonDir }) : {};
+    return [at, [...filters, ...args], { ...kept, signal }, { ...policy, ...place, ...more }] as const;
+  };
   let knownUntil = 0;
   const repository: Repository = {
     root,
@@ -67,8 +86,17 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
     options: kept,
     exclusive: (work, signal) =>
       exclusively({ commonDir, waitMs: options.exclusiveMs ?? EXCLUSIVE_MS, marker: options.marker }, work, signal),
-    git: (args, run = {}) => git(...within(run, args)),
-    gitTry: (args, run = {}) => gitTry(...within(run, args)),
+    git: async (args, more = {}) => git(...(await run(more, args))),
+    gitTry: async (args, more = {}) => gitTry(...(await run(more, args))),
+    unowned: async (args, more = {}, env = {}) => {
+      const [at, all, { env: own, ...rest }, policyOfRun] = await run(more, args);
+      return gitTry(
+        at,
+        all,
+        { ...rest, env: { ...own, ...env }, marker: "publishing", signal: undefined },
+        policyOfRun,
+      );
+    },
     head: () => headOf(repository),
     resolve: (ref) => resolveRef(repository, ref),
     identity: async () => {
@@ -82,36 +110,62 @@ export async function openRepository(cwd: string, options: RepositoryOptions): P
   return repository;
 }
 
-async function placesOf(cwd: string, options: GitOptions): Promise<Pick<Repository, "root" | "commonDir">> {
-  const args = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--git-dir", "--is-bare-repository"];
-  // The last one fails where there is no checkout, after the others were printed.
-  const result = await gitTry(cwd, [...args, "--show-toplevel"], options);
-  const [common, own, bare, top] = result.stdout.split("\n");
-  if (!common || !own || bare === undefined) throw await failureOf(cwd, args, result);
-  if (bare === "true") throw bareRepository(cwd);
-  const commonDir = await realpath(common).catch(() => common);
-  const isMain = top && (await realpath(own).catch(() => own)) === commonDir;
-  const root = isMain ? top : await mainCheckoutOf(commonDir, options);
-  return { root: await realpath(root), commonDir };
+async function programsOf(gitDir: string, workTree: string, options: GitOptions): Promise<RepositoryPrograms> {
+  return parsePrograms((await git(workTree, LIST_SETTINGS, options, { gitDir, workTree })) + "\n");
 }
 
-/** Seen from a linked worktree, or from within `.git`. */
-async function mainCheckoutOf(commonDir: string, options: GitOptions): Promise<string> {
-  const settings = ["config", "--get-regexp", "^core\\.(bare|worktree)$"];
-  const { stdout } = await gitTry(commonDir, [`--git-dir=${commonDir}`, ...settings], options);
-  const of = (name: string): string | undefined => new RegExp(`^core\\.${name} (.*)$`, "m").exec(stdout)?.[1];
+function foreignPrograms({ checkout, within }: FoundRepository, { drivers }: RepositoryPrograms): RookeryError {
+  return new RookeryError(
+    "not_trusted",
+    `${checkout} is a repository within ${within ?? "another one"}, and its own configuration names programs that git ` +
+      `would run (${drivers.slice(0, 5).join(", ")}); move it out of there, or set them in your own configuration: git config --global`,
+  );
+}
+
+/** Only what this repository has made is a checkout of it: a `.git` that leads elsewhere is not followed. */
+async function placeOf(
+  cwd: string,
+  { root, commonDir }: Pick<Repository, "root" | "commonDir">,
+): Promise<Pick<RunOptions, "gitDir" | "workTree">> {
+  if (cwd === root) return { gitDir: commonDir, workTree: root };
+  const gitDir = await gitFolderOf(cwd);
+  if (gitDir?.startsWith(commonDir + sep) === true) return { gitDir, workTree: cwd };
+  throw new RookeryError("worktree_missing", `${cwd} is not a checkout of ${root} any more; keep what you need of it`);
+}
+
+async function placesOf(
+  { checkout, gitDir }: FoundRepository,
+  options: GitOptions,
+): Promise<Pick<Repository, "root" | "commonDir">> {
+  const args = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+  const common = await git(checkout, args, options, { gitDir, workTree: checkout });
+  const commonDir = await realpath(common);
+  await refuseEmbedded(commonDir, checkout);
+  const root = await mainCheckoutOf({ checkout, gitDir }, commonDir, options);
+  return { root, commonDir };
+}
+
+/** The checkout itself, unless it is a linked worktree. One that is kept elsewhere must point back. */
+async function mainCheckoutOf(
+  { checkout, gitDir }: FoundRepository,
+  commonDir: string,
+  options: GitOptions,
+): Promise<string> {
+  const settings = ["config", "--null", "--get-regexp", "^core\\.(bare|worktree)$"];
+  const { stdout } = await gitTry(checkout, settings, options, { gitDir: commonDir, workTree: checkout });
+  const of = (name: string): string | undefined =>
+    stdout
+      .split("\0")
+      .find((line) => line.startsWith(`core.${name}\n`))
+      ?.slice(`core.${name}\n`.length);
   if (of("bare") === "true") throw bareRepository(commonDir);
   const elsewhere = of("worktree");
-  if (elsewhere !== undefined) return resolvePath(commonDir, elsewhere);
-  if (basename(commonDir) === ".git") return dirname(commonDir);
-  throw noRepository(commonDir);
-}
-
-function bareRepository(path: string): RookeryError {
-  return new RookeryError(
-    "repository_bare",
-    `${path} is a bare repository, without a checkout to work beside; clone it: git clone ${path} FOLDER`,
-  );
+  const named = elsewhere === undefined ? undefined : resolvePath(commonDir, elsewhere);
+  const beside = basename(commonDir) === ".git" ? dirname(commonDir) : undefined;
+  const root = named ?? (gitDir === commonDir ? checkout : beside);
+  const real = root === undefined ? undefined : await realpath(root).catch(() => undefined);
+  if (real !== undefined && (await gitFolderOf(real)) === commonDir) return real;
+  throw noRepository(checkout);
 }
 
 function emptyRepository(root: string): RookeryError {

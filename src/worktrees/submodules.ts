@@ -38,11 +38,12 @@ async function bring(
   const missing = all.filter(({ path, local }) => existsSync(local) && !existsSync(join(cwd, path, ".git")));
   if (missing.length > 0) {
     // Without leave git clones no submodule from a file (CVE-2022-39253: a repository could name any folder of the
-    // machine). These folders are named by us.
-    const settings = ["-c", "protocol.file.allow=always"];
+    // machine). These folders are named by us, and nothing else is fetched.
+    const settings: string[] = [];
     for (const { name, local } of missing) settings.push("-c", `submodule.${name}.url=${local}`);
     const paths = missing.map(({ path }) => path);
-    await repository.git([...settings, "submodule", "--quiet", "update", "--init", "--", ...paths], { cwd, signal });
+    const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--", ...paths];
+    await repository.git([...settings, ...update], { cwd, signal, protocols: "file" });
     await Promise.all(missing.map((submodule) => pointHome(repository, cwd, submodule)));
   }
   for (const { path, local } of all) {

@@ -1,5 +1,7 @@
 /** Looks whether the user has changed what a merge would have to write, before anything long is begun. */
 import type { RookeryError } from "../../domain/index.ts";
+import { EVERYTHING } from "../look.ts";
+import { displayName, namesFrom } from "../names.ts";
 import type { Repository } from "../repository.ts";
 import { dirty, type Publication } from "./publish.ts";
 
@@ -9,10 +11,10 @@ export async function inTheWay(
   { checkout, ref, from, to, signal }: Publication & { checkout: string; signal?: AbortSignal | undefined },
 ): Promise<RookeryError | undefined> {
   const [touched, changed] = await Promise.all([
-    repository.git(["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", from, to], { signal }),
-    repository.git(["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"], { cwd: checkout, signal }),
+    namesFrom(repository, ["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", from, to], { signal }),
+    namesFrom(repository, ["status", "--porcelain=v1", ...EVERYTHING], { cwd: checkout, signal }),
   ]);
-  const mine = new Set(touched.split("\0"));
-  const files = changed.split("\0").flatMap((line) => (line !== "" && mine.has(line.slice(3)) ? [line.slice(3)] : []));
-  return files.length === 0 ? undefined : dirty(checkout, ref, files);
+  const mine = new Set(touched);
+  const files = changed.map((line) => line.slice(3)).filter((name) => mine.has(name));
+  return files.length === 0 ? undefined : dirty(checkout, ref, files.map(displayName));
 }

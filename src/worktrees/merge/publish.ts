@@ -1,8 +1,7 @@
 /** Moves a branch to what was made of it, if it is still what that was made from, and brings its checkout along. */
 import { RookeryError } from "../../domain/index.ts";
 import { failureOf } from "../failure.ts";
-import { WITHOUT_LFS, gitTry, notAbove, type GitResult } from "../git.ts";
-import { isOnPath } from "../path.ts";
+import type { GitResult } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { checkoutOf } from "./checkouts.ts";
 
@@ -26,7 +25,8 @@ export async function publish(repository: Repository, publication: Publication):
     const checkout = await checkoutOf(repository, ref);
     if ((await commitOf(repository, ref)) !== from) return "moved";
     const args = checkout === undefined ? ["update-ref", "-m", "merge", ref, to, from] : forward(ref, to);
-    const result = await unowned(repository, checkout ?? repository.root, args);
+    const at = { cwd: checkout ?? repository.root };
+    const result = await repository.unowned(args, at, { GIT_REFLOG_ACTION: "rookery merge" });
     const now = await commitOf(repository, ref);
     if (now === to) return "published";
     if (now !== from) return "moved";
@@ -49,12 +49,6 @@ function forward(ref: string, commit: string): readonly string[] {
   const settings = [...own, "-c", "submodule.recurse=false", "-c", "merge.verifySignatures=false"];
   const how = ["--ff-only", "--no-squash", "--no-overwrite-ignore", "--no-autostash", "--no-stat", "--quiet"];
   return [...settings, "merge", ...how, commit];
-}
-
-async function unowned({ options }: Repository, cwd: string, args: readonly string[]): Promise<GitResult> {
-  const filters = (await isOnPath("git-lfs", options.env)) ? [] : WITHOUT_LFS;
-  const env = { ...notAbove(cwd, options.env), GIT_REFLOG_ACTION: "rookery merge" };
-  return gitTry(cwd, [...filters, ...args], { ...options, env, marker: "publishing", signal: undefined });
 }
 
 const MOST_NAMED = 10;

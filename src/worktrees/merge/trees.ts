@@ -1,6 +1,7 @@
 /** Merges two commits into a tree, as objects alone: no checkout is read but for its attributes, and none is written. */
 import { RookeryError } from "../../domain/index.ts";
 import { failureOf } from "../failure.ts";
+import { displayName, splitNames } from "../names.ts";
 import type { Repository } from "../repository.ts";
 
 export type MergedTree = { readonly tree: string } | { readonly conflicts: readonly string[] };
@@ -17,9 +18,9 @@ export async function mergeTrees(
 ): Promise<MergedTree> {
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
   const result = await repository.gitTry(args, { cwd, signal });
-  const [tree = "", ...files] = result.stdout.split("\0");
+  const [tree = "", ...files] = splitNames(result.bytes);
   if (result.code === 0) return { tree };
-  if (result.code === 1 && tree !== "") return { conflicts: [...new Set(files.filter((file) => file !== ""))].sort() };
+  if (result.code === 1 && tree !== "") return { conflicts: [...new Set(files)].sort().map(displayName) };
   if (result.code === 129) throw new RookeryError("git_failed", "merging needs git 2.38 or newer; install it");
   throw await failureOf(cwd ?? repository.root, args, result);
 }

@@ -1,0 +1,84 @@
+/**
+ * Repositories within a checkout, as its index has them: submodules, and repositories that were added as they are.
+ *
+ * Git would run `git status` in each of them, by the configuration that lies there, which whoever wrote the files wrote
+ * too. So git is told to look at their commits alone (`--ignore-submodules=dirty`), and their files are compared here, by
+ * the configuration of the repository around them.
+ */
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { gitFolderOf } from "./discover.ts";
+import { isUtf8Name, displayName, namesFrom, type ByteName } from "./names.ts";
+import type { Repository, RepositoryRun } from "./repository.ts";
+
+export interface Gitlink {
+  readonly name: ByteName;
+  readonly path: string;
+}
+
+/** Repositories within repositories; deeper ones count as changed. */
+const MAX_DEPTH = 10;
+
+/** Those that are checked out. `run`: as for git. */
+export async function gitlinksIn(repository: Repository, run: RepositoryRun): Promise<readonly Gitlink[]> {
+  const cwd = run.cwd ?? repository.root;
+  const lines = await namesFrom(repository, ["ls-files", "--stage", "-z"], run);
+  const names = new Set(
+    lines.filter((line) => line.startsWith("160000 ")).map((line) => line.slice(line.indexOf("\t") + 1)),
+  );
+  const links = await Promise.all(
+    [...names].map(async (name): Promise<readonly Gitlink[]> => {
+      const bytes = Buffer.concat([Buffer.from(`${cwd}/`), Buffer.from(name, "latin1"), Buffer.from("/.git")]);
+      const isThere = await lstat(bytes).then(
+        () => true,
+        () => false,
+      );
+      return isThere ? [{ name, path: join(cwd, displayName(name)) }] : [];
+    }),
+  );
+  return links.flat();
+}
+
+/** Those whose files, or whose own submodules, are not as they were committed there. */
+export async function changedGitlinks(repository: Repository, run: RepositoryRun): Promise<readonly ByteName[]> {
+  return changedWithin(repository, run, MAX_DEPTH);
+}
+
+async function changedWithin(repository: Repository, run: RepositoryRun, depth: number): Promise<readonly ByteName[]> {
+  const changed: ByteName[] = [];
+  for (const link of await gitlinksIn(repository, run)) {
+    if (await isChanged(repository, link, run.signal, depth)) changed.push(link.name);
+  }
+  return changed;
+}
+
+/** One that cannot be looked at counts as changed: someone may have work in it. */
+async function isChanged(
+  repository: Repository,
+  { name, path }: Gitlink,
+  signal: AbortSignal | undefined,
+  depth: number,
+): Promise<boolean> {
+  const gitDir = isUtf8Name(name) && depth > 0 ? await gitFolderOf(path) : undefined;
+  if (gitDir === undefined) return true;
+  const own = { cwd: path, gitDir, workTree: path, protocols: undefined, signal };
+  const where = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--verify", "HEAD^{commit}"];
+  const [common, head] = (await repository.gitTry(where, own)).stdout.split("\n");
+  if (!common || !head) return true;
+  const borrowed = {
+    ...own,
+    gitDir: repository.commonDir,
+    index: join(gitDir, "index"),
+    objects: join(common, "objects"),
+  };
+  const questions = [
+    ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=dirty", head, "--"],
+    ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty", "--"],
+    ["ls-files", "--others", "--exclude-standard", "-z", "--directory", "--no-empty-directory"],
+  ];
+  for (const question of questions) {
+    const { code, bytes } = await repository.gitTry(question, borrowed);
+    if (code !== 0 || bytes.length > 0) return true;
+  }
+  return (await changedWithin(repository, borrowed, depth - 1)).length > 0;
+}

@@ -1,0 +1,51 @@
+/** Names of files as git has them: bytes, which need not be UTF-8. */
+import { failureOf } from "./failure.ts";
+import type { Repository, RepositoryRun } from "./repository.ts";
+
+/** One character for each byte (latin1), so that two names are never taken for one. Shown with `displayName`. */
+export type ByteName = string;
+
+/** What git prints with `-z`. Rejects as `Repository.git` does. */
+export async function namesFrom(
+  repository: Repository,
+  args: readonly string[],
+  run: RepositoryRun = {},
+): Promise<readonly ByteName[]> {
+  const result = await repository.gitTry(args, run);
+  if (result.code !== 0) throw await failureOf(run.cwd ?? repository.root, args, result);
+  return splitNames(result.bytes);
+}
+
+export function splitNames(bytes: Buffer): readonly ByteName[] {
+  return bytes
+    .toString("latin1")
+    .split("\0")
+    .filter((name) => name !== "");
+}
+
+/** For git's input. */
+export function joinNames(names: readonly ByteName[]): Buffer {
+  return Buffer.from(names.join("\0"), "latin1");
+}
+
+/** Of a name that a person wrote. */
+export function byteName(name: string): ByteName {
+  return Buffer.from(name).toString("latin1");
+}
+
+export function isUtf8Name(name: ByteName): boolean {
+  return Buffer.from(displayBytes(name)).equals(Buffer.from(name, "latin1"));
+}
+
+/** As git quotes it if it is not UTF-8: `"caf\351.txt"`. */
+export function displayName(name: ByteName): string {
+  if (isUtf8Name(name)) return displayBytes(name);
+  const escaped = name.replace(/["\\\x00-\x1f\x7f-\xff]/g, (sign) =>
+    sign === '"' || sign === "\\" ? `\\${sign}` : `\\${sign.charCodeAt(0).toString(8).padStart(3, "0")}`,
+  );
+  return `"${escaped}"`;
+}
+
+function displayBytes(name: ByteName): string {
+  return Buffer.from(name, "latin1").toString("utf8");
+}

@@ -1,0 +1,231 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { appendFile, chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { writeCanary, writeEmbeddedRepository } from "../testing/embedded-repository.ts";
+import { temporaryFolder, temporaryRepository, type TemporaryFolder } from "../testing/repository.ts";
+import { collect, examine } from "./collect/index.ts";
+import { commitAll } from "./commit.ts";
+import { diffOf } from "./diff.ts";
+import { leaseWorktree } from "./lease.ts";
+import { statusOf } from "./look.ts";
+import { lossOf } from "./loss.ts";
+import { merge, predict } from "./merge/index.ts";
+import { removeWorktree } from "./remove.ts";
+import { openRepository, type Repository } from "./repository.ts";
+import { MARKER, refused, testGit } from "./test-scene.ts";
+import { PROGRAM_SETTINGS, parsePrograms, type ProgramRule } from "./untrusted.ts";
+
+const HOOKS = ["post-checkout", "pre-commit", "commit-msg", "post-commit", "post-merge", "reference-transaction"];
+const SWITCHES = ["gpgsign", "showsignature", "verifysignatures", "recurse", "required"];
+
+/** Every setting of the table, each with a program of its own that says that it ran. */
+class Canaries implements AsyncDisposable {
+  readonly #folder: TemporaryFolder;
+  constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+    for (const hook of [...HOOKS, "post-index-change"]) writeCanary(join(folder.path, "hooks", hook), this.#ran);
+  }
+
+  get #ran(): string {
+    return join(this.#folder.path, "ran");
+  }
+
+  config(rules: readonly ProgramRule[]): string {
+    const lines = PROGRAM_SETTINGS.filter(({ rule }) => rules.includes(rule)).map(({ key }) => {
+      const parts = key.replace("*", "evil").split(".");
+      const name = parts.pop() ?? "";
+      const [section, ...between] = parts;
+      const head = between.length === 0 ? `[${section}]` : `[${section} "${between.join(".")}"]`;
+      return `${head}\n\t${name} = ${this.#value(key, name.toLowerCase())}\n`;
+    });
+    return `${lines.join("")}[protocol]\n\tallow = always\n[remote "evil"]\n\turl = .\n`;
+  }
+
+  #value(key: string, name: string): string {
+    if (SWITCHES.includes(name)) return "true";
+    if (key === "core.hooksPath") return join(this.#folder.path, "hooks");
+    const program = join(this.#folder.path, key.replace("*", "evil"));
+    writeCanary(program, this.#ran);
+    return key.startsWith("submodule.") && name === "update" ? `!${program}` : program;
+  }
+
+  get ran(): string {
+    return existsSync(this.#ran) ? readFileSync(this.#ran, "utf8") : "";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#folder[Symbol.asyncDispose]();
+  }
+}
+
+const canaries = async () => new Canaries(await temporaryFolder());
+const ATTRIBUTES = "* filter=evil merge=evil diff=evil\n";
+
+/** Every feature that runs git, one after the other. `change` does what an agent does in the worktree. */
+async function everything(repository: Repository, change: (path: string) => Promise<void>): Promise<void> {
+  const worktree = await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
+  await writeFile(join(worktree.path, "a.txt"), "changed by the agent\n");
+  await writeFile(join(worktree.path, "new.txt"), "new\n");
+  await change(worktree.path);
+  await statusOf(worktree, repository);
+  await diffOf(worktree, repository, { patch: true });
+  await lossOf(worktree, repository);
+  await commitAll(worktree, repository, { message: "Work" });
+  await diffOf(worktree, repository, { patch: true });
+  const how = { branch: worktree.branch, into: "main", message: "Merge", marker: MARKER } as const;
+  const gate = { command: "true", timeoutMs: 60_000, env: repository.options.env, onOutput: () => undefined };
+  for (const way of ["merge", "squash", "rebase"] as const) await predict(repository, { ...how, how: way });
+  await merge(repository, { ...how, how: "rebase", gate });
+  await collect(repository, await examine(repository, []), { dryRun: false });
+  await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
+  await removeWorktree(repository, worktree, { force: true });
+}
+
+describe("a program that a repository names is not run", () => {
+  it("by the user's own repository, but for its filters and merge drivers", async () => {
+    await using programs = await canaries();
+    await using user = await temporaryRepository({ "a.txt": "one\n", ".gitattributes": ATTRIBUTES });
+    await appendFile(join(user.path, ".git/config"), programs.config(["never", "user", "flag"]));
+    await everything(await openRepository(user.path, testGit(user.path)), () => Promise.resolve());
+    expect(programs.ran).toBe("");
+  });
+
+  it.each(["added", "untracked", "in a submodule"])("by a repository within a worktree that is %s", async (how) => {
+    await using programs = await canaries();
+    await using user = await temporaryRepository({ "a.txt": "one\n" });
+    const repository = await openRepository(user.path, testGit(user.path));
+    await everything(repository, async (path) => {
+      const outer = join(path, how === "in a submodule" ? "sub/deep" : "sub");
+      for (const folder of how === "in a submodule" ? [join(path, "sub"), outer] : [outer]) {
+        await mkdir(folder, { recursive: true });
+        await user.git("init", "--quiet", folder);
+        await writeFile(join(folder, "f"), "f\n");
+        await writeFile(join(folder, ".gitattributes"), ATTRIBUTES);
+        await user.git("-C", folder, "add", "--all");
+        await user.git("-C", folder, "-c", "user.name=e", "-c", "user.email=e@x.invalid", "commit", "-qm", "Evil");
+      }
+      if (how === "in a submodule") await user.git("-C", join(path, "sub"), "add", "deep");
+      if (how !== "untracked") await user.git("-C", path, "add", "sub");
+      await appendFile(join(outer, ".git/config"), programs.config(["never", "user", "flag", "driver"]));
+      await writeFile(join(outer, "f"), "changed\n");
+    });
+    expect(programs.ran).toBe("");
+  });
+
+  it("by a partial clone whose missing objects it would fetch", async () => {
+    await using programs = await canaries();
+    await using user = await temporaryRepository({ "a.txt": "one\n", "b.txt": "gone\n" });
+    const blob = await user.git("rev-parse", "HEAD:b.txt");
+    const file = join(user.path, ".git/objects", blob.slice(0, 2), blob.slice(2));
+    await chmod(file, 0o644);
+    await rm(file);
+    await appendFile(join(user.path, ".git/config"), programs.config(["never", "user", "flag"]));
+    await user.git("config", "remote.evil.promisor", "true");
+    await user.git("config", "remote.evil.url", "ext::sh -c 'touch ran-by-ext'");
+    await user.git("config", "protocol.ext.allow", "always");
+    const repository = await openRepository(user.path, testGit(user.path));
+    await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" }).catch(() => undefined);
+    expect(programs.ran).toBe("");
+    expect(existsSync(join(user.path, "ran-by-ext"))).toBe(false);
+  });
+});
+
+describe("a repository made of files of a checkout", () => {
+  it.each<[string, (folder: string) => Promise<unknown>, string]>([
+    ["as it is", () => Promise.resolve(), "evil"],
+    ["from a folder within it", () => Promise.resolve(), "evil/refs/heads"],
+    ["through a .git file", (folder) => writeFile(join(folder, "at/.git"), "gitdir: ../evil\n"), "at"],
+    [
+      "through the .git folder of another one",
+      async (folder) => {
+        await mkdir(join(folder, "at/.git"));
+        await writeFile(join(folder, "at/.git/HEAD"), "ref: refs/heads/main\n");
+        await writeFile(join(folder, "at/.git/commondir"), "../../evil\n");
+      },
+      "at",
+    ],
+  ])("is refused %s, and nothing of it runs", async (_, link, cwd) => {
+    await using programs = await canaries();
+    await using user = await temporaryRepository({ "a.txt": "one\n" });
+    const config = `\tworktree = ../at\n${programs.config(["never", "user", "flag", "driver"])}`;
+    await mkdir(join(user.path, "at"));
+    await writeFile(join(user.path, "at/.gitattributes"), ATTRIBUTES);
+    writeEmbeddedRepository(join(user.path, "evil"), { config });
+    await link(user.path);
+    await refused(
+      openRepository(join(user.path, cwd), testGit(user.path)),
+      "repository_bare",
+      /evil is a git repository made of files in .*not run/,
+    );
+    expect(programs.ran).toBe("");
+  });
+
+  it("is refused as one of its own if its settings name programs, and opened otherwise", async () => {
+    await using programs = await canaries();
+    await using user = await temporaryRepository({ "a.txt": "one\n" });
+    writeEmbeddedRepository(join(user.path, "inner/.git"), { config: programs.config(["user"]) });
+    const open = () => openRepository(join(user.path, "inner"), testGit(user.path));
+    expect((await open()).root).toBe(join(user.path, "inner"));
+    await appendFile(join(user.path, "inner/.git/config"), programs.config(["driver"]));
+    await refused(open(), "not_trusted", /filter\.evil\.clean/);
+    expect(programs.ran).toBe("");
+  });
+});
+
+it("a worktree whose .git leads elsewhere is not followed there", async () => {
+  await using programs = await canaries();
+  await using user = await temporaryRepository({ "a.txt": "one\n" });
+  const repository = await openRepository(user.path, testGit(user.path));
+  const worktree = await leaseWorktree(repository, { id: "t1", branch: "rookery/t1" });
+  writeEmbeddedRepository(join(worktree.path, "evil"), {
+    config: programs.config(["never", "user", "flag", "driver"]),
+  });
+  await writeFile(join(worktree.path, ".git"), "gitdir: evil\n");
+  await writeFile(join(worktree.path, ".gitattributes"), ATTRIBUTES);
+  for (const look of [statusOf, diffOf]) await refused(look(worktree, repository), "worktree_missing");
+  await refused(commitAll(worktree, repository, { message: "Work" }), "worktree_missing");
+  await refused(repository.git(["status"], { cwd: worktree.path }), "worktree_missing");
+  await collect(repository, await examine(repository, []), { dryRun: false });
+  expect(programs.ran).toBe("");
+});
+
+it("settings of the user count where a repository sets the same ones", () => {
+  const listed = [
+    ...[
+      "system",
+      "credential.helper\nmine",
+      "global",
+      "core.sshcommand\nssh -i mine",
+      "global",
+      "filter.lfs.clean\nlfs",
+    ],
+    ...["local", "credential.helper\ntheirs", "local", "core.sshcommand\ntheirs", "local", "filter.lfs.clean\ntheirs"],
+    ...["local", "remote.a.b.uploadpack\ntheirs", "local", "filter.A=B.smudge\ntheirs", "worktree", "core.bare"],
+  ].join("\0");
+  expect(parsePrograms(`${listed}\0`)).toEqual({
+    overrides: [
+      ["credential.helper", ""],
+      ["credential.helper", "mine"],
+      ["core.sshcommand", "ssh -i mine"],
+      ["remote.a.b.uploadpack", "git-upload-pack"],
+    ],
+    driverOverrides: [
+      ["filter.lfs.clean", "lfs"],
+      ["filter.A=B.smudge", ""],
+    ],
+    drivers: ["filter.lfs.clean", "filter.A=B.smudge"],
+    isPartial: false,
+  });
+});
+
+it("git is started in one place alone, and by doctor to ask for its version", () => {
+  const source = fileURLToPath(new URL("..", import.meta.url));
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !/test|fleet\//.test(file),
+  );
+  const starting = /(?:startGroup|spawn|spawnSync|execFile|execFileSync|promisify\(execFile\))\(\s*["'`]git\b/;
+  const found = files.filter((file) => starting.test(readFileSync(join(source, file), "utf8")));
+  expect(found.sort()).toEqual(["cli/doctor/checks.ts", "worktrees/git.ts"]);
+});
