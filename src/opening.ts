@@ -236,14 +236,14 @@ function backendOf(agent: AgentConfig, { baseUrl = agent.baseUrl, ...means }: Me
 
 /** A program is started only where the repository gives it no orders that nobody trusted, and is not the program itself. */
 async function mustBeTrusted(agent: AgentConfig, config: Config, place: Omit<Place, "command">): Promise<void> {
+  if (agent.backend === "api") return;
   const family = programFamily(agent);
-  if (family === undefined) return;
   const { backend, command } = agent;
   const local = isProgramKind(backend) && find(backend, { ...place, command })?.from === "node_modules";
   await config.requireTrustFor({ family, local });
 }
 
-/** Whose files in the repository its program takes orders from. */
+/** Whose files in the repository its program takes orders from; undefined for one that nobody knows. */
 function programFamily({ backend, command = [], registry = "" }: AgentConfig): ProgramFamily | undefined {
   switch (backend) {
     case "claude-code":
@@ -254,9 +254,9 @@ function programFamily({ backend, command = [], registry = "" }: AgentConfig): P
     case "opencode":
       return backend;
     case "acp":
+    case "command":
       return programFamilyOf({ command, registry });
     case "api":
-    case "command":
       return undefined;
   }
 }

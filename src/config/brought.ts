@@ -2,11 +2,13 @@
 import { join, relative } from "node:path";
 import { entriesOf, type EntryServer } from "../domain/mcp-declared.ts";
 import { readPrompt, readText, type TextFile } from "./files.ts";
-import { programFiles, type FileHashes, type ProgramFamily, type ProgramFiles } from "./program-files.ts";
 import { placeOf, realFolder, type Place } from "./root.ts";
 import type { ConfigTable } from "./schema.ts";
+import type { FileHashes } from "./tree-hash.ts";
 
 export interface Brought extends Place {
+  /** The working folder, as a real path. */
+  readonly cwd: string;
   readonly config: { readonly file: string; readonly table: ConfigTable } | undefined;
   /** What `.mcp.json` lists. */
   readonly servers: ReadonlyMap<string, EntryServer>;
@@ -14,8 +16,6 @@ export interface Brought extends Place {
   readonly prompts: ReadonlyMap<string, string>;
   /** All of it, by path relative to the root: what trust is about. What a program takes orders from is by that to the checkout. */
   readonly hashes: FileHashes;
-  /** What agents' own programs take orders from; of interest only where one of them is driven. */
-  readonly programs: Readonly<Record<ProgramFamily, ProgramFiles>>;
 }
 
 /** Reading runs nothing. Rejects with `config_invalid`. */
@@ -36,7 +36,7 @@ export async function readBrought(cwd: string): Promise<Brought> {
     config: table === undefined ? undefined : { file, table },
     servers: servers ?? new Map(),
     prompts: new Map(Array.from(prompts, ([named, { text }]) => [named, text])),
-    programs: await programFiles(checkout, await realFolder(cwd)),
+    cwd: await realFolder(cwd),
     hashes: Object.fromEntries(files.map(({ path, hash }) => [relative(root, path), hash])),
   };
 }

@@ -16,10 +16,10 @@ export interface TextFile {
 }
 
 /** Undefined where there is no such file. */
-export async function readText(path: string): Promise<TextFile | undefined> {
+export async function readText(path: string, maxBytes = MAX_FILE_BYTES): Promise<TextFile | undefined> {
   let bytes: Buffer;
   try {
-    bytes = await readBounded(path);
+    bytes = await readBounded(path, maxBytes);
   } catch (error) {
     if (error instanceof RookeryError) throw error;
     if (["ENOENT", "ENOTDIR"].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
@@ -42,12 +42,12 @@ export async function readPrompt(named: string, configFile: string, within?: str
 }
 
 /** Whoever wrote a repository chose what lies there: a FIFO must not be waited for. */
-async function readBounded(path: string): Promise<Buffer> {
+async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if (!(await file.stat()).isFile()) throw new RookeryError("config_invalid", `${path} is not a file`);
-  const bytes = await readAtMost(file, MAX_FILE_BYTES + 1);
-  if (bytes.length <= MAX_FILE_BYTES) return bytes;
-  throw new RookeryError("config_invalid", `${path} is too large: at most ${MAX_FILE_BYTES} bytes are read`);
+  const bytes = await readAtMost(file, maxBytes + 1);
+  if (bytes.length <= maxBytes) return bytes;
+  throw new RookeryError("config_invalid", `${path} is too large: at most ${maxBytes} bytes are read`);
 }
 
 /** Counts what comes, since a file of /proc says that it has no bytes. */

@@ -1,10 +1,13 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, realpath, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Env } from "./home.ts";
 import { loadConfig } from "./load.ts";
-import type { ProgramFamily } from "./program-files.ts";
+import type { ProgramFamily } from "./program-orders.ts";
+import { ORDER_BOUNDS } from "./tree-hash.ts";
 import { trust, trustState } from "./trust.ts";
 
 let repo: string;
@@ -33,20 +36,181 @@ const untrusted = (file: string) =>
 it.each<[ProgramFamily, string]>([
   ["claude", ".claude/settings.json"],
   ["claude", ".claude/settings.local.json"],
+  ["claude", ".claude/commands/deep/er.md"],
+  ["claude", ".claude/skills/x/SKILL.md"],
+  ["claude", ".claude/skills/x/scripts/run.sh"],
+  ["claude", ".claude/agents/a.md"],
+  ["claude", ".claude/hooks/h.sh"],
+  ["claude", ".claude/workflows/w.js"],
+  ["claude", ".claude/output-styles/o.md"],
+  ["claude", ".CLAUDE/settings.json"],
+  ["claude", "packages/a/.claude/skills/x/SKILL.md"],
+  ["claude", ".claude-plugin/marketplace.json"],
   ["codex", ".codex/config.toml"],
+  ["codex", ".codex/rules/default.rules"],
+  ["codex", ".codex/agents/a.toml"],
+  ["codex", ".agents/skills/x/SKILL.md"],
   ["gemini", ".gemini/settings.json"],
+  ["gemini", ".gemini/commands/c.toml"],
+  ["gemini", ".gemini/policies/p.toml"],
+  ["gemini", ".gemini/skills/x/SKILL.md"],
+  ["gemini", ".agents/skills/x/SKILL.md"],
   ["gemini", ".env"],
   ["opencode", "opencode.json"],
   ["opencode", ".opencode/plugin/deep/run.ts"],
+  ["opencode", ".opencode/tool/t.js"],
+  ["opencode", ".claude/skills/x/SKILL.md"],
 ])("%s is not started where a repository brings %s, until that is trusted as it is", async (family, file) => {
   await wants(family);
   await write(file, "one");
-  await expect(wants(family)).rejects.toEqual(untrusted(file.split("/deep")[0]!.split("/plugin")[0]!));
+  await expect(wants(family)).rejects.toEqual(untrusted(file));
   expect(await trustState(repo, env)).toMatchObject({ status: "untrusted" });
   await trust(repo, env);
   await wants(family);
   await write(file, "two");
   await expect(wants(family)).rejects.toEqual(untrusted("changed since"));
+});
+
+/** Each begins with a plugin folder that is trusted with what it has. */
+const MEGABYTE = "x".repeat(1024 * 1024);
+it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unknown>]>([
+  [
+    "a file is moved into a plugin folder",
+    () => write("src/evil.ts", "evil()"),
+    () => rename(join(repo, "src/evil.ts"), join(repo, ".opencode/plugin/evil.ts")),
+  ],
+  [
+    "two files swap their names",
+    () => write(".opencode/plugin/b.ts", "b"),
+    async () => {
+      await write(".opencode/plugin/a.ts", "b");
+      await write(".opencode/plugin/b.ts", "a");
+    },
+  ],
+  [
+    "the 501st file changes",
+    async () => {
+      for (let n = 1000; n < 1501; n += 1) await write(`.opencode/plugin/n${n}.ts`, "");
+    },
+    () => write(".opencode/plugin/n1500.ts", "evil()"),
+  ],
+  [
+    "a byte after the first megabyte changes",
+    () => write("opencode.json", `${MEGABYTE}a`),
+    () => write("opencode.json", `${MEGABYTE}b`),
+  ],
+  [
+    "a package changes",
+    () => write(".opencode/node_modules/p/index.js", "one"),
+    () => write(".opencode/node_modules/p/index.js", "two"),
+  ],
+  [
+    "a package comes",
+    () => write(".opencode/node_modules/p/index.js", "one"),
+    () => write(".opencode/node_modules/q/index.js", "two"),
+  ],
+  [
+    "the target of a link changes",
+    async () => {
+      await write("src/linked.ts", "one");
+      await symlink("../../src/linked.ts", join(repo, ".opencode/plugin/link.ts"));
+    },
+    () => write("src/linked.ts", "two"),
+  ],
+  [
+    "a link leads elsewhere, to the same content",
+    async () => {
+      await write("src/one.ts", "same");
+      await write("src/two.ts", "same");
+      await symlink("../../src/one.ts", join(repo, ".opencode/plugin/link.ts"));
+    },
+    async () => {
+      await rm(join(repo, ".opencode/plugin/link.ts"));
+      await symlink("../../src/two.ts", join(repo, ".opencode/plugin/link.ts"));
+    },
+  ],
+  [
+    "a folder outside of the repository changes, to which a link leads",
+    async () => {
+      await write("../outside/x.ts", "one");
+      await symlink("../../outside", join(repo, ".opencode/tool"));
+    },
+    () => write("../outside/x.ts", "two"),
+  ],
+  [
+    "a link that led nowhere leads to a file",
+    () => symlink("../../src/later.ts", join(repo, ".opencode/plugin/link.ts")),
+    () => write("src/later.ts", "evil()"),
+  ],
+  [
+    "a folder becomes a file",
+    () => write(".opencode/tool/t.js", "one"),
+    async () => {
+      await rm(join(repo, ".opencode/tool"), { recursive: true });
+      await write(".opencode/tool", "evil()");
+    },
+  ],
+  ["the folder comes in another case", () => Promise.resolve(), () => write(".OpenCode/plugin/a.ts", "evil()")],
+])("trust ends when %s", async (_, before, change) => {
+  await write(".opencode/plugin/a.ts", "a");
+  await before();
+  await trust(repo, env);
+  await wants("opencode");
+  await change();
+  await expect(wants("opencode")).rejects.toEqual(untrusted("changed since"));
+  await trust(repo, env);
+  await wants("opencode");
+});
+
+it.each<[what: string, path: string, make: () => Promise<unknown>]>([
+  [
+    "is too large",
+    ".claude/settings.json",
+    async () => {
+      await write(".claude/settings.json", "");
+      await truncate(join(repo, ".claude/settings.json"), ORDER_BOUNDS.bytes + 1);
+    },
+  ],
+  [
+    "has too many files",
+    ".claude",
+    async () => {
+      await mkdir(join(repo, ".claude/commands"), { recursive: true });
+      const names = Array.from({ length: ORDER_BOUNDS.files + 1 }, (_, n) => join(repo, `.claude/commands/${n}.md`));
+      await Promise.all(names.map((name) => writeFile(name, "")));
+    },
+  ],
+  [
+    "is no file",
+    ".claude/settings.json",
+    async () => {
+      await mkdir(join(repo, ".claude"));
+      await promisify(execFile)("mkfifo", [join(repo, ".claude/settings.json")]);
+    },
+  ],
+])("what %s is not trusted, and named with what to do", async (_, path, make) => {
+  await make();
+  expect(await trust(repo, env)).toMatchObject({ status: "trusted", tooLarge: expect.anything() as unknown });
+  await expect(wants("claude")).rejects.toEqual(untrusted(path));
+  await expect(wants("claude")).rejects.toEqual(untrusted("make it smaller"));
+  await wants("codex");
+});
+
+it("a program that nobody knows is not started where a repository brings orders for any of those that are known", async () => {
+  const unknown = async () =>
+    (await loadConfig({ cwd: repo, env })).requireTrustFor({ family: undefined, local: false });
+  await unknown();
+  await write(".gemini/settings.json", "{}");
+  await expect(unknown()).rejects.toEqual(untrusted(".gemini/settings.json"));
+  await trust(repo, env);
+  await unknown();
+});
+
+it("a folder that links to itself is hashed once", async () => {
+  await write(".opencode/plugin/a.ts", "a");
+  await symlink("..", join(repo, ".opencode/plugin/up"));
+  await trust(repo, env);
+  await wants("opencode");
 });
 
 it("another program's files are nobody's business, and neither are they Rookery's own", async () => {
@@ -56,13 +220,11 @@ it("another program's files are nobody's business, and neither are they Rookery'
 });
 
 it("the working folder's files count as those of the root do", async () => {
-  await write("packages/a/.claude/settings.json", "{}");
-  await wants("claude");
-  await expect(wants("claude", join(repo, "packages/a"))).rejects.toEqual(
-    untrusted("packages/a/.claude/settings.json"),
-  );
+  await write("packages/a/.codex/config.toml", "");
+  await wants("codex");
+  await expect(wants("codex", join(repo, "packages/a"))).rejects.toEqual(untrusted("packages/a/.codex/config.toml"));
   await trust(join(repo, "packages/a"), env);
-  await wants("claude", join(repo, "packages/a"));
+  await wants("codex", join(repo, "packages/a"));
 });
 
 it("what was trusted stays so when another folder of the repository is trusted later", async () => {
@@ -80,3 +242,21 @@ it("a program among the repository's packages is trusted where it is the one tha
   await trust(repo, env);
   await wants("codex", repo, true);
 });
+
+it.each(["node_modules/@openai/codex/lib/more.js", "node_modules/@openai/codex-linux-x64/vendor/codex"])(
+  "a program among the repository's packages is not started after %s changed",
+  async (file) => {
+    await write("node_modules/@openai/codex/bin/codex.js", "start()");
+    await write(
+      "node_modules/@openai/codex/package.json",
+      JSON.stringify({ optionalDependencies: { "@openai/codex-linux-x64": "1" } }),
+    );
+    await write(file, "one");
+    await mkdir(join(repo, "node_modules/.bin"));
+    await symlink("../@openai/codex/bin/codex.js", join(repo, "node_modules/.bin/codex"));
+    await trust(repo, env);
+    await wants("codex", repo, true);
+    await write(file, "two");
+    await expect(wants("codex", repo, true)).rejects.toEqual(untrusted("changed since"));
+  },
+);

@@ -1,55 +1,56 @@
-/** Files of a repository that agents' own programs take orders from: hooks, helpers, plugins, addresses to send a key to. */
-import { createHash, type Hash } from "node:crypto";
-import { open, readdir, stat } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+/** Hashes what an agent's program would take orders from in a repository, and the program itself if it is in there. */
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ORDERS, PROGRAM_NAMES, type OrderSource, type ProgramFamily } from "./program-orders.ts";
+import { packagesOfProgram } from "./program-packages.ts";
+import { TreeHasher, type FileHashes } from "./tree-hash.ts";
 
-/** Whose files; an agent that is no such program has none. */
-export type ProgramFamily = "claude" | "codex" | "gemini" | "opencode";
-
-/** A folder counts with all that is in it. */
-const FILES: Readonly<Record<ProgramFamily, readonly string[]>> = {
-  claude: [".claude/settings.json", ".claude/settings.local.json"],
-  codex: [".codex/config.toml", ".codex/hooks.json", ".codex/rules"],
-  // Its variables may say where the key is sent.
-  gemini: [".gemini/settings.json", ".gemini/.env", ".env", ".gemini/extensions", ".gemini/hooks"],
-  opencode: ["opencode.json", "opencode.jsonc", ".opencode"],
-};
-
-/** The program itself, where the repository has it among its packages. */
-const BINARIES: Readonly<Record<ProgramFamily, string>> = {
-  claude: "node_modules/.bin/claude",
-  codex: "node_modules/.bin/codex",
-  gemini: "node_modules/.bin/gemini",
-  opencode: "node_modules/.bin/opencode",
-};
-
-/** A repository with more, or with larger ones, is told by the first of them and their sizes. */
-const MOST_FILES = 500;
-const MOST_BYTES = 1024 * 1024;
-
-export type FileHashes = Readonly<Record<string, string>>;
+/** Past it, folders below the working folder are too many to look through for orders. */
+export const MAX_FOLDERS = 50_000;
 
 export interface ProgramFiles {
-  /** What it takes orders from. */
-  readonly orders: FileHashes;
-  /** The program itself: of interest where that is the one that is started. */
-  readonly binary: FileHashes;
+  /** By path relative to the root. */
+  readonly hashes: FileHashes;
+  /** What is past a bound, with why: it cannot be trusted. */
+  readonly unhashable: Readonly<Record<string, string>>;
 }
 
-/** By family, by path relative to the root; in the working folder and those above it, up to the root. */
-export async function programFiles(root: string, cwd: string): Promise<Readonly<Record<ProgramFamily, ProgramFiles>>> {
-  const folders = upwards(cwd, root);
-  const hashes = async (names: readonly string[]): Promise<FileHashes> => {
-    const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
-    const found = await Promise.all(paths.map(async (path) => [relative(root, path), await hashOf(path)] as const));
-    return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined));
-  };
-  const families = Object.keys(FILES) as ProgramFamily[];
-  const entries = families.map(async (family) => {
-    const [orders, binary] = await Promise.all([hashes(FILES[family]), hashes([BINARIES[family]])]);
-    return [family, { orders, binary }] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries)) as Record<ProgramFamily, ProgramFiles>;
+export interface Checkout {
+  /** The repository whose `.mcp.json` Rookery itself reads and has trusted. */
+  readonly root: string;
+  readonly checkout: string;
+  /** A real path in the checkout. */
+  readonly cwd: string;
+}
+
+/** In the working folder and those above it, up to the root; for some programs in those below it, too. */
+export async function orderFiles({ root, checkout, cwd }: Checkout, family: ProgramFamily): Promise<ProgramFiles> {
+  const hasher = new TreeHasher(checkout);
+  const { sources } = ORDERS[family];
+  for (const folder of upwards(cwd, checkout)) {
+    for (const source of sources) await addSource(hasher, folder, source);
+  }
+  const below = sources.filter((source) => source.below);
+  if (below.length > 0) await addBelow(hasher, cwd, below);
+  const { hashes, unhashable } = hasher;
+  return { hashes: apartFromOurs(hashes, root === checkout), unhashable };
+}
+
+/** The program among the repository's packages, with all packages that it would load. */
+export async function binaryFiles({ checkout, cwd }: Checkout, family: ProgramFamily): Promise<ProgramFiles> {
+  const hasher = new TreeHasher(checkout);
+  for (const folder of upwards(cwd, checkout)) {
+    const path = join(folder, "node_modules", ".bin", PROGRAM_NAMES[family]);
+    await hasher.add(path);
+    for (const packageFolder of await packagesOfProgram(path, checkout)) await hasher.addPackages(packageFolder);
+  }
+  return { hashes: hasher.hashes, unhashable: hasher.unhashable };
+}
+
+/** Rookery reads `.mcp.json` too: the same file, or for a task's worktree that of its repository, which has the same name. */
+function apartFromOurs(hashes: FileHashes, isSame: boolean): FileHashes {
+  const { ".mcp.json": own, ...others } = hashes;
+  return own === undefined || isSame ? others : { ...others, ".mcp.json of the worktree": own };
 }
 
 function upwards(folder: string, root: string): string[] {
@@ -57,33 +58,39 @@ function upwards(folder: string, root: string): string[] {
   return folder === root || above === folder ? [root] : [folder, ...upwards(above, root)];
 }
 
-/** Undefined where there is nothing. */
-async function hashOf(path: string): Promise<string | undefined> {
-  const hash = createHash("sha256");
-  return (await add(hash, path, { files: 0 })) ? hash.digest("hex") : undefined;
+/** By every spelling that some file system takes for the name. */
+async function addSource(hasher: TreeHasher, folder: string, { path, except = [] }: OrderSource): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (plainName(name) === path) await hasher.add(join(folder, name), except);
 }
 
-async function add(hash: Hash, path: string, seen: { files: number }): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  if (found === undefined || seen.files >= MOST_FILES) return false;
-  if (found.isDirectory()) {
-    let any = false;
-    for (const name of (await readdir(path).catch(() => [])).sort()) {
-      if (name === "node_modules" || name === ".gitignore") continue; // packages are named by files beside them
-      hash.update(`\0${name}\0`);
-      any = (await add(hash, join(path, name), seen)) || any;
+/** macOS and Windows ignore case, and macOS ignores characters that show nothing. */
+function plainName(name: string): string {
+  return name
+    .normalize("NFKC")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .toLowerCase();
+}
+
+/** Links are not followed: what they lead to is found where it is, or is outside of the working folder. */
+async function addBelow(hasher: TreeHasher, cwd: string, sources: readonly OrderSource[]): Promise<void> {
+  const waiting = [cwd];
+  for (let count = 0; waiting.length > 0; count += 1) {
+    if (count >= MAX_FOLDERS) {
+      hasher.unhashable["."] =
+        `more than ${MAX_FOLDERS} folders to look through for ${sources.map(({ path }) => path).join(", ")}`;
+      return;
     }
-    return any;
+    const folder = waiting.pop() ?? cwd;
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      const source = sources.find((each) => each.path === plainName(entry.name));
+      if (source !== undefined && folder !== cwd) await hasher.add(path, source.except);
+      else if (source === undefined && entry.isDirectory() && !SKIPPED.has(entry.name)) waiting.push(path);
+    }
   }
-  if (!found.isFile()) return false;
-  seen.files += 1;
-  hash.update(`${found.size}\0`);
-  hash.update(await beginningOf(path).catch(() => "")); // who cannot read it cannot take orders from it
-  return true;
 }
 
-async function beginningOf(path: string): Promise<Uint8Array> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES), 0, MOST_BYTES, 0);
-  return buffer.subarray(0, bytesRead);
-}
+/** An agent that works here does not work on files in there; worktrees of tasks are trusted by themselves. */
+const SKIPPED = new Set([".git", "node_modules", ".rookery"]);

@@ -8,18 +8,29 @@ import { makeFolder } from "../stdx/folder.ts";
 import { type Brought, readBrought } from "./brought.ts";
 import { readText } from "./files.ts";
 import { type Env, homeFolder } from "./home.ts";
-import type { ProgramFamily } from "./program-files.ts";
+import { binaryFiles, orderFiles, type ProgramFiles } from "./program-files.ts";
+import { PROGRAM_FAMILIES, type ProgramFamily } from "./program-orders.ts";
+import type { FileHashes } from "./tree-hash.ts";
 
 export type TrustState =
   | { readonly status: "nothing_to_trust"; readonly root: string }
-  | { readonly status: "trusted"; readonly root: string; readonly files: readonly string[] }
+  | {
+      readonly status: "trusted";
+      readonly root: string;
+      readonly files: readonly string[];
+      readonly tooLarge?: TooLarge;
+    }
   | {
       readonly status: "untrusted";
       readonly root: string;
       readonly files: readonly string[];
       /** Those of them that were trusted with other content, or not at all while others were. */
       readonly changed: readonly string[];
+      readonly tooLarge?: TooLarge;
     };
+
+/** What cannot be hashed within the bounds, by path, with why: it is never trusted. */
+export type TooLarge = Readonly<Record<string, string>>;
 
 /** Built when there is one to read, as few folders need. */
 const Ledger = z.lazy(() =>
@@ -36,68 +47,105 @@ type Ledger = z.infer<typeof Ledger>;
 /** Of all that the repository brings, for whatever agent. `dir` is any folder of it. */
 export async function trustState(dir: string, env: Env): Promise<TrustState> {
   const brought = await readBrought(dir);
-  return trustOf({ ...brought, hashes: all(brought) }, env);
+  return trustOf({ ...brought, ...(await everything(brought)) }, env);
 }
 
-/** Trusts what is there now, beside what was trusted in other folders of the repository, and answers what that is. */
+/**
+ * Trusts what is there now, beside what was trusted in other folders of the repository, and answers what that is. What
+ * is too large to hash stays untrusted; the answer names it.
+ */
 export async function trust(dir: string, env: Env): Promise<TrustState> {
   const brought = await readBrought(dir);
-  const hashes = all(brought);
+  const { hashes, unhashable } = await everything(brought);
   const files = Object.keys(hashes);
-  if (files.length === 0) return { status: "nothing_to_trust", root: brought.root };
+  const tooLarge = Object.keys(unhashable).length > 0 && { tooLarge: unhashable };
+  if (files.length === 0 && tooLarge === false) return { status: "nothing_to_trust", root: brought.root };
   const ledger = await readLedger(env);
   const { checkout } = brought;
   const entry = { at: new Date().toISOString(), files: { ...ledger.repositories[checkout]?.files, ...hashes } };
   await writeLedger(env, { ...ledger, repositories: { ...ledger.repositories, [checkout]: entry } });
-  return { status: "trusted", root: brought.root, files };
+  return { status: "trusted", root: brought.root, files, ...tooLarge };
 }
 
 export interface DrivenProgram {
-  readonly family: ProgramFamily;
+  /** Undefined for a program that nobody knows: it may start any of them. */
+  readonly family: ProgramFamily | undefined;
   /** Is it the one among the packages of the repository that is started? */
   readonly local: boolean;
 }
 
 /** Of what Rookery itself would use, and of what the agent's program would. */
 export async function trustFor(brought: Brought, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
-  const { orders, binary } = brought.programs[family];
-  return trustOf({ ...brought, hashes: { ...brought.hashes, ...orders, ...(local && binary) } }, env);
+  const families = family === undefined ? PROGRAM_FAMILIES : [family];
+  const files = [
+    ...families.map((each) => orderFiles(brought, each)),
+    ...(local && family !== undefined ? [binaryFiles(brought, family)] : []),
+  ];
+  return trustOf({ ...brought, ...together(brought.hashes, await Promise.all(files)) }, env);
+}
+
+interface Hashed extends Pick<Brought, "root" | "checkout" | "hashes"> {
+  readonly unhashable?: TooLarge;
 }
 
 /** The worktree of a task may have what its repository was trusted with, and what it was trusted with itself. */
-export async function trustOf(
-  { root, checkout, hashes }: Pick<Brought, "root" | "checkout" | "hashes">,
-  env: Env,
-): Promise<TrustState> {
+export async function trustOf({ root, checkout, hashes, unhashable = {} }: Hashed, env: Env): Promise<TrustState> {
   const files = Object.keys(hashes);
-  if (files.length === 0) return { status: "nothing_to_trust", root };
+  const tooLarge = Object.keys(unhashable).length > 0 && { tooLarge: unhashable };
+  if (files.length === 0 && tooLarge === false) return { status: "nothing_to_trust", root };
   const { repositories } = await readLedger(env);
   const trusted = [root, checkout].flatMap((folder) => (repositories[folder] ? [repositories[folder].files] : []));
-  if (trusted.length === 0) return { status: "untrusted", root, files, changed: [] };
-  const changed = files.filter((file) => !trusted.some((known) => known[file] === hashes[file]));
-  return changed.length === 0 ? { status: "trusted", root, files } : { status: "untrusted", root, files, changed };
+  if (trusted.length === 0) return { status: "untrusted", root, files, changed: [], ...tooLarge };
+  const isKnown = (file: string) => trusted.some((known) => Object.hasOwn(known, file) && known[file] === hashes[file]);
+  const changed = files.filter((file) => !isKnown(file));
+  return changed.length === 0 && tooLarge === false
+    ? { status: "trusted", root, files }
+    : { status: "untrusted", root, files, changed, ...tooLarge };
 }
 
-function all({ hashes, programs }: Pick<Brought, "hashes" | "programs">): Record<string, string> {
-  return Object.assign(
-    {},
-    hashes,
-    ...Object.values(programs).flatMap(({ orders, binary }) => [orders, binary]),
-  ) as Record<string, string>;
+async function everything(brought: Brought): Promise<ProgramFiles> {
+  const files = PROGRAM_FAMILIES.flatMap((family) => [orderFiles(brought, family), binaryFiles(brought, family)]);
+  return together(brought.hashes, await Promise.all(files));
+}
+
+function together(hashes: FileHashes, files: readonly ProgramFiles[]): ProgramFiles {
+  return {
+    hashes: Object.assign({}, hashes, ...files.map((each) => each.hashes)) as FileHashes,
+    unhashable: Object.assign({}, ...files.map((each) => each.unhashable)) as TooLarge,
+  };
 }
 
 /** Throws `not_trusted`, with the command to type. */
 export function requireTrust(state: TrustState, dir = state.root): void {
   if (state.status !== "untrusted") return;
-  const { root, files, changed } = state;
-  const what = changed.length > 0 ? `${changed.join(", ")} changed since` : `${files.join(", ")} there was not trusted`;
+  const { root, files, changed, tooLarge } = state;
+  if (tooLarge !== undefined) throw new RookeryError("not_trusted", tooLargeMessage(root, tooLarge));
+  const what = changed.length > 0 ? `${listed(changed)} changed since` : `${listed(files)} there was not trusted`;
   const said = changed.length > 0 ? `${root} was trusted, but ${what}` : `${root} is not trusted: ${what} yet`;
   throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoted(dir)}`);
 }
 
+/** What is too large, why, and what to do about it. */
+export function tooLargeMessage(root: string, tooLarge: TooLarge): string {
+  const what = Object.entries(tooLarge).map(([path, why]) => `${path} (${why})`);
+  const fix =
+    'delete it or make it smaller, install the program outside of the repository (or name it with command = ["…"]), or start the agent in a folder below';
+  return `${root} cannot be trusted: ${listed(what)} is too much to check, and the agent's program would take orders from it; ${fix}`;
+}
+
+const MAX_LISTED = 10;
+
+function listed(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return `${names.slice(0, MAX_LISTED).join(", ")}${more}`;
+}
+
+/** Some thousand files of some hundred repositories. */
+const MAX_LEDGER_BYTES = 64 * 1024 * 1024;
+
 async function readLedger(env: Env): Promise<Ledger> {
   const file = ledgerFile(env);
-  const read = await readText(file);
+  const read = await readText(file, MAX_LEDGER_BYTES);
   if (read === undefined) return { version: 1, repositories: {} };
   try {
     return Ledger.parse(JSON.parse(read.text));
