@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { RookeryError } from "../domain/index.ts";
 import { ifAbsent } from "./absent.ts";
 import { changedGitlinks } from "./gitlinks.ts";
+import { ignoredLoss } from "./ignored.ts";
 import { isLinked } from "./linked.ts";
 import { EVERYTHING } from "./look.ts";
 import { commitsInSubmodules } from "./nested.ts";
@@ -11,8 +12,10 @@ import type { Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 
 export interface Loss {
-  /** Not committed, relative to the root; what git ignores does not count. */
+  /** Not committed, relative to the root; without what git ignores. */
   readonly files: readonly string[];
+  /** Ignored by git, and nowhere else. */
+  readonly ignored: readonly string[];
   /** That no other branch, tag or branch of another's has. */
   readonly commits: number;
   /** Submodules with commits that are nowhere else. */
@@ -32,12 +35,13 @@ export async function lossOf(worktree: Worktree, repository: Repository, { merge
   const tips = await tipsOf(repository, [`refs/heads/${branch}`, ...(isKnown ? ["HEAD"] : [])], at.cwd);
   const kept = await tipsOf(repository, [baseCommit, ...(mergedTip === undefined ? [] : [mergedTip])], at.cwd);
   const others = [`--exclude=${branch}`, "--branches", "--remotes", "--tags"];
-  const [files, commits, submodules] = await Promise.all([
+  const [files, ignored, commits, submodules] = await Promise.all([
     isKnown ? notCommitted(repository, at) : contentOf(path),
+    isKnown ? ignoredLoss(worktree, repository) : [],
     tips.length === 0 ? "0" : repository.git(["rev-list", "--count", ...tips, "--not", ...kept, ...others], at),
     isKnown ? commitsInSubmodules(repository, worktree) : [],
   ]);
-  return { files, commits: Number(commits), submodules };
+  return { files, ignored, commits: Number(commits), submodules };
 }
 
 async function notCommitted(repository: Repository, at: { readonly cwd: string }): Promise<readonly string[]> {
@@ -61,18 +65,23 @@ async function tipsOf(repository: Repository, refs: readonly string[], cwd: stri
   return found.flatMap(({ code, stdout }) => (code === 0 ? [stdout.trim()] : []));
 }
 
-export function isNothing({ files, commits, submodules }: Loss): boolean {
-  return files.length === 0 && commits === 0 && submodules.length === 0;
+export function isNothing({ files, ignored, commits, submodules }: Loss): boolean {
+  return files.length === 0 && ignored.length === 0 && commits === 0 && submodules.length === 0;
 }
 
 const MOST_NAMED = 10;
 
-export function unmerged({ id, branch, path }: Worktree, { files, commits, submodules }: Loss): RookeryError {
-  const named = files.slice(0, MOST_NAMED).join(", ");
+/** The first ones, and how many more there are. */
+export function firstOf(files: readonly string[]): string {
   const more = files.length > MOST_NAMED ? ` and ${files.length - MOST_NAMED} more` : "";
+  return `${files.slice(0, MOST_NAMED).join(", ")}${more}`;
+}
+
+export function unmerged({ id, branch, path }: Worktree, { files, ignored, commits, submodules }: Loss): RookeryError {
   const what = [
     ...(commits === 0 ? [] : [`${commits} ${commits === 1 ? "commit" : "commits"} of ${branch} that are nowhere else`]),
-    ...(files.length === 0 ? [] : [`what is not committed in ${path}: ${named}${more}`]),
+    ...(files.length === 0 ? [] : [`what is not committed in ${path}: ${firstOf(files)}`]),
+    ...(ignored.length === 0 ? [] : [`what git ignores in ${path} and is nowhere else: ${firstOf(ignored)}`]),
     ...(submodules.length === 0 ? [] : [`commits in the submodules ${submodules.join(", ")}`]),
   ];
   return new RookeryError(

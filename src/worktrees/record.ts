@@ -61,6 +61,12 @@ export async function remember(repository: Repository, worktree: Worktree): Prom
 export async function forget(repository: Repository, id: string): Promise<void> {
   await rm(fileOf(repository, id), { force: true });
   await rm(`${fileOf(repository, id)}.new`, { force: true });
+  await rm(readyFile(repository, id), { force: true });
+}
+
+/** Its time says when the set-up of the worktree ended: what changed in it later is the agent's. */
+export function readyFile(repository: Repository, id: string): string {
+  return join(folderOf(repository), `${checkId(id)}.ready`);
 }
 
 /** In git's own folder: no checkout can bring a file there, and a pruned or deleted worktree does not take it along. */

@@ -1,12 +1,12 @@
 /** Makes a new worktree one to work in: files that git does not know, and a command of the user's. */
 import { constants } from "node:fs";
-import { copyFile, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { copyFile, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { RookeryError, messageOf } from "../domain/index.ts";
 import { PathRefusal, confined } from "../stdx/index.ts";
 import { fromSystem } from "./failure.ts";
 import type { Env } from "./git.ts";
-import type { Worktree } from "./record.ts";
+import { readyFile, type Worktree } from "./record.ts";
 import type { Repository } from "./repository.ts";
 import { runCommand, type CommandEnd } from "./run-command.ts";
 
@@ -33,8 +33,12 @@ export async function setUp(worktree: Worktree, repository: Repository, options:
     options.signal?.throwIfAborted();
     await copy(repository.root, worktree.path, path, options);
   }
-  const { command } = options;
-  if (command === undefined) return;
+  if (options.command !== undefined) await runSetUp(worktree, options.command, options);
+  await mkdir(dirname(readyFile(repository, worktree.id)), { recursive: true });
+  await writeFile(readyFile(repository, worktree.id), "");
+}
+
+async function runSetUp(worktree: Worktree, command: string, options: SetUp): Promise<void> {
   const end = await runCommand({ ...options, onOutput: (text) => options.onOutput(text), command, cwd: worktree.path });
   if (end.exitCode === 0 && !end.timedOut) return;
   const said = end.tail.trimEnd().split("\n").slice(-LAST_LINES).join("\n");

@@ -79,12 +79,12 @@ describe("a worktree", () => {
     expect(await examine(repository, [taskOf(worktree)])).toEqual([]);
   });
 
-  it("may go where nothing was done in it but what git ignores", async () => {
+  it("may go where nothing was done in it but what git ignores and can be had again", async () => {
     await using scene = await openScene({ ".gitignore": "node_modules\n.env\n" });
     const worktree = await lease(scene, "idle");
     await mkdir(join(worktree.path, "node_modules"));
     await writeFile(join(worktree.path, "node_modules", "x.js"), "x".repeat(100_000));
-    await writeFile(join(worktree.path, ".env"), "KEY=1");
+    for (const folder of [worktree.path, scene.user.path]) await writeFile(join(folder, ".env"), "KEY=1");
     const examined = await examine(scene.repository, [taskOf(worktree)]);
     expect(examined[0]).toMatchObject({ id: "idle", unmerged: 0 });
     expect(examined[0]?.bytes).toBeGreaterThan(100_000);

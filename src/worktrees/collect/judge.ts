@@ -2,8 +2,10 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { ignoredLoss } from "../ignored.ts";
 import type { Linked } from "../linked.ts";
 import { statusOf } from "../look.ts";
+import { firstOf } from "../loss.ts";
 import { commitsInSubmodules } from "../nested.ts";
 import { REMOVED } from "../place.ts";
 import type { Worktree } from "../record.ts";
@@ -39,7 +41,10 @@ export async function judge(
   if (merged.why !== undefined) return merged;
   const inSubmodules = await commitsInSubmodules(repository, worktree);
   if (inSubmodules.length > 0) return { why: `its submodules have commits of their own: ${inSubmodules.join(", ")}` };
-  return merged;
+  const ignored = await ignoredLoss(worktree, repository, signal);
+  if (ignored.length === 0) return merged;
+  const why = `${counted(ignored.length, "ignored file")} nowhere else: ${firstOf(ignored)}`;
+  return { uncommitted: ignored.length, why: `${why}; to give that up: rookery task remove ${worktree.id} --force` };
 }
 
 async function judgeCommits(

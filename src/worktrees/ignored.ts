@@ -1,0 +1,99 @@
+/** Files that git ignores and that would be lost with a worktree. */
+import { lstat, open, readFile, readdir, readlink, stat } from "node:fs/promises";
+import { ifAbsent } from "./absent.ts";
+import { displayName, namesFrom, type ByteName } from "./names.ts";
+import { readyFile, type Worktree } from "./record.ts";
+import type { Repository } from "./repository.ts";
+
+/** Folders of these names hold what a package manager or an interpreter makes again. */
+const DERIVED_FOLDERS = new Set(["node_modules", "__pycache__"]);
+/** A folder with this file is a cache, as its author says (bford.info/cachedir). */
+const CACHE_TAG = "CACHEDIR.TAG";
+const CACHE_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55";
+/** A folder with this file is a virtual environment of Python. */
+const PYTHON_ENVIRONMENT = "pyvenv.cfg";
+
+const MAX_VISITED = 50_000;
+const MAX_NAMED = 1_000;
+/** Larger files are not compared, and count as lost. */
+const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
+
+/**
+ * What is ignored there, relative to the root, but for: what the set-up made and nobody changed since, files that the main
+ * checkout has too, with the same content, and folders that a tool makes again (see `docs/adr/`). The first thousand.
+ */
+export async function ignoredLoss(
+  worktree: Worktree,
+  repository: Repository,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching"];
+  const at = { cwd: worktree.path, signal };
+  const lines = await namesFrom(repository, [...args, "--ignore-submodules=all"], at);
+  const ready = await ifAbsent(stat(readyFile(repository, worktree.id)), undefined);
+  const search = new Search(worktree.path, repository.root, ready?.mtimeMs ?? 0);
+  for (const line of lines) {
+    if (line.startsWith("!! ")) await search.visit(line.slice(3).replace(/\/$/, ""), signal);
+  }
+  return search.lost.map(displayName);
+}
+
+class Search {
+  readonly lost: ByteName[] = [];
+  readonly #worktree: string;
+  readonly #main: string;
+  readonly #readyMs: number;
+  #visited = 0;
+
+  constructor(worktree: string, main: string, readyMs: number) {
+    this.#worktree = worktree;
+    this.#main = main;
+    this.#readyMs = readyMs;
+  }
+
+  async visit(name: ByteName, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.lost.length >= MAX_NAMED) return;
+    const found = await ifAbsent(lstat(pathOfName(this.#worktree, name)), undefined);
+    if (found === undefined) return;
+    if (found.isDirectory()) return this.#enter(name, signal);
+    // Nobody can set back the time of the last change of an inode.
+    if (found.ctimeMs <= this.#readyMs || (await this.#isInMain(name))) return;
+    this.lost.push(name);
+  }
+
+  async #enter(name: ByteName, signal: AbortSignal | undefined): Promise<void> {
+    if (DERIVED_FOLDERS.has(name.slice(name.lastIndexOf("/") + 1))) return;
+    const names = await readdir(pathOfName(this.#worktree, name), { encoding: "latin1" });
+    if (names.includes(PYTHON_ENVIRONMENT) || (names.includes(CACHE_TAG) && (await this.#isCache(name)))) return;
+    this.#visited += names.length;
+    // A repository of its own may have commits that are nowhere else.
+    if (names.includes(".git") || this.#visited > MAX_VISITED) this.lost.push(`${name}/`);
+    else for (const one of names) await this.visit(`${name}/${one}`, signal);
+  }
+
+  async #isCache(name: ByteName): Promise<boolean> {
+    const file = await open(pathOfName(this.#worktree, `${name}/${CACHE_TAG}`)).catch(() => undefined);
+    if (file === undefined) return false;
+    try {
+      const { buffer } = await file.read(Buffer.alloc(CACHE_SIGNATURE.length), 0, CACHE_SIGNATURE.length, 0);
+      return buffer.toString("latin1") === CACHE_SIGNATURE;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async #isInMain(name: ByteName): Promise<boolean> {
+    const [ours, theirs] = [pathOfName(this.#worktree, name), pathOfName(this.#main, name)];
+    const [own, other] = await Promise.all([lstat(ours), lstat(theirs).catch(() => undefined)]);
+    if (other === undefined) return false;
+    if (own.isSymbolicLink() && other.isSymbolicLink()) return (await readlink(ours)) === (await readlink(theirs));
+    if (!own.isFile() || !other.isFile() || own.size !== other.size || own.size > MAX_COMPARED_BYTES) return false;
+    return (await readFile(ours)).equals(await readFile(theirs));
+  }
+}
+
+/** A name need not be UTF-8. */
+function pathOfName(folder: string, name: ByteName): Buffer {
+  return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, "latin1")]);
+}
