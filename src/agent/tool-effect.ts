@@ -77,7 +77,7 @@ async function prepare({ artifact }: Acting, { signal }: TurnContext, call: Mode
 }
 
 function contextOf(agent: Acting, turn: TurnContext, step: number, { toolId }: ModelCall): ToolContext {
-  const { cwd, marker } = agent;
+  const { cwd, marker, artifact } = agent;
   const { log, signal, turnId } = turn;
   const broken = new AbortController();
   const made = new Map<string, number>();
@@ -102,6 +102,7 @@ function contextOf(agent: Acting, turn: TurnContext, step: number, { toolId }: M
       made.set(what, times);
       return resultOf(agent, turn, step, { toolId: `${toolId}.${what}.${times}`, name, input, parent: toolId });
     },
+    catalog: artifact.catalog,
     ask: (question, options) => turn.ask(question, options),
     putBlob: (bytes) => turn.putBlob(bytes),
     getBlob: (hash) => turn.blob(hash),

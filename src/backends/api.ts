@@ -71,8 +71,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     earlier: () => equipment.running?.history(),
   });
   const subagents = subagentsOf(context, () => equipment.running);
-  const programs =
-    code === undefined ? [] : [codeTool({ catalog: () => equipment.tools.artifact().catalog.values(), limits: code })];
+  const programs = code === undefined ? [] : [codeTool({ limits: code })];
   const equipment: Equipment = await openEquipment({
     ...wanted,
     cwd,

@@ -79,6 +79,8 @@ export interface ToolContext {
    * Left out where there is nobody to do it.
    */
   readonly call?: ((name: string, input: unknown) => Promise<ToolResult>) | undefined;
+  /** The tools that `call` can call: those of the turn, also if the agent's tools changed since it started. */
+  readonly catalog?: ReadonlyMap<string, ToolSpec> | undefined;
 }
 
 export interface ToolResult {

@@ -250,7 +250,7 @@ describe("a program is the same each time", () => {
 });
 
 describe("the tool", () => {
-  const [spec] = codeTool({ catalog: () => [], limits: { calls: 7 } }).list();
+  const [spec] = codeTool({ limits: { calls: 7 } }).list();
 
   it("may run again after a crash, asks for no permission of its own, and stands alone", () => {
     expect(spec).toMatchObject({ name: "code", repeatable: true, readOnly: true, concurrent: false });
@@ -258,7 +258,7 @@ describe("the tool", () => {
   });
 
   it("tells people what it is about", () => {
-    const source = codeTool({ catalog: () => [] });
+    const source = codeTool();
     const call = (input: unknown) => source.describe({ toolId: "t", name: "code", input }).title;
     expect(call({ code: "\nconst a = 1;\nmore" })).toBe("Run a program: const a = 1;");
     expect(call(null)).toBe("Run a program");

@@ -8,8 +8,6 @@ import { runProgram, type Ran } from "./run.ts";
 export { type CodeLimits } from "./limits.ts";
 
 export interface CodeToolOptions {
-  /** The agent's catalog at this moment. Asked for when a program begins. */
-  readonly catalog: () => Iterable<ToolSpec>;
   /** What is not said is as usual. */
   readonly limits?: Partial<CodeLimits> | undefined;
   /** The file of the thread, for tests. */
@@ -35,7 +33,8 @@ export function codeIsOff(agent: string): ReadonlyMap<string, string> {
   ]);
 }
 
-export function codeTool({ catalog, limits, file }: CodeToolOptions): ToolSource {
+/** A program sees the tools of its turn (`ToolContext.catalog`): what it sees, it can call. */
+export function codeTool({ limits, file }: CodeToolOptions = {}): ToolSource {
   const its = { ...CODE_LIMITS, ...limits };
   const list = [specOf(its)];
   return {
@@ -46,7 +45,7 @@ export function codeTool({ catalog, limits, file }: CodeToolOptions): ToolSource
       const parsed = Input.safeParse(input);
       if (!parsed.success) return failed(`code: ${z.prettifyError(parsed.error)}`);
       const specs = new Map<string, ToolSpec>();
-      for (const spec of catalog()) {
+      for (const spec of context.catalog?.values() ?? []) {
         if (!NOT_CALLED.has(spec.name) && specs.size < MOST_TOOLS) specs.set(spec.name, spec);
       }
       return run(parsed.data.code, { toolId, specs, limits: its, context, file });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SessionEvent } from "../../domain/index.ts";
+import type { SessionEvent, ToolSource } from "../../domain/index.ts";
+import { Rookery } from "../../rookery.ts";
 import { LATER, dyingAfter, openWorld } from "../../session/test-scene.ts";
 import { systemClock } from "../../stdx/index.ts";
 import { call, collect, say, transcript, type Script } from "../../testing/index.ts";
@@ -51,6 +52,35 @@ return [r, ...all].map((one) => one.outcome)`;
       if (event.type === "permission.requested") await session.answer(event.requestId, { decision: "deny" });
     }
     expect(transcript(await w.events(session.id))).toContain('says Got: => "denied"');
+  });
+
+  it("sees and calls the tools of its turn, also when they change in the middle of it", async () => {
+    const code = `const seen = ["early", "late"].filter((name) => name in tools);
+return [seen, (await tools.early({})).text]`;
+    const script: Script = ({ toolResults }, index) => {
+      if (index === 0) return call("early");
+      return index === 1 ? call("code", { code }) : say(`Got: ${toolResults.at(-1)?.content}`);
+    };
+    await using w = await openWorld(script);
+    await w.configure(ON);
+    const spec = { description: "", inputSchema: { type: "object" }, kind: "other", readOnly: true } as const;
+    let names = ["early"];
+    const source: ToolSource = {
+      id: "changing",
+      list: () => names.map((name) => ({ ...spec, name })),
+      describe: ({ name }) => ({ title: name }),
+      call: async ({ name }) => {
+        names = ["late"];
+        return { outcome: "ok", text: `did ${name}` };
+      },
+    };
+    await using rookery = await Rookery.open({
+      ...w.options,
+      plugins: [() => ({ id: "p", version: "1", sources: [source] })],
+    });
+    const session = await rookery.openSession({ permissions: "all" });
+    const events = await collect(session.prompt("go"));
+    expect(transcript(events).at(-2)).toBe('says Got: => [["early"],"did early"]');
   });
 
   it("is cancelled with its turn, while it waits for a tool", async () => {

@@ -25,7 +25,7 @@ export async function play(code: unknown, scene: Scene = {}): Promise<Played> {
   const calls: string[] = [];
   let progress = "";
   const names = [...Object.keys(tools), "code", "ask"];
-  const source = codeTool({ catalog: () => names.map((name) => specOf(name, alone)), limits, file });
+  const source = codeTool({ limits, file });
   const context: ToolContext = {
     cwd: "/",
     marker: "",
@@ -35,6 +35,7 @@ export async function play(code: unknown, scene: Scene = {}): Promise<Played> {
     ask: () => Promise.resolve({ action: "decline" }),
     putBlob: () => Promise.resolve(""),
     getBlob: () => Promise.resolve(undefined),
+    catalog: new Map(names.map((name) => [name, specOf(name, alone)])),
     call: async (name, input) => {
       calls.push(`${name} ${JSON.stringify(input)}`);
       const tool = tools[name];
