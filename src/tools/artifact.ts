@@ -13,6 +13,7 @@ import { CALL, parted, searchAndCall, unwrapped } from "./discovery.ts";
 import type { Hooks } from "./hooks.ts";
 import { renderPreamble } from "./prompt.ts";
 import type { OnNotice } from "./plugin.ts";
+import { checkedContext, checkedDescription } from "./checked.ts";
 import { checkedResult } from "./result.ts";
 import type { Bound } from "./source.ts";
 
@@ -139,14 +140,14 @@ async function called({ source }: Bound, call: ToolCall, context: ToolContext): 
   };
   try {
     const { call: callOther } = context;
-    const result = await source.call(call, {
+    const watching: ToolContext = {
       ...context,
       ...(callOther !== undefined && { call: (name, input) => watched(callOther(name, input)) }),
       record: (body) => watched(context.record(body)),
       putBlob: (bytes) => watched(context.putBlob(bytes)),
       getBlob: (hash) => watched(context.getBlob(hash)),
-    });
-    return checkedResult(result);
+    };
+    return checkedResult(await source.call(call, checkedContext(watching)));
   } catch (error) {
     if (broken.includes(error)) throw error;
     if (context.signal.aborted) return { outcome: "cancelled", text: `${call.name} was cancelled` };
@@ -160,10 +161,11 @@ function settled(call: ToolCall, tool: Bound | undefined, text: string): Settled
 }
 
 function described(tool: Bound | undefined, call: ToolCall): ToolDescription {
+  const fallback = tool?.spec.title ?? call.name;
   try {
-    return tool?.source.describe(call) ?? { title: call.name };
+    return checkedDescription(tool?.source.describe(call), fallback);
   } catch {
-    return { title: tool?.spec.title ?? call.name }; // for people only; the call itself will say what is wrong
+    return { title: fallback }; // for people only; the call itself will say what is wrong
   }
 }
 

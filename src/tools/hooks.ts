@@ -7,7 +7,7 @@ import {
   type ToolResult,
   type ToolSpec,
 } from "../domain/index.ts";
-import type { BeforeCall, HookedTurn, OnNotice, Plugin } from "./plugin.ts";
+import { checkPlugin, type BeforeCall, type HookedTurn, type OnNotice, type Plugin } from "./plugin.ts";
 import { checkContributions } from "./prompt.ts";
 import { checkedResult, jsonText } from "./result.ts";
 
@@ -34,6 +34,7 @@ export class Hooks {
   readonly #said = new Map<string, string>();
 
   constructor(options: HooksOptions) {
+    for (const plugin of options.plugins) checkPlugin(plugin);
     const ids = options.plugins.map(({ id }) => id);
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
     if (twice !== undefined) throw new RookeryError("plugin_failed", `there are two plugins "${twice}"; keep one`);
@@ -44,7 +45,9 @@ export class Hooks {
   fingerprint(): string {
     const parts = this.#options.plugins.map((plugin) => {
       try {
-        this.#revisions.set(plugin, plugin.revision?.() ?? 0);
+        const revision: unknown = plugin.revision?.() ?? 0;
+        if (typeof revision !== "number") throw new Error(`its revision is not a number`);
+        this.#revisions.set(plugin, revision);
       } catch (error) {
         this.#failedAgain(plugin, "revision", error);
       }

@@ -1,5 +1,6 @@
 /** What a source offers, as every provider takes it: each spec is looked at once, and what cannot be taken is named. */
 import { messageOf, type ToolSpec } from "../domain/index.ts";
+import { checkedSpec } from "./checked.ts";
 import { mendSchema, SchemaRefusal } from "./schema.ts";
 
 /** A spec that can be given to any model. */
@@ -64,8 +65,8 @@ function judged(given: ToolSpec): Offer | string {
   if (RESERVED.has(name)) return `${name} (the name is taken by the search for tools)`;
   try {
     const schema = JSON.stringify(mendSchema(given.inputSchema));
-    const description = typeof given.description === "string" ? given.description : "";
-    const spec = { ...given, description, inputSchema: JSON.parse(schema) as Record<string, unknown> };
+    const spec: ToolSpec = { ...checkedSpec(given), inputSchema: JSON.parse(schema) as Record<string, unknown> };
+    const { description } = spec;
     const text = JSON.stringify(spec);
     if (text.length > MOST_CHARACTERS) return `${name} (its definition is longer than ${MOST_CHARACTERS} characters)`;
     return { name, defer: spec.defer === true, spec, text, size: name.length + description.length + schema.length };

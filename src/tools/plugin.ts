@@ -1,5 +1,12 @@
 /** What a plugin may do: contribute tools and prompts, look at calls before and after, and keep a state. */
-import type { PromptContribution, ToolCall, ToolResult, ToolSource, ToolSpec } from "../domain/index.ts";
+import {
+  RookeryError,
+  type PromptContribution,
+  type ToolCall,
+  type ToolResult,
+  type ToolSource,
+  type ToolSpec,
+} from "../domain/index.ts";
 
 /** Every hook may be left out, may be async, and is given up after a time; see `onFailure`. */
 export interface Plugin {
@@ -53,3 +60,17 @@ export interface ToolNotice {
 }
 
 export type OnNotice = (notice: ToolNotice) => void;
+
+const HOOKS = ["revision", "beforeCall", "afterCall", "turnStarted", "turnEnded", "save", "restore"] as const;
+
+/** Throws `plugin_failed` if the plugin is not one: it may be plain JavaScript. */
+export function checkPlugin(given: unknown): void {
+  const plugin = (typeof given === "object" ? given : undefined) as { readonly [Key in keyof Plugin]?: unknown } | null;
+  const { id, version, sources = [] } = plugin ?? {};
+  if (typeof id !== "string" || typeof version !== "string") {
+    throw new RookeryError("plugin_failed", "a plugin has no id or no version: give it both, as text");
+  }
+  const wrong = HOOKS.find((hook) => plugin?.[hook] !== undefined && typeof plugin[hook] !== "function");
+  if (wrong !== undefined) throw new RookeryError("plugin_failed", `${wrong} of the plugin ${id} is not a function`);
+  if (!Array.isArray(sources)) throw new RookeryError("plugin_failed", `sources of the plugin ${id} is not an array`);
+}

@@ -1,5 +1,6 @@
 /** One source as an agent has it: what it offered when it was last read, and whether to read it again. */
 import { messageOf, RookeryError, type ToolSource, type ToolSpec } from "../domain/index.ts";
+import { checkedList } from "./checked.ts";
 import { readOffers, type Offer } from "./offer.ts";
 import type { OnNotice } from "./plugin.ts";
 
@@ -32,6 +33,9 @@ export class BoundSource {
   constructor(source: ToolSource, options: BoundSourceOptions) {
     this.source = source;
     this.#options = options;
+    if (typeof (source.id as unknown) !== "string") {
+      throw new RookeryError("input_invalid", "a source of tools has no id: give it one, as text");
+    }
     try {
       this.#read();
     } catch (error) {
@@ -43,10 +47,15 @@ export class BoundSource {
 
   /** From now on it is read again when it says so; one that never says so is read each time. */
   listen(): void {
-    this.#stop ??= this.source.onChange?.(() => {
-      this.#stale = true;
-      this.#options.onChange();
-    });
+    try {
+      const stop: unknown = this.source.onChange?.(() => {
+        this.#stale = true;
+        this.#options.onChange();
+      });
+      if (typeof stop === "function") this.#stop ??= stop as () => void;
+    } catch (error) {
+      this.#say("source_failed", `${this.source.id} cannot say when its tools change: ${messageOf(error)}`);
+    }
   }
 
   readAgain(): void {
@@ -68,14 +77,18 @@ export class BoundSource {
   close(): void {
     const stop = this.#stop;
     this.#stop = undefined;
-    stop?.();
+    try {
+      stop?.();
+    } catch (error) {
+      this.#say("source_failed", `${this.source.id} cannot stop telling of its tools: ${messageOf(error)}`);
+    }
   }
 
   #read(): void {
     const { source } = this;
     const { always } = this.#options;
     this.#stale = false; // before it is read: it may change meanwhile, and say so
-    const list = source.list();
+    const list = checkedList(source);
     if (sameItems(list, this.#list)) return;
     const { taken, leftOut } = readOffers(list, this.tools);
     const old = new Map(this.tools.map((bound) => [bound.text, bound]));

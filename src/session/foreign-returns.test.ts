@@ -1,0 +1,174 @@
+/** What plugins and sources of tools return may be anything: it fails a call at most, and the session goes on. */
+import { describe, expect, it } from "vitest";
+import {
+  SessionEvent as EventSchema,
+  type SessionEvent,
+  type ToolContext,
+  type ToolSource,
+  type ToolSpec,
+} from "../domain/index.ts";
+import { Rookery } from "../rookery.ts";
+import { call, collect, say, type Script } from "../testing/index.ts";
+import type { Plugin } from "../tools/index.ts";
+import { openWorld } from "./test-scene.ts";
+
+const SPEC: ToolSpec = { name: "odd", description: "", inputSchema: { type: "object" }, kind: "other", readOnly: true };
+const OK = { outcome: "ok", text: "did it" };
+
+type Loose = { readonly [Key in keyof ToolSource]?: unknown };
+
+/** The model calls the tool once in each turn. */
+const script: Script = ({ messages }) => (messages.at(-1)?.toolResults.length === 0 ? call("odd") : say("Went on."));
+
+/** Both turns must end as `done`, and every event must be valid. */
+async function playTwoTurns(plugin: Partial<Record<keyof Plugin, unknown>>): Promise<SessionEvent[]> {
+  await using w = await openWorld(script);
+  await using rookery = await Rookery.open({
+    ...w.options,
+    plugins: [() => ({ id: "p", version: "1", ...plugin }) as unknown as Plugin],
+  });
+  const session = await rookery.openSession({ permissions: "all" });
+  const events: SessionEvent[] = [];
+  for (const prompt of ["go", "go again"]) {
+    const turn = session.prompt(prompt);
+    events.push(...(await collect(turn)));
+    expect(await turn.outcome).toMatchObject({ status: "done" });
+  }
+  for (const event of await w.events(session.id)) EventSchema.parse(event);
+  return events;
+}
+
+function withSource(source: Loose): Promise<SessionEvent[]> {
+  const whole = { id: "s", list: () => [SPEC], describe: () => ({ title: "odd" }), call: async () => OK, ...source };
+  return playTwoTurns({ sources: [whole] });
+}
+
+const calling = (use: (context: ToolContext) => unknown) => ({
+  call: async (_: unknown, context: ToolContext) => {
+    await use(context);
+    return OK;
+  },
+});
+const CIRCLE: Record<string, unknown> = {};
+CIRCLE["self"] = CIRCLE;
+
+describe("a source of tools", () => {
+  it.each<[string, unknown]>([
+    ["a number as title", { title: 5 }],
+    ["an object as title", { title: {} }],
+    ["no title", {}],
+    ["an empty title", { title: "" }],
+    ["half a character as title", { title: "\ud800" }],
+    ["a very long title", { title: "x".repeat(10_000_000) }],
+    ["nothing", undefined],
+    ["null", null],
+    ["a promise", Promise.resolve({ title: "late" })],
+    ["locations that are no list", { title: "odd", locations: "a.ts" }],
+    ["locations of no file", { title: "odd", locations: [{ path: 5 }, null] }],
+    ["a location at line 0", { title: "odd", locations: [{ path: "a", line: 0 }] }],
+  ])("may describe a call with %s", async (_, description) => {
+    const events = await withSource({ describe: () => description });
+    const [started] = events.filter((event) => event.type === "tool.started");
+    expect(started?.title.length).toBeGreaterThan(0);
+    expect(started?.title.length).toBeLessThanOrEqual(1_000);
+  });
+
+  it.each<[string, unknown]>([
+    ["an unknown kind", { ...SPEC, kind: "bogus" }],
+    ["a title that is no text", { ...SPEC, title: {} }],
+    ["a description that is no text", { ...SPEC, description: 5 }],
+    ["hints that are no object", { ...SPEC, hints: "none" }],
+    ["a timeout that is no number", { ...SPEC, timeoutMs: "soon" }],
+    ["an output schema that is a list", { ...SPEC, outputSchema: [] }],
+    ["unknown fields", { ...SPEC, extra: { deep: [] } }],
+  ])("may list a tool with %s", async (_, spec) => {
+    const events = await withSource({ list: () => [spec], describe: () => undefined });
+    expect(events.filter((event) => event.type === "tool.ended").map(({ outcome }) => outcome)).toEqual(["ok", "ok"]);
+  });
+
+  it("is asked for permission unless its tool says exactly true for read-only", async () => {
+    await using w = await openWorld(script);
+    const source = {
+      id: "s",
+      list: () => [{ ...SPEC, readOnly: "no" }],
+      describe: () => ({ title: "odd" }),
+      call: async () => OK,
+    };
+    const plugins = [() => ({ id: "p", version: "1", sources: [source] }) as unknown as Plugin];
+    await using rookery = await Rookery.open({ ...w.options, plugins });
+    const session = await rookery.openSession({ permissions: "read" });
+    const events = await collect(session.prompt("go"));
+    expect(events.filter((event) => event.type === "tool.ended")).toMatchObject([{ outcome: "denied" }]);
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a promise", Promise.resolve([SPEC])],
+    ["a list of nothing", [null, 5, "odd", {}]],
+  ])("may list %s", async (_, list) => {
+    await withSource({ list: () => list });
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a number as text", { outcome: "ok", text: 5 }],
+    ["an unknown outcome", { outcome: "great", text: "" }],
+    ["a circle", { ...OK, structured: CIRCLE }],
+    ["a big number", { ...OK, structured: 5n }],
+    ["unknown fields", { ...OK, extra: 1 }],
+    ["blobs that are none", { ...OK, blobs: [{}] }],
+    ["diffs that are none", { ...OK, diffs: { path: 1 } }],
+  ])("may return %s", async (_, result) => {
+    await withSource({ call: async () => result });
+  });
+
+  it.each<[string, (context: ToolContext) => unknown]>([
+    ["shows progress that is no text", (context) => context.progress({} as never)],
+    ["records what is no event", (context) => context.record({ type: "bogus" } as never)],
+    ["records an event with a wrong field", (context) => context.record({ type: "output.text", text: 5 } as never)],
+    ["records nothing", (context) => context.record(undefined as never)],
+    ["asks nothing", (context) => context.ask(undefined as never)],
+    ["asks with a number", (context) => context.ask({ message: 5 } as never)],
+    ["asks with a circle", (context) => context.ask({ message: "?", schema: CIRCLE })],
+    ["keeps what is no bytes", (context) => context.putBlob("text" as never)],
+  ])("may be one that %s", async (_, use) => {
+    await withSource(calling(use));
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a number", 5],
+  ])("may return %s from onChange", async (_, stop) => {
+    await withSource({ onChange: () => stop });
+  });
+});
+
+describe("a plugin", () => {
+  it.each<[string, Partial<Record<keyof Plugin, unknown>>]>([
+    ["a big number as revision", { revision: () => 5n }],
+    ["an object as revision", { revision: () => CIRCLE }],
+    ["a circle as state", { save: () => CIRCLE }],
+    ["contributions that are none", { contributions: () => [{ slot: "bogus", content: 5 }] }],
+    ["a number before a call", { beforeCall: () => 5, onFailure: "ignore" }],
+    ["arguments that are no JSON", { beforeCall: () => ({ arguments: CIRCLE }) }],
+    ["a result that is none after a call", { afterCall: () => ({ outcome: 5 }) }],
+    ["a rejection at the start of a turn", { turnStarted: () => Promise.reject(new Error("no")) }],
+  ])("may give %s", async (_, plugin) => {
+    await playTwoTurns({
+      sources: [{ id: "s", list: () => [SPEC], describe: () => ({ title: "odd" }), call: async () => OK }],
+      ...plugin,
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["one without an id", { version: "1" }],
+    ["one with a number as version", { id: "p", version: 1 }],
+    ["one whose hook is no function", { id: "p", version: "1", beforeCall: "no" }],
+    ["one whose sources are no list", { id: "p", version: "1", sources: {} }],
+  ])("that is %s is refused with plugin_failed", async (_, plugin) => {
+    await using w = await openWorld([]);
+    await using rookery = await Rookery.open({ ...w.options, plugins: [() => plugin as Plugin] });
+    await expect(rookery.openSession({})).rejects.toMatchObject({ code: "plugin_failed" });
+  });
+});
