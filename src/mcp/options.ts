@@ -31,7 +31,7 @@ export interface Bounds {
   readonly callMs: number;
   /** However much progress there is. Waiting for a person does not count. */
   readonly callTotalMs: number;
-  /** A message that is longer ends the connection. */
+  /** A message that is longer ends the connection: reading one of 60 MB held the event loop for 3 s. */
   readonly messageBytes: number;
   /** More tools are left out, with a notice; the same holds for prompts and resources. */
   readonly listed: number;
@@ -53,9 +53,9 @@ export const BOUNDS: Bounds = {
   connectMs: 30_000,
   callMs: 60_000,
   callTotalMs: 60 * 60_000,
-  messageBytes: 128 * 1024 * 1024,
+  messageBytes: 16 * 1024 * 1024,
   listed: 5_000,
-  listedChars: 32 * 1024 * 1024,
+  listedChars: 8 * 1024 * 1024,
   textChars: 30_000,
   retries: 5,
   retryFirstMs: 500,

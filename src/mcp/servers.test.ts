@@ -203,15 +203,23 @@ it("images, files, links and structure survive; a wrong structure is a note", as
   });
 });
 
-it("a result of 100 MB is kept whole beside the log, and shown by its ends", async () => {
+it("a result of 12 MB is kept whole beside the log, and shown by its ends", async () => {
   await using s = scene([scripted()]);
   await s.ready();
-  const bytes = 100 * 1024 * 1024;
+  const bytes = 12 * 1024 * 1024;
   const { outcome, text, blobs } = await s.call("s__big", { bytes });
   expect(outcome).toBe("ok");
   expect(text.length).toBeLessThan(30_000);
   expect(text).toContain(`read it with read_result {"handle":"${blobs![0]!.hash}"}`);
   expect(s.blobs.get(blobs![0]!.hash)?.length).toBe(bytes);
+});
+
+it("a result of 60 MB is more than is read: it ends the connection, and the loop is not held", async () => {
+  await using s = scene([scripted()], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
+  await s.ready();
+  const { outcome, text } = await s.call("s__big", { bytes: 60 * 1024 * 1024 });
+  expect(outcome).toBe("unknown");
+  expect(text).toContain("more than 16777216 bytes");
 });
 
 it("a message past the bound ends the connection, with the reason", async () => {

@@ -34,7 +34,7 @@ export function greeter(): McpServer {
   const says = (text: string) => ({ content: [{ type: "text" as const, text }] });
   server.registerTool("greet", {}, () => says("hello"));
   server.registerTool("hang", {}, () => new Promise<never>(() => undefined));
-  server.registerTool("big", {}, () => says("x".repeat(100 * 1024 * 1024)));
+  server.registerTool("big", {}, () => says("x".repeat(12 * 1024 * 1024)));
   return server;
 }
 
