@@ -106,11 +106,13 @@ export class Client implements AsyncDisposable {
   }
 
   get capabilities(): acp.AgentCapabilities {
-    return this.#agent.agentCapabilities ?? {};
+    const said: unknown = this.#agent.agentCapabilities;
+    return typeof said === "object" && said !== null ? said : {};
   }
 
   get authMethods(): readonly acp.AuthMethod[] {
-    return this.#agent.authMethods ?? [];
+    const methods: unknown = this.#agent.authMethods;
+    return Array.isArray(methods) ? methods.filter(isAuthMethod) : [];
   }
 
   /** Of `connectClient`. */
@@ -226,4 +228,9 @@ export class Client implements AsyncDisposable {
   #failed(what: string, cause: unknown): void {
     void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
   }
+}
+
+function isAuthMethod(method: unknown): method is acp.AuthMethod {
+  const { id, name } = (method ?? {}) as { id?: unknown; name?: unknown };
+  return typeof id === "string" && typeof name === "string";
 }

@@ -80,6 +80,11 @@ export class ClientSession implements AsyncDisposable {
     return this.#left;
   }
 
+  /** A handler of the session threw: every prompt fails from then on, so its owner starts another. */
+  get isBroken(): boolean {
+    return this.#broken !== undefined;
+  }
+
   /** How many updates nobody read in time. Those of a turn that is being read are never among them. */
   get dropped(): number {
     return this.#intake.unread.dropped;

@@ -269,6 +269,7 @@ class AcpConnection implements AgentConnection {
     } finally {
       this.#turn = undefined;
       this.#cost = running.cost;
+      if (live.session.isBroken) await this.#drop(live); // the next turn starts another agent
     }
   }
 

@@ -23,6 +23,7 @@ import {
   type Noise,
   type SessionOptions,
 } from "../../acp/index.ts";
+import { offeredModels, offeredModes, offeredOption, type OfferedOption } from "./choices.ts";
 import { loginWords, wordsOf } from "./outcome.ts";
 import { troubleOf } from "./trouble.ts";
 
@@ -203,8 +204,7 @@ async function chooseModel(session: ClientSession, model: string, how: Live["how
     await session.setConfigOption(option.id, model);
     return;
   }
-  const { models } = session.response as { models?: { availableModels?: readonly { modelId: string }[] } | null };
-  const offered = models?.availableModels?.map(({ modelId }) => modelId) ?? [];
+  const offered = offeredModels(session.response);
   if (offered.length === 0 && how !== "new") return; // not every agent says again what it offers
   if (!offered.includes(model)) throw noModel(model, offered);
   await session.setModel(model);
@@ -223,7 +223,7 @@ function noModel(model: string, offered: readonly string[]): RookeryError {
 /** The same with modes: a config option today, and a method of its own before. */
 async function chooseMode(session: ClientSession, mode: string, how: Live["how"]): Promise<void> {
   const option = optionOf(session, "mode");
-  const offered = option?.values ?? session.response.modes?.availableModes.map(({ id }) => id) ?? [];
+  const offered = option?.values ?? offeredModes(session.response);
   if (offered.length === 0 && how !== "new") return;
   if (!offered.includes(mode)) {
     const there = offered.length === 0 ? "it has none" : `there are: ${offered.join(", ")}`;
@@ -236,11 +236,8 @@ export function hasModes(session: ClientSession): boolean {
   return session.response.modes != null || optionOf(session, "mode") !== undefined;
 }
 
-function optionOf({ response }: ClientSession, category: string): { id: string; values: string[] } | undefined {
-  const option = response.configOptions?.find((each) => each.category === category);
-  if (option?.type !== "select") return undefined;
-  const entries = option.options.flatMap((entry) => ("options" in entry ? entry.options : [entry]));
-  return { id: option.id, values: entries.map(({ value }) => value) };
+function optionOf({ response }: ClientSession, category: string): OfferedOption | undefined {
+  return offeredOption(response, category);
 }
 
 function unusable(agent: string, error: unknown): unknown {

@@ -1,10 +1,16 @@
 /** How a turn ended, from how its prompt did. */
 import { isRookeryError, messageOf, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
 import { ConnectionClosed, PeerError, type schema } from "../../acp/index.ts";
+import { storableJson } from "../storable.ts";
 import { troubleOf } from "./trouble.ts";
 
+const MAX_STOP_REASON_LENGTH = 200;
+const MAX_WORDS_LENGTH = 4_000;
+
 export function outcomeOfStop({ stopReason }: schema.PromptResponse): TurnOutcome {
-  return stopReason === "cancelled" ? { status: "cancelled" } : { status: "done", stopReason };
+  return stopReason === "cancelled"
+    ? { status: "cancelled" }
+    : { status: "done", stopReason: stopReason.slice(0, MAX_STOP_REASON_LENGTH) };
 }
 
 export function outcomeOfFailure(error: unknown, agent: string): TurnOutcome | LimitReached {
@@ -26,11 +32,12 @@ export function loginWords(agent: string, words: string): string {
 }
 
 /** What an agent means is often only in the data. */
-export function wordsOf({ message, data }: PeerError): string {
+export function wordsOf({ message: said, data }: PeerError): string {
+  const message = said.slice(0, MAX_WORDS_LENGTH);
   if (data === undefined || data === null) return message;
   const details =
     (data as { details?: unknown; message?: unknown }).details ?? (data as { message?: unknown }).message ?? data;
-  const text = typeof details === "string" ? details : JSON.stringify(details);
+  const text = typeof details === "string" ? details : JSON.stringify(storableJson(details));
   return message.includes(text) ? message : `${message} (${text.slice(0, 2_000)})`;
 }
 

@@ -1,11 +1,8 @@
 /** Turns the updates of one turn into events: what the agent says as messages, its tool calls from start to end. */
 import { newId, type EventBody, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
-import { ToolKind as KINDS } from "../../domain/events.ts";
-import type { schema } from "../../acp/index.ts";
+import { storableJson } from "../storable.ts";
 import { editOf } from "./edits.ts";
-
-type Update = schema.SessionUpdate;
-type ToolUpdate = schema.ToolCall | schema.ToolCallUpdate;
+import { parseToolCall, parseUpdate, type ParsedToolCall, type ParsedUsage } from "./parse-update.ts";
 
 interface Message {
   readonly id: string;
@@ -27,9 +24,13 @@ interface Tool {
   hidden: boolean;
 }
 
-/** A longer text of a file is left out of the log, and said so. */
-const DIFF_LENGTH = 256 * 1024;
 const TOOL_TEXT_LENGTH = 64 * 1024;
+/** A longer message is recorded as several. */
+const MESSAGE_LENGTH = 4 * 1024 * 1024;
+/** More of an update that was skipped is not kept in the log. */
+const RAW_LENGTH = 4_096;
+/** Of one turn; more updates than these are skipped without a word. */
+const MAX_INVALID_NOTICES = 5;
 
 export class Transcript {
   readonly #tools = new Map<string, Tool>();
@@ -38,43 +39,44 @@ export class Transcript {
   #message: Message | undefined;
   #thought: { readonly id: string; readonly agentsId: string | undefined } | undefined;
   /** What the agent last said of its context and its cost. */
-  usage: schema.UsageUpdate | undefined;
+  usage: ParsedUsage | undefined;
+  #invalid = 0;
 
   /** `isKnown`: is this a call of a tool of ours, which the log has already? */
   constructor(isKnown: (call: Readonly<Tool>) => boolean = () => false) {
     this.#isKnown = isKnown;
   }
 
-  update(update: Update): EventBody[] {
-    switch (update.sessionUpdate) {
-      case "agent_message_chunk":
-        return this.#said(update);
-      case "agent_thought_chunk":
-        return this.#thought_(update);
-      case "user_message_chunk":
-        return []; // the log has it already
-      case "tool_call":
-      case "tool_call_update":
-        return [...this.#endMessage(), ...this.#tool(update)];
+  /** An update that does not follow the protocol is skipped: a notice and the beginning of it are recorded instead. */
+  update(update: unknown, line = ""): EventBody[] {
+    const parsed = parseUpdate(update);
+    switch (parsed.kind) {
+      case "message":
+        return this.#said(parsed);
+      case "thought":
+        return this.#thought_(parsed);
+      case "echo":
+        return [];
+      case "tool":
+        return [...this.#endMessage(), ...this.#tool(parsed.call)];
       case "plan":
-        return [
-          {
-            type: "plan.updated",
-            entries: update.entries.map(({ content, status, priority }) => ({ content, status, priority })),
-          },
-        ];
-      case "usage_update":
-        this.usage = update;
+        return [{ type: "plan.updated", entries: [...parsed.entries] }];
+      case "usage":
+        this.usage = parsed.usage;
         return [raw(update)];
-      default:
+      case "other":
         return [raw(update)];
+      case "invalid":
+        return this.#skipped(parsed.problem, line);
     }
   }
 
-  /** A permission may be asked for a call that was never announced. */
-  asked(toolCall: schema.ToolCallUpdate): { readonly events: EventBody[]; readonly tool: Readonly<Tool> } {
-    const events = [...this.#endMessage(), ...this.#tool(toolCall)];
-    return { events, tool: this.#known(toolCall.toolCallId) };
+  /** A permission may be asked for a call that was never announced. Undefined: it is no valid call. */
+  asked(toolCall: unknown): { readonly events: EventBody[]; readonly tool: Readonly<Tool> } | undefined {
+    const call = parseToolCall(toolCall);
+    if (call === undefined) return undefined;
+    const events = [...this.#endMessage(), ...this.#tool(call)];
+    return { events, tool: this.#known(call.toolCallId) };
   }
 
   /** A call that runs and is one of those; each is found once. */
@@ -99,24 +101,35 @@ export class Transcript {
     return this.#endMessage();
   }
 
-  #said({ content, messageId }: schema.ContentChunk): EventBody[] {
-    const before =
-      this.#message !== undefined && messageId != null && this.#message.agentsId !== messageId
-        ? this.#endMessage()
-        : [];
+  #skipped(problem: string, line: string): EventBody[] {
+    const data = line.length > RAW_LENGTH ? `${line.slice(0, RAW_LENGTH)}…` : line;
+    this.#invalid += 1;
+    if (this.#invalid > MAX_INVALID_NOTICES) return [];
+    const message = `the agent sent an update that does not follow the protocol: it was skipped (${problem.slice(0, 500)})`;
+    return [
+      { type: "notice", level: "warning", code: "agent_output_invalid", message },
+      { type: "agent.raw", data },
+    ];
+  }
+
+  #said({ text, messageId }: { readonly text: string; readonly messageId: string | undefined }): EventBody[] {
+    const isAnother =
+      this.#message !== undefined &&
+      ((messageId !== undefined && this.#message.agentsId !== messageId) ||
+        this.#message.text.length + text.length > MESSAGE_LENGTH);
+    const before = isAnother ? this.#endMessage() : [];
     this.#thought = undefined;
-    this.#message ??= { id: newId("msg", Date.now()), agentsId: messageId ?? undefined, text: "" };
-    const text = textOf(content);
+    this.#message ??= { id: newId("msg", Date.now()), agentsId: messageId, text: "" };
     this.#message.text += text;
     return [...before, { type: "message.delta", messageId: this.#message.id, text }];
   }
 
-  #thought_({ content, messageId }: schema.ContentChunk): EventBody[] {
+  #thought_({ text, messageId }: { readonly text: string; readonly messageId: string | undefined }): EventBody[] {
     const before = this.#endMessage();
-    if (this.#thought === undefined || (messageId != null && this.#thought.agentsId !== messageId)) {
-      this.#thought = { id: newId("msg", Date.now()), agentsId: messageId ?? undefined };
+    if (this.#thought === undefined || (messageId !== undefined && this.#thought.agentsId !== messageId)) {
+      this.#thought = { id: newId("msg", Date.now()), agentsId: messageId };
     }
-    return [...before, { type: "thought.delta", messageId: this.#thought.id, text: textOf(content) }];
+    return [...before, { type: "thought.delta", messageId: this.#thought.id, text }];
   }
 
   #endMessage(): EventBody[] {
@@ -125,7 +138,7 @@ export class Transcript {
     return message === undefined ? [] : [{ type: "message.completed", messageId: message.id, text: message.text }];
   }
 
-  #tool(update: ToolUpdate): EventBody[] {
+  #tool(update: ParsedToolCall): EventBody[] {
     const known = this.#tools.get(update.toolCallId);
     const tool = known ?? opened(update.toolCallId);
     const said = change(tool, update);
@@ -167,19 +180,21 @@ function opened(id: string): Tool {
 }
 
 /** Takes over what the update says; returns what of it is worth an event. */
-function change(tool: Tool, update: ToolUpdate): { text?: string; title?: string; locations?: Location[] } | undefined {
+function change(
+  tool: Tool,
+  update: ParsedToolCall,
+): { text?: string; title?: string; locations?: Location[] } | undefined {
   const before = { text: tool.text, title: tool.title };
   tool.title = update.title ?? tool.title;
-  tool.kind = kindOf(update.kind) ?? tool.kind;
+  tool.kind = update.kind ?? tool.kind;
   tool.name = update.name ?? (tool.name === "" ? tool.kind : tool.name);
   tool.input = update.rawInput ?? tool.input;
-  if (update.locations != null) tool.locations = update.locations.map(locationOf);
+  if (update.locations != null) tool.locations = update.locations;
   if (update.content != null) {
-    const diffs = update.content.flatMap((part) => (part.type === "diff" ? [diffOf(part)] : []));
+    const diffs = update.content.flatMap((part) => ("diff" in part ? [part.diff] : []));
     if (diffs.length > 0) tool.diffs = diffs; // opencode 1.18 tells them when it asks, and not when it is done
     tool.text = update.content
-      .map(contentText)
-      .filter((text) => text !== "")
+      .flatMap((part) => ("text" in part && part.text !== "" ? [part.text] : []))
       .join("\n")
       .slice(0, TOOL_TEXT_LENGTH);
   } else if (tool.text === "" && typeof update.rawOutput === "string") {
@@ -221,37 +236,6 @@ function endedEvent(tool: Tool, outcome: "ok" | "failed"): EventBody {
   };
 }
 
-function kindOf(kind: string | null | undefined): ToolKind | undefined {
-  return kind == null ? undefined : (KINDS.safeParse(kind).data ?? "other");
-}
-
-function locationOf({ path, line }: schema.ToolCallLocation): Location {
-  return { path, ...(typeof line === "number" && line > 0 && { line }) };
-}
-
-function diffOf({ path, oldText, newText }: schema.Diff): FileDiff {
-  if ((oldText?.length ?? 0) + newText.length > DIFF_LENGTH)
-    return { path, before: null, after: null, truncated: true };
-  return { path, before: oldText ?? null, after: newText };
-}
-
-function contentText(part: schema.ToolCallContent): string {
-  return part.type === "content" ? textOf(part.content) : "";
-}
-
-function textOf(content: schema.ContentBlock): string {
-  switch (content.type) {
-    case "text":
-      return content.text;
-    case "resource_link":
-      return `[${content.name}](${content.uri})`;
-    case "resource":
-      return "text" in content.resource ? content.resource.text : `[${content.resource.uri}]`;
-    default:
-      return `[${content.type}]`;
-  }
-}
-
-function raw(update: Update): EventBody {
-  return { type: "agent.raw", data: update };
+function raw(update: unknown): EventBody {
+  return { type: "agent.raw", data: storableJson(update) };
 }

@@ -1,5 +1,6 @@
 /** One turn of an ACP agent: its updates into the log, its questions through the session's gate, and one outcome. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import {
   newId,
   type EventBody,
@@ -9,15 +10,17 @@ import {
   type TurnLog,
   type TurnOutcome,
 } from "../../domain/index.ts";
-import type { ClientSession, GateRequest, schema, UpdateItem } from "../../acp/index.ts";
+import { peerError, RPC, type ClientSession, type GateRequest, type schema, type UpdateItem } from "../../acp/index.ts";
 import type { ReportedCall } from "../offered.ts";
 import { isReading } from "../reading.ts";
+import { storableEvent, storableJson } from "../storable.ts";
 import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
 import { outcomeOf } from "./permission.ts";
 import { Transcript } from "./transcript.ts";
 
 /** How long an agent may take to stop when it is told to; then its process is ended, and the next turn starts another. */
 const CANCEL_MS = 5_000;
+const MAX_MESSAGE_LENGTH = 64 * 1024;
 
 export interface TurnParts {
   readonly turn: Pick<TurnContext, "signal" | "permit" | "ask"> & { readonly log: Pick<TurnLog, "record" | "ready"> };
@@ -74,16 +77,22 @@ export class AcpTurn {
   }
 
   /** The agent waits while the log has no room. */
-  update({ update }: UpdateItem): void | Promise<void> {
-    const events = this.#transcript.update(update);
+  update({ update, line }: UpdateItem): void | Promise<void> {
+    const events = this.#transcript.update(update, line);
     if (events.length === 0) return undefined;
     this.record(...events);
     return this.#parts.turn.log.ready();
   }
 
-  async permission({ toolCall, options }: schema.RequestPermissionRequest): Promise<schema.RequestPermissionResponse> {
+  /** Throws -32602 if the tool call is not valid. */
+  async permission(request: schema.RequestPermissionRequest): Promise<schema.RequestPermissionResponse> {
     const { turn } = this.#parts;
-    const { events, tool } = this.#transcript.asked(toolCall);
+    const { toolCall } = request;
+    const options = request.options.filter(isOption);
+    const asked = this.#transcript.asked(toolCall);
+    if (asked === undefined)
+      throw peerError(RPC.invalidParams, "toolCall of session/request_permission is not a valid tool call");
+    const { events, tool } = asked;
     this.record(...events);
     const { id: toolId, name, title, kind, input } = tool;
     const { offered } = this.#parts;
@@ -95,7 +104,7 @@ export class AcpTurn {
       title: said,
       kind,
       readOnly: isReading(kind),
-      input: input ?? inputOf(said, toolCall.content),
+      input: input ?? inputOf(said, storableJson(toolCall.content)),
     });
     if (decision.allowed) {
       for (const { path } of [...tool.locations, ...tool.diffs]) this.#allowed.add(path);
@@ -107,9 +116,10 @@ export class AcpTurn {
 
   async elicitation(request: schema.CreateElicitationRequest): Promise<schema.CreateElicitationResponse> {
     const { turn, agent } = this.#parts;
-    const { message } = request;
-    const schema = request.mode === "form" ? (request as { requestedSchema?: unknown }).requestedSchema : undefined;
-    const url = request.mode === "url" ? (request as { url?: string }).url : undefined;
+    const message = request.message.slice(0, MAX_MESSAGE_LENGTH);
+    const { requestedSchema, url: page } = request as { requestedSchema?: unknown; url?: unknown };
+    const schema = request.mode === "form" ? formSchema(requestedSchema) : undefined;
+    const url = request.mode === "url" ? pageAddress(page) : undefined;
     return answerOf(await turn.ask({ message, from: agent, schema, url }));
   }
 
@@ -139,7 +149,8 @@ export class AcpTurn {
   /** Nothing is recorded once the turn is over. */
   record(...bodies: EventBody[]): void {
     try {
-      if (bodies.length > 0) this.#parts.turn.log.record(...bodies);
+      const { turn, agent } = this.#parts;
+      if (bodies.length > 0) turn.log.record(...bodies.map((body) => storableEvent(body, agent)));
     } catch {
       // The turn is over, or its log is broken, which the turn itself is told.
     }
@@ -180,27 +191,52 @@ export class AcpTurn {
 }
 
 /** Where an agent gives none, only the title says what it wants: with Gemini CLI 0.61 that is the command. */
-function inputOf(title: string, content: schema.ToolCallUpdate["content"]): unknown {
+function inputOf(title: string, content: unknown): unknown {
   return content == null ? { title } : { title, content };
 }
 
-/** Of the unstable part of a prompt's response. */
-interface Tokens {
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly cachedReadTokens?: number | null;
-  readonly cachedWriteTokens?: number | null;
-  readonly thoughtTokens?: number | null;
-  readonly totalTokens?: number | null;
+function isOption(option: unknown): option is schema.PermissionOption {
+  return typeof (option as { optionId?: unknown } | null)?.optionId === "string";
 }
 
+/** Throws -32602 if no form can be shown for it. */
+function formSchema(schema: unknown): unknown {
+  if (typeof schema === "object" && schema !== null && storableJson(schema) === schema) return schema;
+  throw peerError(
+    RPC.invalidParams,
+    "requestedSchema of elicitation/create must be an object that is not nested too deeply",
+  );
+}
+
+function pageAddress(url: unknown): string {
+  if (typeof url === "string" && url !== "" && url.length <= MAX_MESSAGE_LENGTH) return url;
+  throw peerError(RPC.invalidParams, "url of elicitation/create must be an address");
+}
+
+/** A count that is none is left out. */
+const count = z.number().nonnegative().transform(Math.round).pipe(z.int()).optional().catch(undefined);
+/** Of the unstable part of a prompt's response. */
+const Tokens = z.object({
+  inputTokens: count,
+  outputTokens: count,
+  cachedReadTokens: count,
+  cachedWriteTokens: count,
+  thoughtTokens: count,
+  totalTokens: count,
+});
+type Tokens = z.infer<typeof Tokens>;
+/** Gemini CLI 0.61 */
+const Quota = z.object({
+  quota: z.object({
+    token_count: z.object({ input_tokens: z.int().nonnegative(), output_tokens: z.int().nonnegative() }),
+  }),
+});
+
 function tokensOf({ _meta, ...response }: schema.PromptResponse): Tokens | undefined {
-  const { usage } = response as { usage?: Tokens | null };
-  if (usage != null) return withCache(usage);
-  // Gemini CLI 0.61
-  const { quota } = (_meta ?? {}) as { quota?: { token_count?: { input_tokens?: number; output_tokens?: number } } };
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = quota?.token_count ?? {};
-  return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens };
+  const usage = Tokens.safeParse((response as { usage?: unknown }).usage).data;
+  if (usage !== undefined) return withCache(usage);
+  const tokens = Quota.safeParse(_meta).data?.quota.token_count;
+  return tokens && withCache({ inputTokens: tokens.input_tokens, outputTokens: tokens.output_tokens });
 }
 
 /** What came from a cache is part of the input here; the total tells of an agent that counts it beside (opencode 1.18). */

@@ -9,6 +9,7 @@ import {
   type TurnContext,
 } from "../../domain/index.ts";
 import type { ReportedCall } from "../offered.ts";
+import { storableEvent } from "../storable.ts";
 
 export interface ToolStart extends ReportedCall {
   readonly id: string;
@@ -172,7 +173,7 @@ export class Telling {
 
   #record(...bodies: EventBody[]): void {
     try {
-      this.#turn.log.record(...bodies);
+      this.#turn.log.record(...bodies.map((body) => storableEvent(body, "the program")));
     } catch {
       // The turn is over, or its log is broken, which the turn itself is told.
     }

@@ -1,0 +1,157 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { SessionEvent } from "../../domain/events.ts";
+import { isLongFuzz } from "../../programs/test-fuzz.ts";
+import { mutationsOf } from "../../programs/test-mutations.ts";
+import { Rookery } from "../../rookery.ts";
+import type { Session } from "../../session/index.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import { openMemoryStore } from "../../store/index.ts";
+import { builtEnvironment, temporaryFolder } from "../../testing/index.ts";
+import { PROMPT_RESULT, REQUESTS, SET_UP_RESULTS, UPDATES } from "./test-messages.ts";
+
+/** Far more than a turn takes on a busy machine. */
+const TURN_MS = 20_000;
+/** `npm test` tries one of so many changes, another one each time. */
+const SAMPLE = 23;
+
+interface Case {
+  readonly name: string;
+  /** What the agent writes in the turn. */
+  readonly lines?: string;
+  /** The JSON of what it answers the prompt with. */
+  readonly result?: string;
+}
+
+function sampled<T>(cases: readonly T[], share = SAMPLE): readonly T[] {
+  const first = Date.now() % share;
+  return isLongFuzz() ? cases : cases.filter((_, at) => at % share === first);
+}
+
+async function openUser(more = "") {
+  const owned = new DisposeStack();
+  const home = owned.use(await temporaryFolder());
+  const cwd = owned.use(await temporaryFolder());
+  const env = builtEnvironment({ home: home.path });
+  const [script, folder] = [join(home.path, "script"), join(env["XDG_CONFIG_HOME"] ?? "", "rookery")];
+  await mkdir(script);
+  await mkdir(folder, { recursive: true });
+  const agent = fileURLToPath(new URL("./test-line-agent.mjs", import.meta.url));
+  const command = JSON.stringify([process.execPath, agent, script]);
+  const config = `[agents.lines]\nbackend = "acp"\ncommand = ${command}\nserve = ["files", "terminals"]\n${more}`;
+  await writeFile(join(folder, "rookery.toml"), config);
+  const store = owned.use(openMemoryStore());
+  const rookery = owned.use(await Rookery.open({ env, cwd: cwd.path, store }));
+  return {
+    open: () => rookery.openSession({ agent: "lines" }),
+    give: (name: string, text = "") => writeFile(join(script, name), text),
+    remove: (name: string) => rm(join(script, name), { force: true }),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** How a turn ends; answers what is asked, and says which events the exported schema refuses. */
+async function outcomeOf(session: Session, text: string): Promise<{ status: string; invalid: string[] }> {
+  const invalid: string[] = [];
+  let status = "never ended";
+  const late = AbortSignal.timeout(TURN_MS);
+  const run = async (): Promise<void> => {
+    for await (const event of session.prompt(text, { signal: late })) {
+      if (!SessionEvent.safeParse(event).success) invalid.push(event.type);
+      if (event.type === "permission.requested") await session.answer(event.requestId, { decision: "allow" });
+      if (event.type === "question.asked") await session.answer(event.requestId, { action: "decline" });
+      if (event.type === "turn.ended") status = event.outcome.status;
+    }
+  };
+  await Promise.race([run(), new Promise((resolve) => setTimeout(resolve, TURN_MS + 5_000).unref())]);
+  return { status, invalid };
+}
+
+/** What is wrong with a session after such a turn; undefined if nothing is. */
+async function faultAfter(session: Session, text: string): Promise<string | undefined> {
+  try {
+    const first = await outcomeOf(session, text);
+    const next = await outcomeOf(session, "again");
+    if (first.status !== "done" && first.status !== "failed") return `its turn ended as ${first.status}`;
+    if (next.status !== "done") return `the next turn ended as ${next.status}`;
+    const invalid = [...first.invalid, ...next.invalid];
+    return invalid.length > 0 ? `invalid events: ${invalid.join(", ")}` : undefined;
+  } catch (error) {
+    return `it threw ${String(error)}`;
+  }
+}
+
+async function faultsOf(cases: readonly Case[]): Promise<string[]> {
+  await using user = await openUser();
+  const faults: string[] = [];
+  let session = await user.open();
+  for (const { name, lines, result } of cases) {
+    await user.give("case.lines", lines ?? "");
+    await (result === undefined ? user.remove("case.result") : user.give("case.result", result));
+    const fault = await faultAfter(session, "run case");
+    if (fault === undefined) continue;
+    faults.push(`${name}: ${fault}`);
+    session = await user.open();
+  }
+  return faults;
+}
+
+const UPDATE_CASES = Object.entries(UPDATES).flatMap(([kind, update]) => {
+  const message = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "session-1", update } };
+  return mutationsOf(message).map(({ name, json }): Case => ({ name: `${kind}: ${name}`, lines: json }));
+});
+
+const REQUEST_CASES = Object.entries(REQUESTS).flatMap(([key, params]) => {
+  const [method = ""] = key.split("#");
+  return mutationsOf({ params }).map(({ name, json }): Case => {
+    const lines = `{"jsonrpc":"2.0","id":"ask","method":${JSON.stringify(method)}${json === "{}" ? "}" : `,${json.slice(1)}`}`;
+    return { name: `${key}: ${name}`, lines };
+  });
+});
+
+const RESULT_CASES = mutationsOf({ result: PROMPT_RESULT }).map(({ name, json }): Case => {
+  const result = json === "{}" ? "null" : json.slice('{"result":'.length, -1);
+  return { name, result };
+});
+
+it.each([
+  ["update", UPDATE_CASES],
+  ["request", REQUEST_CASES],
+  ["result of a prompt", RESULT_CASES],
+])(
+  "one odd field of any %s of an agent leaves its session usable",
+  async (_, cases) => {
+    expect(await faultsOf(sampled(cases))).toEqual([]);
+  },
+  900_000,
+);
+
+it.each(["initialize", "session/new", "session/load"])(
+  "one odd field of its answer to %s leaves the session usable once the agent answers as it should",
+  async (method) => {
+    const result = SET_UP_RESULTS[method] ?? {};
+    await using user = await openUser('model = "two"\nmode = "two"\n');
+    for (const [name, usual] of Object.entries(SET_UP_RESULTS))
+      await user.give(name.replace("/", "-"), JSON.stringify(usual));
+    const faults: string[] = [];
+    for (const { name, json } of sampled(mutationsOf({ result }), SAMPLE * 4)) {
+      await user.give(method.replace("/", "-"), json === "{}" ? "null" : json.slice('{"result":'.length, -1));
+      let session: Session | undefined;
+      try {
+        session = await user.open();
+        await outcomeOf(session, "first");
+      } catch (error) {
+        if (!(error instanceof Error) || error instanceof TypeError) faults.push(`${name}: it threw ${String(error)}`);
+      }
+      await user.give(method.replace("/", "-"), JSON.stringify(result));
+      session ??= await user.open();
+      const { status, invalid } = await outcomeOf(session, "again");
+      if (status !== "done" || invalid.length > 0) faults.push(`${name}: ${status} ${invalid.join()}`);
+      await session.close();
+    }
+    expect(faults).toEqual([]);
+  },
+  900_000,
+);
