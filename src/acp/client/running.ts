@@ -34,10 +34,15 @@ export class RunningTurn {
   cancel(): boolean {
     if (this.#cancelled) return false;
     this.#cancelled = true;
-    this.items.impatient = true; // whoever cancels may wait for the stop, which is behind what he will not read
-    this.items.letIn();
+    this.hurry(); // whoever cancels may wait for the stop, which is behind what they will not read
     this.giveUp();
     return true;
+  }
+
+  /** The agent is not made to wait for a reader: somebody waits for the end of the turn. */
+  hurry(): void {
+    this.items.impatient = true;
+    this.items.letIn();
   }
 
   /** Nobody needs the answers any more. */

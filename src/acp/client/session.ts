@@ -113,6 +113,7 @@ export class ClientSession implements AsyncDisposable {
       next: () => this.#intake.unread.nextOf(turn.items),
       discard: () => this.#intake.unread.discard(turn.items),
       cancel: () => this.#cancel(turn),
+      awaited: () => turn.hurry(),
     });
   }
 
@@ -121,8 +122,9 @@ export class ClientSession implements AsyncDisposable {
     if (this.#turn !== undefined) await this.#cancel(this.#turn);
   }
 
-  /** Resolves when no turn runs. It reads nothing: the agent waits for who is far behind with a turn. */
+  /** Resolves when no turn runs. It reads nothing; the agent does not wait for a reader meanwhile. */
   idle(): Promise<void> {
+    this.#turn?.hurry();
     return this.#idle;
   }
 
@@ -272,9 +274,11 @@ export class ClientSession implements AsyncDisposable {
     this.#intake.unread.end(turn.items, how);
     if (this.#left) this.#intake.unread.close(this.#leftError());
     turn.ended.resolve();
+    const { keeps } = this.#parts;
     const settle = (): void => {
       if (this.#broken !== undefined) turn.response.reject(this.#broken.error);
       else if (how instanceof Error) turn.response.reject(how);
+      else if (keeps === true && turn.items.lost !== undefined) turn.response.reject(turn.items.lost);
       else turn.response.resolve(how.response);
     };
     const { handled } = this.#intake;

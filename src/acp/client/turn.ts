@@ -9,7 +9,9 @@ import type { RequestItem, UpdateItem } from "./items.ts";
  * agent's stop; where the prompt fails it throws, and the session goes on. Whoever breaks off reads no more of this
  * turn: the rest is passed over, and the agent goes on unless it is cancelled.
  *
- * A turn that nobody reads makes the agent wait once 1 MiB is unread: iterate, or call `readText` or `finish`.
+ * A turn that nobody reads makes the agent wait once 1 MiB is unread: iterate, or call `readText` or `finish`. Whoever
+ * asks for `response` or `stopReason` does not make it wait: up to 64 MiB is kept then. Beyond that the turn cannot be
+ * read any more, and in a session that a proxy holds `response` rejects with `input_too_large`.
  */
 export interface ClientTurn extends AsyncIterable<UpdateItem | RequestItem> {
   /** The agent's response, unread updates or not; it reads nothing itself. Rejects where the prompt failed. */
@@ -29,9 +31,11 @@ export interface TurnParts {
   readonly next: () => Promise<UpdateItem | RequestItem | undefined>;
   readonly discard: () => void;
   readonly cancel: () => Promise<void>;
+  /** Somebody waits for the response, and may read nothing until then. */
+  readonly awaited: () => void;
 }
 
-export function openTurn({ response, next, discard, cancel }: TurnParts): ClientTurn {
+export function openTurn({ response, next, discard, cancel, awaited }: TurnParts): ClientTurn {
   const stopReason = response.then((value) => value.stopReason);
   stopReason.catch(() => undefined); // told to whoever iterates, or asks for the response
   const read = async function* (): AsyncGenerator<UpdateItem | RequestItem> {
@@ -51,8 +55,14 @@ export function openTurn({ response, next, discard, cancel }: TurnParts): Client
     }
   };
   return {
-    response,
-    stopReason,
+    get response() {
+      awaited();
+      return response;
+    },
+    get stopReason() {
+      awaited();
+      return stopReason;
+    },
     cancel,
     async readText() {
       const texts: string[] = [];

@@ -344,6 +344,24 @@ it("a session that waits for an agent that is gone is told, where the agent has 
   await scene.client.over();
 });
 
+it.each([
+  [20, undefined],
+  [70, /more than 64 MiB of updates were not read: read on/],
+])("waiting for the response of a turn with %i MiB of unread updates does not hang", async (count, failure) => {
+  const outcome = deferred<unknown>();
+  await using scene = handling(direct)(
+    { prompts: [[{ flood: { count, padding: "x".repeat(1024 * 1024) } }]] },
+    async (request) => {
+      const { session } = await request.startSession();
+      outcome.resolve(await session.prompt("go").response.catch((error: unknown) => error));
+      throw new Error("enough");
+    },
+  );
+  await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
+  if (failure === undefined) expect(await outcome.promise).toEqual({ stopReason: "end_turn" });
+  else expect(String(await outcome.promise)).toMatch(failure);
+});
+
 it("a session in which more came than can be kept fails when it is handed over, and says so", async () => {
   await using scene = handling(direct)(
     { on: { "session/new": { after: [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }, { say: "last" }] } } },
