@@ -68,8 +68,15 @@ it.concurrent.each<[string, string, number[]]>([
 
 it("an agent whose turn ends before it can be cancelled has not been seen to cancel, which is no failure", async () => {
   const report = await checkFixture("turn-too-fast", { only: [11, 12, 20], settleMs: 500 });
-  expect(report.results.map(({ status }) => status)).toEqual(["not_seen", "not_seen", "pass"]);
+  expect(report.results.map(({ status }) => status)).toEqual(["not_seen", "not_seen", "not_seen"]);
   expect(detail(report, 11)).toMatch(/a slower one is needed/);
+  expect(report.ok).toBe(true);
+});
+
+it("an agent whose prompt ends just before the session is closed has not been seen to cancel it", async () => {
+  const report = await checkFixture("turn-ends-when-probed", { only: [20] });
+  expect(ids(report, "not_seen")).toEqual([20]);
+  expect(detail(report, 20)).toMatch(/a slower one is needed/);
   expect(report.ok).toBe(true);
 });
 

@@ -14,6 +14,7 @@ export class Findings {
   readonly #notOffered = new Set<CheckId>();
   readonly #failed = new Map<CheckId, string>();
   readonly #unseen = new Map<CheckId, string>();
+  readonly #partlyUnseen = new Set<CheckId>();
   readonly #sessions = new Set<string>();
 
   #introduction: Introduction = { protocolVersion: undefined, agent: undefined };
@@ -52,6 +53,12 @@ export class Findings {
     if (!this.#unseen.has(id)) this.#unseen.set(id, why);
   }
 
+  /** As `unseen`, of a part of the check that matters: what else passed does not make up for it. */
+  partlyUnseen(id: CheckId, why: string): void {
+    this.#partlyUnseen.add(id);
+    this.#unseen.set(id, why);
+  }
+
   /** A session's id differs from run to run, so a report never shows it. */
   conceal(sessionId: string): void {
     if (sessionId !== "") this.#sessions.add(sessionId);
@@ -68,7 +75,7 @@ export class Findings {
 
   #status(id: CheckId): CheckStatus {
     if (this.#failed.has(id)) return "fail";
-    if (this.#passed.has(id)) return "pass";
+    if (this.#passed.has(id) && !this.#partlyUnseen.has(id)) return "pass";
     return this.#notOffered.has(id) ? "not_offered" : "not_seen";
   }
 

@@ -48,6 +48,8 @@ export interface Interruption {
   readonly when: Moment;
   readonly interrupt: () => void;
   readonly settleMs: number;
+  /** How long the turn has to run on after it was seen to run. One that ends meanwhile is not interrupted. Default: 0. */
+  readonly afterMs?: number;
 }
 
 /** Interrupts a prompt in the way that is given; a permission that is asked for meanwhile is answered as cancelled. */
@@ -55,11 +57,12 @@ export async function interruptedTurn(
   peer: Peer,
   sessionId: string,
   prompt: readonly object[],
-  { when, interrupt, settleMs }: Interruption,
+  { when, interrupt, settleMs, afterMs = 0 }: Interruption,
 ): Promise<InterruptedTurn> {
   const patienceMs = 4 * settleMs; // also with an agent that gives no sign
   let interruptedAt: number | undefined;
   let answered = false;
+  let later: NodeJS.Timeout | undefined;
   let ran = false;
   const act = (): void => {
     if (interruptedAt !== undefined || answered) return;
@@ -78,12 +81,17 @@ export async function interruptedTurn(
   const deafen = peer.listen((heard) => (answered ||= heard.kind === "answer" && heard.method === "session/prompt"));
   const sign = once(() => {
     // The last words of a turn and its end come together; what still runs after this was answered really runs.
-    void within(settleMs, peer.request("_rookery/running", {})).then(seenRunning, () => undefined);
+    void within(settleMs, peer.request("_rookery/running", {})).then(
+      () => (later ??= setTimeout(seenRunning, afterMs)),
+      () => undefined,
+    );
   });
   const turn = promptTurn(peer, sessionId, prompt, sign);
   if (when === "at_once") act();
-  const timer = setTimeout(seenRunning, patienceMs);
-  const ended = await turn.finally(() => clearTimeout(timer));
+  const timer = setTimeout(seenRunning, patienceMs + afterMs);
+  const ended = await turn;
+  clearTimeout(timer);
+  clearTimeout(later);
   deafen();
   peer.reply = usualReply;
   const lateMs = interruptedAt === undefined ? 0 : performance.now() - interruptedAt;

@@ -20,10 +20,15 @@ async function closeIdle(scene: Scene, agent: Agent): Promise<boolean> {
   return closes;
 }
 
-/** A prompt that ends before the close arrives is no fault, and the next try may see more. */
+const MAX_TRIES = 3;
+
+/**
+ * A prompt that ended before the close arrived is no fault. The first end that is not `cancelled` may be one of those, so
+ * the next prompts have to run on for a while before they are closed: then an end that comes with the close is a fault.
+ */
 async function closeRunning(scene: Scene, agent: Agent): Promise<void> {
   const { findings, slowPrompt, settleMs } = scene;
-  for (let tries = 0, ignored = 0; tries < 2; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const session = await newSession(scene, agent);
     if (session === undefined) return;
     let closed: Promise<Outcome> | undefined;
@@ -33,15 +38,17 @@ async function closeRunning(scene: Scene, agent: Agent): Promise<void> {
         closed = agent.peer.request("session/close", { sessionId: session.id });
       },
       settleMs,
+      afterMs: tries === 0 ? 0 : 4 * settleMs,
     });
     const outcome = await closed;
     if (outcome !== undefined && resultOf(outcome) === undefined) {
       return findings.fail(20, `while a prompt ran, ${outcomeText("session/close", outcome)}`);
     }
     if (turn.stopReason === "cancelled") return;
-    ignored += turn.ignored;
-    if (turn.outcome.kind !== "result" || ignored >= 2) {
+    const isCertain = turn.ignored === 2 || (turn.ignored === 1 && tries > 0);
+    if (turn.outcome.kind !== "result" || isCertain) {
       return findings.fail(20, `the session was closed, and ${turnText(turn)}`);
     }
   }
+  findings.partlyUnseen(20, "the prompt ended each time before the session was closed; a slower one is needed");
 }
