@@ -149,3 +149,22 @@ it.each([
   expect(attempt).toThrow("/repo/rookery.toml");
   expect(attempt).not.toThrow("\n");
 });
+
+const HOSTILE = {
+  "100,000 dotted keys": `${"a.".repeat(100_000)}a = 1`,
+  "a table 100,000 deep": `[${"a.".repeat(100_000)}a]`,
+  "an agent 10,000 deep": `agents.x.${"a.".repeat(10_000)}a = 1`,
+  "lists 100,000 deep": `a = ${"[".repeat(100_000)}`,
+  "20,000 unknown keys": Array.from({ length: 20_000 }, (_, n) => `k${n} = 1`).join("\n"),
+};
+
+it.each(Object.entries(HOSTILE))("%s are config_invalid, in a short message", (_, text) => {
+  let thrown: unknown;
+  try {
+    parseConfig(text, "rookery.toml");
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toMatchObject({ code: "config_invalid" });
+  expect((thrown as Error).message.length).toBeLessThan(1_000);
+});

@@ -11,9 +11,26 @@ export function parseConfig(text: string, file: string): ConfigTable {
   refusePrototypes(table, file);
   const result = ConfigTable.safeParse(table, { reportInput: true });
   if (result.success) return result.data;
-  const [first, ...rest] = result.error.issues.flatMap(complaintsOf);
-  const more = rest.length === 0 ? "" : ` (and ${rest.length} more)`;
+  const { first, others } = firstComplaint(result.error.issues);
+  const more = others === 0 ? "" : ` (and ${others} more)`;
   throw invalid(`${file}: ${first ?? "not a configuration"}${more}`, result.error);
+}
+
+/** Past it only the first is put into words: each needs a search for the nearest known name. */
+const MAX_COMPLAINTS = 100;
+
+function firstComplaint(issues: readonly z.core.$ZodIssue[]): { readonly first?: string; readonly others: number } {
+  const count = issues.reduce((sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1), 0);
+  if (count <= MAX_COMPLAINTS) {
+    const [first, ...rest] = issues.flatMap(complaintsOf);
+    return { ...(first !== undefined && { first }), others: rest.length };
+  }
+  const [issue] = issues;
+  const [first] =
+    issue === undefined
+      ? []
+      : complaintsOf(issue.code === "unrecognized_keys" ? { ...issue, keys: issue.keys.slice(0, 1) } : issue);
+  return { ...(first !== undefined && { first }), others: count - 1 };
 }
 
 function parseToml(text: string, file: string): unknown {
@@ -26,9 +43,15 @@ function parseToml(text: string, file: string): unknown {
   }
 }
 
+/** No table of a configuration is as deep; what goes through deeper ones would run out of stack. */
+const MAX_DEPTH = 50;
+
 /** zod 4.6 leaves out a key of that name in silence. */
 function refusePrototypes(value: unknown, file: string, path: readonly string[] = []): void {
   if (typeof value !== "object" || value === null) return;
+  if (path.length > MAX_DEPTH) {
+    throw invalid(`${file}: ${dotted(path.slice(0, 3))}…: tables are nested more than ${MAX_DEPTH} deep`, undefined);
+  }
   for (const [key, inner] of Object.entries(value)) {
     const here = [...path, key];
     if (key === "__proto__") throw invalid(`${file}: ${dotted(here)}: this name cannot be used`, undefined);
