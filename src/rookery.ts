@@ -26,6 +26,7 @@ import type { Authorizers } from "./mcp/oauth/index.ts";
 import { Pool, type RunTasks } from "./pool/index.ts";
 import { mustBeFolder, preparing, type Given, type Surroundings } from "./opening.ts";
 import {
+  DEFAULT_LEASE_TIMING,
   answerRequest,
   checkForkOptions,
   checkOpenOptions,
@@ -40,6 +41,7 @@ import {
   type Answer,
   type Deliver,
   type Allowed,
+  type LeaseTiming,
   type NewSession,
   type Session,
 } from "./session/index.ts";
@@ -58,6 +60,8 @@ export interface RookeryOptions {
   /** Another log than the one in `home`; the caller closes it. */
   readonly store?: Store;
   readonly clock?: Clock;
+  /** How long leases of sessions and tasks last; the same for all processes of a home. Default: 30 s, renewed every 10 s. */
+  readonly leaseTiming?: LeaseTiming;
   /** Called for each agent that is opened: a plugin belongs to one session. */
   readonly plugins?: Surroundings["plugins"];
 }
@@ -111,6 +115,7 @@ export class Rookery implements AsyncDisposable {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #cwd: string | undefined;
   readonly #clock: Clock;
+  readonly #leaseTiming: LeaseTiming;
   readonly #plugins: Parts["plugins"];
   #authorizers: Promise<Authorizers> | undefined;
   readonly #owner: Owner;
@@ -127,6 +132,7 @@ export class Rookery implements AsyncDisposable {
     this.#env = withoutRookerySecrets(parts.env);
     this.#cwd = parts.cwd;
     this.#clock = parts.clock;
+    this.#leaseTiming = parts.leaseTiming;
     this.#plugins = parts.plugins;
     this.#owner = owner;
     this.#owned = owned;
@@ -136,13 +142,14 @@ export class Rookery implements AsyncDisposable {
   /** Opens the log and ends what killed processes left running. Rejects with a `store_*` error. */
   static async open(options: RookeryOptions = {}): Promise<Rookery> {
     const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
+    const { leaseTiming = DEFAULT_LEASE_TIMING } = options;
     const home = options.home ?? homeFolder(env);
     const owners = join(home, "owners");
     await using opening = new DisposeStack();
     const store = options.store ?? opening.use(await openSqliteStore({ path: join(home, "rookery.db") }));
     await sweepDeadOwners(owners);
     const owner = opening.use(openOwner(owners));
-    return new Rookery({ env, home, cwd, clock, store, plugins }, owner, opening.move());
+    return new Rookery({ env, home, cwd, clock, leaseTiming, store, plugins }, owner, opening.move());
   }
 
   /**
@@ -230,7 +237,7 @@ export class Rookery implements AsyncDisposable {
   async closeSession(sessionId: string, reason?: string): Promise<void> {
     checkText(sessionId, "the session's id");
     if (reason !== undefined) checkText(reason, "the reason");
-    const opening = { store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false };
+    const opening = { ...this.#leasing, attended: false };
     return closeStored(opening, sessionId, reason);
   }
 
@@ -244,7 +251,7 @@ export class Rookery implements AsyncDisposable {
     const { title } = options;
     const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
     if (cwd !== undefined) await mustBeFolder(cwd);
-    const forking = { store: this.store, clock: this.#clock, owner: this.#owner.claim() };
+    const forking = { ...this.#leasing };
     return forkStored(forking, sessionId, { cwd, title });
   }
 
@@ -256,7 +263,7 @@ export class Rookery implements AsyncDisposable {
     checkText(sessionId, "the session's id");
     const open = [...this.#sessions].filter(({ id }) => id === sessionId);
     for (const session of open) await session[Symbol.asyncDispose]();
-    await deleteStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim() }, sessionId);
+    await deleteStored({ ...this.#leasing }, sessionId);
   }
 
   /** The MCP servers that are declared for a folder; none is started. */
@@ -310,9 +317,7 @@ export class Rookery implements AsyncDisposable {
 
   async #openSession(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
     const opening = {
-      store: this.store,
-      clock: this.#clock,
-      owner: this.#owner.claim(),
+      ...this.#leasing,
       attended: options.attended ?? true,
       onReleased: (session: Session) => void this.#sessions.delete(session),
     };
@@ -328,10 +333,21 @@ export class Rookery implements AsyncDisposable {
       : reopenSession(opening, id, { agent, model, permissions, budget, taskBudget, cwd }, prepare);
   }
 
+  /** What whoever takes a lease needs. */
+  get #leasing() {
+    return {
+      store: this.store,
+      clock: this.#clock,
+      leaseTiming: this.#leaseTiming,
+      owner: this.#owner.claim(),
+    };
+  }
+
   #openPool(): Pool {
     return new Pool({
       store: this.store,
       clock: this.#clock,
+      leaseTiming: this.#leaseTiming,
       env: this.#env,
       home: this.home,
       claim: () => this.#owner.claim(),
@@ -347,12 +363,12 @@ export class Rookery implements AsyncDisposable {
   }
 
   #settle(id: string): Promise<void> {
-    return settleStored({ store: this.store, clock: this.#clock, owner: this.#owner.claim(), attended: false }, id);
+    return settleStored({ ...this.#leasing, attended: false }, id);
   }
 
   /** By the user's own file alone: it is for all repositories. */
   async #maxRunning(): Promise<number> {
-    const now = this.#clock.now();
+    const now = performance.now();
     if (this.#limit === undefined || now - this.#limit.at > LIMIT_MS) {
       this.#limit = { at: now, running: (await userDefaults(this.#env)).maxRunning ?? MAX_RUNNING };
     }

@@ -1,13 +1,15 @@
 /** What the pool is made of. */
 import type { Config } from "../config/index.ts";
 import type { PermissionPolicy, Store } from "../domain/index.ts";
-import type { Allowed, Session } from "../session/index.ts";
+import type { Allowed, LeaseTiming, Session } from "../session/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import type { Repository } from "../worktrees/index.ts";
 
 export interface PoolParts {
   readonly store: Store;
   readonly clock: Clock;
+  /** Default: 30 s, renewed every 10 s. */
+  readonly leaseTiming?: LeaseTiming | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where ports are leased, and dead owners are known. */
   readonly home: string;

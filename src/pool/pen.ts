@@ -11,7 +11,7 @@ import {
   type TaskEventDraft,
   type TaskState,
 } from "../domain/index.ts";
-import { giveBackLease, keepLease, retryStore, takeLease } from "../session/index.ts";
+import { giveBackLease, keepLease, retryStore, takeLease, type LeaseTiming } from "../session/index.ts";
 import type { Clock } from "../stdx/index.ts";
 
 export interface PenParts {
@@ -19,6 +19,7 @@ export interface PenParts {
   readonly clock: Clock;
   /** Who holds the lease: the process, as its children know it. */
   readonly owner: string;
+  readonly leaseTiming?: LeaseTiming | undefined;
 }
 
 export interface Pen extends AsyncDisposable {
@@ -37,9 +38,9 @@ const OUTSIDER_PAUSE_MS = 5;
 
 /** Rejects with `task_not_found`, or `task_state` while a living process has it. */
 export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
-  const { store, clock, owner } = parts;
+  const { store, clock, owner, leaseTiming: timing } = parts;
   await mustBeThere(store, taskId);
-  const lease = await takeLease({ store, sessionId: taskId, owner, clock }).catch((error: unknown) => {
+  const lease = await takeLease({ store, sessionId: taskId, owner, clock, timing }).catch((error: unknown) => {
     if (!isRookeryError(error, "session_in_use")) throw error;
     throw new RookeryError("task_state", `task ${taskId} is being worked on: stop it first, or wait for its end`, {
       cause: error,
@@ -53,9 +54,10 @@ export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
 }
 
 /** With a lease that is held already. */
-export function holdPen({ store, clock, owner }: PenParts, taken: TaskState, lease: Lease): Pen {
+export function holdPen({ store, clock, owner, leaseTiming: timing }: PenParts, taken: TaskState, lease: Lease): Pen {
   const lost = new AbortController();
-  const kept = keepLease({ store, sessionId: taken.id, owner, clock }, lease, (error) => lost.abort(error));
+  const keeping = { store, sessionId: taken.id, owner, clock, timing };
+  const kept = keepLease(keeping, lease, (error) => lost.abort(error));
   const { id: taskId } = taken;
   let state = taken;
   let last: Promise<unknown> = Promise.resolve();

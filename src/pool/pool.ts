@@ -104,17 +104,17 @@ export class Pool implements Tasks {
 
   async stop(id: string, options: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
     const { reason } = parseInput(StopTaskRequest, options, "the stop");
-    const { store, clock } = this.#parts;
+    const { store, clock, leaseTiming } = this.#parts;
     const before = await mustBeThere(store, id);
     if (isEnded(before)) throw new RookeryError("task_state", `task ${id} runs no more: it is ${before.phase}`);
     await writeFromOutside({ store, clock }, id, { type: "task.stop_asked", ...(reason !== undefined && { reason }) });
-    const deadline = clock.now() + STOP_MS;
+    const deadline = performance.now() + STOP_MS;
     for (;;) {
       await this.#scheduler.stop(id);
       const state = await mustBeThere(store, id);
       if (isEnded(state)) return this.#view(state);
-      if (!(await isDriven(store, id, clock)) && (await this.#end(id))) continue;
-      if (clock.now() > deadline) {
+      if (!(await isDriven(store, id, clock, leaseTiming)) && (await this.#end(id))) continue;
+      if (performance.now() > deadline) {
         throw new RookeryError("task_state", `task ${id} did not stop within a minute: \`rookery task show ${id}\``);
       }
       await sleep(LOOK_MS);
@@ -228,8 +228,7 @@ export class Pool implements Tasks {
   }
 
   async #withPen<T>(id: string, work: (pen: Pen) => Promise<T>): Promise<T> {
-    const { store, clock } = this.#parts;
-    await using pen = await takePen({ store, clock, owner: this.#parts.claim() }, id);
+    await using pen = await takePen({ ...this.#parts, owner: this.#parts.claim() }, id);
     return await work(pen);
   }
 

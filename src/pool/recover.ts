@@ -51,15 +51,18 @@ async function requeue(left: Ending): Promise<void> {
   else await pen.write(interrupted("the process that ran it died; it goes on").event);
 }
 
-async function deserted({ store, clock }: PoolParts, states: readonly TaskState[]): Promise<readonly TaskState[]> {
-  const driven = await Promise.all(states.map(({ id }) => isDriven(store, id, clock)));
+async function deserted(
+  { store, clock, leaseTiming }: PoolParts,
+  states: readonly TaskState[],
+): Promise<readonly TaskState[]> {
+  const driven = await Promise.all(states.map(({ id }) => isDriven(store, id, clock, leaseTiming)));
   return states.filter((_, index) => driven[index] === false);
 }
 
 /** A task that someone else took meanwhile is theirs. */
 async function withPen(parts: PoolParts, id: string, work: (pen: Pen) => Promise<void>): Promise<void> {
   try {
-    await using pen = await takePen({ store: parts.store, clock: parts.clock, owner: parts.claim() }, id);
+    await using pen = await takePen({ ...parts, owner: parts.claim() }, id);
     await work(pen);
   } catch (error) {
     if (!isRookeryError(error, "task_state") && !isRookeryError(error, "lease_lost")) throw error;

@@ -29,7 +29,7 @@ export async function runTask(
   { state, lease }: ClaimedTask,
   ending: AbortController,
 ): Promise<void> {
-  await using pen = holdPen({ store: parts.store, clock: parts.clock, owner: lease.owner }, state, lease);
+  await using pen = holdPen({ ...parts, owner: lease.owner }, state, lease);
   const lost = () => ending.abort(pen.lost.reason);
   pen.lost.addEventListener("abort", lost, { once: true });
   using time = new TimeLimit(timeLeft(state), () => ending.abort(spent(state.id, `${state.spec.budget.seconds} s`)));

@@ -1,7 +1,7 @@
 /** Takes tasks as limits allow, runs them side by side, and notices what other processes ask. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded, isRookeryError, type ClaimedTask } from "../domain/index.ts";
-import { abandonLease } from "../session/index.ts";
+import { DEFAULT_LEASE_TIMING, abandonLease } from "../session/index.ts";
 import { chooseNext } from "./choose.ts";
 import type { PoolParts, Repositories } from "./parts.ts";
 import { interrupted, stopped } from "./reasons.ts";
@@ -16,7 +16,6 @@ export interface RunTasks {
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-const LEASE_MS = 30_000;
 /** What other processes give, stop or finish is seen then; what this one does, at once. */
 const LOOK_MS = 200;
 const RECOVER_MS = 2_000;
@@ -105,9 +104,8 @@ export class Scheduler {
 
   /** Merging takes its time, and keeps nobody from starting meanwhile. */
   async #recover({ signal, onProblem }: Wanted): Promise<void> {
-    const { clock } = this.#parts;
-    if (clock.now() < this.#recoverAt) return;
-    this.#recoverAt = clock.now() + RECOVER_MS;
+    if (performance.now() < this.#recoverAt) return; // never by the clock of the day, which may be set back
+    this.#recoverAt = performance.now() + RECOVER_MS;
     await requeueLeft(this.#parts, this.#repositories, (id) => this.#running.has(id));
     this.#merging ??= finishMerges(this.#parts, this.#repositories, signal)
       .catch(onProblem)
@@ -124,14 +122,14 @@ export class Scheduler {
   }
 
   async #claim(maxRunning: number, only: string | undefined): Promise<ClaimedTask | undefined> {
-    const { store, clock } = this.#parts;
+    const { store, clock, leaseTiming = DEFAULT_LEASE_TIMING } = this.#parts;
     this.#claims += 1;
     const owner = `${this.#parts.claim()}/task-${this.#claims}`;
     try {
       return await store.claimTask({
         owner,
         now: clock.now(),
-        until: clock.now() + LEASE_MS,
+        until: clock.now() + leaseTiming.ttlMs,
         only,
         choose: (candidates, busy) => chooseNext(candidates, busy, maxRunning),
       });

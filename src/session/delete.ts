@@ -5,11 +5,11 @@ import { giveBackLease, takeLease } from "./lease.ts";
 
 /** Rejects with `session_not_found`, or with `session_in_use` while a living process drives it. */
 export async function deleteStored(
-  { store, clock, owner }: Pick<OpenOptions, "store" | "clock" | "owner">,
+  { store, clock, owner, leaseTiming: timing }: Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTiming">,
   sessionId: string,
 ): Promise<void> {
   if ((await store.summary(sessionId)) === undefined) throw sessionNotFound(sessionId);
-  const lease = await takeLease({ store, sessionId, owner, clock });
+  const lease = await takeLease({ store, sessionId, owner, clock, timing });
   try {
     await store.delete(lease);
   } catch (error) {

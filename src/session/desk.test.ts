@@ -31,7 +31,7 @@ async function openWithDesk({ attended = true, commits = Infinity } = {}) {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
-  const opening = { store: dyingAfter(store, commits), clock: systemClock, owner: "1.1.test", attended };
+  const opening = { store: dyingAfter(store, commits), clock: systemClock, owner: "elsewhere-test", attended };
   const session = owned.use(await createSession(opening, {}, prepare));
   return {
     store,

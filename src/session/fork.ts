@@ -11,11 +11,12 @@ import {
 } from "../domain/index.ts";
 import { sessionNotFound } from "./answer.ts";
 import { deleteStored } from "./delete.ts";
-import { keepLease, takeLease } from "./lease.ts";
+import { keepLease } from "./lease-keeper.ts";
+import { takeLease } from "./lease.ts";
 import type { OpenOptions } from "./open.ts";
 import { pagesOf } from "./pages.ts";
 
-type Options = Pick<OpenOptions, "store" | "clock" | "owner">;
+type Options = Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTiming">;
 
 export interface ForkChanges {
   readonly cwd?: string | undefined;
@@ -27,10 +28,10 @@ export interface ForkChanges {
  * listed and can be opened only once it is whole. Rejects with `session_not_found`.
  */
 export async function forkStored(options: Options, sessionId: string, changes: ForkChanges): Promise<string> {
-  const { store, clock, owner } = options;
+  const { store, clock, owner, leaseTiming: timing } = options;
   await collectHalves(options);
   const { state, through } = await survey(options, sessionId);
-  const leasing = { store, clock, owner, sessionId: newId("ses", clock.now()) };
+  const leasing = { store, clock, owner, timing, sessionId: newId("ses", clock.now()) };
   const lease = await takeLease(leasing);
   const kept = keepLease(leasing, lease, () => undefined); // an append under a lost lease is refused
   try {

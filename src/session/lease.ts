@@ -1,13 +1,14 @@
 /** The right to write a session: one owner at a time, taken over at once from an owner that is dead. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, isRookeryError, type Lease, type SessionStore } from "../domain/index.ts";
-import { isDeadOwner, type Clock } from "../stdx/index.ts";
+import type { Clock } from "../stdx/index.ts";
 import { abandonLease, isAbandonedLease } from "./abandoned-leases.ts";
+import { describeHolder, endHolder, holderState, type HolderQuery, type HolderState } from "./lease-holder.ts";
+import { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
 import { isPassingFailure, retryStore } from "./store-retry.ts";
 
-const LEASE_MS = 30_000;
-const RENEW_MS = 10_000;
 const RELEASE_PATIENCE_MS = 2_000;
+const RELEASE_AGAIN_MS = 2_000;
 const MAX_RELEASES = 15;
 
 export interface LeaseOptions {
@@ -15,72 +16,64 @@ export interface LeaseOptions {
   readonly sessionId: string;
   readonly owner: string;
   readonly clock: Clock;
+  readonly timing?: LeaseTiming | undefined;
 }
 
 let taken = 0;
 
-/** Rejects with `session_in_use` while a living process holds it. */
-export async function takeLease({ store, sessionId, owner: process, clock }: LeaseOptions): Promise<Lease> {
+/**
+ * Ends what a dead or frozen holder left running before it takes the lease from it. Rejects with `session_in_use` while
+ * another process holds it.
+ */
+export async function takeLease(options: LeaseOptions): Promise<Lease> {
+  const { store, sessionId, owner: process, clock, timing = DEFAULT_LEASE_TIMING } = options;
   taken += 1;
   const owner = `${process}/${taken}`; // one process may not open a session twice either
-  const request = () => ({ sessionId, owner, now: clock.now(), until: clock.now() + LEASE_MS });
   const acquire = async (supersede?: number): Promise<Lease> => {
+    const request = { sessionId, owner, now: clock.now(), until: clock.now() + timing.ttlMs };
     try {
-      return await store.acquireLease({ ...request(), ...(supersede !== undefined && { supersede }) });
+      return await store.acquireLease({ ...request, ...(supersede !== undefined && { supersede }) });
     } catch (error) {
       if (!isRookeryError(error, "session_in_use")) abandonLease(owner);
       throw error;
     }
   };
+  const held = await store.currentLease(sessionId);
   try {
-    return await acquire();
+    if (held === undefined) return await acquire();
+    const state = stateOf(held, { store, clock, timing });
+    if (state === "held") throw inUse(held);
+    await endHolder(held, state);
+    return await acquire(held.generation);
   } catch (error) {
-    if (!isRookeryError(error, "session_in_use")) throw error;
-    const held = await store.currentLease(sessionId);
-    if (held === undefined) return acquire();
-    const holder = held.owner.split("/")[0] ?? "";
-    if (isDeadOwner(holder) || isAbandonedLease(held.owner)) return acquire(held.generation);
-    const pid = holder.split(".")[0] ?? "unknown";
-    throw new RookeryError(
-      "session_in_use",
-      `session ${sessionId} is being driven by process ${pid}: wait for it, or follow it with \`rookery sessions events ${sessionId} --follow\``,
-      { cause: error },
-    );
+    const current = isRookeryError(error, "session_in_use") ? await store.currentLease(sessionId) : undefined;
+    throw current === undefined || current.generation === held?.generation ? error : inUse(current, error); // it was faster
   }
 }
 
-/** Does a living process drive it? A turn that runs or waits in a session that nobody drives was left in the middle. */
-export async function isDriven(store: SessionStore, sessionId: string, clock: Clock): Promise<boolean> {
-  const lease = await store.currentLease(sessionId);
-  if (lease === undefined || lease.until <= clock.now() || isAbandonedLease(lease.owner)) return false;
-  return !isDeadOwner(lease.owner.split("/")[0] ?? "");
+function inUse(lease: Lease, cause?: unknown): RookeryError {
+  const { sessionId } = lease;
+  return new RookeryError(
+    "session_in_use",
+    `session ${sessionId} is being driven by ${describeHolder(lease)}: wait for it, or follow it with \`rookery sessions events ${sessionId} --follow\``,
+    { cause },
+  );
 }
 
-/** Renews until it is disposed, which gives the lease back; `onLost` is called once, when someone else has it. */
-export function keepLease(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void): AsyncDisposable {
-  const { store, clock } = options;
-  let lease = taken;
-  let renewing = Promise.resolve();
-  const timer = setInterval(() => {
-    renewing = store.renewLease(lease, clock.now() + LEASE_MS).then(
-      (renewed) => {
-        lease = renewed;
-      },
-      (error: unknown) => {
-        if (!isRookeryError(error, "lease_lost")) return; // a full disk now may have room at the next renewal
-        clearInterval(timer);
-        onLost(error);
-      },
-    );
-  }, RENEW_MS);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await renewing;
-      await giveBackLease(store, lease);
-    },
-  };
+/** Does a living process drive it? A turn that runs or waits in a session that nobody drives was left in the middle. */
+export async function isDriven(
+  store: SessionStore,
+  sessionId: string,
+  clock: Clock,
+  timing: LeaseTiming = DEFAULT_LEASE_TIMING,
+): Promise<boolean> {
+  const lease = await store.currentLease(sessionId);
+  return lease !== undefined && stateOf(lease, { store, clock, timing }) === "held";
+}
+
+/** One that this process could not give back has nothing running for it. */
+function stateOf(lease: Lease, query: HolderQuery): HolderState {
+  return isAbandonedLease(lease.owner) ? "expired" : holderState(lease, query);
 }
 
 /** A lease that cannot be given back is tried again until it expires; this process may take it over meanwhile. */
@@ -96,7 +89,7 @@ export async function giveBackLease(store: SessionStore, lease: Lease): Promise<
 
 async function releaseLater(store: SessionStore, lease: Lease): Promise<void> {
   for (let tries = 0; tries < MAX_RELEASES; tries += 1) {
-    await sleep(LEASE_MS / MAX_RELEASES, undefined, { ref: false });
+    await sleep(RELEASE_AGAIN_MS, undefined, { ref: false });
     try {
       return await store.releaseLease(lease);
     } catch (error) {

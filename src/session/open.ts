@@ -21,7 +21,9 @@ import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
 import { Driver, changeEvents, isSameAgent, type Changes, type Prepare } from "./driver.ts";
 import { endTurn, looseEnds } from "./ending.ts";
-import { giveBackLease, keepLease, takeLease } from "./lease.ts";
+import { keepLease } from "./lease-keeper.ts";
+import type { LeaseTiming } from "./lease-timing.ts";
+import { giveBackLease, takeLease } from "./lease.ts";
 import { pagesOf } from "./pages.ts";
 import { Recorder } from "./recorder.ts";
 import { Session } from "./session.ts";
@@ -37,6 +39,8 @@ export interface OpenOptions {
   readonly lookMs?: number | undefined;
   /** How long failures of the store that may pass are waited out, in milliseconds. Default: 30 s. */
   readonly patienceMs?: number | undefined;
+  /** Default: 30 s, renewed every 10 s. */
+  readonly leaseTiming?: LeaseTiming | undefined;
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
@@ -68,8 +72,8 @@ export async function createSession(
   const stamp = { at: new Date(clock.now()).toISOString(), agent: settings.agent };
   const events = [body, ...allowing(NO_BUDGETS, { budget, taskBudget })].map((draft) => ({ ...draft, ...stamp }));
   await store.append({ sessionId, id: newId("app", clock.now()), expectedHead: 0, events });
-  const recorder = await takePen(options, opening, sessionId);
-  return new Session({ ...options, recorder, driver, shownThrough: 0, owned: opening.move() });
+  const { recorder, lost } = await takePen(options, opening, sessionId);
+  return new Session({ ...options, recorder, lost, driver, shownThrough: 0, owned: opening.move() });
 }
 
 /** Ends or goes on with a turn that a dead process left. Rejects with `session_not_found`, `session_in_use` or `session_closed`. */
@@ -80,7 +84,7 @@ export async function reopenSession(
   prepare: Prepare,
 ): Promise<Session> {
   await using opening = new DisposeStack();
-  const recorder = await takePen(options, opening, sessionId);
+  const { recorder, lost } = await takePen(options, opening, sessionId);
   const { state } = recorder;
   const left = state.turn;
   if (state.closed) {
@@ -99,7 +103,7 @@ export async function reopenSession(
   const allowed = allowing(state.budgets, { budget, taskBudget });
   const ends = looseEnds(state, undefined, false); // whoever asked between turns is dead
   await recorder.write([...ends, ...changeEvents(state, settings), ...allowed]);
-  return new Session({ ...options, recorder, driver, shownThrough: state.head, owned: opening.move() });
+  return new Session({ ...options, recorder, lost, driver, shownThrough: state.head, owned: opening.move() });
 }
 
 /** What is to be recorded of budgets: nothing where they are as they were. */
@@ -122,13 +126,14 @@ async function forkable(store: SessionStore, state: SessionState): Promise<Sessi
 export async function closeStored(options: OpenOptions, sessionId: string, reason?: string): Promise<void> {
   const closing = { type: "session.closed" as const, ...(reason !== undefined && { reason }) };
   await using opening = new DisposeStack();
-  const recorder = await takePen(options, opening, sessionId).catch(async (error: unknown) => {
+  const pen = await takePen(options, opening, sessionId).catch(async (error: unknown) => {
     if (!isRookeryError(error, "session_in_use")) throw error;
     await appendFromOutside(options.store, sessionId, options.clock, ({ status }) =>
       Promise.resolve(status === "closed" ? undefined : { body: closing, turnId: undefined }),
     ); // its driver finds it and stops
   });
-  if (recorder === undefined) return;
+  if (pen === undefined) return;
+  const { recorder } = pen;
   const { closed } = recorder.state;
   await endLeft(options, recorder, { status: "cancelled" });
   if (closed) return;
@@ -142,7 +147,7 @@ export async function settleStored(options: OpenOptions, sessionId: string): Pro
 
 async function settled(options: OpenOptions, sessionId: string): Promise<SessionState> {
   await using opening = new DisposeStack();
-  const recorder = await takePen(options, opening, sessionId);
+  const { recorder } = await takePen(options, opening, sessionId);
   await endLeft(options, recorder, { status: "cancelled" });
   return recorder.state;
 }
@@ -173,21 +178,26 @@ async function settleChild(options: OpenOptions, childSessionId: string): Promis
 
 /** The lease first, the state after it: what is read then is what the last holder left. */
 async function takePen(
-  { store, clock, owner, patienceMs }: OpenOptions,
+  { store, clock, owner, patienceMs, leaseTiming: timing }: OpenOptions,
   opening: DisposeStack,
   sessionId: string,
-): Promise<Recorder> {
+): Promise<{ readonly recorder: Recorder; readonly lost: AbortSignal }> {
   const summary = await store.summary(sessionId);
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
-  const lease = await takeLease({ store, sessionId, owner, clock });
+  const lease = await takeLease({ store, sessionId, owner, clock, timing });
   const state = await loadState(store, sessionId).catch(async (error: unknown) => {
     await giveBackLease(store, lease).catch(() => undefined); // the first failure says more
     throw error;
   });
   const recorder = new Recorder({ store, state, fence: lease.generation, clock, patienceMs });
-  opening.use(keepLease({ store, sessionId, owner, clock }, lease, (error) => recorder.break(error)));
+  const losing = new AbortController();
+  const lose = (error: unknown): void => {
+    recorder.break(error);
+    losing.abort(error);
+  };
+  opening.use(keepLease({ store, sessionId, owner, clock, timing }, lease, lose));
   opening.defer(() => recorder.stopRetrying());
-  return recorder;
+  return { recorder, lost: losing.signal };
 }
 
 /** The fold of the whole log. Rejects with `session_not_found`. */

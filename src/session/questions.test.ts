@@ -26,7 +26,7 @@ async function openAsking(
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
-  const opening = { store, clock: systemClock, owner: "1.1.test", attended: true, ...options };
+  const opening = { store, clock: systemClock, owner: "elsewhere-test", attended: true, ...options };
   const session = owned.use(await createSession(opening, {}, prepare));
   return {
     store,

@@ -35,6 +35,8 @@ import { Left } from "./turn.ts";
 export interface SessionParts {
   readonly store: SessionStore;
   readonly recorder: Recorder;
+  /** Fires when another process has the session, or may have it soon. */
+  readonly lost?: AbortSignal | undefined;
   readonly driver: Driver;
   readonly attended: boolean;
   readonly clock: Clock;
@@ -60,6 +62,7 @@ export class Session implements AsyncDisposable {
   readonly #desks: Desks;
   readonly #runner: Runner;
   #release: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -70,6 +73,8 @@ export class Session implements AsyncDisposable {
     const left = this.state.turn;
     this.resumed = left === undefined ? undefined : this.#runner.resume(left);
     this.#runner.startQueued();
+    if (parts.lost?.aborted === true) this.#stopAtOnce();
+    else parts.lost?.addEventListener("abort", () => this.#stopAtOnce(), { once: true });
   }
 
   /** The fold of the log, as far as this process has seen it. */
@@ -238,6 +243,12 @@ export class Session implements AsyncDisposable {
     return (this.#release ??= this.#letGo()); // whoever calls it again waits for the same
   }
 
+  /** Nothing of this session may work beside whoever has it next: its agent is not waited for, as a cancelled turn is. */
+  #stopAtOnce(): void {
+    this.#stopping = this.#parts.driver[Symbol.asyncDispose]().catch(() => undefined); // the rest is found by its marker
+    void this[Symbol.asyncDispose]().catch(() => undefined);
+  }
+
   async #letGo(): Promise<void> {
     this.#runner.end();
     this.#parts.recorder.stopRetrying();
@@ -246,6 +257,7 @@ export class Session implements AsyncDisposable {
     this.#runner[Symbol.dispose]();
     const { owned, driver, onReleased } = this.#parts;
     onReleased?.(this);
+    await this.#stopping;
     owned.use(this.#desks);
     owned.use(driver); // before the lease: nobody drives the session while its agent is being ended
     await owned[Symbol.asyncDispose]();

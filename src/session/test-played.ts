@@ -7,7 +7,7 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "../domain/index.ts";
-import { DisposeStack, ownIdentity, type Clock } from "../stdx/index.ts";
+import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
 import type { Changes, Prepared } from "./driver.ts";
@@ -59,8 +59,7 @@ export async function openPlayed(
   };
   const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<Prepared> =>
     Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), patience });
-  const { pid, startTime } = ownIdentity();
-  const opening = { clock, owner: `${pid}.${startTime}.played`, attended: true, lookMs: 10, patienceMs };
+  const opening = { clock, owner: "elsewhere-played", attended: true, lookMs: 10, patienceMs };
   const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
   return {
     store,

@@ -30,6 +30,23 @@ export function dyingAfter(store: Store, commits: number): Store {
   });
 }
 
+/**
+ * Holds leases under a name that nobody can judge, as a process on another machine does: it can be played dead, and its
+ * leases end with their time.
+ */
+function elsewhere(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "acquireLease") {
+        return (request: Parameters<Store["acquireLease"]>[0]) =>
+          target.acquireLease({ ...request, owner: `elsewhere-${request.owner}` });
+      }
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 /** Nothing is open yet: what drives a session in it comes and goes. */
 export async function openWorld(script: Script, store: Store = openMemoryStore()) {
   const owned = new DisposeStack();
@@ -55,7 +72,7 @@ export async function openWorld(script: Script, store: Store = openMemoryStore()
     file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
     /** Another process, as it were; through another store, if it is to die in the middle. */
     open: (clock: Clock = systemClock, through: Store = store) =>
-      Rookery.open({ env, cwd: cwd.path, store: through, clock }),
+      Rookery.open({ env, cwd: cwd.path, store: elsewhere(through), clock }),
     events: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };

@@ -16,6 +16,7 @@ export * from "./process/identity.ts";
 export * from "./process/marker.ts";
 export * from "./process/owner.ts";
 export * from "./process/place.ts";
+export * from "./process/start-check.ts";
 export * from "./replace.ts";
 export { CONNECTION_LIMITS, endConnection, ServerConnections, type ConnectionLimits } from "./server-connections.ts";
 export * from "./substring.ts";

@@ -6,6 +6,7 @@ import { deferred } from "../deferred.ts";
 import { startTimeOf, type ProcessIdentity } from "./identity.ts";
 import { taggedCommand } from "./limit-tag.ts";
 import { killMarkedInGroup, withMarker } from "./marker.ts";
+import { checkStart } from "./start-check.ts";
 
 export interface Exit {
   readonly exitCode: number | null;
@@ -43,13 +44,15 @@ export interface GroupOptions {
 
 const GRACE_MS = 2_000;
 
-/** Rejects where the program cannot be started. */
+/** Rejects where the program cannot be started, or with what a `StartCheck` of its owner says. */
 export async function startGroup(
   command: string,
   args: readonly string[],
   options: GroupOptions,
 ): Promise<ProcessGroup> {
   const { cwd, stdin = "ignore", tagged = true } = options;
+  const doubt = checkStart(options.marker);
+  if (doubt !== undefined) await doubt;
   const own = `group-${randomBytes(6).toString("hex")}`;
   const markers = options.marker === "" ? own : `${options.marker},${own}`;
   const env = withMarker(options.env, markers);

@@ -1,0 +1,268 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Lease, Store } from "../domain/index.ts";
+import { isAlive, ownPlace, processesMarked, startGroup, startTimeOf, type Clock } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { isDriven, keepLease, takeLease } from "./index.ts";
+
+const ID = "ses_leased";
+const HOUR = 3_600_000;
+const env = { PATH: process.env["PATH"] };
+let store: Store;
+let now: number;
+let awake: number;
+const clock: Clock = { now: () => now, awake: () => awake };
+const running: ChildProcess[] = [];
+
+beforeEach(() => {
+  store = openMemoryStore();
+  [now, awake] = [1_000_000_000_000, 5_000];
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const child of running.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+  await store[Symbol.asyncDispose]();
+});
+
+/** A real process, and a lease that it holds for 30 s. */
+async function holder() {
+  const child = spawn("sleep", ["300"], { env });
+  running.push(child);
+  await once(child, "spawn");
+  const text = `${ownPlace()}.${child.pid!}.${startTimeOf(child.pid!)!}.0a1b2c`;
+  const lease = await store.acquireLease({ sessionId: ID, owner: `${text}/1`, now, until: now + 30_000 });
+  return { child, text, lease };
+}
+
+const take = () => takeLease({ store, sessionId: ID, owner: "successor", clock });
+const driven = () => isDriven(store, ID, clock);
+const passes = (ms: number): void => {
+  now += ms;
+  awake += ms;
+};
+const stop = async (child: ChildProcess): Promise<void> => {
+  child.kill("SIGSTOP");
+  await vi.waitFor(() => expect(stateOf(child.pid!)).toBe("T"));
+};
+
+describe("a living process on this machine keeps its lease", () => {
+  it.each([
+    ["the clock jumps forward by a minute", 60_000],
+    ["the machine sleeps for an hour", HOUR],
+  ])("although %s", async (_, jump) => {
+    const { lease } = await holder();
+    now += jump; // the other clock stands still
+    expect(await driven()).toBe(true);
+    await expect(take()).rejects.toMatchObject({ code: "session_in_use" });
+    expect(await store.currentLease(ID)).toEqual(lease);
+  });
+
+  it("for as long as it renews it, however often others look", async () => {
+    let { lease } = await holder();
+    for (let look = 0; look < 12; look += 1) {
+      passes(9_999);
+      now += HOUR; // and the clock jumps each time
+      expect(await driven()).toBe(true);
+      lease = await store.renewLease(lease, now + 30_000);
+    }
+  });
+
+  it("and so does this process, although it was too busy to renew it", async () => {
+    const { pid } = process;
+    const own = `${ownPlace()}.${pid}.${startTimeOf(pid)!}.0a1b2c`;
+    await store.acquireLease({ sessionId: ID, owner: `${own}/1`, now, until: now + 30_000 });
+    await driven();
+    passes(HOUR);
+    await expect(take()).rejects.toMatchObject({ code: "session_in_use" });
+  });
+});
+
+describe("a dead process's lease is taken at once", () => {
+  it.each([
+    ["where the clock is right", 0],
+    ["although the clock was set back by an hour", -HOUR],
+  ])("%s, after what it left running was ended", async (_, jump) => {
+    const { child, text } = await holder();
+    await using left = await startGroup("sleep", ["300"], { cwd: "/", env, marker: text });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    now += jump;
+    expect(await driven()).toBe(false);
+    await take();
+    expect(isAlive(left.identity)).toBe(false);
+  });
+});
+
+describe.runIf(process.platform === "linux")("a frozen process's lease", () => {
+  it("is taken when its time is over, and first what it runs is ended", async () => {
+    const { child, text } = await holder();
+    await using left = await startGroup("sleep", ["300"], { cwd: "/", env, marker: text });
+    await stop(child);
+    passes(29_999);
+    await expect(take()).rejects.toMatchObject({ code: "session_in_use" });
+    expect(isAlive(left.identity)).toBe(true);
+    passes(1);
+    const grants: unknown[] = [];
+    const acquire = store.acquireLease.bind(store);
+    vi.spyOn(store, "acquireLease").mockImplementation((request) => {
+      grants.push(processesMarked(text));
+      return acquire(request);
+    });
+    expect((await take()).generation).toBe(2);
+    expect(grants).toEqual([[]]); // nothing of it ran any more when it was asked for
+    expect(isAlive({ pid: child.pid!, startTime: startTimeOf(child.pid!)! })).toBe(true); // it is not ours to end
+  });
+
+  it("is taken after half a minute although the clock was set back by an hour", async () => {
+    const { child } = await holder();
+    await stop(child);
+    now -= HOUR;
+    expect(await driven()).toBe(true);
+    passes(29_999);
+    expect(await driven()).toBe(true);
+    passes(1);
+    expect(await driven()).toBe(false);
+    await take();
+  });
+
+  it("is taken with the others that it holds", async () => {
+    const { child, text } = await holder();
+    const other = "ses_other";
+    await store.acquireLease({ sessionId: other, owner: `${text}/2`, now: now + 5_000, until: now + 35_000 });
+    await stop(child);
+    now -= HOUR;
+    await driven();
+    passes(30_000);
+    await take();
+    await takeLease({ store, sessionId: other, owner: "successor", clock }); // looked at for the first time
+  });
+});
+
+describe("a holder that cannot be judged from here", () => {
+  const elsewhere = (until: number) =>
+    store.acquireLease({ sessionId: ID, owner: "h0-0-0.1.0-1.0a/1", now, until: now + until });
+
+  it("keeps its lease for its time, and not for longer", async () => {
+    await elsewhere(30_000);
+    passes(29_999);
+    await expect(take()).rejects.toThrow("another machine or container");
+    passes(1);
+    await take();
+  });
+
+  it("does not keep it for an hour because the clock was set back", async () => {
+    await elsewhere(30_000);
+    now -= HOUR;
+    expect(await driven()).toBe(true);
+    passes(30_000);
+    await take();
+  });
+});
+
+describe("a holder", () => {
+  let lost: unknown[];
+  const keep = (lease: Lease, through: Store = store) =>
+    keepLease({ store: through, sessionId: ID, owner: "holder/1", clock }, lease, (error) => lost.push(error));
+  const granted = () => store.acquireLease({ sessionId: ID, owner: "holder/1", now, until: now + 30_000 });
+  beforeEach(() => {
+    lost = [];
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  });
+  /** In steps of a second, as timers of a process that is awake go. */
+  const lives = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      passes(1_000);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+  };
+
+  it("that cannot renew gives up before anybody else may begin", async () => {
+    const failing = withRenewal(() => Promise.reject(new Error("disk full")));
+    await using _kept = keep(await granted(), failing);
+    await lives(24);
+    expect(lost).toEqual([]);
+    await lives(2);
+    expect(lost).toMatchObject([{ code: "lease_lost" }]);
+    await lives(60);
+    expect(lost).toHaveLength(1);
+  });
+
+  it("whose renewal hangs gives up too", async () => {
+    let answer: (error: Error) => void = () => undefined;
+    const hanging = withRenewal(() => new Promise((_, reject) => (answer = reject)));
+    const kept = keep(await granted(), hanging);
+    await lives(26);
+    expect(lost).toMatchObject([{ code: "lease_lost" }]);
+    answer(new Error("at last"));
+    await kept[Symbol.asyncDispose]();
+  });
+
+  it("survives 13 seconds in which nothing can be written", async () => {
+    let isLocked = false;
+    const locked = withRenewal((lease, until) =>
+      isLocked ? Promise.reject(new Error("locked")) : store.renewLease(lease, until),
+    );
+    await using _kept = keep(await granted(), locked);
+    await lives(9);
+    isLocked = true;
+    await lives(13);
+    isLocked = false;
+    await lives(60);
+    expect(lost).toEqual([]);
+  });
+
+  it("that was stopped for a minute goes on where nobody took it, and gives up where somebody did", async () => {
+    await using _kept = keep(await granted());
+    passes(60_000); // no timer ran meanwhile
+    await lives(1);
+    expect(lost).toEqual([]);
+    const { until, generation } = (await store.currentLease(ID))!;
+    expect(until).toBeGreaterThan(now);
+    passes(60_000);
+    await store.acquireLease({ sessionId: ID, owner: "successor/1", now, until: now + 30_000, supersede: generation });
+    await lives(1);
+    expect(lost).toMatchObject([{ code: "lease_lost" }]);
+  });
+
+  it("starts nothing after it was stopped before it knows that the lease is still its own", async () => {
+    await using _kept = keep(await granted());
+    const start = () => startGroup("true", [], { cwd: "/", env, marker: "holder" });
+    passes(60_000);
+    await using _allowed = await start();
+    passes(60_000);
+    const { generation } = (await store.currentLease(ID))!;
+    await store.acquireLease({ sessionId: ID, owner: "successor/1", now, until: now + 30_000, supersede: generation });
+    await expect(start()).rejects.toMatchObject({ code: "lease_lost" });
+    expect(lost).toHaveLength(1);
+  });
+
+  it("renews at once when the machine has slept", async () => {
+    await using _kept = keep(await granted());
+    now += HOUR;
+    await lives(1);
+    expect((await store.currentLease(ID))!.until).toBeGreaterThan(now);
+    expect(lost).toEqual([]);
+  });
+});
+
+function withRenewal(renewLease: Store["renewLease"]): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "renewLease") return renewLease;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** As the system has it: `T` is stopped. */
+function stateOf(pid: number): string {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
+}
