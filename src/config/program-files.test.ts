@@ -26,7 +26,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(repo, path), text);
 }
 
-async function wants(family: ProgramFamily, cwd = repo, local = false): Promise<void> {
+async function wants(family: ProgramFamily | undefined, cwd = repo, local = false): Promise<void> {
   await (await loadConfig({ cwd, env })).requireTrustFor({ family, local });
 }
 
@@ -69,6 +69,13 @@ it.each<[ProgramFamily, string]>([
   await wants(family);
   await write(file, "two");
   await expect(wants(family)).rejects.toEqual(untrusted("changed since"));
+});
+
+it("a program of no known family is started beside a .env that nobody trusted, and not beside a hook", async () => {
+  await write(".env", "A=1");
+  await wants(undefined);
+  await write(".claude/settings.json", "{}");
+  await expect(wants(undefined)).rejects.toEqual(untrusted(".claude/settings.json"));
 });
 
 /** Each begins with a plugin folder that is trusted with what it has. */

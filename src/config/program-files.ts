@@ -23,10 +23,18 @@ export interface Checkout {
   readonly cwd: string;
 }
 
-/** In the working folder and those above it, up to the root; for some programs in those below it, too. */
-export async function orderFiles({ root, checkout, cwd }: Checkout, family: ProgramFamily): Promise<ProgramFiles> {
+/**
+ * In the working folder and those above it, up to the root; for some programs in those below it, too.
+ *
+ * @param isKnown whether the program that is started is certainly of this family. Default: true.
+ */
+export async function orderFiles(
+  { root, checkout, cwd }: Checkout,
+  family: ProgramFamily,
+  isKnown = true,
+): Promise<ProgramFiles> {
   const hasher = new TreeHasher(checkout);
-  const { sources } = ORDERS[family];
+  const sources = ORDERS[family].sources.filter((source) => isKnown || source.ofKnownProgram !== true);
   for (const folder of upwards(cwd, checkout)) {
     for (const source of sources) await addSource(hasher, folder, source);
   }

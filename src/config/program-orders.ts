@@ -12,6 +12,11 @@ export interface OrderSource {
   readonly below?: true;
   /** Names in the folder that the program fills itself and takes no orders from. */
   readonly except?: readonly string[];
+  /**
+   * Counts only if the program is certainly of this family. For `.env`, which people change often: all it can do is
+   * redirect a key, and a program of an unknown family is not given the key of this one.
+   */
+  readonly ofKnownProgram?: true;
   /** What it can do. */
   readonly why: string;
 }
@@ -54,7 +59,7 @@ export const ORDERS: Readonly<
         why: "settings.json, .env, commands with !{…}, extensions, hooks, skills, agents, policies, system.md, sandbox profiles",
       },
       { path: ".agents", why: "skills" },
-      { path: ".env", why: "variables, which may say where the key is sent" },
+      { path: ".env", why: "variables, which may say where the key is sent", ofKnownProgram: true },
     ],
   },
   opencode: {

@@ -78,7 +78,7 @@ export interface DrivenProgram {
 export async function trustFor(brought: Brought, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
   const families = family === undefined ? PROGRAM_FAMILIES : [family];
   const files = [
-    ...families.map((each) => orderFiles(brought, each)),
+    ...families.map((each) => orderFiles(brought, each, family !== undefined)),
     ...(local && family !== undefined ? [binaryFiles(brought, family)] : []),
   ];
   return trustOf({ ...brought, ...together(brought.hashes, await Promise.all(files)) }, env);
