@@ -62,7 +62,8 @@ beforeAll(async () => {
     await startModelServer([
       call("bash", { command: "dump bash" }),
       call("bash", { command: "dump background", background: true }),
-      call("grep", { pattern: "hello" }),
+      // The session ends what is in the background, so this waits until it has written.
+      call("bash", { command: `until ls "${out}"/background.* > /dev/null 2>&1; do sleep 0.05; done` }),
       say("done"),
     ]),
   );
