@@ -101,7 +101,8 @@ export async function readConversation(
       }
       case "turn.ended":
         settle();
-        if (wasRefused(event)) messages.push(...messages.splice(turnBegan).map(withoutBytes));
+        if (wasRefused(event))
+          messages = messages.map((message, at) => (at < turnBegan ? message : withoutBytes(message)));
         break;
       default: // of the rest the model needs to know nothing
         break;

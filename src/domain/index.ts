@@ -10,6 +10,7 @@ export * from "./ids.ts";
 export * from "./mcp.ts";
 export * from "./session-tools.ts";
 export * from "./state.ts";
+export * from "./state-fold.ts";
 export * from "./store.ts";
 export * from "./summary.ts";
 export * from "./task/index.ts";

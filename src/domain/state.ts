@@ -1,9 +1,8 @@
-/** What a session is now: a fold over its events, and nothing else may change it. */
-import { budgetsAfter, NO_BUDGETS, raisedKey, type SessionBudgets } from "./budget.ts";
-import { unknownEvent } from "./errors.ts";
-import type { EventOf, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
-import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
-import { NO_WORK, workAfter, type WorkState } from "./work.ts";
+/** What a session is now. It is a fold over the session's events (`state-fold.ts`), and nothing else may change it. */
+import { NO_BUDGETS, type SessionBudgets } from "./budget.ts";
+import type { EventOf, InputPart, PermissionPolicy, ToolKind, TurnOutcome } from "./events.ts";
+import { NO_USAGE, type Usage } from "./usage.ts";
+import { NO_WORK, type WorkState } from "./work.ts";
 
 /** `copying`: it is being made from another, or whoever made it died. `parked`: its turn waits for a time. */
 export type SessionStatus = "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
@@ -151,196 +150,12 @@ export function statusOf(state: SessionState): SessionStatus {
   return state.requests.some(isWaitedForByTurn) ? "waiting" : "running";
 }
 
-export function applyAll(state: SessionState, events: readonly SessionEvent[]): SessionState {
-  return events.reduce(apply, state);
-}
-
-/** Throws `log_corrupt` if the event is not one that this program knows: it was damaged in the file. */
-export function apply(before: SessionState, event: SessionEvent): SessionState {
-  try {
-    const after = changed(before, event);
-    const works = statusOf(after) === "running";
-    const work = workAfter(before.work, event, { works, lastAt: before.updatedAt });
-    return work === before.work ? after : { ...after, work };
-  } catch (cause) {
-    throw unknownEvent(`event ${event.seq} of session ${event.sessionId}`, cause);
-  }
-}
-
-function changed(before: SessionState, event: SessionEvent): SessionState {
-  const state = { ...before, head: event.seq, updatedAt: event.at };
-  switch (event.type) {
-    case "session.opened":
-      return {
-        ...state,
-        agent: event.agent,
-        backend: event.backend,
-        model: event.model,
-        cwd: event.cwd,
-        title: event.title ?? state.title,
-        parent: event.parent ?? state.parent,
-        depth: event.depth ?? state.depth,
-        task: event.task ?? state.task,
-        nativeId: event.backend === state.backend ? state.nativeId : undefined,
-        forkOf: event.forkOf ?? (event.backend === state.backend ? state.forkOf : undefined),
-        permissions: event.permissions,
-        agents: {
-          ...state.agents,
-          [event.agent]: {
-            backend: event.backend,
-            model: event.model,
-            ...(event.modelChosen === true && { modelChosen: true }),
-          },
-        },
-        createdAt: state.createdAt || event.at,
-        copying: event.copying ?? false,
-      };
-    case "session.closed":
-      return { ...state, closed: true, queue: [], requests: state.requests.filter((request) => !isOfNoTurn(request)) };
-    case "agent.switched":
-      return { ...state, agent: event.to, nativeId: undefined, forkOf: undefined };
-    case "agent.connected":
-      return { ...state, nativeId: event.nativeId ?? state.nativeId, forkOf: undefined };
-    case "turn.started":
-      return {
-        ...state,
-        turns: state.turns + 1,
-        turn: { id: event.turnId ?? "", startedSeq: event.seq, startedAt: event.at, input: event.input, ...FRESH },
-        queue: state.queue.filter((queued) => queued.inputId !== event.inputId),
-      };
-    case "turn.parked":
-      return inTurn(
-        { ...state, requests: state.requests.filter(isOfNoTurn) }, // the agent begins anew, and may name its calls as before
-        (turn) => ({ parkedUntil: event.until, parks: turn.parks + 1 }),
-      );
-    case "turn.continued":
-      return inTurn(state, () => ({ parkedUntil: undefined }));
-    case "turn.ended":
-      return {
-        ...state,
-        turn: undefined,
-        lastOutcome: event.outcome,
-        lastTurnId: event.turnId,
-        requests: state.requests.filter(isOfNoTurn),
-        tools: state.tools.filter(isOfNoTurn),
-        subagents: [],
-      };
-    case "input.queued":
-      return { ...state, queue: [...state.queue, queuedInput(event)] };
-    case "input.delivered":
-      return { ...state, queue: state.queue.filter((queued) => queued.inputId !== event.inputId) };
-    case "conversation.replaced": // what waited was said to the old one, and a program's own session is of it
-      return { ...state, queue: [], nativeId: undefined, forkOf: undefined };
-    case "tool.started":
-      return { ...state, tools: [...state.tools, startedTool(event)] };
-    case "tool.ended":
-      return { ...state, tools: state.tools.filter((tool) => tool.toolId !== event.toolId) };
-    case "permission.requested":
-      return asked(state, event, { toolId: event.toolId, tool: event.tool, title: event.title });
-    case "question.asked":
-      return asked(state, event, { toolId: undefined, tool: undefined, title: event.message });
-    case "permission.resolved":
-      return answered({ ...state, grants: grantsAfter(state, event) }, event);
-    case "question.answered":
-      return answered(state, event);
-    case "tool.chosen":
-      return { ...state, toolChoices: { ...state.toolChoices, [event.tool]: event.enabled } };
-    case "plugin.saved": {
-      const saved = { version: event.version, state: event.state };
-      return { ...state, pluginStates: { ...state.pluginStates, [event.plugin]: saved } };
-    }
-    case "usage.reported": {
-      const earlier = Object.hasOwn(state.usageByAgent, event.agent) ? state.usageByAgent[event.agent] : undefined;
-      const ofAgent = addUsage(earlier ?? NO_USAGE, event); // an agent may be called "constructor"
-      const usage = addUsage(state.usage, event);
-      const usageByAgent = { ...state.usageByAgent, [event.agent]: ofAgent };
-      const isOfChild = event.childSessionId !== undefined;
-      const usageOfSubagents = isOfChild ? addUsage(state.usageOfSubagents, event) : state.usageOfSubagents;
-      return inTurn(
-        { ...state, usage, usageByAgent, usageOfSubagents },
-        (turn) => (turn.id === event.turnId ? { usage: addUsage(turn.usage, event) } : {}), // else of another agent beside it
-      );
-    }
-    case "budget.set":
-      return { ...state, budgets: budgetsAfter(state.budgets, event) };
-    case "budget.raised": {
-      const raised = { ...state.budgets.raised, [raisedKey(event.of, event.unit, event.agent)]: event.to };
-      return { ...state, budgets: { ...state.budgets, raised } };
-    }
-    case "subagent.started": {
-      const { childSessionId, turnId } = event;
-      return { ...state, subagents: [...state.subagents, { childSessionId, turnId, outcome: undefined }] };
-    }
-    case "subagent.ended":
-      return { ...state, subagents: state.subagents.map((child) => endedChild(child, event)) };
-    case "message.delta":
-    case "message.completed":
-    case "thought.delta":
-    case "tool.updated":
-    case "plan.updated":
-    case "mcp.status":
-    case "process.started":
-    case "process.exited":
-    case "output.text":
-    case "agent.raw":
-    case "context.compacted":
-    case "limit.reached":
-    case "notice":
-      return state;
-  }
-}
-
-/** Of a turn that has just begun. */
-const FRESH = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };
-
-function inTurn(state: SessionState, change: (turn: RunningTurn) => Partial<RunningTurn>): SessionState {
-  return state.turn === undefined ? state : { ...state, turn: { ...state.turn, ...change(state.turn) } };
-}
-
-function asked(
-  state: SessionState,
-  event: EventOf<"permission.requested"> | EventOf<"question.asked">,
-  about: Pick<Request, "toolId" | "tool" | "title">,
-): SessionState {
-  const request = { requestId: event.requestId, turnId: event.turnId, answer: undefined, ...about };
-  return { ...state, requests: [...state.requests, request], requestCount: state.requestCount + 1 };
-}
-
-function queuedInput({ inputId, input, deliver = "follow_up" }: EventOf<"input.queued">): QueuedInput {
-  return { inputId, input, deliver };
-}
-
-function startedTool({ toolId, turnId, name, kind }: EventOf<"tool.started">): RunningTool {
-  return { toolId, turnId, name, kind };
-}
-
-function endedChild(child: Subagent, { childSessionId, outcome }: EventOf<"subagent.ended">): Subagent {
-  return child.childSessionId === childSessionId && child.outcome === undefined ? { ...child, outcome } : child;
-}
-
-function isOfNoTurn({ turnId }: Request | RunningTool): boolean {
+/** Was it made or begun between turns? */
+export function isOfNoTurn({ turnId }: Request | RunningTool): boolean {
   return turnId === undefined;
 }
 
-function isWaitedForByTurn(request: Request): boolean {
+/** Does its turn wait for an answer to it? */
+export function isWaitedForByTurn(request: Request): boolean {
   return request.answer === undefined && !isOfNoTurn(request);
-}
-
-/** The first answer counts; a later one to the same request changes nothing. */
-function answered(
-  state: SessionState,
-  event: EventOf<"permission.resolved"> | EventOf<"question.answered">,
-): SessionState {
-  const requests = state.requests.flatMap((request) => {
-    if (request.requestId !== event.requestId || request.answer !== undefined) return [request];
-    return isOfNoTurn(request) ? [] : [{ ...request, answer: event }];
-  });
-  return { ...state, requests };
-}
-
-function grantsAfter(state: SessionState, event: EventOf<"permission.resolved">): readonly string[] {
-  if (event.decision !== "allow" || event.scope !== "session") return state.grants;
-  const request = state.requests.find(({ requestId, answer }) => requestId === event.requestId && answer === undefined);
-  if (request?.tool === undefined || state.grants.includes(request.tool)) return state.grants;
-  return [...state.grants, request.tool];
 }

@@ -113,7 +113,8 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       const others = (requestId: string) => requestId !== event.requestId;
       const waitingFor = summary.waitingFor.filter(others);
       const ofNoTurn = summary.ofNoTurn?.filter(others);
-      const goesOn = summary.status === "waiting" && waitingFor.every((requestId) => ofNoTurn?.includes(requestId));
+      const outlasting = new Set(ofNoTurn);
+      const goesOn = summary.status === "waiting" && waitingFor.every((requestId) => outlasting.has(requestId));
       return { waitingFor, ...(ofNoTurn !== undefined && { ofNoTurn }), status: goesOn ? "running" : summary.status };
     }
     case "usage.reported":
@@ -137,7 +138,8 @@ function lastLineOf(text: string): Partial<SessionSummary> | undefined {
 }
 
 function ofTurns({ waitingFor, ofNoTurn = [] }: SessionSummary): readonly string[] {
-  return waitingFor.filter((requestId) => !ofNoTurn.includes(requestId));
+  const outlasting = new Set(ofNoTurn);
+  return waitingFor.filter((requestId) => !outlasting.has(requestId));
 }
 
 function asked(

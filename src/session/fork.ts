@@ -1,6 +1,6 @@
 /** A new session that begins with what was said in another, which is not touched. */
 import {
-  apply,
+  SessionFold,
   emptyState,
   isRookeryError,
   newId,
@@ -94,25 +94,36 @@ function copyOf({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]
       return [{ ...event, scope: "once" }]; // what was allowed for that session is asked again in this one
     case "context.compacted": {
       const { throughSeq } = event;
-      return [{ ...event, throughSeq: throughSeq - leftOut.filter((left) => left <= throughSeq).length + 1 }];
+      return [{ ...event, throughSeq: throughSeq - countUpTo(leftOut, throughSeq) + 1 }];
     }
     default:
       return [event];
   }
 }
 
+/** How many of the ascending numbers are at most so large. */
+function countUpTo(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** The session as it is, and the end of its last turn that has one, or of what took the place of all of them. */
 async function survey({ store }: Options, sessionId: string): Promise<{ state: SessionState; through: number }> {
   const summary = await store.summary(sessionId);
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
-  let state = emptyState(sessionId);
+  const fold = new SessionFold(emptyState(sessionId));
   let through = 0;
   for await (const page of pagesOf(store, sessionId, { through: summary.head })) {
-    state = page.reduce(apply, state);
+    for (const event of page) fold.add(event);
     const ends = ({ type }: SessionEvent): boolean => type === "turn.ended" || type === "conversation.replaced";
     through = page.findLast(ends)?.seq ?? through;
   }
-  return { state, through };
+  return { state: fold.state, through };
 }
 
 /** What processes that died while they copied have left. */

@@ -1,8 +1,7 @@
 /** Opens a session for driving: a new one, or one that is in the log already, whoever left it there. */
 import {
-  MAX_PAGE,
   RookeryError,
-  applyAll,
+  SessionFold,
   emptyState,
   isRookeryError,
   newId,
@@ -202,7 +201,7 @@ async function takePen(
 
 /** The fold of the whole log. Rejects with `session_not_found`. */
 export async function loadState(store: SessionStore, sessionId: string): Promise<SessionState> {
-  let state = emptyState(sessionId);
-  for await (const page of pagesOf(store, sessionId, { limit: MAX_PAGE })) state = applyAll(state, page);
-  return state;
+  const fold = new SessionFold(emptyState(sessionId));
+  for await (const page of pagesOf(store, sessionId)) for (const event of page) fold.add(event);
+  return fold.state;
 }

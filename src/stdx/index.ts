@@ -8,6 +8,7 @@ export * from "./folder.ts";
 export * from "./fresh-file.ts";
 export * from "./held-folder.ts";
 export * from "./json-schema.ts";
+export * from "./loop-slice.ts";
 export * from "./nearest.ts";
 export * from "./path-refusal.ts";
 export * from "./process/activity.ts";

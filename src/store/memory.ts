@@ -32,6 +32,7 @@ import {
   type TaskRead,
   type TaskState,
 } from "../domain/index.ts";
+import { nextLoopSlice } from "../stdx/index.ts";
 import { prepareAppend, prepareTaskAppend, type Admissible, type JournalText } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
 import { follow, FOLLOW_PAGE, followPages, type Followed } from "./follow.ts";
@@ -101,6 +102,8 @@ class MemoryStore implements Store {
   }
 
   async read(query: ReadQuery): Promise<EventPage> {
+    const slice = nextLoopSlice();
+    if (slice !== undefined) await slice;
     this.#refuseIfClosed();
     const { log } = this.#session(query.sessionId);
     const events = log.page<SessionEvent>(query);
@@ -296,6 +299,8 @@ class MemoryStore implements Store {
   ): Followed<Item> {
     return {
       read: async (after) => {
+        const slice = nextLoopSlice();
+        if (slice !== undefined) await slice;
         this.#refuseIfClosed();
         const items = pageOf(this.#session(sessionId).log, { after, limit: FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };

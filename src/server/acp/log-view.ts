@@ -2,11 +2,12 @@
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
 import type { EventOf, SessionEvent } from "../../domain/events.ts";
-import { apply, emptyState, type SessionState } from "../../domain/state.ts";
-import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
+import { SessionFold } from "../../domain/state-fold.ts";
+import { emptyState, type SessionState } from "../../domain/state.ts";
+import type { SessionStore } from "../../domain/store.ts";
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { blocksOf } from "./input.ts";
-import { NOTHING_SHOWN, show } from "./updates.ts";
+import { nothingShown, show } from "./updates.ts";
 
 export type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
@@ -27,8 +28,8 @@ export class LogView {
   readonly #asked = new Map<string, Asked>();
   readonly #stop = new AbortController();
   readonly #waiting = new Set<{ readonly seq: number; readonly reached: Deferred<void> }>();
-  #state: SessionState;
-  #shown = NOTHING_SHOWN;
+  readonly #fold: SessionFold;
+  #shown = nothingShown();
   /** The last event that the client was told all of. */
   #told = 0;
   #following: Promise<void> | undefined;
@@ -36,12 +37,12 @@ export class LogView {
 
   constructor(options: LogViewOptions) {
     this.#options = options;
-    this.#state = emptyState(options.sessionId);
+    this.#fold = new SessionFold(emptyState(options.sessionId));
   }
 
   /** The session as far as it was read here. */
   get state(): SessionState {
-    return this.#state;
+    return this.#fold.state;
   }
 
   /** What the turn that runs waits for, and what is waited for between turns. */
@@ -53,10 +54,10 @@ export class LogView {
   async read({ shown }: { readonly shown: boolean }): Promise<void> {
     const { store, sessionId } = this.#options;
     for (;;) {
-      const { events, head } = await store.read({ sessionId, after: this.#state.head, limit: MAX_PAGE });
+      const { events, head } = await store.read({ sessionId, after: this.#fold.head });
       for (const event of events) await this.#take(event, { live: false, shown });
-      this.#told = this.#state.head;
-      if (this.#state.head >= head || events.length === 0) return;
+      this.#told = this.#fold.head;
+      if (this.#fold.head >= head || events.length === 0) return;
     }
   }
 
@@ -82,7 +83,7 @@ export class LogView {
   async #follow(): Promise<void> {
     const { store, sessionId, onLive, onBroken } = this.#options;
     try {
-      const after = this.#state.head;
+      const after = this.#fold.head;
       for await (const event of store.follow({ sessionId, after, signal: this.#stop.signal })) {
         await this.#take(event, { live: true, shown: true });
         await onLive(event);
@@ -97,9 +98,9 @@ export class LogView {
   }
 
   async #take(event: SessionEvent, { live, shown }: { live: boolean; shown: boolean }): Promise<void> {
-    this.#state = apply(this.#state, event);
+    this.#fold.add(event);
     this.#note(event);
-    const [next, updates] = show(this.#shown, event, { live, state: this.#state });
+    const [next, updates] = show(this.#shown, event, { live, state: this.#fold });
     this.#shown = next;
     if (!shown) return;
     if (event.type === "turn.started") await this.#showTurn(event, live);
@@ -114,7 +115,7 @@ export class LogView {
         await this.#send({ sessionUpdate: "user_message_chunk", content, messageId });
       }
     }
-    if (!live || this.#state.turns > 1) return;
+    if (!live || this.state.turns > 1) return;
     const title = (await store.summary(sessionId))?.title;
     if (title !== undefined) await this.#send({ sessionUpdate: "session_info_update", title, updatedAt: event.at });
   }

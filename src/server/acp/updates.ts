@@ -7,28 +7,28 @@ import { toolCall, toolEnd, toolProgress } from "./tools.ts";
 /** What the client has been shown of the turn that runs. */
 export interface Shown {
   /** Messages whose text was shown as it came. */
-  readonly messages: ReadonlySet<string>;
+  readonly messages: Set<string>;
   /** Tool calls that it knows, and what each has said so far. */
-  readonly tools: ReadonlyMap<string, string>;
+  readonly tools: Map<string, string>;
 }
 
-export const NOTHING_SHOWN: Shown = { messages: new Set(), tools: new Map() };
+export function nothingShown(): Shown {
+  return { messages: new Set(), tools: new Map() };
+}
 
-/** `live`: it happens now, and is not history. `state` is the session's after the event. */
+/** Returns what was shown after the event, which may be the same object, and what to send. `live`: it happens now, and is not history. `state` is the session's after the event. */
 export function show(
   shown: Shown,
   event: SessionEvent,
-  { live, state }: { readonly live: boolean; readonly state: SessionState },
+  { live, state }: { readonly live: boolean; readonly state: Pick<SessionState, "usage"> },
 ): readonly [Shown, readonly acp.SessionUpdate[]] {
   switch (event.type) {
     case "turn.started":
     case "turn.ended":
-      return [NOTHING_SHOWN, []];
-    case "message.delta": {
-      const known = shown.messages.has(event.messageId);
-      const messages = known ? shown.messages : new Set(shown.messages).add(event.messageId);
-      return [{ ...shown, messages }, [chunk("agent_message_chunk", event)]];
-    }
+      return [nothingShown(), []];
+    case "message.delta":
+      shown.messages.add(event.messageId);
+      return [shown, [chunk("agent_message_chunk", event)]];
     case "message.completed":
       if (shown.messages.has(event.messageId) || event.text === "") return [shown, []];
       return [shown, [chunk("agent_message_chunk", event)]];
@@ -37,8 +37,10 @@ export function show(
     case "permission.requested":
       if (shown.tools.has(event.toolId)) return [shown, []];
       return [withTool(shown, event.toolId), [toolCall(event, "pending")]];
-    case "tool.started":
-      return [withTool(shown, event.toolId), [toolStart(shown, event)]];
+    case "tool.started": {
+      const update = toolStart(shown, event); // before it is known
+      return [withTool(shown, event.toolId), [update]];
+    }
     case "tool.updated": {
       const [said, update] = toolProgress(shown.tools.get(event.toolId) ?? "", event);
       const silent = !live && event.title === undefined && event.locations === undefined; // its end says all of it
@@ -94,7 +96,8 @@ export function show(
 }
 
 function withTool(shown: Shown, toolId: string, said = ""): Shown {
-  return { ...shown, tools: new Map(shown.tools).set(toolId, said) };
+  shown.tools.set(toolId, said);
+  return shown;
 }
 
 function toolStart(shown: Shown, event: EventOf<"tool.started">): acp.SessionUpdate {
@@ -117,7 +120,7 @@ function plan({ entries }: EventOf<"plan.updated">): acp.SessionUpdate {
 }
 
 /** Without the context's size there is no update for it; the turn's answer has the numbers then. */
-function usage(event: EventOf<"usage.reported">, { usage: sum }: SessionState): acp.SessionUpdate[] {
+function usage(event: EventOf<"usage.reported">, { usage: sum }: Pick<SessionState, "usage">): acp.SessionUpdate[] {
   const { contextSize: size, contextUsed } = event;
   if (size === undefined) return [];
   const used = contextUsed ?? event.inputTokens + event.outputTokens;

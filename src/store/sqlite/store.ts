@@ -28,6 +28,7 @@ import {
   type TaskRead,
   type TaskState,
 } from "../../domain/index.ts";
+import { nextLoopSlice } from "../../stdx/index.ts";
 import { prepareAppend, prepareTaskAppend } from "../admission.ts";
 import { nameBlob } from "../blob.ts";
 import { follow, FOLLOW_PAGE, followPages, type Followed } from "../follow.ts";
@@ -214,6 +215,11 @@ export class SqliteStore implements Store {
 
   async #reading<T>(work: () => T): Promise<T> {
     this.#refuseIfClosed();
+    const slice = nextLoopSlice(); // whoever reads a whole log reads page after page, and waits for nothing else
+    if (slice !== undefined) {
+      await slice;
+      this.#refuseIfClosed();
+    }
     return whenUnlocked(work, performance.now() + this.#lockTimeout);
   }
 

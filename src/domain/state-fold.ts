@@ -1,0 +1,300 @@
+/** Applies events to the state of a session, in time that grows with the number of events and not with what is open. */
+import { budgetsAfter, raisedKey } from "./budget.ts";
+import { unknownEvent } from "./errors.ts";
+import type { EventOf, SessionEvent } from "./events.ts";
+import { KeyedList } from "./keyed-list.ts";
+import {
+  isOfNoTurn,
+  isWaitedForByTurn,
+  type QueuedInput,
+  type Request,
+  type RunningTool,
+  type RunningTurn,
+  type SessionState,
+  type SessionStatus,
+  type Subagent,
+} from "./state.ts";
+import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
+import { workAfter } from "./work.ts";
+
+export function apply(before: SessionState, event: SessionEvent): SessionState {
+  return applyAll(before, [event]);
+}
+
+export function applyAll(before: SessionState, events: readonly SessionEvent[]): SessionState {
+  if (events.length === 0) return before;
+  const fold = new SessionFold(before);
+  for (const event of events) fold.add(event);
+  return fold.state;
+}
+
+type Lists = Pick<SessionState, "queue" | "requests" | "tools" | "subagents">;
+type Fields = { -readonly [Key in Exclude<keyof SessionState, keyof Lists>]: SessionState[Key] };
+type Answered = EventOf<"permission.resolved"> | EventOf<"question.answered">;
+
+/** A state that events are added to. Use it instead of `applyAll` to read a log page by page. */
+export class SessionFold {
+  readonly #fields: Fields;
+  readonly #queue: KeyedList<QueuedInput>;
+  readonly #requests: KeyedList<Request>;
+  readonly #tools: KeyedList<RunningTool>;
+  readonly #subagents: KeyedList<Subagent>;
+  /** Requests for whose answers the turn waits. */
+  #waiting: number;
+
+  constructor({ queue, requests, tools, subagents, ...fields }: SessionState) {
+    this.#fields = fields;
+    this.#queue = new KeyedList(queue, { keyOf: ({ inputId }) => inputId, isOpen: () => true });
+    this.#requests = new KeyedList(requests, {
+      keyOf: ({ requestId }) => requestId,
+      isOpen: ({ answer }) => answer === undefined,
+    });
+    this.#tools = new KeyedList(tools, { keyOf: ({ toolId }) => toolId, isOpen: () => true });
+    this.#subagents = new KeyedList(subagents, {
+      keyOf: ({ childSessionId }) => childSessionId,
+      isOpen: ({ outcome }) => outcome === undefined,
+    });
+    this.#waiting = requests.filter(isWaitedForByTurn).length;
+  }
+
+  get head(): number {
+    return this.#fields.head;
+  }
+
+  get usage(): Usage {
+    return this.#fields.usage;
+  }
+
+  /** As it is after the events that were added so far. Does not change with those that are added later. */
+  get state(): SessionState {
+    return {
+      ...this.#fields,
+      queue: this.#queue.toArray(),
+      requests: this.#requests.toArray(),
+      tools: this.#tools.toArray(),
+      subagents: this.#subagents.toArray(),
+    };
+  }
+
+  /** Throws `log_corrupt` if it is no event that this version knows; the fold is of no use then. */
+  add(event: SessionEvent): void {
+    const fields = this.#fields;
+    const lastAt = fields.updatedAt;
+    fields.head = event.seq;
+    fields.updatedAt = event.at;
+    try {
+      this.#change(event);
+      fields.work = workAfter(fields.work, event, { works: this.#status() === "running", lastAt });
+    } catch (cause) {
+      throw unknownEvent(`event ${event.seq} of session ${event.sessionId}`, cause);
+    }
+  }
+
+  /** As `statusOf` says it, without looking through the requests. */
+  #status(): SessionStatus {
+    const { copying, closed, turn } = this.#fields;
+    if (copying) return "copying";
+    if (closed) return "closed";
+    if (turn === undefined) return "idle";
+    if (turn.parkedUntil !== undefined) return "parked";
+    return this.#waiting > 0 ? "waiting" : "running";
+  }
+
+  #change(event: SessionEvent): void {
+    const fields = this.#fields;
+    switch (event.type) {
+      case "session.opened":
+        this.#open(event);
+        break;
+      case "session.closed":
+        fields.closed = true;
+        this.#queue.keep(() => false);
+        this.#requests.keep((request) => !isOfNoTurn(request));
+        break;
+      case "agent.switched":
+        fields.agent = event.to;
+        fields.nativeId = undefined;
+        fields.forkOf = undefined;
+        break;
+      case "agent.connected":
+        fields.nativeId = event.nativeId ?? fields.nativeId;
+        fields.forkOf = undefined;
+        break;
+      case "turn.started":
+        fields.turns += 1;
+        fields.turn = {
+          id: event.turnId ?? "",
+          startedSeq: event.seq,
+          startedAt: event.at,
+          input: event.input,
+          ...FRESH,
+        };
+        if (event.inputId !== undefined) this.#queue.remove(event.inputId);
+        break;
+      case "turn.parked":
+        this.#forgetRequestsOfTurn(); // the agent begins anew, and may name its calls as before
+        this.#inTurn((turn) => ({ parkedUntil: event.until, parks: turn.parks + 1 }));
+        break;
+      case "turn.continued":
+        this.#inTurn(() => ({ parkedUntil: undefined }));
+        break;
+      case "turn.ended":
+        fields.turn = undefined;
+        fields.lastOutcome = event.outcome;
+        fields.lastTurnId = event.turnId;
+        this.#forgetRequestsOfTurn();
+        this.#tools.keep(isOfNoTurn);
+        this.#subagents.keep(() => false);
+        break;
+      case "input.queued": {
+        const { inputId, input, deliver = "follow_up" } = event;
+        this.#queue.add({ inputId, input, deliver });
+        break;
+      }
+      case "input.delivered":
+        this.#queue.remove(event.inputId);
+        break;
+      case "conversation.replaced": // what waited was said to the old one, and a program's own session is of it
+        this.#queue.keep(() => false);
+        fields.nativeId = undefined;
+        fields.forkOf = undefined;
+        break;
+      case "tool.started": {
+        const { toolId, turnId, name, kind } = event;
+        this.#tools.add({ toolId, turnId, name, kind });
+        break;
+      }
+      case "tool.ended":
+        this.#tools.remove(event.toolId);
+        break;
+      case "permission.requested":
+        this.#ask(event, { toolId: event.toolId, tool: event.tool, title: event.title });
+        break;
+      case "question.asked":
+        this.#ask(event, { toolId: undefined, tool: undefined, title: event.message });
+        break;
+      case "permission.resolved":
+        this.#grant(event);
+        this.#answer(event);
+        break;
+      case "question.answered":
+        this.#answer(event);
+        break;
+      case "tool.chosen":
+        fields.toolChoices = { ...fields.toolChoices, [event.tool]: event.enabled };
+        break;
+      case "plugin.saved": {
+        const saved = { version: event.version, state: event.state };
+        fields.pluginStates = { ...fields.pluginStates, [event.plugin]: saved };
+        break;
+      }
+      case "usage.reported":
+        this.#use(event);
+        break;
+      case "budget.set":
+        fields.budgets = budgetsAfter(fields.budgets, event);
+        break;
+      case "budget.raised": {
+        const raised = { ...fields.budgets.raised, [raisedKey(event.of, event.unit, event.agent)]: event.to };
+        fields.budgets = { ...fields.budgets, raised };
+        break;
+      }
+      case "subagent.started": {
+        const { childSessionId, turnId } = event;
+        this.#subagents.add({ childSessionId, turnId, outcome: undefined });
+        break;
+      }
+      case "subagent.ended":
+        this.#subagents.change(event.childSessionId, (child) => ({ ...child, outcome: event.outcome }));
+        break;
+      case "message.delta":
+      case "message.completed":
+      case "thought.delta":
+      case "tool.updated":
+      case "plan.updated":
+      case "mcp.status":
+      case "process.started":
+      case "process.exited":
+      case "output.text":
+      case "agent.raw":
+      case "context.compacted":
+      case "limit.reached":
+      case "notice":
+        break;
+      default:
+        event satisfies never;
+        throw new TypeError(`unknown type ${JSON.stringify((event as SessionEvent).type)}`);
+    }
+  }
+
+  #open(event: EventOf<"session.opened">): void {
+    const fields = this.#fields;
+    const isSameBackend = event.backend === fields.backend;
+    const { agent, backend, model } = event;
+    const chosen = event.modelChosen === true && { modelChosen: true };
+    fields.nativeId = isSameBackend ? fields.nativeId : undefined;
+    fields.forkOf = event.forkOf ?? (isSameBackend ? fields.forkOf : undefined);
+    fields.agent = agent;
+    fields.backend = backend;
+    fields.model = model;
+    fields.cwd = event.cwd;
+    fields.title = event.title ?? fields.title;
+    fields.parent = event.parent ?? fields.parent;
+    fields.depth = event.depth ?? fields.depth;
+    fields.task = event.task ?? fields.task;
+    fields.permissions = event.permissions;
+    fields.agents = { ...fields.agents, [agent]: { backend, model, ...chosen } };
+    fields.createdAt = fields.createdAt || event.at;
+    fields.copying = event.copying ?? false;
+  }
+
+  #use(event: EventOf<"usage.reported">): void {
+    const fields = this.#fields;
+    const { usageByAgent } = fields;
+    const ofAgent = Object.hasOwn(usageByAgent, event.agent) ? usageByAgent[event.agent] : undefined; // may be "constructor"
+    fields.usage = addUsage(fields.usage, event);
+    fields.usageByAgent = { ...usageByAgent, [event.agent]: addUsage(ofAgent ?? NO_USAGE, event) };
+    if (event.childSessionId !== undefined) fields.usageOfSubagents = addUsage(fields.usageOfSubagents, event);
+    // Else it is of another agent beside the turn.
+    this.#inTurn((turn) => (turn.id === event.turnId ? { usage: addUsage(turn.usage, event) } : {}));
+  }
+
+  #inTurn(change: (turn: RunningTurn) => Partial<RunningTurn>): void {
+    const { turn } = this.#fields;
+    if (turn !== undefined) this.#fields.turn = { ...turn, ...change(turn) };
+  }
+
+  #ask(
+    event: EventOf<"permission.requested"> | EventOf<"question.asked">,
+    about: Pick<Request, "toolId" | "tool" | "title">,
+  ): void {
+    const request = { requestId: event.requestId, turnId: event.turnId, answer: undefined, ...about };
+    this.#requests.add(request);
+    this.#fields.requestCount += 1;
+    if (isWaitedForByTurn(request)) this.#waiting += 1;
+  }
+
+  /** The first answer counts; a later one to the same request changes nothing. */
+  #answer(event: Answered): void {
+    this.#requests.change(event.requestId, (request) => {
+      if (isOfNoTurn(request)) return undefined;
+      this.#waiting -= 1;
+      return { ...request, answer: event };
+    });
+  }
+
+  #grant(event: EventOf<"permission.resolved">): void {
+    if (event.decision !== "allow" || event.scope !== "session") return;
+    const tool = this.#requests.find(event.requestId)?.tool;
+    const { grants } = this.#fields;
+    if (tool !== undefined && !grants.includes(tool)) this.#fields.grants = [...grants, tool];
+  }
+
+  #forgetRequestsOfTurn(): void {
+    this.#requests.keep(isOfNoTurn);
+    this.#waiting = 0;
+  }
+}
+
+/** Of a turn that has just begun. */
+const FRESH = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };
