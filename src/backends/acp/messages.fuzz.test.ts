@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -47,6 +48,7 @@ async function openUser(more = "") {
   return {
     open: () => rookery.openSession({ agent: "lines" }),
     give: (name: string, text = "") => writeFile(join(script, name), text),
+    loads: () => (existsSync(join(script, "loads")) ? readFileSync(join(script, "loads"), "utf8").length : 0),
     remove: (name: string) => rm(join(script, name), { force: true }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -128,7 +130,7 @@ it.each([
   900_000,
 );
 
-it.each(["initialize", "session/new", "session/load"])(
+it.each(["initialize", "session/new"])(
   "one odd field of its answer to %s leaves the session usable once the agent answers as it should",
   async (method) => {
     const result = SET_UP_RESULTS[method] ?? {};
@@ -155,3 +157,24 @@ it.each(["initialize", "session/new", "session/load"])(
   },
   900_000,
 );
+
+it("one odd field of its answer to session/load leaves the session usable", async () => {
+  await using user = await openUser('model = "two"\n');
+  const { agentCapabilities, ...introduction } = SET_UP_RESULTS["initialize"] as { agentCapabilities: object };
+  const loading = { ...introduction, agentCapabilities: { ...agentCapabilities, sessionCapabilities: {} } };
+  await user.give("initialize", JSON.stringify(loading));
+  await user.give("session-new", JSON.stringify(SET_UP_RESULTS["session/new"]));
+  const session = await user.open();
+  await outcomeOf(session, "first");
+  const faults: string[] = [];
+  for (const { name, json } of sampled(mutationsOf({ result: SET_UP_RESULTS["session/load"] }), SAMPLE * 4)) {
+    await user.give("session-load", json === "{}" ? "null" : json.slice('{"result":'.length, -1));
+    await outcomeOf(session, "leave"); // the next turn starts the agent again, which loads its session
+    await outcomeOf(session, "again");
+    await user.give("session-load", JSON.stringify(SET_UP_RESULTS["session/load"]));
+    const { status, invalid } = await outcomeOf(session, "again");
+    if (status !== "done" || invalid.length > 0) faults.push(`${name}: ${status} ${invalid.join()}`);
+  }
+  expect(user.loads()).toBeGreaterThan(0);
+  expect(faults).toEqual([]);
+}, 900_000);

@@ -1,6 +1,6 @@
 // An ACP agent that writes the lines which a file gives for each prompt, whatever they are, and waits for answers to its
 // requests. The file is read for each message, so that a test can change it while the agent runs.
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [, , folder] = process.argv;
@@ -27,6 +27,7 @@ const say = (text) => {
 
 async function prompted(params) {
   const text = (params.prompt ?? []).map((block) => block.text ?? "").join(" ");
+  if (text.endsWith("leave")) process.exit(0);
   const name = /run (\S+)/.exec(text)?.[1];
   if (name === undefined) {
     say("fine");
@@ -46,6 +47,7 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   const { id, method, params } = JSON.parse(line);
   if (method === undefined) return waiting.get(id)?.();
   if (id === undefined) return;
+  if (method === "session/load") appendFileSync(`${folder}/loads`, "1");
   const result = method === "session/prompt" ? await prompted(params) : given(method.replace("/", "-"));
   write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result ?? JSON.stringify(USUAL[method] ?? {})}}`);
 });
