@@ -1,0 +1,104 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, it, vi } from "vitest";
+import { Rookery } from "../rookery.ts";
+import { DisposeStack, isAlive, startTimeOf, type ProcessIdentity } from "../stdx/index.ts";
+import { openScene as openTasks } from "../pool/test-scene.ts";
+import { builtEnvironment, call, say, startModelServer, temporaryFolder } from "../testing/index.ts";
+import { bundleChild } from "./test-bundle.ts";
+import type { FrozenChildOptions } from "./test-frozen-child.ts";
+
+const TTL_MS = 600;
+const TIMING = { ttlMs: TTL_MS, renewMs: TTL_MS / 3 };
+/** Writes its process id, and then works on for as long as it is let. */
+const WORKS = `echo $$ > pid.tmp; mv pid.tmp "pid.$$"; echo $$ > pid; while :; do echo x >> written; sleep 0.05; done`;
+
+type Environment = Record<string, string>;
+
+async function frozenChild(owned: DisposeStack, cwd: string, env: Environment, options: FrozenChildOptions) {
+  const bundle = await bundleChild("test-frozen-child.ts");
+  owned.defer(() => Promise.resolve(bundle[Symbol.dispose]()));
+  const child = spawn(process.execPath, [bundle.file, JSON.stringify(options)], {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  owned.defer(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => (JSON.parse(String((await lines.next()).value)) as { session: string }).session;
+  return { child, next };
+}
+
+async function workerIn(folder: string): Promise<ProcessIdentity> {
+  await vi.waitFor(() => expect(existsSync(join(folder, "pid"))).toBe(true), { timeout: 20_000 });
+  const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+  return { pid, startTime: startTimeOf(pid)! };
+}
+
+it("a session whose process is frozen goes on elsewhere after its command was ended, and wakes up to nothing", async () => {
+  await using owned = new DisposeStack();
+  const home = owned.use(await temporaryFolder());
+  const cwd = owned.use(await temporaryFolder());
+  const model = owned.use(
+    await startModelServer(({ toolResults }) =>
+      toolResults.length === 0 ? call("bash", { command: WORKS }) : say("ok"),
+    ),
+  );
+  const env = { ...builtEnvironment({ home: home.path }), ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" };
+  const { child, next } = await frozenChild(owned, cwd.path, env, { ttlMs: TTL_MS, tasks: false });
+  const id = await next();
+  const command = await workerIn(cwd.path);
+  const rookery = owned.use(await Rookery.open({ env, cwd: cwd.path, leaseTiming: TIMING }));
+  await expect(rookery.openSession({ id })).rejects.toMatchObject({ code: "session_in_use" });
+  child.kill("SIGSTOP");
+  const session = await vi.waitFor(() => rookery.openSession({ id }), { timeout: 20_000 });
+  expect(isAlive(command)).toBe(false);
+  const outcome = await session.resumed!.outcome;
+  child.kill("SIGCONT");
+  expect(await next()).toBe("lease_lost");
+  const { events } = await rookery.store.read({ sessionId: id, limit: 10_000 });
+  expect(events.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
+  expect(outcome.status).toBe("done");
+});
+
+it("a task whose process is frozen is run by another one only after its agent was ended", async () => {
+  await using s = await openTasks();
+  await using owned = new DisposeStack();
+  const prompt = `run: ${WORKS}`;
+  const task = await s.tasks.start({ id: "frozen", agent: "robin", prompt });
+  const { child, next } = await frozenChild(owned, s.repository.path, s.env, { ttlMs: TTL_MS, tasks: true });
+  await next();
+  const { worktree } = await vi.waitFor(
+    async () => {
+      const view = await s.tasks.show(task.id);
+      expect(existsSync(join(view.worktree?.path ?? "none", "pid"))).toBe(true);
+      return { worktree: view.worktree!.path };
+    },
+    { timeout: 20_000 },
+  );
+  const first = await workerIn(worktree);
+  child.kill("SIGSTOP");
+  const successor = owned.use(
+    await Rookery.open({ env: s.env, home: s.home, cwd: s.repository.path, leaseTiming: TIMING }),
+  );
+  const stopping = new AbortController();
+  owned.defer(() => Promise.resolve(stopping.abort()));
+  void successor.runTasks({ signal: stopping.signal }).catch(() => undefined);
+  await vi.waitFor(() => expect(readFileSync(join(worktree, "pid"), "utf8")).not.toBe(`${first.pid}\n`), {
+    timeout: 20_000,
+  });
+  expect(isAlive(first)).toBe(false);
+  const second = await workerIn(worktree);
+  child.kill("SIGCONT");
+  await s.tasks.stop(task.id);
+  expect(isAlive(second)).toBe(false);
+  const started = readdirSync(worktree).filter((name) => name.startsWith("pid."));
+  expect(started.sort()).toEqual([`pid.${first.pid}`, `pid.${second.pid}`].sort()); // whoever woke up started nothing
+});
