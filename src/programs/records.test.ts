@@ -152,7 +152,7 @@ it.each([
   const line = unit.repeat(4_000_000 / unit.length);
   const before = performance.now();
   const told = await read([`${line}\n${A}\n`]);
-  expect(performance.now() - before).toBeLessThan(1_500);
+  expect(performance.now() - before).toBeLessThan(10_000);
   expect(told.at(-1)).toEqual(a);
 });
 

@@ -85,7 +85,7 @@ describe("a program", () => {
     await install("bin/opencode", script);
     const since = performance.now();
     const program = await found(agent("opencode"), { deadlineMs: 300 });
-    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(performance.now() - since).toBeLessThan(15_000);
     expect(program).toMatchObject({ program: "opencode", from: "path" });
     expect(processesMarked(marker())).toEqual([]);
   });
