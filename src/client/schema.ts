@@ -2035,7 +2035,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code tool_conflict. */
+            /** @description Code provider_mismatch, provider_unknown, tool_conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2361,7 +2361,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code lease_lost, session_closed, session_in_use, tool_conflict. */
+            /** @description Code lease_lost, provider_mismatch, provider_unknown, session_closed, session_in_use, tool_conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2498,7 +2498,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code lease_lost, session_closed, session_in_use, tool_conflict, turn_in_progress. */
+            /** @description Code lease_lost, provider_mismatch, provider_unknown, session_closed, session_in_use, tool_conflict, turn_in_progress. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2871,7 +2871,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Code lease_lost, session_closed, session_in_use, tool_conflict. */
+            /** @description Code lease_lost, provider_mismatch, provider_unknown, session_closed, session_in_use, tool_conflict. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -31,7 +31,9 @@ export const OPENING: readonly ErrorCode[] = [
   "model_invalid",
   "not_trusted",
   "plugin_failed",
+  "provider_mismatch",
   "provider_unconfigured",
+  "provider_unknown",
   "tool_conflict",
 ];
 
