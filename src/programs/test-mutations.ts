@@ -1,4 +1,5 @@
-/** Every change of a single field in a JSON value, for fuzzing what reads it. */
+/** Changes of JSON values and of lines, for fuzzing what reads them. */
+import type { Random } from "./test-fuzz.ts";
 
 export interface Mutation {
   /** Such as `update.content[0].text = null`. */
@@ -36,6 +37,45 @@ export function mutationsOf(value: unknown, skip: (path: string) => boolean = ()
       json: replaced(value, path, text),
     }));
   });
+}
+
+/** The JSON text of the value with one field, chosen at random, replaced. */
+export function mutateField(random: Random, value: unknown): string {
+  const paths = pathsOf(value);
+  const path = paths[random.below(paths.length)];
+  if (path === undefined) return JSON.stringify(value);
+  const texts = Object.values(REPLACEMENTS);
+  return replaced(
+    value,
+    path,
+    random.chance(0.2) ? JSON.stringify(random.value(3)) : texts[random.below(texts.length)],
+  );
+}
+
+/** A line that is broken as a line: cut, doubled, glued to noise, with bytes changed, or with a field replaced. */
+export function mutateLine(random: Random, line: string): string {
+  const at = random.below(line.length + 1);
+  switch (random.below(8)) {
+    case 0:
+      return line.slice(0, at);
+    case 1:
+      return `${line}\n${line}`;
+    case 2:
+      return `${line.slice(0, at)}${random.text(6)}${line.slice(at)}`;
+    case 3:
+      return `${line.slice(0, at)}${line.slice(at + 1 + random.below(5))}`;
+    default:
+      return isJson(line) ? mutateField(random, JSON.parse(line)) : random.text(40);
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 type Path = readonly (string | number)[];

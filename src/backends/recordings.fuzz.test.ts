@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { openFuzzedProgram } from "./test-recordings.ts";
+
+const isWhole = process.env["ROOKERY_FUZZ"] === "all";
+const CASES = isWhole ? 2_000 : 6;
+const AT_ONCE = isWhole ? 6 : 2;
+const FIRST_SEED = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
+
+it.each(["claude", "codex", "codex-exec", "gemini", "gemini-headless", "opencode"])(
+  "a session of %s is usable after any one to three of the program's lines were changed",
+  async (program) => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      const fuzzed = await openFuzzedProgram(program);
+      const problems: string[] = [];
+      let next = FIRST_SEED;
+      const work = async () => {
+        while (next < FIRST_SEED + CASES) {
+          const problem = await fuzzed.play(next++);
+          if (problem !== undefined) problems.push(problem);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      expect(await fuzzed.close()).toBe(0);
+      expect(problems).toEqual([]);
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  },
+  isWhole ? 3_600_000 : 120_000,
+);

@@ -1,0 +1,159 @@
+/** Plays recordings of real programs with some of their lines changed, and sees that the session stays usable. */
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Random } from "../programs/test-fuzz.ts";
+import { mutateLine } from "../programs/test-mutations.ts";
+import { Rookery, type OpenSessionOptions } from "../rookery.ts";
+import { isRookeryError } from "../domain/index.ts";
+import type { Session, Turn } from "../session/index.ts";
+import { DisposeStack, processesMarked } from "../stdx/index.ts";
+import { openMemoryStore } from "../store/index.ts";
+import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
+
+const STAND_IN = fileURLToPath(new URL("../testing/stand-in/main.mjs", import.meta.url));
+const RECORDED = fileURLToPath(new URL("../testing/recorded", import.meta.url));
+/** Behaviours whose recordings say much: tools, permissions, questions, plans, usage. */
+const PLAYED = ["hello", "write", "permission", "deny", "question", "mcp", "usage", "dies"];
+/** A program that says nothing for this long has said all that its changed recording has. */
+const SILENCE_MS = 800;
+/** A turn that was cancelled and has not ended after this long hangs. */
+const HANG_MS = 40_000;
+
+interface Step {
+  readonly dir: string;
+  readonly line?: string;
+}
+
+export interface FuzzedProgram {
+  /** Resolves with what went wrong; undefined if the session was usable afterwards. */
+  play(seed: number): Promise<string | undefined>;
+  /** Resolves with the number of processes that are left. */
+  close(): Promise<number>;
+}
+
+/** These drive their program so that it asks nothing. */
+const ASKING_NOTHING = ["codex-exec", "gemini-headless"];
+
+export async function openFuzzedProgram(program: string): Promise<FuzzedProgram> {
+  await using opening = new DisposeStack();
+  const folder = opening.use(await temporaryFolder());
+  const store = opening.use(openMemoryStore());
+  const recordings = await readRecordings(program);
+  const env = builtEnvironment({ home: folder.path, extra: { ANTHROPIC_API_KEY: "fake", OPENAI_API_KEY: "fake" } });
+  const cwd = join(folder.path, "work");
+  await mkdir(cwd);
+  const script = `exec ${process.execPath} ${STAND_IN} "$FUZZ_FOLDER" "$FUZZ_RECORDING" "$@"`;
+  const config = [
+    "[agents.it]",
+    (JSON.parse(recordings[0]?.lines[0] ?? "{}") as { toml: string }).toml,
+    `command = ${JSON.stringify(["sh", "-c", script, "sh"])}`,
+    "[agents.healthy]",
+    'backend = "command"',
+    `command = ["sh", "-c", "cat > /dev/null; echo fine"]`,
+  ];
+  const configFolder = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
+  await mkdir(configFolder, { recursive: true });
+  await writeFile(join(configFolder, "rookery.toml"), `${config.join("\n")}\n`);
+  const rookery = opening.use(await Rookery.open({ env, cwd, store }));
+  const owned = opening.move();
+  const markers = new Set<string>();
+  const permissions = ASKING_NOTHING.includes(program) ? "all" : "ask";
+  return {
+    async play(seed) {
+      const random = new Random(seed);
+      const recording = recordings[random.below(recordings.length)];
+      if (recording === undefined) throw new Error(`nothing is recorded of ${program}`);
+      const place = join(folder.path, `case-${seed}`);
+      await mkdir(place);
+      const file = join(place, "recording.ndjson");
+      await writeFile(file, mutateRecording(random, recording.lines).join("\n"));
+      const extra = { FUZZ_FOLDER: place, FUZZ_RECORDING: file };
+      const problem = await playOne(rookery, { permissions, env: extra }, markers).catch((error: unknown) =>
+        String(error),
+      );
+      return problem === undefined ? undefined : `${program} ${recording.name} seed ${seed}: ${problem}`;
+    },
+    async close() {
+      await owned[Symbol.asyncDispose]();
+      return [...markers].flatMap((marker) => processesMarked(marker)).length;
+    },
+  };
+}
+
+async function playOne(
+  rookery: Rookery,
+  options: OpenSessionOptions,
+  markers: Set<string>,
+): Promise<string | undefined> {
+  let session: Session;
+  try {
+    session = await rookery.openSession({ agent: "it", ...options });
+  } catch (error) {
+    return isRookeryError(error) && error.code.startsWith("agent_") ? undefined : String(error); // it never came up
+  }
+  try {
+    const first = session.prompt("Go");
+    if (!(await settles(rookery, session, first, markers))) return "the first turn never ended";
+    await session.change({ agent: "healthy" });
+    const outcome = await session.prompt("Are you well?").outcome;
+    return outcome.status === "done" ? undefined : `the next turn ended ${JSON.stringify(outcome)}`;
+  } finally {
+    await session[Symbol.asyncDispose]();
+  }
+}
+
+/** Answers what is asked, and cancels when nothing comes any more. False if the turn does not end even then. */
+async function settles(rookery: Rookery, session: Session, turn: Turn, markers: Set<string>): Promise<boolean> {
+  let silent: NodeJS.Timeout | undefined;
+  const listen = () => {
+    clearTimeout(silent);
+    silent = setTimeout(() => void session.cancel().catch(() => undefined), SILENCE_MS);
+  };
+  const answer = async (id: string, given: Parameters<Rookery["answer"]>[2]) =>
+    rookery.answer(session.id, id, given).catch(() => undefined); // it was withdrawn meanwhile
+  const reading = (async () => {
+    listen();
+    for await (const event of turn) {
+      listen();
+      if (event.type === "process.started") markers.add(event.marker);
+      if (event.type === "permission.requested") await answer(event.requestId, { decision: "allow" });
+      if (event.type === "question.asked") await answer(event.requestId, { action: "decline" });
+    }
+    return true;
+  })();
+  let hang: NodeJS.Timeout | undefined;
+  const hangs = new Promise<false>((resolve) => (hang = setTimeout(resolve, HANG_MS, false)));
+  try {
+    return await Promise.race([reading, hangs]);
+  } finally {
+    clearTimeout(silent);
+    clearTimeout(hang);
+  }
+}
+
+/** One to three lines that the program says are changed. */
+function mutateRecording(random: Random, lines: readonly string[]): string[] {
+  const said = lines.flatMap((line, index) => (isSaid(line) ? [index] : []));
+  const chosen = new Set(Array.from({ length: 1 + random.below(3) }, () => said[random.below(said.length)]));
+  return lines.map((line, index) => {
+    if (!chosen.has(index)) return line;
+    const step = JSON.parse(line) as Step;
+    return JSON.stringify({ ...step, line: mutateLine(random, step.line ?? "") });
+  });
+}
+
+function isSaid(line: string): boolean {
+  return (JSON.parse(line) as Step).dir === "out";
+}
+
+async function readRecordings(program: string): Promise<{ name: string; lines: string[] }[]> {
+  const folder = join(RECORDED, program);
+  const names = (await readdir(folder)).filter((name) => PLAYED.includes(name.replace(".ndjson", "")));
+  return Promise.all(
+    names.map(async (name) => ({
+      name,
+      lines: (await readFile(join(folder, name), "utf8")).split("\n").filter((line) => line !== ""),
+    })),
+  );
+}

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import { Random } from "../../programs/test-fuzz.ts";
+import { mutateLine } from "../../programs/test-mutations.ts";
+import { say } from "../../testing/index.ts";
+import { openHttp, type HttpScene } from "./test-scene.ts";
+
+const isWhole = process.env["ROOKERY_FUZZ"] === "all";
+const CASES = isWhole ? 2_000 : 60;
+const FIRST_SEED = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
+
+/** Valid bodies of all routes that take one; `:id` is a session's, `:task` is nobody's. */
+const BODIES: readonly [method: string, path: string, body: object][] = [
+  ["POST", "/v1/sessions", { agent: "anthropic", permissions: "read", title: "a", cwd: "." }],
+  ["POST", "/v1/sessions/:id/turns", { input: "hi" }],
+  ["POST", "/v1/sessions/:id/turns", { input: [{ type: "text", text: "hi" }], queue: true, deliver: "steer" }],
+  ["POST", "/v1/sessions/:id/cancel", {}],
+  ["PATCH", "/v1/sessions/:id", { permissions: "ask", model: "anthropic/claude-sonnet-4-5" }],
+  ["PUT", "/v1/sessions/:id/conversation", { messages: [{ role: "user", text: "a" }] }],
+  ["POST", "/v1/sessions/:id/fork", { title: "b", cwd: "." }],
+  ["POST", "/v1/sessions/:id/requests/r1", { decision: "allow", scope: "once", message: "c" }],
+  ["POST", "/v1/sessions/:id/requests/r1", { action: "accept", content: { a: 1 } }],
+  ["POST", "/v1/tasks", { prompt: "a", id: "b", needs: ["c"], priority: 1, budget: { usd: 1 }, permissions: "all" }],
+  ["POST", "/v1/tasks/:task/stop", { reason: "a" }],
+  ["POST", "/v1/tasks/:task/resume", { prompt: "a", budget: { tokens: 5 } }],
+  ["POST", "/v1/tasks/:task/merge", { how: "squash", into: "main", gate: "true", message: "a", dryRun: true }],
+  ["POST", "/v1/tasks/collect", { dryRun: true, cwd: ".", quota: 5 }],
+];
+
+it(
+  "no changed body makes the server fail, and its sessions work afterwards",
+  async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      await using scene = await openHttp(() => say("fine"));
+      const id = (await scene.post("/v1/sessions", { agent: "anthropic" })).json.id;
+      const problems: string[] = [];
+      for (let seed = FIRST_SEED; seed < FIRST_SEED + CASES; seed += 1) {
+        const problem = await sendOne(scene, id, seed).catch((error: unknown) => `seed ${seed}: ${String(error)}`);
+        if (problem !== undefined) problems.push(problem);
+      }
+      expect(problems).toEqual([]);
+      await scene.post(`/v1/sessions/${id}/cancel`, {});
+      const session = await scene.rookery.sessions();
+      expect(session.map((each) => each.id)).toContain(id);
+      expect(await scene.post("/v1/sessions", { agent: "anthropic" })).toMatchObject({ status: 201 });
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  },
+  isWhole ? 1_200_000 : 60_000,
+);
+
+async function sendOne(scene: HttpScene, id: string, seed: number): Promise<string | undefined> {
+  const random = new Random(seed);
+  const [method, route, body] = BODIES[random.below(BODIES.length)]!;
+  const path = route.replace(":id", id).replace(":task", "nobody");
+  const text = mutateLine(random, JSON.stringify(body));
+  const { status } = await scene.call(method, path, undefined, {
+    body: text,
+    headers: { "content-type": "application/json" },
+  });
+  return status < 500 ? undefined : `seed ${seed}: ${method} ${path} answered ${status} to ${text.slice(0, 200)}`;
+}
