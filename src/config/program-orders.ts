@@ -13,8 +13,8 @@ export interface OrderSource {
   /** Names in the folder that the program fills itself and takes no orders from. */
   readonly except?: readonly string[];
   /**
-   * Counts only if the program is certainly of this family. For `.env`, which people change often: all it can do is
-   * redirect a key, and a program of an unknown family is not given the key of this one.
+   * Counts only if the program is certainly of this family. For `.env`, which people change often and which no other
+   * program of the table reads. A wrapper of the program that is not recognized as such is therefore not covered.
    */
   readonly ofKnownProgram?: true;
   /** What it can do. */

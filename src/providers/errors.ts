@@ -19,10 +19,6 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
   if (status !== undefined && status >= 400) return refusal({ ...said, status, cause: error }, endpoint, now);
   if (status !== undefined && status >= 300) return sentElsewhere({ ...said, status, cause: error }, endpoint);
   const { provider, baseUrl, urlVariable } = endpoint;
-  if (isDefect(error)) {
-    const message = `the request to ${provider} failed inside Rookery (${String(error)}): please report this defect`;
-    return new RookeryError("internal", message, { cause: error });
-  }
   const unanswered = APICallError.isInstance(error) && status === undefined;
   const network = networkCode(error) ?? (unanswered ? firstLine(withoutSecrets(error.message, endpoint)) : undefined);
   if (network !== undefined) {
@@ -43,11 +39,16 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
  * Our own mistakes must not be retried as if the provider had failed. The fetch of Node also throws TypeErrors: it
  * names a cause, except for "terminated" and "fetch failed" in some versions (seen in 20.20).
  */
-function isDefect(error: unknown): boolean {
+export function isDefect(error: unknown): boolean {
   if (error instanceof ReferenceError || error instanceof RangeError) return true;
   if (!(error instanceof TypeError) || error.cause !== undefined) return false;
   const { code = "", message } = error as NodeJS.ErrnoException;
   return !/^ERR_(INVALID_URL|SSL|TLS)/.test(code) && !/^(terminated|fetch failed)$/.test(message);
+}
+
+export function defect(error: unknown, { provider }: Endpoint): RookeryError {
+  const message = `the request to ${provider} failed inside Rookery (${String(error)}): please report this defect`;
+  return new RookeryError("internal", message, { cause: error });
 }
 
 function sentElsewhere({ status, headers, cause }: Refused, { baseUrl, urlVariable }: Endpoint): ProviderError {

@@ -8,7 +8,7 @@ import type {
 import type { ToolSpec } from "../domain/index.ts";
 import { cacheOptions, withMarkers } from "./caching.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { providerError } from "./errors.ts";
+import { defect, isDefect, providerError } from "./errors.ts";
 import { loadImages, type ImageLimits } from "./images.ts";
 import { OPTIONS_OF } from "./load.ts";
 import { toPrompt, type Native } from "./messages.ts";
@@ -33,21 +33,24 @@ export function streamedModel(streamed: Streamed): Model {
     name: `${endpoint.provider}/${endpoint.model}`,
     contextSize,
     async *stream(request) {
+      let isReplying = false;
       try {
-        yield* streamStep(streamed, request);
+        yield* streamStep(streamed, request, () => (isReplying = true));
       } catch (error) {
         request.signal.throwIfAborted();
+        if (!isReplying && isDefect(error)) throw defect(error, endpoint);
         throw providerError(error, endpoint, now);
       }
     },
   };
 }
 
-async function* streamStep(streamed: Streamed, request: ModelRequest): AsyncIterable<ModelPart> {
+async function* streamStep(streamed: Streamed, request: ModelRequest, onReply: () => void): AsyncIterable<ModelPart> {
   const { provider, model: modelId } = streamed.endpoint;
   const { signal, messages, takenIds } = request;
   const model = await streamed.load();
   const { stream } = await model.doStream(await callOptions(streamed, request));
+  onReply(); // what fails from here on, the reply caused: a deep one exhausts the stack of the SDK's parser
   const reply = new ReplyBuilder(messages, takenIds);
   for await (const part of stream) {
     if (part.type === "error") throw part.error;
