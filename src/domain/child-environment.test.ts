@@ -34,6 +34,11 @@ it.each([
   "OTEL_EXPORTER_OTLP_HEADERS",
   "GRADLE_OPENAI_KEY",
   "SOME_PROVIDER_NOBODY_KNOWS_TOKEN",
+  "OPENCODE_AUTH_CONTENT",
+  "CODEX_AUTH_JSON",
+  "CLAUDE_CODE_OAUTH",
+  "MISTRAL_PWD",
+  "OPENAIAPIKEYPROD",
 ])("a command does not get %s", (name) => {
   expect(childEnvironment({ [name]: "secret" })).toEqual({});
 });
@@ -60,7 +65,9 @@ it.each([
   "PGPASSWORD",
   "MAX_THINKING_TOKENS",
   "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+  "PWD",
   "OLDPWD",
+  "DOCKER_AUTH_CONFIG",
   "SSH_ASKPASS",
   "XAUTHORITY",
   "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
@@ -68,12 +75,18 @@ it.each([
   expect(childEnvironment({ [name]: "x" })).toEqual({ [name]: "x" });
 });
 
-it.each(["sk-ant-api03-abcdefghijklmnop", "AIzaSyA1234567890abcdefghijk", "gsk_abcdefghijklmnopqrst"])(
-  "a command does not get %s, whatever the variable is called",
-  (value) => {
-    expect(childEnvironment({ NOTHING_SPECIAL: value })).toEqual({});
-  },
-);
+it.each([
+  "sk-ant-api03-abcdefghijklmnop",
+  "AIzaSyA1234567890abcdefghijk",
+  "gsk_abcdefghijklmnopqrst",
+  "dapi0123456789abcdef0123456789abcdef",
+  '{"api_key":"sk-ant-api03-abcdefghijklmnop"}',
+  "Authorization: Bearer sk-ant-api03-abcdefghijklmnop",
+  "https://me:sk-ant-api03-abcdefghijklmnop@gateway.invalid/v1",
+  '{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----\\nMII"}',
+])("a command does not get %s, whatever the variable is called", (value) => {
+  expect(childEnvironment({ NOTHING_SPECIAL: value })).toEqual({});
+});
 
 const ALL = {
   ANTHROPIC_API_KEY: "a",
@@ -85,6 +98,9 @@ const ALL = {
   ROOKERY_TOKEN: "g",
   ROOKERY_MCP_0_TOKEN: "h",
   ROOKERY_MCP_BRIDGE: "i",
+  rookery_token: "j",
+  ROOKERY_TOKEN_OLD: "k",
+  "ROOKERY-SERVER-TOKENS": "l",
 };
 
 it.each([
@@ -92,7 +108,7 @@ it.each([
   ["codex", ["OPENAI_API_KEY", "CODEX_ACCESS_TOKEN"]],
   ["gemini", ["GEMINI_API_KEY"]],
   ["none", []],
-  ["any", Object.keys(ALL).filter((name) => !name.startsWith("ROOKERY_"))],
+  ["any", Object.keys(ALL).filter((name) => !/^rookery/i.test(name))],
 ] as const)("a child that needs the credentials of %s gets those, and never Rookery's own", (needs, names) => {
   expect(Object.keys(childEnvironment(ALL, { needs }))).toEqual(names);
 });

@@ -2,14 +2,20 @@
 
 /**
  * Rookery's own: the token of a server, and what it hands to a program that it drives. `ROOKERY_MCP_BRIDGE` and
- * `ROOKERY_MCP_n_TOKEN` are set for one child on purpose; whoever inherits them is not that child.
+ * `ROOKERY_MCP_n_TOKEN` are set for one child on purpose; whoever inherits them is not that child. Beside it, every
+ * variable with this prefix whose name says "credential".
  */
-const ROOKERY_SECRET = /^ROOKERY_(\w+_)?(TOKEN|KEY|SECRET|PASSWORD)$|^ROOKERY_MCP_BRIDGE$/i;
+const ROOKERY_PREFIX = "ROOKERY";
+const ROOKERY_BRIDGE = "ROOKERY_MCP_BRIDGE";
 
 /** A part of a name (`OPENAI`, `API`, `KEY`) that says "credential" wherever it stands; `APIKEY` and `XAIKEY2` end in one. */
 const CREDENTIAL_PART = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CRED|JWT|BEARER)S?\d*$/;
-/** Parts that say it at the end of a name. */
-const CREDENTIAL_END = /^(AUTH|AUTHORIZATION|PASS|PAT|COOKIES?|HEADERS?)$/;
+/** The same in a part that has no separators: `OPENAIAPIKEYPROD`. */
+const CREDENTIAL_WORD = /(API|ACCESS|AUTH|SECRET)(KEY|TOKEN)/;
+/** Parts that say it at the end of a name. `PWD` alone is the working directory. */
+const CREDENTIAL_END = /^(AUTH|OAUTH|AUTHORIZATION|PASS|PWD|PW|PAT|COOKIES?|HEADERS?)$/;
+/** Follow such a part in names of variables that hold a whole file: `CODEX_AUTH_JSON`, `OPENCODE_AUTH_CONTENT`. */
+const CONTENT_END = /^(JSON|YAML|TOML|CONTENTS?|CONFIG|DATA|VALUE|INFO|BASE64|B64)$/;
 
 /** Ends of names that hold a place, a number or a kind: `API_KEY_FILE`, `TOKEN_URL`, `API_KEY_HELPER_TTL_MS`. */
 const NOT_A_SECRET_END =
@@ -33,7 +39,7 @@ const BUILD_CREDENTIALS: readonly RegExp[] = [
   /^POETRY_(HTTP_BASIC_\w+_PASSWORD|PYPI_TOKEN_\w+)$/,
   /^(BUNDLE_\w+|GEM_HOST_API_KEY|COMPOSER_AUTH|NUGET_(API_KEY|TOKEN)|HEX_API_KEY)$/,
   /^(ARTIFACTORY|JFROG|NEXUS|MAVEN|GRADLE|ORG_GRADLE_PROJECT)_\w+$/,
-  /^(DOCKER|DOCKERHUB)_(\w+_)?(PASSWORD|TOKEN|PAT)$/,
+  /^(DOCKER|DOCKERHUB)_(\w+_)?(PASSWORD|TOKEN|PAT)$|^DOCKER_AUTH_CONFIG$/,
   /^(TURBO_TOKEN|TURBO_API_TOKEN|NX_CLOUD_ACCESS_TOKEN)$/,
   /^(PGPASSWORD|MYSQL_PWD)$/,
   /^(DB|DATABASE|PG|POSTGRES|POSTGRESQL|MYSQL|MARIADB|MSSQL|MONGO|MONGODB|REDIS|RABBITMQ)(_\w+)?_(PASS|PASSWORD)$/,
@@ -45,24 +51,45 @@ const MODEL_PART =
 
 /** How the keys of model providers begin, whatever variable holds them. */
 const MODEL_KEY_VALUE =
-  /^(Bearer )?(sk-[A-Za-z0-9_-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|hf_\w{16,}|xai-\w{16,}|nvapi-\S{16,}|pplx-\w{16,}|r8_\w{16,}|fw_\w{16,}|csk-\w{16,})/;
+  /^(hf_\w{16,}|r8_\w{16,}|fw_\w{16,}|csk-\w{16,}|tgp_v1_\w{16,}|dapi[\da-f]{32}|ABSK[\w+/=]{20,}|bedrock-api-key-\S{16,})/;
+/** Those that nothing else looks like are found within a value, too: in JSON, a header or an address. */
+const MODEL_KEY_WITHIN =
+  /(^|[\s"'=:,;@])(sk-[A-Za-z0-9_-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|nvapi-[\w-]{16,}|pplx-\w{16,})/;
+/** Of a service account, for example. */
+const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 
 /** Is it one that no child may have, whatever is configured? */
 export function isRookerySecret(name: string): boolean {
-  return ROOKERY_SECRET.test(name);
+  const parts = partsOf(name);
+  if (parts[0] !== ROOKERY_PREFIX) return false;
+  return parts.join("_") === ROOKERY_BRIDGE || namesCredential(parts);
 }
 
 /** Is it one that a child gets only if it needs it? Credentials of builds are not. */
 export function isWithheldCredential(name: string, value = ""): boolean {
-  if (MODEL_KEY_VALUE.test(value)) return true;
-  const upper = name.replaceAll(/([a-z\d])([A-Z])/g, "$1_$2").toUpperCase();
-  const parts = upper.split(/[^A-Z\d]+/).filter((part) => part !== "");
-  if (!namesCredential(upper, parts)) return false;
+  if ([MODEL_KEY_VALUE, MODEL_KEY_WITHIN, PRIVATE_KEY_WITHIN].some((known) => known.test(value))) return true;
+  const parts = partsOf(name);
+  if (!namesCredential(parts)) return false;
+  const upper = spacedName(name);
   return parts.some((part) => MODEL_PART.test(part)) || !BUILD_CREDENTIALS.some((known) => known.test(upper));
 }
 
-function namesCredential(upper: string, parts: readonly string[]): boolean {
+/** In upper case, with a separator where camel case has none. */
+function spacedName(name: string): string {
+  return name.replaceAll(/([a-z\d])([A-Z])/g, "$1_$2").toUpperCase();
+}
+
+function partsOf(name: string): readonly string[] {
+  return spacedName(name)
+    .split(/[^A-Z\d]+/)
+    .filter((part) => part !== "");
+}
+
+function namesCredential(parts: readonly string[]): boolean {
   const last = parts.at(-1) ?? "";
-  if (NOT_A_SECRET_END.test(last) || AMOUNT_OF_TOKENS.test(upper)) return false;
-  return CREDENTIAL_END.test(last) || parts.some((part) => CREDENTIAL_PART.test(part));
+  if (NOT_A_SECRET_END.test(last) || AMOUNT_OF_TOKENS.test(parts.join("_"))) return false;
+  const end = parts.findLastIndex((part) => !CONTENT_END.test(part));
+  const isWorkingDirectory = parts.length === 1 && last === "PWD";
+  if (!isWorkingDirectory && CREDENTIAL_END.test(parts[end] ?? "")) return true;
+  return parts.some((part) => CREDENTIAL_PART.test(part) || CREDENTIAL_WORD.test(part));
 }
