@@ -267,3 +267,18 @@ it.each(["node_modules/@openai/codex/lib/more.js", "node_modules/@openai/codex-l
     await expect(wants("codex", repo, true)).rejects.toEqual(untrusted("changed since"));
   },
 );
+
+it("a .gitignore counts like any other file, unless it is the one that opencode writes", async () => {
+  await write(
+    ".claude/settings.json",
+    '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh .claude/.gitignore"}]}]}}',
+  );
+  await write(".claude/.gitignore", "# nothing yet\n");
+  await trust(repo, env);
+  await wants("claude");
+  await write(".claude/.gitignore", "touch /tmp/ran\n");
+  await expect(wants("claude")).rejects.toEqual(untrusted(".claude/.gitignore"));
+  await write(".claude/.gitignore", "# nothing yet\n");
+  await write(".opencode/.gitignore", "node_modules\npackage.json\nbun.lock\n.gitignore");
+  await wants("opencode");
+});

@@ -1,7 +1,7 @@
 /** Hashes files and folders by path and whole content, within bounds; names what is past them instead of skipping it. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { lstat, open, readFile, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 
 export type FileHashes = Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export class TreeHasher {
   async #add(path: string, budget: Budget, walk: Walk): Promise<void> {
     const found = await lstat(path).catch(() => undefined);
     if (found === undefined) return;
-    if (basename(path) === ".gitignore" && found.isFile()) return; // opencode writes one, and nobody takes orders from it
+    if (basename(path) === ".gitignore" && found.isFile() && (await isWrittenByOpencode(path, found.size))) return;
     const name = relative(this.#root, path);
     const refuse = (why: string): void => {
       this.unhashable[walk.into === this.hashes ? name : relative(this.#root, walk.top ?? path)] = why;
@@ -135,6 +135,16 @@ async function hashFile(path: string, budget: Budget, buffer: Buffer): Promise<s
   } catch {
     return "unreadable";
   }
+}
+
+/** In `.opencode/.gitignore`, whatever its order; one with anything else in it may be a script that a hook runs. */
+const OPENCODE_IGNORES = new Set(["", "node_modules", "package.json", "package-lock.json", "bun.lock", ".gitignore"]);
+const MAX_IGNORE_BYTES = 1_000;
+
+async function isWrittenByOpencode(path: string, size: number): Promise<boolean> {
+  if (size > MAX_IGNORE_BYTES) return false;
+  const text = await readFile(path, "utf8").catch(() => "unreadable");
+  return text.split("\n").every((line) => OPENCODE_IGNORES.has(line));
 }
 
 function sha256(text: string): string {
