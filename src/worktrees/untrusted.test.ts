@@ -40,7 +40,7 @@ class Canaries implements AsyncDisposable {
       const head = between.length === 0 ? `[${section}]` : `[${section} "${between.join(".")}"]`;
       return `${head}\n\t${name} = ${this.#value(key, name.toLowerCase())}\n`;
     });
-    return `${lines.join("")}[protocol]\n\tallow = always\n[remote "evil"]\n\turl = .\n`;
+    return `${lines.join("")}[protocol]\n\tallow = always\n[remote "evil"]\n\turl = .\n[hook "evil"]\n\tevent = pre-commit\n`;
   }
 
   #value(key: string, name: string): string {
@@ -217,6 +217,28 @@ it("settings of the user count where a repository sets the same ones", () => {
     ],
     drivers: ["filter.lfs.clean", "filter.A=B.smudge"],
     isPartial: false,
+  });
+});
+
+it("no hook of a configuration runs, whoever set it, and git-lfs takes no program from a repository", () => {
+  const listed = [
+    ...[
+      "global",
+      "hook.lint.command\nmine",
+      "local",
+      "hook.A.b.command\ntheirs",
+      "local",
+      "hook.A.b.event\npre-commit",
+    ],
+    ...["global", "lfs.customtransfer.x.path\nmine", "local", "lfs.customtransfer.x.path\ntheirs"],
+    ...["local", "lfs.extension.y.clean\ntheirs"],
+  ].join("\0");
+  expect(parsePrograms(`${listed}\0`)).toMatchObject({
+    overrides: [
+      ["hook.A.b.command", "true"],
+      ["hook.lint.command", "true"],
+    ],
+    drivers: ["lfs.customtransfer.x.path", "lfs.extension.y.clean"],
   });
 });
 

@@ -11,7 +11,7 @@ import type { Env } from "./git.ts";
 export type GitSetting = readonly [key: string, value: string];
 
 /**
- * - `never`: always has the given value, whoever set it.
+ * - `never`: always has the given value, whoever set it. With a `*`, whatever name someone gave it.
  * - `user`: only the user's own configuration (system and global) counts; else it has the given value.
  * - `driver`: as `user`, but the repository that the user works in may set it too, since a checkout without the filters
  *   of git-lfs or git-crypt would be another one. A repository within that one may not.
@@ -30,6 +30,7 @@ export interface ProgramSetting {
 /** Every setting by which a repository could have git run a program, or go to another place. */
 export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "core.hooksPath", rule: "never", value: "/dev/null" },
+  { key: "hook.*.command", rule: "never", value: "true" }, // since git 2.54, whatever core.hooksPath says
   { key: "core.fsmonitor", rule: "never", value: "false" },
   { key: "core.alternateRefsCommand", rule: "never", value: "true" },
   { key: "core.pager", rule: "never", value: "cat" },
@@ -60,14 +61,17 @@ export const PROGRAM_SETTINGS: readonly ProgramSetting[] = [
   { key: "filter.*.process", rule: "driver" },
   { key: "filter.*.required", rule: "driver", value: "false" },
   { key: "merge.*.driver", rule: "driver" },
+  { key: "lfs.customtransfer.*.path", rule: "driver" }, // run by git-lfs, which may be the user's own filter
+  { key: "lfs.extension.*.clean", rule: "driver" },
+  { key: "lfs.extension.*.smudge", rule: "driver" },
   { key: "diff.external", rule: "flag" },
   { key: "diff.*.command", rule: "flag" },
   { key: "diff.*.textconv", rule: "flag" },
 ];
 
-const ALWAYS: readonly string[] = PROGRAM_SETTINGS.filter(({ rule }) => rule === "never").flatMap(
-  ({ key, value = "" }) => ["-c", `${key}=${value}`],
-);
+const ALWAYS: readonly string[] = PROGRAM_SETTINGS.filter(
+  ({ key, rule }) => rule === "never" && !key.includes("*"),
+).flatMap(({ key, value = "" }) => ["-c", `${key}=${value}`]);
 
 export interface GitPolicy {
   /** Where git keeps the repository; without it git looks in the working directory alone. */
@@ -134,8 +138,10 @@ export function parsePrograms(listed: string): RepositoryPrograms {
   }
   const overrides: GitSetting[] = [];
   const driverOverrides: GitSetting[] = [];
-  for (const key of own) {
+  for (const key of new Set([...own, ...users.keys()])) {
     const setting = PROGRAM_SETTINGS.find((known) => isKey(known.key, key));
+    if (setting?.rule === "never" && setting.key.includes("*")) overrides.push([key, setting.value ?? ""]);
+    if (!own.has(key)) continue;
     if (setting?.rule !== "user" && setting?.rule !== "driver") continue;
     const values = users.get(key) ?? [];
     // An empty helper makes git forget those before it; of all other settings the last one counts.
@@ -153,6 +159,7 @@ function isKey(pattern: string, key: string): boolean {
   if (!key.startsWith(`${section}.`) || !key.endsWith(`.${name}`)) return false;
   const between = key.slice(section.length + 1, -name.length - 1);
   const wanted = rest.slice(0, -1).join(".");
+  if (wanted.endsWith(".*")) return between.toLowerCase().startsWith(wanted.slice(0, -1));
   if (wanted !== "*") return rest.length === 1 ? key === `${section}.${name}` : between.toLowerCase() === wanted;
   return key.length > section.length + name.length + 2;
 }
