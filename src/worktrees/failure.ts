@@ -126,7 +126,7 @@ function lastWords(text: string): string {
 }
 
 /** `worktree add`, not all that was said to it: paths and settings make it unreadable. */
-function verbOf(args: readonly string[]): string {
+export function verbOf(args: readonly string[]): string {
   const words: string[] = [];
   for (let at = 0; at < args.length && words.length < 2; at += 1) {
     const word = args[at] ?? "";

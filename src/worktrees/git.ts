@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { RookeryError } from "../domain/index.ts";
 import { startGroup, type ProcessGroup } from "../stdx/index.ts";
-import { failureOf, lockIn, notStarted } from "./failure.ts";
+import { failureOf, lockIn, notStarted, verbOf } from "./failure.ts";
 import { policyArguments, policyEnvironment, type GitPolicy } from "./untrusted.ts";
 import { pause } from "./wait.ts";
 
@@ -17,6 +17,8 @@ export interface GitOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long someone else's lock is waited for; 5 seconds if not said. */
   readonly lockMs?: number | undefined;
+  /** How long one command may take. Default: 10 minutes. */
+  readonly deadlineMs?: number | undefined;
 }
 
 export interface GitResult {
@@ -42,6 +44,8 @@ export interface RunOptions extends GitPolicy {
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
 const LOCK_MS = 5_000;
+/** A checkout of a large repository takes minutes; git that waits for a FIFO in place of a `.gitignore` never ends. */
+const DEADLINE_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 500;
 
@@ -87,7 +91,7 @@ export async function gitTry(
 async function runOnce(
   cwd: string,
   args: readonly string[],
-  { env, marker, signal }: GitOptions,
+  { env, marker, signal, deadlineMs = DEADLINE_MS }: GitOptions,
   { input, cutAt, index, ...policy }: RunOptions,
 ): Promise<GitResult> {
   signal?.throwIfAborted();
@@ -106,6 +110,11 @@ async function runOnce(
     throw notStarted(error, cwd, await isFolder(cwd));
   });
   const stop = (): void => void group.stop();
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    stop();
+  }, deadlineMs);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     feed(group, input);
@@ -114,11 +123,13 @@ async function runOnce(
     const stderr = collect(group.child.stderr, MAX_STDERR_BYTES);
     const { exitCode } = await group.exited;
     signal?.throwIfAborted();
+    if (isLate) throw tooLate(cwd, args, deadlineMs);
     if (stdout.over() && cutAt === undefined) throw tooMuch(args);
     const bytes = stdout.bytes();
     const said = stderr.bytes().toString("utf8");
     return { code: exitCode, stdout: bytes.toString("utf8"), bytes, stderr: said, truncated: stdout.over() };
   } finally {
+    clearTimeout(late);
     signal?.removeEventListener("abort", stop);
   }
 }
@@ -194,6 +205,14 @@ function gitEnvironment(cwd: string, env: Env): Env {
 function tooMuch(args: readonly string[]): RookeryError {
   const megabytes = MAX_OUTPUT_BYTES / (1024 * 1024);
   return new RookeryError("git_failed", `git ${args[0] ?? ""} printed more than ${megabytes} MB, which is not read`);
+}
+
+function tooLate(cwd: string, args: readonly string[], ms: number): RookeryError {
+  return new RookeryError(
+    "git_failed",
+    `git ${verbOf(args)} did not end in ${cwd} within ${Math.ceil(ms / 1000)} seconds and was stopped; a file that blocks ` +
+      `whoever reads it, such as a FIFO named .gitignore or .gitattributes, may be the reason: find . -type p`,
+  );
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -1,0 +1,22 @@
+import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { commitAll } from "./commit.ts";
+import { diffOf } from "./diff.ts";
+import { leaseWorktree } from "./lease.ts";
+import { statusOf } from "./look.ts";
+import { openRepository } from "./repository.ts";
+import { openScene, refused } from "./test-scene.ts";
+
+it.each([".gitignore", ".gitattributes"])("git that waits for a FIFO named %s is stopped", async (name) => {
+  await using scene = await openScene({ "a.txt": "one\n" });
+  const worktree = await leaseWorktree(scene.repository, { id: "t1", branch: "rookery/t1" });
+  await writeFile(join(worktree.path, "a.txt"), "changed\n");
+  execFileSync("mkfifo", [join(worktree.path, name)]);
+  const repository = await openRepository(scene.user.path, { ...scene.repository.options, deadlineMs: 1_000 });
+  await refused(diffOf(worktree, repository, { patch: true }), "git_failed", /FIFO/);
+  await refused(commitAll(worktree, repository, { message: "Work" }), "git_failed", /FIFO/);
+  execFileSync("rm", [join(worktree.path, name)]);
+  expect((await statusOf(worktree, repository)).files).toEqual(["a.txt"]);
+});
