@@ -101,9 +101,13 @@ export function isRookeryError(error: unknown, code?: ErrorCode): error is Rooke
 /** The error for an event in a log that cannot be applied; `what` names it. */
 export function unknownEvent(what: string, cause: unknown): RookeryError {
   const reason = "it is damaged, or was written by a newer version";
-  return new RookeryError("log_corrupt", `${what} cannot be understood: ${reason}; check with: rookery doctor`, {
-    cause,
-  });
+  return new RookeryError(
+    "log_corrupt",
+    `${what} cannot be understood: ${reason}; update rookery, or restore a copy of the log`,
+    {
+      cause,
+    },
+  );
 }
 
 /** The text of anything that was thrown. */

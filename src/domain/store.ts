@@ -3,6 +3,7 @@ import type { EventDraft, SessionEvent } from "./events.ts";
 import type { EffectKey } from "./effects.ts";
 import type { SessionStatus } from "./state.ts";
 import type { SessionSummary } from "./summary.ts";
+import type { RequestKey } from "../stdx/request-key.ts";
 
 export interface SessionStore extends AsyncDisposable {
   /**
@@ -40,6 +41,14 @@ export interface SessionStore extends AsyncDisposable {
    * never been. Blobs stay, for other sessions may have the same. Rejects with `session_not_found` or `lease_lost`.
    */
   delete(lease: Lease): Promise<void>;
+
+  /** What is kept under an idempotency key. */
+  keptRequest(key: string): Promise<KeptRequest | undefined>;
+  /**
+   * Keeps the response to a request, beside what `append` kept of it: see `stdx/request-key.ts`. Keys are forgotten
+   * after a day, the oldest first if there are more than MAX_KEPT_REQUESTS. A key of another request is left alone.
+   */
+  keepResponse(request: RequestKey, response: string): Promise<void>;
 
   /** What is journalled of a turn that has not ended. */
   journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]>;
@@ -131,6 +140,24 @@ export interface JournalEntry {
   readonly key: EffectKey;
   readonly finished: boolean;
   readonly value: unknown;
+}
+
+export const MAX_KEPT_REQUESTS = 10_000;
+export const KEPT_REQUEST_MS = 24 * 60 * 60_000;
+
+/** A request with an idempotency key, and what came of it. */
+export interface KeptRequest extends RequestKey {
+  /** The event that it made. */
+  readonly made?: MadeEvent | undefined;
+  /** Undefined if the process ended before it was kept. */
+  readonly response?: string | undefined;
+}
+
+export interface MadeEvent {
+  readonly log: "session" | "task";
+  /** Of the session or task. */
+  readonly id: string;
+  readonly seq: number;
 }
 
 export interface BlobRef {

@@ -7,10 +7,13 @@ import {
   type EffectKey,
   type ErrorCode,
   type JournalWrite,
+  type KeptRequest,
   type LogEvent,
   type SessionEvent,
   type TaskAppend,
 } from "../domain/index.ts";
+
+import { requestOfEvents } from "../stdx/request-key.ts";
 
 /** The most one append may hold; more belongs in blobs. */
 export const MAX_APPEND_BYTES = 64 * 1024 * 1024;
@@ -29,6 +32,8 @@ export interface Admissible {
   readonly bodies: readonly string[];
   readonly journal: readonly JournalText[];
   readonly bytes: number;
+  /** The request with an idempotency key that this append completes. */
+  readonly request: KeptRequest | undefined;
   /** The head once this append is in. */
   readonly head: number;
 }
@@ -96,7 +101,14 @@ function admissible(
     const size = `${Math.ceil(bytes / 1e6)} MB in one append`;
     throw new RookeryError("input_too_large", `${size} to ${kind} ${logId}: at most 64 MB fit; split it or use blobs`);
   }
-  return { kind, logId, append, events, bodies, journal, bytes, head: expectedHead + events.length };
+  const head = expectedHead + events.length;
+  return { kind, logId, append, events, bodies, journal, bytes, request: requestOf(kind, logId, events), head };
+}
+
+function requestOf(log: LogKind, id: string, events: readonly LogEvent[]): KeptRequest | undefined {
+  const found = requestOfEvents(events, id);
+  const seq = found === undefined ? undefined : events[found.index]?.seq;
+  return found === undefined || seq === undefined ? undefined : { ...found.request, made: { log, id, seq } };
 }
 
 /** Throws why the append is refused. Whether its id was seen before is asked first, and elsewhere. */

@@ -10,6 +10,7 @@ import { journalCases } from "./contract/journal.ts";
 import { leaseCases } from "./contract/leases.ts";
 import { listCases } from "./contract/listing.ts";
 import { readCases } from "./contract/reading.ts";
+import { requestCases } from "./contract/requests.ts";
 import type { StoreContractCase } from "./contract/scene.ts";
 import { taskCases } from "./contract/tasks.ts";
 import { textCases } from "./contract/texts.ts";
@@ -25,6 +26,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...leaseCases,
   ...deleteCases,
   ...journalCases,
+  ...requestCases,
   ...blobCases,
   ...taskCases,
   ...claimCases,

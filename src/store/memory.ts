@@ -17,6 +17,7 @@ import {
   type FeedText,
   type FollowQuery,
   type JournalEntry,
+  type KeptRequest,
   type Lease,
   type LeaseRequest,
   type ListQuery,
@@ -33,12 +34,14 @@ import {
   type TaskState,
 } from "../domain/index.ts";
 import { nextLoopSlice } from "../stdx/index.ts";
+import type { RequestKey } from "../stdx/request-key.ts";
 import { prepareAppend, prepareTaskAppend, type Admissible, type JournalText } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
 import { follow, FOLLOW_PAGE, followPages, type Followed } from "./follow.ts";
 import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "./lease.ts";
 import { MemoryFeed } from "./memory/feed.ts";
 import { MemoryLog } from "./memory/log.ts";
+import { MemoryRequests } from "./memory/requests.ts";
 import { busyTasks, candidatesOf, listed } from "./memory/tasks.ts";
 import { clampLimit } from "./page.ts";
 import { chosen, NO_TASKS, startOf } from "./task-facts.ts";
@@ -74,6 +77,7 @@ class MemoryStore implements Store {
   readonly #leases = new Map<string, KeptLease>();
   readonly #blobs = new Map<string, Uint8Array>();
   readonly #waiters = new Waiters();
+  readonly #requests = new MemoryRequests();
   readonly #closed = new AbortController();
 
   constructor() {
@@ -233,6 +237,16 @@ class MemoryStore implements Store {
     this.#waiters.gone(sessionId);
   }
 
+  async keptRequest(key: string): Promise<KeptRequest | undefined> {
+    this.#refuseIfClosed();
+    return this.#requests.get(key);
+  }
+
+  async keepResponse(request: RequestKey, response: string): Promise<void> {
+    this.#refuseIfClosed();
+    this.#requests.addResponse(request, response);
+  }
+
   async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {
     this.#refuseIfClosed();
     return Array.from(this.#sessions.get(sessionId)?.journal.values() ?? [])
@@ -276,6 +290,7 @@ class MemoryStore implements Store {
   #append(log: MemoryLog, admissible: Admissible): Appended {
     const appended = log.append(admissible, this.#leases.get(log.id)?.generation);
     if (appended.repeated) return appended;
+    if (admissible.request !== undefined) this.#requests.addMade(admissible.request);
     this.#feed.add(log, admissible.events.length);
     this.#waiters.moved(FEED, this.#feed.head);
     return appended;

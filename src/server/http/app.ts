@@ -2,9 +2,11 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono, type Context } from "hono";
-import { RookeryError } from "../../domain/index.ts";
+import { RookeryError, type MadeEvent } from "../../domain/index.ts";
+import type { EventMatcher } from "../../stdx/request-key.ts";
 import type { Door } from "./door.ts";
 import { readBody, readParams, readQuery } from "./input.ts";
+import { doOnce } from "./kept-request.ts";
 import { PROBLEM_TYPE, Refusal, problemOf, reasonOf } from "./problem.ts";
 import type { Answer, Route } from "./route.ts";
 import { ROUTES } from "./routes/index.ts";
@@ -32,12 +34,19 @@ async function answerOf(row: Route, c: Context<{ Bindings: Bindings }>, door: Do
   const search = new URL(c.req.url).searchParams;
   const query = readQuery(row, search);
   const body = await readBody(row, request);
-  const work = (): Promise<Answer> => row.handle({ door, params, query, body, request, response });
+  const call = { door, params, query, body, request, response };
+  const work = (): Promise<Answer> => row.handle(call);
   if (row.method === "GET") return work();
   const key = keyOf(request.headers["idempotency-key"]);
   const what = key === undefined ? "" : JSON.stringify([row.id, params, query, body]);
   const waitMs = row.slow === true ? door.patienceMs : undefined;
-  return (await door.once.ask({ key, what, waitMs }, work)) ?? { status: 202, json: { pending: true } };
+  const keyed = (digest: string): Promise<Answer> => {
+    if (key === undefined) return work();
+    const isMade: EventMatcher = (event, logId) => row.made?.isEvent(event, logId, call) ?? false;
+    const recall = (made: MadeEvent): Promise<Answer> => row.made?.recall(made, call) ?? work();
+    return doOnce(door.served.store, { key, digest, isMade, recall, work });
+  };
+  return (await door.once.ask({ key, what, waitMs }, keyed)) ?? { status: 202, json: { pending: true } };
 }
 
 function keyOf(given: string | string[] | undefined): string | undefined {

@@ -9,6 +9,7 @@ import {
   type ReplacedMessage,
   type Session,
 } from "../../session/index.ts";
+import { expectMadeEvent } from "../../stdx/request-key.ts";
 import type { Served } from "./served.ts";
 
 /** More idle ones than these are let go of at once, those first that were used longest ago. */
@@ -65,6 +66,7 @@ export class Driving implements AsyncDisposable {
   prompt(id: string, input: string | readonly InputPart[]): Promise<Began> {
     return this.#using(id, async (session) => {
       const turn = session.prompt(await expanded(session, input));
+      expectMadeEvent((event) => event.type === "turn.started" && "turnId" in event && event.turnId === turn.id);
       for await (const { type, turnId, seq } of turn) {
         if (type === "turn.started" && turnId === turn.id) return { turnId: turn.id, seq };
       }
@@ -77,7 +79,11 @@ export class Driving implements AsyncDisposable {
     const { store } = this.#served;
     if ((await runningTaskOf(store, id)) !== undefined) return this.#served.tell(id, input, { deliver });
     try {
-      return await this.#using(id, async (session) => session.queue(await expanded(session, input), { deliver }));
+      return await this.#using(id, async (session) => {
+        const parts = await expanded(session, input);
+        expectMadeEvent((event, logId) => logId === id && isQueued(event, parts));
+        return session.queue(parts, { deliver });
+      });
     } catch (error) {
       if (!isRookeryError(error, "session_in_use")) throw error;
       return this.#served.tell(id, input, { deliver });
@@ -90,6 +96,7 @@ export class Driving implements AsyncDisposable {
   }
 
   replaceConversation(id: string, messages: readonly ReplacedMessage[]): Promise<void> {
+    expectMadeEvent(({ type }, logId) => type === "conversation.replaced" && logId === id);
     return this.#using(id, (session) => session.replaceConversation(messages));
   }
 
@@ -209,6 +216,12 @@ function isIdle({ open, users }: Held): boolean {
   if (open === undefined || users > 0) return false;
   const { closed, turn, queue } = open.state;
   return closed || (turn === undefined && queue.length === 0);
+}
+
+function isQueued(event: { readonly type: string }, input: string | readonly InputPart[]): boolean {
+  if (event.type !== "input.queued" || !("input" in event)) return false;
+  const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
+  return JSON.stringify(event.input) === JSON.stringify(parts);
 }
 
 async function expanded(

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError } from "../../domain/index.ts";
+import { keyOfAnother } from "./kept-request.ts";
 import type { Answer } from "./route.ts";
 
 /** An answer is kept for as long as someone whose connection broke might ask for it. */
@@ -37,12 +38,11 @@ export class Once {
   }
 
   /** Undefined where it is still being done. Rejects as the work does, and with `input_invalid`. */
-  async ask({ key, what, waitMs }: Asking, work: () => Promise<Answer>): Promise<Answer | undefined> {
-    if (key === undefined) return this.#begin(work);
+  async ask({ key, what, waitMs }: Asking, work: (digest: string) => Promise<Answer>): Promise<Answer | undefined> {
+    if (key === undefined) return this.#begin(() => work(""));
     const digest = createHash("sha256").update(what).digest("base64");
-    const asked = this.#asked.get(key) ?? this.#remember(key, digest, work);
-    if (asked.what !== digest)
-      throw new RookeryError("input_invalid", `the Idempotency-Key ${key} was for another request`);
+    const asked = this.#asked.get(key) ?? this.#remember(key, digest, () => work(digest));
+    if (asked.what !== digest) throw keyOfAnother(key);
     return waitMs === undefined ? asked.answer : within(waitMs, asked.answer);
   }
 

@@ -1,7 +1,7 @@
 /** A route as a row of a table: what it takes, what it answers, and what is done. The document is made from the same rows. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import type { ErrorCode } from "../../domain/index.ts";
+import type { ErrorCode, MadeEvent } from "../../domain/index.ts";
 import type { Door } from "./door.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -43,7 +43,16 @@ export interface RouteSpec<P extends Shape, Q extends Shape, B> {
   readonly open?: boolean;
   /** May take longer than a caller waits: it is told so then, and asks once more with the same Idempotency-Key. */
   readonly slow?: boolean;
+  /** What it makes: with an Idempotency-Key it is made once, also if the server is killed before it responds. */
+  readonly made?: Made<P, Q, B>;
   handle(call: Call<P, Q, B>): Promise<Answer>;
+}
+
+export interface Made<P extends Shape, Q extends Shape, B> {
+  /** Whether the event, appended to this session or task, is what the call makes. */
+  isEvent(event: { readonly type: string }, logId: string, call: Call<P, Q, B>): boolean;
+  /** The response to a call that made this event earlier. */
+  recall(event: MadeEvent, call: Call<P, Q, B>): Promise<Answer>;
 }
 
 export interface Described {

@@ -5,6 +5,7 @@ import { damageIn, decodeNumber, decodeText, numberColumn, textColumn } from "./
 import type { Database } from "./database.ts";
 import { isMalformedJson } from "./errors.ts";
 import { writeFeed } from "./feed.ts";
+import { writeMade } from "./requests.ts";
 import { loadSession } from "./session-log.ts";
 import { loadTask } from "./task-log.ts";
 
@@ -89,7 +90,10 @@ function writeLog(db: Database, { kept, head, accepted }: Log): void {
   const ids = JSON.stringify(accepted.map(({ append, head }) => [append.id, head]));
   db.run("insert into append select ?, value ->> 0, value ->> 1 from json_each(?)", log, ids);
   if (bodies.length > 0) writeFeed(db, { log, whose, head, events: bodies.length });
-  for (const { journal } of accepted) for (const write of journal) writeJournal(db, log, write);
+  for (const { journal, request } of accepted) {
+    for (const write of journal) writeJournal(db, log, write);
+    if (request !== undefined) writeMade(db, request);
+  }
 }
 
 /** Where there are more, SQLite takes an array of them apart, which is faster than a call per row. */

@@ -28,7 +28,7 @@ export function claim(db: Database, request: TaskClaim): ClaimedTask | undefined
   return { state: readTask(db, before.id) as ClaimedTask["state"], lease: leaseOf(lease) as ClaimedTask["lease"] };
 }
 
-/** A task whose state or lease is damaged is passed over: the doctor names it, and others are not held up by it. */
+/** A task whose state or lease is damaged is passed over, so that others are not held up by it. */
 function choose(db: Database, request: TaskClaim): TaskState | undefined {
   const { only } = request;
   const damaged = new Set<string>();

@@ -39,9 +39,9 @@ export function decodeJson<T>(cell: Cell | undefined, check: (value: unknown) =>
   }
 }
 
-export const REPAIR_ADVICE = "stop every rookery process, then save the rest with: rookery doctor --repair";
+export const DAMAGE_ADVICE = "restore a copy of the file; until then, everything else in it can be used";
 
 /** The error for a damaged part of the file, such as "the summary of session X". */
 export function damageIn(path: string, what: string): RookeryError {
-  return new RookeryError("log_corrupt", `${what} is damaged in ${path}: ${REPAIR_ADVICE}`);
+  return new RookeryError("log_corrupt", `${what} is damaged in ${path}: ${DAMAGE_ADVICE}`);
 }

@@ -41,8 +41,7 @@ const MEANINGS: readonly Meaning[] = [
   {
     codes: /^SQLITE_(CORRUPT|NOTADB)/,
     store: "store_corrupt",
-    say: (path) =>
-      `${path} is damaged or is not a Rookery store: run rookery doctor --repair, or move it away to start afresh`,
+    say: (path) => `${path} is damaged or is not a Rookery store: restore a copy, or move it away to start afresh`,
   },
   {
     codes: /^(SQLITE_CANTOPEN|ENOENT|ENOTDIR|EISDIR|ELOOP|ENAMETOOLONG)/,

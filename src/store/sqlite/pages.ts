@@ -11,7 +11,7 @@ import {
 } from "../../domain/index.ts";
 import type { LogKind } from "../admission.ts";
 import { fitRange, rangeOf, type Range } from "../page.ts";
-import { damageIn, decodeNumber, decodeText, numberColumn, REPAIR_ADVICE, textColumn } from "./columns.ts";
+import { damageIn, decodeNumber, decodeText, numberColumn, DAMAGE_ADVICE, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 
 export function readPage(db: Database, query: ReadQuery): EventPage {
@@ -119,7 +119,7 @@ function readRange(db: Database, log: Located, range: Range): LogEvent[] {
   return events as LogEvent[];
 }
 
-/** As cheap as it must be for each event of each page. The doctor checks events against their schema. */
+/** As cheap as it must be for each event of each page. */
 function isEvent(event: Partial<LogEvent> | null | undefined, seq: number): boolean {
   return event?.seq === seq && typeof event.type === "string" && typeof event.at === "string";
 }
@@ -173,5 +173,5 @@ function damaged(db: Database, { kind, id }: Located, seq: number): RookeryError
 
 function unreadable(db: Database, { kind, id }: Located, seq: number, cause: RookeryError): RookeryError {
   const what = `event ${seq} of ${kind} ${id} cannot be read, because ${db.path} is damaged`;
-  return new RookeryError("store_corrupt", `${what}: ${REPAIR_ADVICE}`, { cause });
+  return new RookeryError("store_corrupt", `${what}: ${DAMAGE_ADVICE}`, { cause });
 }

@@ -18,8 +18,8 @@ export function taskStateOf(db: Database, taskId: string, cell: Cell | undefined
 }
 
 /**
- * As many decoded rows as the limit allows. Damaged rows are left out, so that they do not hide the others; the doctor
- * names them. The page is filled up with later rows, because a short page means the end to whoever pages.
+ * As many decoded rows as the limit allows. Damaged rows are left out, so that they do not hide the others; whoever
+ * asks for one by its id gets the error. The page is filled up with later rows, because a short page means the end to whoever pages.
  */
 export function readableRows<T>(
   limit: number,

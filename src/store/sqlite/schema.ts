@@ -94,6 +94,20 @@ export const MIGRATIONS: readonly string[] = [
   create index feed_whose on feed (whose);
   insert into feed select sum(head) over (order by no), no, no, head, head from session where head > 0;
   `,
+  /* Idempotency keys: what the request made, in the commit that made it, and later what was answered. */
+  `
+  create table request (
+    no integer primary key,
+    key text not null unique,
+    digest text not null,
+    at integer not null,
+    log text,
+    id text,
+    seq integer,
+    response text
+  );
+  create index request_at on request (at);
+  `,
 ];
 
 /** Brings the file to the newest version, a transaction per step; several processes may try at once. */

@@ -13,6 +13,7 @@ import {
   type FeedText,
   type FollowQuery,
   type JournalEntry,
+  type KeptRequest,
   type Lease,
   type LeaseRequest,
   type ListQuery,
@@ -29,6 +30,7 @@ import {
   type TaskState,
 } from "../../domain/index.ts";
 import { nextLoopSlice } from "../../stdx/index.ts";
+import type { RequestKey } from "../../stdx/request-key.ts";
 import { prepareAppend, prepareTaskAppend } from "../admission.ts";
 import { nameBlob } from "../blob.ts";
 import { follow, FOLLOW_PAGE, followPages, type Followed } from "../follow.ts";
@@ -41,6 +43,7 @@ import type { Database } from "./database.ts";
 import { lastPosition, readFeedPage } from "./feed.ts";
 import { whenUnlocked } from "./lock.ts";
 import { headOf, notFound, readPage, readTaskPage } from "./pages.ts";
+import { readRequest, writeResponse } from "./requests.ts";
 import { SharedPages } from "./shared-pages.ts";
 import {
   forgetSession,
@@ -157,6 +160,14 @@ export class SqliteStore implements Store {
     });
     this.#pages.forget();
     this.#watch.gone(sessionId);
+  }
+
+  async keptRequest(key: string): Promise<KeptRequest | undefined> {
+    return this.#reading(() => readRequest(this.#db, key));
+  }
+
+  async keepResponse(request: RequestKey, response: string): Promise<void> {
+    await this.#writing(() => writeResponse(this.#db, request, response));
   }
 
   async journal(sessionId: string, turnId: string): Promise<readonly JournalEntry[]> {

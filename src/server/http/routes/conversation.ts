@@ -38,6 +38,10 @@ export const conversationRoutes: readonly Route[] = [
     maxBody: MAX_PROMPT_BODY,
     answers: { 200: { description: "The next turn begins with them.", schema: SummarySchema } },
     errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPENING],
+    made: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "conversation.replaced" && logId === id,
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+    },
     async handle({ door, params: { id }, body: { messages } }) {
       await refuseIfOfRunningTask(door.served.store, id);
       await door.driving.replaceConversation(id, messages);
@@ -54,6 +58,11 @@ export const conversationRoutes: readonly Route[] = [
     body: ForkSessionBody,
     answers: { 201: { description: "It can be prompted.", schema: SummarySchema } },
     errors: ["session_not_found", "cwd_missing"],
+    made: {
+      // The last event of a copy; before it, what is there of it is collected.
+      isEvent: (event) => event.type === "session.opened" && "reopened" in event && event.reopened === true,
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id), 201),
+    },
     async handle({ door, params: { id }, body: { cwd, title } }) {
       const changes = { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) };
       return json(await summaryOf(door, await door.served.forkSession(id, changes)), 201);

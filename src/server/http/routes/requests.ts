@@ -61,12 +61,19 @@ export const requestRoutes: readonly Route[] = [
     body: AnswerBody,
     answers: { 200: { description: "The answer is in the log.", schema: SummarySchema } },
     errors: ["session_not_found", "request_not_found", "request_resolved", "usage"],
+    made: {
+      isEvent: (event, logId, { params: { id, requestId } }) =>
+        logId === id && "requestId" in event && event.requestId === requestId && ANSWERS.has(event.type),
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+    },
     async handle({ door, params: { id, requestId }, body }) {
       await door.served.answer(id, requestId, defined(body));
       return json(await summaryOf(door, id));
     },
   }),
 ];
+
+const ANSWERS: ReadonlySet<string> = new Set(["permission.resolved", "question.answered"]);
 
 function isAsking({ status, waitingFor }: SessionSummary): boolean {
   return waitingFor.length > 0 && status !== "closed" && status !== "copying";

@@ -70,6 +70,10 @@ export const sessionRoutes: readonly Route[] = [
     body: OpenSessionBody,
     answers: { 201: { description: "It is open.", schema: SummarySchema } },
     errors: OPENING,
+    made: {
+      isEvent: ({ type }) => type === "session.opened",
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id), 201),
+    },
     async handle({ door, body }) {
       const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
       return json(await summaryOf(door, await door.driving.open(given)), 201);
@@ -126,6 +130,16 @@ export const sessionRoutes: readonly Route[] = [
       "mcp_failed",
       ...OPENING,
     ],
+    made: {
+      // A turn is expected by its id: see `Driving.prompt`.
+      isEvent: ({ type }, logId, { params: { id } }) => type === "input.queued" && logId === id,
+      recall: async ({ id, seq }, { door }) => {
+        const { events } = await door.served.store.read({ sessionId: id, after: seq - 1, limit: 1 });
+        const [event] = events;
+        if (event?.type === "input.queued") return json({ sessionId: id, inputId: event.inputId }, 202);
+        return json({ sessionId: id, turnId: event?.turnId, seq }, 202);
+      },
+    },
     async handle({ door, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
       if (queue) return json({ sessionId: id, inputId: await door.driving.queue(id, input, deliver) }, 202);
       await refuseIfOfRunningTask(door.served.store, id);
@@ -157,6 +171,10 @@ export const sessionRoutes: readonly Route[] = [
     body: CloseBody,
     answers: { 200: { description: "It is closed.", schema: SummarySchema } },
     errors: ["session_not_found"],
+    made: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "session.closed" && logId === id,
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+    },
     async handle({ door, params: { id }, body: { reason } }) {
       await door.driving.close(id, reason);
       return json(await summaryOf(door, id));

@@ -67,6 +67,10 @@ export const taskRoutes: readonly Route[] = [
       "git_missing",
       "model_invalid",
     ],
+    made: {
+      isEvent: ({ type }) => type === "task.created",
+      recall: async ({ id }, { door }) => json(await door.served.tasks.show(id), 201),
+    },
     async handle({ door, body }) {
       return json(await door.served.tasks.start(body), 201);
     },
@@ -141,6 +145,10 @@ export const taskRoutes: readonly Route[] = [
     maxBody: MAX_PROMPT_BODY,
     answers: { 200: { description: "It is in the queue.", schema: TaskSchema } },
     errors: ["task_not_found", "task_state", "worktree_missing", "session_in_use"],
+    made: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "task.queued" && logId === id,
+      recall: async ({ id }, { door }) => json(await door.served.tasks.show(id)),
+    },
     async handle({ door, params: { id }, body }) {
       const { sessions } = await door.served.tasks.show(id);
       for (const session of sessions) await door.driving.release(session.id);
