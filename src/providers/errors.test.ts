@@ -175,3 +175,35 @@ it("credit that is used up is a limit without an end, though Anthropic calls it 
     message: expect.stringContaining("see your plan") as string,
   });
 });
+
+it("a call whose arguments nest too deeply to be read is a failure that is not tried again", async () => {
+  const event = (body: { readonly type: string }) => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
+  const block = { type: "tool_use", id: "t", name: "bash", input: {} };
+  const partial_json = `{"command":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(event({ type: "message_start", message } as { type: string }));
+    response.write(event({ type: "content_block_start", index: 0, content_block: block } as { type: string }));
+    const delta = { type: "input_json_delta", partial_json };
+    response.write(event({ type: "content_block_delta", index: 0, delta } as { type: string }));
+    response.write(event({ type: "content_block_stop", index: 0 } as { type: string }));
+    const stop = { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 2 } };
+    response.write(event(stop));
+    response.end(event({ type: "message_stop" }));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const error: unknown = await replyTo(modelOver("anthropic", `http://127.0.0.1:${port}`)).catch(
+    (thrown: unknown) => thrown,
+  );
+  server.closeAllConnections();
+  server.close();
+  expect(error).toMatchObject({
+    code: "provider_failed",
+    message: expect.stringContaining("nests too deeply") as string,
+  });
+  expect((error as ProviderError).retry).toBeUndefined();
+});

@@ -28,6 +28,10 @@ export function providerError(error: unknown, endpoint: Endpoint, now: () => num
       { cause: error, ...(isWorthRetrying(network, baseUrl) && { retry: {} }) },
     );
   }
+  if (rootOf(error) instanceof RangeError) {
+    const message = `${provider} sent an answer that cannot be read, because it nests too deeply: prompt it again, or choose another model`;
+    return new ProviderError("provider_failed", message, { cause: error });
+  }
   const words = firstLine(withoutSecrets(textOf(rootOf(error)), endpoint));
   return new ProviderError("provider_failed", `${provider} broke off its answer (${words}): try again`, {
     cause: error,
