@@ -30,11 +30,11 @@ export interface EntryWriterOptions {
 
 export class EntryWriter {
   readonly #options: EntryWriterOptions;
-  /** Since when the store fails, of `performance.now()`. */
+  /** When the store started to fail, by `performance.now()`. */
   #failingSince: number | undefined;
   #isOutage = false;
   #failure: unknown;
-  /** Retries end then, of `performance.now()`. */
+  /** When retries end, by `performance.now()`. */
   #deadline = Infinity;
   #endPause: () => void = () => undefined;
 
@@ -42,12 +42,12 @@ export class EntryWriter {
     this.#options = options;
   }
 
-  /** The session is being closed: failures of the store are waited out for two more seconds. */
+  /** Call it when the session is being closed: retries end two seconds later. */
   close(): void {
     this.#deadline = Math.min(this.#deadline, performance.now() + CLOSING_PATIENCE_MS);
   }
 
-  /** Nothing can be written any more: whatever is being retried fails with this. */
+  /** Call it if nothing can be written anymore. A write that is being retried fails with this. */
   stop(failure: unknown): void {
     this.#failure ??= failure;
     this.#endPause();
@@ -142,13 +142,14 @@ export function notRecorded(type: string | undefined, problem: string): RookeryE
   return new RookeryError("agent_failed", message);
 }
 
-/** After these nothing can be written: the lease, the session or the store is gone. */
+/** After one of these, nothing can be written: the lease, the session or the store is gone. */
 const BREAKING: readonly ErrorCode[] = [
   "lease_lost",
   "session_not_found",
   "store_closed",
   "store_corrupt",
   "store_newer",
+  "store_replaced",
   "log_corrupt",
 ];
 

@@ -1,4 +1,4 @@
-/** The head of a session's log as its writer sees it: appends behind it, takes in what others appended, folds the state. */
+/** The head of a session's log as its writer sees it: appends after it, applies what others appended, folds the state. */
 import {
   RookeryError,
   applyAll,
@@ -45,22 +45,22 @@ export class LogHead {
   }
 
   /**
-   * Rejects as `SessionStore.append` does, with `session_closed` if it would begin something in a session that was
-   * closed elsewhere, and with what the fold throws: nothing is appended that cannot be folded.
+   * Rejects as `SessionStore.append` does, with `session_closed` if the append would start something in a session that
+   * was closed elsewhere, and with `input_invalid` if the state cannot be computed from the events.
    */
   async append(append: LogAppend): Promise<void> {
     const { id: sessionId } = this.#state;
     for (let tries = 1; ; tries += 1) {
       const expectedHead = this.#state.head;
       const events = this.#numbered(append.events, expectedHead);
-      const next = applyAll(this.#state, events);
+      const next = this.#fold(events);
       try {
         const { head } = await this.#store.append({ sessionId, fence: this.#fence, ...append, expectedHead });
         if (this.#state.head === expectedHead && head === expectedHead + events.length) this.#state = next;
         else this.#take(this.#numbered(append.events, head - events.length));
         return;
       } catch (error) {
-        // An outsider's answer or input came in between: take it, and write behind it.
+        // Another process appended an answer or an input first: apply it, and append after it.
         if (!isRookeryError(error, "append_conflict")) throw error;
         if (tries >= CONFLICT_LIMIT) throw overtaken(sessionId, error);
         await this.catchUp();
@@ -72,18 +72,28 @@ export class LogHead {
     }
   }
 
-  /** Takes what was read from the log; what is known already is passed over. */
+  /** Applies events that were read from the log. Skips those that are already applied. */
   advance(events: readonly SessionEvent[]): void {
     const fresh = this.#take(events);
     if (fresh.length > 0) this.onForeign(fresh);
   }
 
-  /** Reads what others appended since. */
+  /** Reads and applies what others have appended. */
   async catchUp(): Promise<void> {
     for (;;) {
       const { events, head } = await this.#store.read({ sessionId: this.#state.id, after: this.#state.head });
       this.advance(events);
       if (this.#state.head >= head || events.length === 0) return;
+    }
+  }
+
+  /** Our own events, before they are in the log: if they cannot be applied, the log is not damaged. */
+  #fold(events: readonly SessionEvent[]): SessionState {
+    try {
+      return applyAll(this.#state, events);
+    } catch (cause) {
+      const types = [...new Set(events.map(({ type }) => type))].join(", ").slice(0, 200);
+      throw new RookeryError("input_invalid", `an event cannot be applied to the session (${types})`, { cause });
     }
   }
 
@@ -99,6 +109,6 @@ export class LogHead {
 }
 
 function overtaken(sessionId: string, cause: RookeryError): RookeryError {
-  const message = `others write to session ${sessionId} all the time: its own events wait; try again later`;
+  const message = `other processes write to session ${sessionId} without a pause, so its own events wait; try again later`;
   return new RookeryError("store_unavailable", message, { cause });
 }

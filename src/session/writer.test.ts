@@ -110,6 +110,19 @@ describe("what the log cannot hold", () => {
     ]);
   });
 
+  const unfoldable: [string, object][] = [
+    ["of an unknown type", { type: "nothing.known" }],
+    ["without its fields", { type: "permission.resolved" }],
+    ["with a list that is none", { type: "budget.set", scopes: 5 }],
+  ];
+
+  it.each(unfoldable)("an event %s fails its turn, and the session goes on", async (_, body) => {
+    await using scene = await openPlayed(saysFirst(body as EventBody));
+    expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
+    expect(await scene.session.prompt("again").outcome).toEqual(DONE);
+    expect(await scene.events()).toContainEqual(expect.objectContaining({ type: "notice", code: "event_cut" }));
+  });
+
   it("an outcome that is refused is replaced, so that the turn ends", async () => {
     const log = faultyStore();
     log.refuse = (event) => {
@@ -159,23 +172,24 @@ describe("more at once than one append holds", () => {
     expect(seen).toBe(100);
   });
 
-  it("makes an agent wait that asks whether the log is ready", async () => {
+  it("makes an agent that awaits `ready` wait until the store works again", async () => {
     const log = faultyStore();
-    let recorded = 0;
+    let wasReadyDuringOutage = true;
     const play: Play = async (turn) => {
       log.failure = full();
-      for (; recorded < 50; recorded += 1) {
-        turn.log.record({ type: "message.completed", messageId: `m${recorded}`, text: "x".repeat(1_000_000) });
-        if (recorded === 20) log.failure = undefined;
-        await Promise.race([
-          turn.log.ready(),
-          new Promise((resolve) => setTimeout(resolve, recorded < 20 ? 0 : 20_000)),
-        ]);
+      for (let n = 0; n < 10; n += 1) {
+        turn.log.record({ type: "message.completed", messageId: `m${n}`, text: "x".repeat(1_000_000) });
       }
+      const ready = turn.log.ready();
+      const pause = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 50));
+      wasReadyDuringOutage = await Promise.race([ready.then(() => true), pause]);
+      log.failure = undefined;
+      await ready;
       return DONE;
     };
     await using scene = await openPlayed(play, log);
     expect(await scene.session.prompt("go").outcome).toEqual(DONE);
+    expect(wasReadyDuringOutage).toBe(false);
   });
 });
 
@@ -279,6 +293,15 @@ describe("a store that fails for a while", () => {
       expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(durable ? 2 : 1);
     },
   );
+
+  it("store_replaced ends the session's writer: nothing written there can be kept", async () => {
+    const log = faultyStore();
+    await using scene = await openPlayed(() => Promise.resolve(DONE), log);
+    log.failure = new RookeryError("store_replaced", "the file was deleted");
+    await expect(scene.session.prompt("go").outcome).rejects.toMatchObject({ code: "store_replaced" });
+    expect(scene.session.isBroken).toBe(true);
+    log.failure = undefined;
+  });
 
   it("an input that could not be queued is not delivered later", async () => {
     const log = faultyStore();
