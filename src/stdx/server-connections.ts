@@ -66,7 +66,12 @@ export class ServerConnections {
     return true;
   }
 
-  /** Closes those that never sent a whole request: nobody waits for a response on them. */
+  /** Whether a client that has the token waits for a response on this connection. */
+  isBusy(socket: Socket): boolean {
+    return (this.#authenticated.get(socket) ?? 0) > 0;
+  }
+
+  /** Closes connections that never sent a whole request: nobody waits for a response on them. */
   destroyUnused(): void {
     for (const [socket, requests] of this.#unauthenticated) if (requests === 0) this.#destroy(socket);
   }

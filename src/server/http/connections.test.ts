@@ -3,7 +3,8 @@ import { createServer, request, type IncomingMessage, type Server } from "node:h
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
 import { newId } from "../../domain/index.ts";
-import { CONNECTION_LIMITS, ServerConnections } from "../../stdx/index.ts";
+import { CONNECTION_LIMITS, deferred, ServerConnections } from "../../stdx/index.ts";
+import { openMemoryStore } from "../../store/index.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 
 const SECONDS = 1_000;
@@ -82,6 +83,32 @@ it(
     expect(slow.destroyed).toBe(false);
   },
 );
+
+it("keeps the connection of a client whose request takes longer than the limit for silence", async () => {
+  const [asked, answered] = [deferred(), deferred()];
+  const real = openMemoryStore();
+  const store = new Proxy(real, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (name === "list") {
+          asked.resolve();
+          await answered.promise;
+        }
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+  scene = await openHttp([], { store, times: { stall: 50 } });
+  const answer = scene.get("/v1/sessions");
+  await asked.promise;
+  const silent = connect(scene.door.port, "127.0.0.1").resume();
+  peers.push(silent);
+  await once(silent, "close"); // it fell silent later than the client
+  answered.resolve();
+  expect((await answer).status).toBe(200);
+});
 
 it("stops at once although peers without a token are connected", async () => {
   scene = await openHttp([], { times: { grace: 300 * SECONDS } });

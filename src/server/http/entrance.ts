@@ -16,7 +16,7 @@ export interface Times {
   /** For a request's headers, and for all of it, to come. */
   readonly headers: number;
   readonly request: number;
-  /** For a connection on which nothing moves: its peer neither sends nor reads. Longer than a heartbeat. */
+  /** For a connection on which nothing moves although its peer could send or read. Longer than a heartbeat. */
   readonly stall: number;
   /** For running requests to end when the door closes. */
   readonly grace: number;
@@ -79,7 +79,10 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
     },
     enter,
   );
-  server.setTimeout(times.stall);
+  server.setTimeout(times.stall, (socket) => {
+    const isWaitingForUs = connections.isBusy(socket) && socket.writableLength === 0;
+    if (!isWaitingForUs) socket.destroy();
+  });
   connections.watch(server);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     enter(request, response, () => {
