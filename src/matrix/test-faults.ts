@@ -1,4 +1,4 @@
-/** Injects one failure into a run: at the so manieth call of the store, of git, or of a child's start. */
+/** Injects one failure into a run: at the nth call of the store, of git, or of a child's start. */
 import childProcess, { type ChildProcess } from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import { RookeryError, type Store } from "../domain/index.ts";
@@ -23,7 +23,7 @@ export class Faults {
     this.#point = point;
   }
 
-  /** True if this call is to fail. */
+  /** Counts the call. True if it must fail. */
   hits(kind: FaultKind, name: string): boolean {
     if (!this.#isOn) return false;
     const { length } = this.calls[kind];
@@ -33,7 +33,7 @@ export class Faults {
     return true;
   }
 
-  /** The story is over: what is looked at from here on is neither counted nor failed. */
+  /** Ends the run: later calls are neither counted nor failed. */
   stop(): void {
     this.#isOn = false;
   }

@@ -8,30 +8,30 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
-/** The process may be there, and cannot be read now: too many files are open, say. */
+/** The process may exist but cannot be read at the moment, for example because too many files are open. */
 export const UNREADABLE = "unreadable";
 
-/** When the process started, as text to compare; undefined where there is no such process, or `UNREADABLE`. */
+/** When the process started, as text to compare. Undefined if there is no such process, `UNREADABLE` if nobody knows. */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? linuxStartTime(pid) : psStartTime(pid);
 }
 
-/** One that cannot be read counts as alive: it is not certainly dead. */
+/** A process that cannot be read counts as alive, because it is not certainly dead. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   const found = startTimeOf(pid);
   return found === startTime || found === UNREADABLE;
 }
 
-/** Sends the signal if the number still belongs to this very process, compared right before; returns whether it did. */
+/** Sends the signal if the pid still belongs to this process, which is checked right before. Returns whether it did. */
 export function signalProcess({ pid, startTime }: ProcessIdentity, signal: NodeJS.Signals): boolean {
   try {
-    return startTimeOf(pid) === startTime && process.kill(pid, signal);
+    return startTime !== UNREADABLE && startTimeOf(pid) === startTime && process.kill(pid, signal);
   } catch {
     return false; // it ended by itself in between
   }
 }
 
-/** Was it stopped (Ctrl-Z, SIGSTOP, a debugger)? False where it is not known. */
+/** Whether the process is stopped (Ctrl-Z, SIGSTOP, a debugger). False if that is unknown. */
 export function isStopped(identity: ProcessIdentity): boolean {
   try {
     const state = process.platform === "linux" ? linuxState(identity.pid) : psState(identity.pid);
