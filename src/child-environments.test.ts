@@ -170,7 +170,7 @@ it.each<[child: string, secrets: readonly string[]]>([
   expect(await arrived(child, BUILDS)).toEqual(BUILDS);
 });
 
-/** Whoever starts a process here takes an environment that `childEnvironment` built, or builds a smaller one. */
+/** These files start processes with an environment that `childEnvironment` built, or with a smaller one. */
 const STARTS_PROCESSES = [
   "acp/auth/terminal.ts",
   "cli/demo/demo.ts",

@@ -180,7 +180,7 @@ function isSame(agent: AgentConfig, state: SessionState): boolean {
 
 interface Means extends Pick<Given, "baseUrl" | "apiKey">, Pick<Config, "prices" | "providers"> {
   readonly env: Surroundings["env"];
-  /** Names of the variables that whoever opens the session gives its agent. */
+  /** Names of the variables in the caller's `env` option. */
   readonly givenEnv: readonly string[];
   readonly wanted: Wanted;
   readonly folders: readonly string[];

@@ -101,7 +101,7 @@ export function resolveAgent(config: Config, name: string = config.defaults.agen
   throw new RookeryError("agent_unknown", `there is no agent "${name}"${guess}; see what there is: rookery agents`);
 }
 
-/** The variables that hold the key of a provider, by whatever name the configuration gives them. */
+/** The variables that hold the keys of providers, as the configuration names them (`key_env`). */
 export function keyVariableNames({ providers }: Pick<Config, "providers">): string[] {
   return [...providers.values()].flatMap(({ keyEnv }) => keyEnv ?? []);
 }

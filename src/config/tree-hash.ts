@@ -77,7 +77,7 @@ export class TreeHasher {
   async #addFolder(path: string, budget: Budget, walk: Walk): Promise<void> {
     const names = await readdir(path).catch(() => undefined);
     if (names === undefined) {
-      walk.into[relative(this.#root, path)] = "unreadable"; // whoever cannot read it takes no orders from it
+      walk.into[relative(this.#root, path)] = "unreadable"; // a program that cannot read it takes no orders from it
       return;
     }
     for (const name of names.sort()) {

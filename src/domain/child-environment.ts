@@ -25,8 +25,8 @@ export interface ChildEnvironmentOptions {
 }
 
 /**
- * What a child gets of `env`: everything but Rookery's own secrets and the credentials that it does not need. Building
- * it twice changes nothing, so that whoever starts a child can be sure of it.
+ * Returns the part of `env` that a child gets: everything except Rookery's own secrets and the credentials that it does
+ * not need. Idempotent, so it can be applied again right before a child is started.
  */
 export function childEnvironment(env: Environment, options: ChildEnvironmentOptions = {}): Environment {
   const { needs = "none", pass = [], keys = [] } = options;
@@ -38,7 +38,7 @@ export function childEnvironment(env: Environment, options: ChildEnvironmentOpti
   return Object.fromEntries(Object.entries(env).filter(([name, value]) => isGiven(name, value)));
 }
 
-/** For Rookery itself: what it does not have, no child of it can get, and no configuration can name. */
+/** For Rookery itself: secrets that it drops here reach no child, and no configuration can name them. */
 export function withoutRookerySecrets(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isRookerySecret(name)));
 }

@@ -2,7 +2,7 @@
 
 /**
  * Rookery's own: the token of a server, and what it hands to a program that it drives. `ROOKERY_MCP_BRIDGE` and
- * `ROOKERY_MCP_n_TOKEN` are set for one child on purpose; whoever inherits them is not that child. Beside it, every
+ * `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and must not be inherited by another. Beside it, every
  * variable with this prefix whose name says "credential".
  */
 const ROOKERY_PREFIX = "ROOKERY";
@@ -45,7 +45,7 @@ const BUILD_CREDENTIALS: readonly RegExp[] = [
   /^(DB|DATABASE|PG|POSTGRES|POSTGRESQL|MYSQL|MARIADB|MSSQL|MONGO|MONGODB|REDIS|RABBITMQ)(_\w+)?_(PASS|PASSWORD)$/,
 ];
 
-/** No name with one of these is a build's, whatever it begins with: `GITHUB_MODELS_TOKEN`, `GRADLE_OPENAI_KEY`. */
+/** A name with one of these parts is never a build credential: `GITHUB_MODELS_TOKEN`, `GRADLE_OPENAI_KEY`. */
 const MODEL_PART =
   /^(AI|GENAI|LLM|LLMS|GPT|MODEL|MODELS|COPILOT|DUO|INFERENCE|ANTHROPIC|CLAUDE|OPENAI|CODEX|GEMINI|VERTEX|BEDROCK|MISTRAL|GROQ|XAI|DEEPSEEK|OPENROUTER|HF|HUGGINGFACE|LITELLM|WATSONX)\d*$/;
 
@@ -58,14 +58,14 @@ const MODEL_KEY_WITHIN =
 /** Of a service account, for example. */
 const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 
-/** Is it one that no child may have, whatever is configured? */
+/** Whether no child may have the variable, no matter what is configured. */
 export function isRookerySecret(name: string): boolean {
   const parts = partsOf(name);
   if (parts[0] !== ROOKERY_PREFIX) return false;
   return parts.join("_") === ROOKERY_BRIDGE || namesCredential(parts);
 }
 
-/** Is it one that a child gets only if it needs it? Credentials of builds are not. */
+/** Whether a child gets the variable only if it needs it. False for credentials of builds. */
 export function isWithheldCredential(name: string, value = ""): boolean {
   if ([MODEL_KEY_VALUE, MODEL_KEY_WITHIN, PRIVATE_KEY_WITHIN].some((known) => known.test(value))) return true;
   const parts = partsOf(name);

@@ -74,7 +74,7 @@ export function holdPen({ store, clock, owner, leaseTiming: timing }: PenParts, 
       try {
         const append = { taskId, id, expectedHead: state.head, fence: lease.generation, events };
         const { repeated } = await retryStore(() => store.appendTask(append), { signal: lost.signal });
-        if (repeated) return await refreshed(); // an attempt that failed was durable all the same
+        if (repeated) return await refreshed(); // a failed attempt was durable
         const apply = (before: TaskState, event: TaskEventDraft) =>
           applyTask(before, { ...event, seq: before.head + 1, taskId });
         return (state = events.reduce(apply, state));

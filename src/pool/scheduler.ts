@@ -59,7 +59,7 @@ export class Scheduler {
     await running?.over;
   }
 
-  /** Rejects if the log was closed, or its file was deleted or replaced; any other problem is told, and it goes on. */
+  /** Rejects if the log was closed, or its file was deleted or replaced; any other problem is passed to `onProblem`. */
   async run({ onProblem = () => undefined, ...wanted }: RunTasks): Promise<void> {
     const own: Wanted = { ...wanted, onProblem };
     const { only, signal } = own;
@@ -134,7 +134,7 @@ export class Scheduler {
         choose: (candidates, busy) => chooseNext(candidates, busy, maxRunning),
       });
     } catch (error) {
-      abandonLease(owner); // the store may have granted it all the same
+      abandonLease(owner); // the store may have granted it
       throw error;
     }
   }

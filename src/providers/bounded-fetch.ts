@@ -42,8 +42,8 @@ export function boundedFetch(
 }
 
 /**
- * Passes an event stream on in pieces that end with a line. Whoever parses it would otherwise look through an
- * incomplete line again for each piece of it.
+ * Passes an event stream on in pieces that end with a line. A parser would otherwise scan an incomplete
+ * line again for each piece of it.
  */
 function wholeLines(body: Body, { event, stream }: ResponseLimits): Body {
   const reader = body.getReader();
@@ -124,13 +124,13 @@ class EventScanner {
 /** Ends where the limit is, as if the body ended there. */
 function truncated(body: Body, { error: limit, errorMs }: ResponseLimits): Body {
   const reader = body.getReader();
-  const late = Date.now() + errorMs;
+  const deadline = performance.now() + errorMs;
   let bytes = 0;
   return new ReadableStream({
     async pull(controller) {
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<{ done: true; value?: undefined }>((resolve) => {
-        timer = setTimeout(() => resolve({ done: true }), Math.max(0, late - Date.now()));
+        timer = setTimeout(() => resolve({ done: true }), Math.max(0, deadline - performance.now()));
       });
       const { done, value } = await Promise.race([reader.read(), timeout]).finally(() => clearTimeout(timer));
       if (!done && value !== undefined) controller.enqueue(value.subarray(0, limit - bytes));

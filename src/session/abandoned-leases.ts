@@ -1,11 +1,11 @@
-/** Leases of this process that it could not give back, or may hold without knowing: this process may take them over. */
+/** Leases that this process could not release, or may hold without knowing it. It may take them over again. */
 
-/** Of each lease that is taken the owner's name is unique. Past this many the oldest are forgotten: they have expired. */
+/** Each lease has a unique owner name. Beyond this many, the oldest are forgotten: they have expired. */
 const MAX_ABANDONED = 10_000;
 
 const abandoned = new Set<string>();
 
-/** Call it if taking or releasing the lease failed: whether the store has it is unknown then. */
+/** Call it if acquiring or releasing the lease failed, so that nobody knows whether the store still has it. */
 export function abandonLease(owner: string): void {
   abandoned.add(owner);
   const [oldest] = abandoned;

@@ -49,7 +49,7 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
   });
 }
 
-/** How long a live writer may be faster, in milliseconds, before the caller hears of it. */
+/** How long an append may lose against a live writer before it fails, in milliseconds. */
 const CONFLICT_PATIENCE_MS = 30_000;
 const PAUSE_MS = 5;
 
@@ -61,8 +61,8 @@ export interface FromOutside {
 }
 
 /**
- * Appends one event without a lease, or none if `make` makes none. A live writer may get in between, so it is tried
- * until it fits: `make` is called before each attempt, and the faster it is, the sooner one fits.
+ * Appends one event without a lease, or nothing if `make` returns undefined. Retries while a live writer appends first.
+ * `make` is called before each attempt: the faster it is, the sooner an attempt succeeds.
  */
 export async function appendFromOutside(
   store: SessionStore,
@@ -122,7 +122,7 @@ function refuseUnfit({ requestId, schema, url }: EventOf<"question.asked">, cont
   );
 }
 
-/** Without the `pattern`s of whoever asked: one of them could hold the process for as long as its author likes. */
+/** Ignores the `pattern`s of the schema: its author could block the process with one. */
 function issuesOf(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
   try {
     return (

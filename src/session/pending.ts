@@ -1,4 +1,4 @@
-/** What a recorder has still to write: entries in order, each one append, with those who wait for it. */
+/** The entries that a recorder has yet to write, in order. Each is one append, with the callers that wait for it. */
 import type { EventDraft, JournalWrite } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
 import { MAX_PLAIN_LENGTH } from "./writable.ts";
@@ -8,7 +8,7 @@ export const MAX_ENTRY_LENGTH = MAX_PLAIN_LENGTH;
 
 export interface Waiter {
   readonly durable: Deferred<void>;
-  /** Waits through failures that pass, for a while; others hear of the first. */
+  /** Waits through passing failures for a while. An impatient waiter is rejected with the first failure. */
   readonly patient: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Entry {
   /** Estimated, in characters of JSON. */
   length: number;
   waiters: Waiter[];
-  /** Nothing else joins it, so that it can be withdrawn. */
+  /** No other events join it, so that it can be withdrawn. */
   readonly alone: boolean;
   withdrawn: boolean;
 }
@@ -38,7 +38,7 @@ export class PendingEntries {
     return this.#drafts;
   }
 
-  /** An entry that has room for that much: the last one, or a new one. */
+  /** Returns an entry with room for that many characters: the last one, or a new one. */
   entryFor(length: number): Entry {
     const last = this.#entries.at(-1);
     if (last !== undefined && !last.alone && last.length + length <= MAX_ENTRY_LENGTH) return last;
@@ -59,7 +59,7 @@ export class PendingEntries {
     this.#drafts += 1;
   }
 
-  /** Rejects as the append of this entry does; without an entry, of the last one. */
+  /** Settles as the append of this entry does. Default: the last entry. */
   wait(patient: boolean, entry = this.#entries.at(-1) ?? this.begin(false)): Promise<void> {
     const durable = deferred();
     entry.waiters.push({ durable, patient });
@@ -94,7 +94,7 @@ export class PendingEntries {
   }
 }
 
-/** Rejects those who wait for these entries: all of them, or only the impatient ones. */
+/** Rejects the waiters of these entries: all of them, or only the impatient ones. */
 export function rejectWaiters(entries: Iterable<Entry>, failure: unknown, which: "all" | "impatient" = "all"): void {
   for (const entry of entries) {
     const rejected = entry.waiters.filter(({ patient }) => which === "all" || !patient);

@@ -98,7 +98,7 @@ describe("a question of an agent", () => {
     ]);
   });
 
-  it("is not checked against a pattern, whose author could hold the process for as long as it likes", async () => {
+  it("is not checked against a pattern, which could block the process", async () => {
     const schema = {
       type: "object",
       properties: { colour: { type: "string", pattern: "^(a+)+$" } },

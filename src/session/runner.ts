@@ -31,7 +31,7 @@ export class Runner implements Disposable {
   #running: Running | undefined;
   #shownThrough: number;
   #isOver = false;
-  /** Turns whose start or end the log may lack, because the store failed for too long, and how they ended. */
+  /** Outcomes of turns whose start or end may be missing in the log, because the store failed for too long. */
   readonly #unsettled = new Map<string, TurnOutcome>();
   #settling: Promise<void> | undefined;
 
@@ -111,7 +111,7 @@ export class Runner implements Disposable {
     }
   }
 
-  /** Ends in the log a turn that could not be ended there. Rejects if the log still cannot be written. */
+  /** Records the end of turns that could not be recorded before. Rejects if the log still cannot be written. */
   async settle(): Promise<void> {
     while (this.#unsettled.size > 0) await (this.#settling ??= this.#settleOnce());
   }
@@ -165,7 +165,7 @@ export class Runner implements Disposable {
   async #settleOnce(): Promise<void> {
     const { recorder } = this.#parts;
     try {
-      await recorder.catchUp(); // an append that failed may be durable all the same
+      await recorder.catchUp(); // a failed append may be durable
       const { turn } = recorder.state;
       const outcome = turn && this.#unsettled.get(turn.id);
       if (turn !== undefined && outcome !== undefined) await endTurn(recorder, turn.id, outcome);

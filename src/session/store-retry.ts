@@ -8,16 +8,16 @@ import {
   type SessionStore,
 } from "../domain/index.ts";
 
-/** How long a store call is retried before its caller hears of the failure. */
+/** How long a store call is retried before it fails, in milliseconds. */
 export const STORE_PATIENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
-/** Consecutive failures of a follower, about a second apart, before its reader hears of them. */
+/** Consecutive failures of a follower, about a second apart, before its iteration throws. */
 const MAX_FOLLOW_FAILURES = 30;
 
 const PASSING: readonly ErrorCode[] = ["store_locked", "store_full", "store_readonly", "store_unavailable"];
 
-/** True if the same call may succeed later, without anybody opening the session again. */
+/** True if the same call may succeed later in the same session. */
 export function isPassingFailure(error: unknown): boolean {
   return isRookeryError(error) && PASSING.includes(error.code);
 }
@@ -50,7 +50,7 @@ export async function retryStore<T>(
   }
 }
 
-/** As `SessionStore.follow`, but a failure that passes costs the reader a delay and no event. */
+/** Like `SessionStore.follow`, but a passing failure only delays the reader and loses no event. */
 export async function* followWithRetry(
   store: Pick<SessionStore, "follow">,
   { sessionId, after, signal }: FollowQuery,

@@ -48,7 +48,7 @@ export class Left extends RookeryError {
   }
 }
 
-/** The end of a turn could not be written, at least not yet. */
+/** Thrown if the end of a turn could not be written yet. */
 export class UnrecordedEnd extends Error {
   readonly outcome: TurnOutcome;
 

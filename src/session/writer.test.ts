@@ -3,7 +3,7 @@ import { RookeryError, type EventBody, type SessionEvent, type Store } from "../
 import { openMemoryStore } from "../store/index.ts";
 import { DONE, openPlayed, type Play } from "./test-played.ts";
 
-/** A store whose appends fail while `failure` is set, or where `refuse` throws. */
+/** A store whose appends fail while `failure` is set, or if `refuse` throws. */
 function faultyStore() {
   const log: { failure?: Error | undefined; durable?: boolean; refuse?: (event: { type: string }) => void } = {};
   const through = (store: Store): Store =>
@@ -135,7 +135,7 @@ describe("what the log cannot hold", () => {
 });
 
 describe("more at once than one append holds", () => {
-  it("is written in several, though nobody waited: 100 messages of 1 MB", async () => {
+  it("is split into several appends even if the agent does not wait: 100 messages of 1 MB", async () => {
     const text = "x".repeat(1_000_000);
     const messages = Array.from({ length: 100 }, (_, n): EventBody => {
       return { type: "message.completed", messageId: `m${n}`, text };
@@ -235,7 +235,7 @@ describe("a store that fails for a while", () => {
     expect(scene.session.state.head).toBe(events.at(-1)?.seq);
   });
 
-  it("for longer than it is waited for: the turn fails with its code once the store works, and the same session goes on", async () => {
+  it("fails the turn with the store's code once the store works again, and the same session goes on", async () => {
     const log = faultyStore();
     let turns = 0;
     const play: Play = async (turn) => {
@@ -257,7 +257,7 @@ describe("a store that fails for a while", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "message.completed", text: "said meanwhile" }));
   });
 
-  it("ends the turn by itself once the store works, without anybody asking", async () => {
+  it("ends the turn without another prompt once the store works again", async () => {
     const log = faultyStore();
     const play: Play = async (turn) => {
       log.failure = full();

@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("is stale once content and time stay the same for long enough, whatever the clock says", async () => {
+it("is stale once content and time stay the same for long enough, even if the system clock jumps", async () => {
   let now = 1_000;
   vi.spyOn(performance, "now").mockImplementation(() => now);
   vi.spyOn(Date, "now").mockReturnValue(Number.MAX_SAFE_INTEGER); // a clock that was set wrong

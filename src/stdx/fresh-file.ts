@@ -1,19 +1,19 @@
 /**
- * A file whose owner shows that it is alive by setting the file's time again and again: for those who cannot judge the
- * owner itself, because it is in another container or on another machine.
+ * A file whose owner proves that it is alive by updating the modification time. For processes that cannot check the
+ * owner itself, because it runs in another container or on another machine.
  */
 import { stat, utimes } from "node:fs/promises";
 
 const TOUCH_MS = 5_000;
-/** Six times as long, so that a busy owner is not taken for a dead one. */
+/** Six times as long, so that a busy owner is not mistaken for a dead one. */
 const STALE_MS = 30_000;
 
 export interface FreshFileOptions {
-  /** Default: 5 s for the owner, 30 s for whoever watches. */
+  /** Interval of the updates, or time without one until the file is stale. Default: 5 s for `keepFresh`, 30 s for `watchFreshness`. */
   readonly ms?: number | undefined;
 }
 
-/** Until it is disposed. A file that is gone is left alone. */
+/** Updates the modification time until it is disposed. Does not create the file again if it is gone. */
 export function keepFresh(file: string, { ms = TOUCH_MS }: FreshFileOptions = {}): Disposable {
   const timer = setInterval(() => {
     const now = new Date();
@@ -23,7 +23,7 @@ export function keepFresh(file: string, { ms = TOUCH_MS }: FreshFileOptions = {}
 }
 
 export interface FreshnessWatch {
-  /** True once the same content and time were seen for the whole time, by a clock that only goes forward. */
+  /** True once content and modification time have stayed the same for the whole time, by a monotonic clock. */
   isStale(content: string): Promise<boolean>;
 }
 

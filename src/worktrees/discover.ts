@@ -36,7 +36,7 @@ export async function discoverRepository(cwd: string): Promise<FoundRepository> 
   return { checkout, gitDir, ...(outer !== undefined && !isMadeByOuter && { within }) };
 }
 
-/** Rejects with `repository_bare` if git's folder is made of files of a checkout: whoever wrote those wrote its settings. */
+/** Rejects with `repository_bare` if git's folder is made of files of a checkout: their author wrote its settings. */
 export async function refuseEmbedded(gitDir: string, cwd: string): Promise<void> {
   if (gitDir.split(sep).includes(".git")) return; // git lets no such name into a checkout
   const around = await checkoutAround(dirname(gitDir), cwd, "any").catch(() => undefined);
@@ -101,7 +101,7 @@ export function bareRepository(path: string): RookeryError {
 function embedded(path: string, around: string): RookeryError {
   return new RookeryError(
     "repository_bare",
-    `${path} is a git repository made of files in ${around}, whose settings could run commands of whoever wrote them, ` +
+    `${path} is a git repository made of files in ${around}, whose settings could run commands of their author, ` +
       `so git is not run in it; use ${around}, or clone it if you trust it: git clone ${path} FOLDER`,
   );
 }

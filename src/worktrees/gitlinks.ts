@@ -1,8 +1,8 @@
 /**
  * Repositories within a checkout, as its index has them: submodules, and repositories that were added as they are.
  *
- * Git would run `git status` in each of them, by the configuration that lies there, which whoever wrote the files wrote
- * too. So git is told to look at their commits alone (`--ignore-submodules=dirty`), and their files are compared here, by
+ * Git would run `git status` in each of them, with the configuration that lies there, which the author of the
+ * files wrote too. So git only looks at their commits (`--ignore-submodules=dirty`), and their files are compared here, by
  * the configuration of the repository around them.
  */
 import { lstat } from "node:fs/promises";

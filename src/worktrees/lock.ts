@@ -79,8 +79,8 @@ async function make(file: string, own: string): Promise<boolean> {
 }
 
 /**
- * Removes the file of an owner that is dead or not heard of any more, under a lock of its own: of two who find the same one dead, the slower would otherwise
- * remove what the quicker has taken meanwhile.
+ * Removes the lock file of an owner that is dead or has stopped refreshing it. Holds a second lock meanwhile: of two
+ * processes that find the same owner dead, the slower one would otherwise remove the lock that the faster one took.
  */
 async function bury(file: string, dead: string, waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   const buried = await withLock(
@@ -89,7 +89,7 @@ async function bury(file: string, dead: string, waitMs: number, signal: AbortSig
     async () => {
       if ((await ownerOf(file)) !== dead) return;
       const [owner = "", marker] = dead.split("\n");
-      if (marker && isDeadOwner(owner)) await killMarked(marker); // of an owner elsewhere, nothing runs here
+      if (marker && isDeadOwner(owner)) await killMarked(marker); // an owner elsewhere runs nothing here
       await rm(file, { force: true });
     },
     signal,

@@ -11,7 +11,7 @@ import type { Env } from "./git.ts";
 export type GitSetting = readonly [key: string, value: string];
 
 /**
- * - `never`: always has the given value, whoever set it. With a `*`, whatever name someone gave it.
+ * - `never`: always has the given value, no matter who set it. With a `*`, under every name.
  * - `user`: only the user's own configuration (system and global) counts; else it has the given value.
  * - `driver`: as `user`, but the repository that the user works in may set it too, since a checkout without the filters
  *   of git-lfs or git-crypt would be another one. A repository within that one may not.

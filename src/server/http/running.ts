@@ -12,15 +12,15 @@ const Running = z.object({
   token: z.string(),
   pid: z.int().positive(),
   startTime: z.string(),
-  /** Where its process number means something; earlier versions did not say. */
+  /** The scope of its pid (`ownPlace`). Undefined in files of earlier versions. */
   place: z.string().optional(),
   version: z.string(),
 });
 export type RunningServer = z.infer<typeof Running>;
 
 /**
- * Undefined where none runs that can be reached; what a dead one left is as if it were not there. One of another
- * container or machine that shares the home listens on a loopback that is not ours.
+ * Undefined if no reachable server runs; the file of a dead one is ignored. A server in another container or on another
+ * machine that shares the home directory listens on a different loopback interface.
  */
 export function findServer(home: string): RunningServer | undefined {
   const found = read(fileOf(home));

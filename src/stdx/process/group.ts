@@ -16,13 +16,13 @@ export interface Exit {
 export interface ProcessGroup extends AsyncDisposable {
   readonly identity: ProcessIdentity;
   readonly child: ChildProcess;
-  /** What this group and everything that it starts carries, and nothing else; for `killMarked`. */
+  /** Carried by this group and everything that it starts, and by nothing else. Pass it to `killMarked`. */
   readonly marker: string;
   /** Resolves when the leader ended; others may hold its output open. */
   readonly ended: Promise<void>;
   /** Resolves when the leader ended and its output was read to the end. */
   readonly exited: Promise<Exit>;
-  /** Signals the whole group. False, and nothing was signalled, once the leader has ended. */
+  /** Signals the whole group. Returns false, and signals nothing, once the leader has ended. */
   signal(signal: NodeJS.Signals): boolean;
   /** TERM to the group, KILL after the grace; resolves when the leader is gone and what is left of the group. */
   stop(graceMs?: number): Promise<void>;
@@ -103,7 +103,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Sends no signal: a group of that number may be a stranger's by now, so what is in it is looked at one by one. */
+/** Sends no signal: by now the number may belong to another group, so its processes are checked one by one. */
 function groupExists(pid: number): boolean {
   try {
     return process.kill(-pid, 0);

@@ -22,8 +22,9 @@ export interface CommandLine {
 }
 
 /**
- * The same command, started through a shell that sets its limit. Left as it is where that cannot work: the program is
- * not there (so that the system says why), the shell would drop a variable, or the limit is used for something else.
+ * Returns the command that starts the same program through a shell that sets its limit. Returns the line unchanged if
+ * that cannot work: the program is missing (the system reports why), the shell would drop a variable, or the limit is
+ * already in use.
  * `markers` are those of the child, the owner's first and its own last.
  */
 export function taggedCommand(line: CommandLine, markers: string, { cwd, env }: { cwd: string; env: Environment }) {
@@ -36,7 +37,7 @@ export function taggedCommand(line: CommandLine, markers: string, { cwd, env }: 
   return { command: SHELL, args: ["-c", lines.join("\n"), "sh", line.command, ...line.args] };
 }
 
-/** Does the process have the tag of all these markers? False where its limits cannot be read. */
+/** Whether the process has the tag of all these markers. False if its limits cannot be read. */
 export function hasTag(pid: number, markers: string): boolean {
   try {
     return limitsCarry(readFileSync(`/proc/${pid}/limits`, "latin1"), markers);
@@ -77,7 +78,7 @@ function limitsCarry(limits: string, markers: string): boolean {
 let hardLimit: "unlimited" | "tagged" | undefined;
 let isRead = false;
 
-/** Undefined where no tag can be set: another system, or an administrator's own limit. */
+/** Undefined if no tag can be set: another system, or an administrator's own limit. */
 function ownHardLimit(): typeof hardLimit {
   if (isRead) return hardLimit;
   isRead = true;

@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function withMarker(env: Environment, marker: string): Environment {
   const inherited = env[MARKER_VARIABLE];
   const own = inherited ? `${inherited},${marker}` : marker;
-  return { ...env, ROOKERY_TOKEN: undefined, [MARKER_VARIABLE]: own }; // whoever has the token can answer for its user
+  return { ...env, ROOKERY_TOKEN: undefined, [MARKER_VARIABLE]: own }; // with the token a child could answer permission requests
 }
 
 /** `markers` is one, or several with commas between: then a process must carry all of them. Blocks while it looks. */
@@ -105,7 +105,7 @@ function linuxPids(): number[] {
   return readdirSync("/proc").flatMap((entry) => (/^\d+$/.test(entry) ? [Number(entry)] : []));
 }
 
-/** Undefined where it cannot be read: gone, another user's, or of a program that hides it. */
+/** Undefined if it cannot be read: the process is gone, belongs to another user, or hides it. */
 function environmentOf(pid: number): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/environ`, "latin1");
@@ -141,7 +141,7 @@ function psProcesses(markers: string): ProcessIdentity[] {
     .map((line) => Number.parseInt(line, 10));
   return pids.flatMap((pid) => {
     const startTime = !Number.isInteger(pid) || pid === process.pid ? undefined : startTimeOf(pid);
-    return startTime === undefined ? [] : [{ pid, startTime }];
+    return startTime === undefined || startTime === UNREADABLE ? [] : [{ pid, startTime }];
   });
 }
 

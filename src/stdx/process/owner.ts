@@ -12,43 +12,43 @@ export interface Owner extends AsyncDisposable {
   claim(): string;
 }
 
-/** What is known of an owner from here. `unknown`: it is of another place, or cannot be read now. */
+/** What this process can tell about an owner. `unknown`: it is in another place, or cannot be read at the moment. */
 export type OwnerState = "alive" | "dead" | "unknown";
 
-/** A process that owns something, as its owner text says it. */
+/** The process that an owner text names. */
 export interface OwnerProcess extends ProcessIdentity {
-  /** Undefined in texts of earlier versions, which did not say where they were. */
+  /** Undefined in texts of earlier versions. */
   readonly place: string | undefined;
 }
 
-/** A text that names this process and nothing else: `PLACE.PID.STARTTIME.RANDOM`. */
+/** Returns a unique text that names this process: `PLACE.PID.STARTTIME.RANDOM`. */
 export function newOwnerText(): string {
   const { pid, startTime } = ownIdentity();
   return `${ownPlace()}.${pid}.${startTime}.${randomBytes(6).toString("hex")}`; // a count would collide between threads
 }
 
-/** Undefined where it is no owner text. */
+/** Undefined if it is not an owner text. */
 export function parseOwnerText(text: string): OwnerProcess | undefined {
   const [, place, pid, startTime] = /^(?:(h[^.]*)\.)?(\d+)\.(.+)\.[0-9a-z]+$/.exec(text) ?? [];
   return pid === undefined || startTime === undefined ? undefined : { place, pid: Number(pid), startTime };
 }
 
-/** What is no owner text is `unknown`. */
+/** `unknown` for a text that is not an owner text. */
 export function judgeOwner(text: string): OwnerState {
   const owner = parseOwnerText(text);
   if (owner === undefined || (owner.place !== undefined && owner.place !== ownPlace())) return "unknown";
   const found = startTimeOf(owner.pid);
-  if (found === UNREADABLE) return "unknown";
+  if (found === UNREADABLE || (found !== undefined && owner.startTime === UNREADABLE)) return "unknown";
   return found === owner.startTime ? "alive" : "dead";
 }
 
-/** Is this owner text one of a process that is certainly dead? */
+/** Whether the owner text names a process that is certainly dead. */
 export function isDeadOwner(text: string): boolean {
   return judgeOwner(text) === "dead";
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** An owner of another place that nobody has heard of for so long is forgotten: a machine that does not come again. */
+/** An owner in another place that has given no sign of life for this long is forgotten. */
 const FORGOTTEN_MS = 30 * DAY_MS;
 
 /** Keeps its file under `folder`; disposing kills what still carries the marker. */
@@ -62,7 +62,7 @@ export function openOwner(folder: string): Owner {
       if (claimedAt === undefined || now - claimedAt > DAY_MS) {
         makeFolder(folder);
         writeFileSync(file, "", { mode: 0o600 });
-        utimesSync(file, new Date(), new Date()); // whoever cannot judge us sees that we are still there
+        utimesSync(file, new Date(), new Date()); // for processes that cannot judge us
         claimedAt = now;
       }
       return marker;

@@ -33,7 +33,7 @@ const elsewhere = (changed: "boot" | "namespace") => {
 };
 
 describe("an owner", () => {
-  it("is judged by its process number and start time where it is of this place", () => {
+  it("of this place is judged by its pid and start time", () => {
     const own = newOwnerText();
     expect(parseOwnerText(own)).toEqual({ ...ownIdentity(), place: ownPlace() });
     expect(judgeOwner(own)).toBe("alive");
@@ -41,13 +41,16 @@ describe("an owner", () => {
     expect(judgeOwner(`${ownPlace()}.${pid}.${startTime}.0a1b`)).toBe("dead");
   });
 
-  it.each(["boot", "namespace"] as const)("of another %s cannot be judged, whoever has its number here", (changed) => {
-    const { pid, startTime } = gone();
-    expect(judgeOwner(`${elsewhere(changed)}.${pid}.${startTime}.0a1b`)).toBe("unknown");
-    expect(judgeOwner(`${elsewhere(changed)}.${process.pid}.${ownIdentity().startTime}.0a1b`)).toBe("unknown");
-  });
+  it.each(["boot", "namespace"] as const)(
+    "of another %s cannot be judged, even if its pid is in use here",
+    (changed) => {
+      const { pid, startTime } = gone();
+      expect(judgeOwner(`${elsewhere(changed)}.${pid}.${startTime}.0a1b`)).toBe("unknown");
+      expect(judgeOwner(`${elsewhere(changed)}.${process.pid}.${ownIdentity().startTime}.0a1b`)).toBe("unknown");
+    },
+  );
 
-  it("that did not say where it was is judged as before, and a text that names none is not", () => {
+  it("without a place is judged by pid and start time, and an invalid text is unknown", () => {
     const { pid, startTime } = ownIdentity();
     expect(judgeOwner(`${pid}.${startTime}.0a1b`)).toBe("alive");
     expect(judgeOwner(`${gone().pid}.${startTime}.0a1b`)).toBe("dead");
@@ -74,7 +77,7 @@ it("leaves the file of an owner that it cannot judge, until nobody has heard of 
   expect(processesMarked(names[1]!)).toHaveLength(1);
 });
 
-it("an owner shows those who cannot judge it that it is there", () => {
+it("an owner updates the time of its file once a day", () => {
   const owner = openOwner(folder);
   const file = join(folder, owner.claim());
   const longAgo = new Date(Date.now() - 40 * 24 * 60 * 60 * 1_000);
@@ -89,7 +92,7 @@ const mayUnshare =
   process.platform === "linux" && spawnSync("unshare", ["--pid", "--fork", "--mount-proc", "true"]).status === 0;
 const reason = mayUnshare ? "" : " (skipped: this user may not make a PID namespace)";
 
-it.runIf(mayUnshare)(`takes a living owner in another PID namespace for no dead one${reason}`, async () => {
+it.runIf(mayUnshare)(`does not treat a living owner in another PID namespace as dead${reason}`, async () => {
   const script = `readlink /proc/self/ns/pid; echo $$; cut -d' ' -f22 /proc/$$/stat; exec sleep 300`;
   const marker = `place-${process.pid}`;
   const child = spawn("unshare", ["--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script], {

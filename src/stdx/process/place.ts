@@ -1,6 +1,6 @@
 /**
- * Where a process number means what it means here: one boot of one machine, and one PID namespace of it. A container
- * that shares our files, or another machine, is another place, and its processes cannot be judged from here.
+ * The scope in which a pid is unique: one PID namespace, on one machine, since its last boot. A container that shares
+ * our files, or another machine, is another place, and its processes cannot be judged from here.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,7 +9,7 @@ import { hostname } from "node:os";
 
 let place: string | undefined;
 
-/** `hHOST-BOOT-NAMESPACE`: safe in a file name, in a variable, and without a dot or a comma. */
+/** `hHOST-BOOT-NAMESPACE`: safe in file names and variables, without dots and commas. */
 export function ownPlace(): string {
   place ??= `h${shortHash(machineId())}-${bootId() ?? `u${shortHash(hostname())}`}-${pidNamespace()}`;
   return place;
@@ -17,7 +17,7 @@ export function ownPlace(): string {
 
 let boot: string | undefined;
 
-/** The first eight digits; undefined where the system does not tell. */
+/** The first eight digits of the boot id. Undefined if the system has none. */
 export function bootId(): string | undefined {
   boot ??= process.platform === "linux" ? linuxBootId() : macBootId();
   return boot;
@@ -41,12 +41,12 @@ function firstDigits(text: string | undefined): string | undefined {
   return /^[0-9a-f]{8}/.exec(text?.trim().toLowerCase() ?? "")?.[0];
 }
 
-/** Copies of one machine may share it, so nobody is judged by it alone. */
+/** Copies of a virtual machine may share it, so it is never compared alone. */
 function machineId(): string {
   return readText("/etc/machine-id")?.trim() || hostname();
 }
 
-/** The number that the kernel has for it; 0 where there are no namespaces. */
+/** The kernel's number of the namespace; 0 if the system has no namespaces. */
 function pidNamespace(): string {
   if (process.platform !== "linux") return "0";
   try {

@@ -1,10 +1,10 @@
-/** Whether a program can be started, found out without starting it: for one that a shell is to become. */
+/** Finds out whether a program can be started without starting it, for programs that a shell will exec. */
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 
 const FIRST_LINE_BYTES = 256;
 
-/** Where the system looks for it, in the PATH of that environment. False also where it is better left to the system. */
+/** Looks in the PATH of that environment, as the system does. Also false if it is better left to the system. */
 export function isProgramFile(
   program: string,
   cwd: string,
@@ -29,7 +29,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What the first line of a script names. */
+/** The interpreter that the first line of a script names. */
 function interpreterOf(path: string): string | undefined {
   let fd: number;
   try {

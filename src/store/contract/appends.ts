@@ -38,31 +38,28 @@ export const appendCases = [
     assert.deepEqual(await store.append({ ...late, expectedHead: 2 }), { head: 3, repeated: false });
   }),
 
-  inStore(
-    "an event that the exported schema rejects is refused with input_invalid, whoever appends it",
-    async (store) => {
-      await openSession(store, ["a"]);
-      const stamp = { at: AT, agent: "a" };
-      const invalid: readonly object[] = [
-        { ...stamp, type: "nothing.known" },
-        { ...stamp, type: "constructor" },
-        { ...stamp, type: 5 },
-        { ...stamp, type: "notice", level: "loud", code: "x", message: "x" },
-        { ...stamp, type: "message.delta", messageId: "m", text: 5 },
-        { ...stamp, type: "message.delta", messageId: "m" },
-        { ...stamp, type: "message.delta", messageId: "m", text: "x", more: 1 },
-        { ...stamp, type: "turn.started", input: [{ type: "sound" }] },
-        { ...stamp, type: "usage.reported", inputTokens: Number.NaN, outputTokens: 1 },
-        { ...stamp, agent: null, type: "session.closed" },
-        { ...stamp, at: "yesterday", type: "session.closed" },
-      ];
-      for (const event of invalid) {
-        await refuses("input_invalid", store.append(appendOf(2, [says("b"), event as SessionEvent])));
-      }
-      assert.deepEqual(await textsIn(store), ["session.opened", "a"]);
-      assert.deepEqual(await store.append(appendOf(2, [says("b")])), { head: 3, repeated: false });
-    },
-  ),
+  inStore("refuses an event that the exported schema rejects with input_invalid", async (store) => {
+    await openSession(store, ["a"]);
+    const stamp = { at: AT, agent: "a" };
+    const invalid: readonly object[] = [
+      { ...stamp, type: "nothing.known" },
+      { ...stamp, type: "constructor" },
+      { ...stamp, type: 5 },
+      { ...stamp, type: "notice", level: "loud", code: "x", message: "x" },
+      { ...stamp, type: "message.delta", messageId: "m", text: 5 },
+      { ...stamp, type: "message.delta", messageId: "m" },
+      { ...stamp, type: "message.delta", messageId: "m", text: "x", more: 1 },
+      { ...stamp, type: "turn.started", input: [{ type: "sound" }] },
+      { ...stamp, type: "usage.reported", inputTokens: Number.NaN, outputTokens: 1 },
+      { ...stamp, agent: null, type: "session.closed" },
+      { ...stamp, at: "yesterday", type: "session.closed" },
+    ];
+    for (const event of invalid) {
+      await refuses("input_invalid", store.append(appendOf(2, [says("b"), event as SessionEvent])));
+    }
+    assert.deepEqual(await textsIn(store), ["session.opened", "a"]);
+    assert.deepEqual(await store.append(appendOf(2, [says("b")])), { head: 3, repeated: false });
+  }),
 
   inStore("of two appends that expect the same head one wins", async (store) => {
     await openSession(store);

@@ -78,7 +78,7 @@ export class Database {
     this.#connection.close();
   }
 
-  /** Once the file is lost, it stays lost for this connection: whoever continues must open it again. */
+  /** Once the file is lost, this connection never works again: the caller must open a new one. */
   #refuseIfReplaced(): void {
     try {
       this.#identity?.check();

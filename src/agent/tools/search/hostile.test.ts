@@ -32,7 +32,7 @@ describe("a repository that is made of ordinary files", () => {
   const inClone = () =>
     execFileSync("git", ["init", "-q", scene.folder], { env: { PATH: process.env["PATH"], HOME: scene.folder } });
 
-  it.each(["evil", "evil/.git", "."])("at %s names files outside, of which nothing is told", async (place) => {
+  it.each(["evil", "evil/.git", "."])("at %s cannot make the tools show files outside", async (place) => {
     writeFileSync(join(scene.outside, "key"), "PRIVATE KEY\n");
     const outside = relative(scene.at("evil"), join(scene.outside, "key"));
     const names = [outside, `x/../${outside}`, join(scene.outside, "key"), ".git/config"].sort();
