@@ -3,6 +3,7 @@ import { cpus, totalmem } from "node:os";
 import { run as acp } from "./acp.mjs";
 import { run as agent } from "./agent.mjs";
 import { run as backends } from "./backends.mjs";
+import { run as blocking } from "./blocking.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as mcp } from "./mcp.mjs";
 import { run as pool } from "./pool.mjs";
@@ -28,6 +29,7 @@ for (const [title, run] of [
   ["Tools", tools],
   ["MCP servers", mcp],
   ["Server", server],
+  ["Waiting for another session", blocking],
   ["Worktrees", worktrees],
   ["Pool", pool],
 ]) {

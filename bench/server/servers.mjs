@@ -38,6 +38,9 @@ export const OWN_AGENT = '[agents.it]\nbackend = "api"\nmodel = "anthropic/claud
 /** Options of Node's with which a server says what it holds: see `memory`. */
 export const WATCHED = ["--expose-gc", "--import", here("./memory.mjs")];
 
+/** Options of Node's with which a server says for how long its event loop was held: see `loop`. */
+export const LOOP_WATCHED = ["--import", here("./loop.mjs")];
+
 /** `toml` is its configuration, in which the agent is called `it`. `node` are options of Node's. */
 export async function startRookery({ folder, toml, extra = {}, node = [] }) {
   const memory = join(folder, "memory.json");
@@ -56,6 +59,15 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
     server.ended.then(([code]) => Promise.reject(new Error(`rookery serve ended with ${code}: ${server.words()}`))),
   ]);
   const firstAnswerMs = performance.now() - from;
+  const said = async () => {
+    await rm(memory, { force: true });
+    process.kill(server.pid, "SIGUSR2");
+    for (;;) {
+      const text = await readFile(memory, "utf8").catch(() => undefined);
+      if (text !== undefined) return JSON.parse(text);
+      await sleep(5);
+    }
+  };
   return {
     only: '"message.delta"',
     pid: server.pid,
@@ -64,6 +76,7 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
     firstAnswerMs,
     post: (path, body) => ask(`${base}/v1/${path}`, body, headers),
     get: (path) => asked(`${base}/v1/${path}`, { headers }),
+    remove: (path) => asked(`${base}/v1/${path}`, { method: "DELETE", headers }),
     async openSession() {
       const { id } = await this.post("sessions", { agent: "it", cwd: folder, permissions: "all" });
       return {
@@ -74,15 +87,9 @@ export async function startRookery({ folder, toml, extra = {}, node = [] }) {
       };
     },
     /** Only if it is `WATCHED`: bytes that it holds once what nobody needs is collected; and what it has of the machine. */
-    async memory() {
-      await rm(memory, { force: true });
-      process.kill(server.pid, "SIGUSR2");
-      for (;;) {
-        const text = await readFile(memory, "utf8").catch(() => undefined);
-        if (text !== undefined) return JSON.parse(text);
-        await sleep(5);
-      }
-    },
+    memory: said,
+    /** Only if it is `LOOP_WATCHED`: milliseconds for which its event loop was held at most since the last time. */
+    loop: said,
     [Symbol.asyncDispose]: () => server.end(),
   };
 }

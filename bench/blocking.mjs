@@ -1,0 +1,162 @@
+// For how long one session's work keeps the server from everybody else: the longest answer to GET /v1/health, which another
+// process asks for every 5 ms, and the longest hold of the server's event loop. Alone: `node bench/blocking.mjs [--quick]
+// [log] [sessions] [tasks]`.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openSqliteStore } from "../dist/index.js";
+import { temporaryRepository } from "../dist/testing/index.js";
+import { startModel } from "./agent/model.mjs";
+import { startKnocking } from "./blocking/knock.mjs";
+import { writeTurns } from "./blocking/long-log.mjs";
+import { environmentFor } from "./server/model.mjs";
+import { within } from "./server/program.mjs";
+import { LOOP_WATCHED, OWN_AGENT, startRookery } from "./server/servers.mjs";
+import { printAlone } from "./table.mjs";
+
+const MOST_MS = 50;
+const IDLE_MS = 3_000;
+const PAGE = 10_000;
+const AT_ONCE = 8;
+
+export async function run({ quick = false } = {}) {
+  const parts = {
+    log: () => longLog({ events: quick ? 30_000 : 300_000 }),
+    sessions: () => manySessions({ count: quick ? 500 : 10_000 }),
+    tasks: () => manyTasks({ count: quick ? 200 : 2_000 }),
+  };
+  const named = Object.keys(parts).filter((name) => process.argv.includes(name));
+  const rows = [];
+  for (const name of named.length > 0 ? named : Object.keys(parts)) rows.push(...(await parts[name]()));
+  return rows;
+}
+
+function longLog({ events }) {
+  const sessionId = "ses_long";
+  const prepare = async (folder) => {
+    const home = join(folder, ".rookery");
+    await mkdir(home);
+    const store = await openSqliteStore({ path: join(home, "rookery.db") });
+    await writeTurns(store, { sessionId, cwd: folder, events });
+    await store[Symbol.asyncDispose]();
+  };
+  return measured({ prepare }, async (server, look) => {
+    const path = `sessions/${sessionId}`;
+    const done = async () => {
+      while ((await server.get(path)).status !== "idle") await sleep(20);
+    };
+    const prompt = async () => {
+      await server.post(`${path}/turns`, { input: "go on" });
+      await done();
+    };
+    const readAll = async () => {
+      for (let [after, head] = [0, Infinity]; after < head; after += PAGE) {
+        ({ head } = await server.get(`${path}/events?after=${after}&limit=${PAGE}`));
+      }
+    };
+    await look(`with ${events.toLocaleString("en")} events in one session, which is listed and shown`, async () => {
+      for (let time = 0; time < 10; time += 1) await Promise.all([server.get("sessions"), server.get(path)]);
+    });
+    await look("which is opened and prompted", prompt);
+    await look("which is prompted again", prompt);
+    await look("which is read in pages", readAll);
+    await look("which is streamed", () => streamed(server, path, events));
+    let fork;
+    await look("which is forked", async () => ({ id: fork } = await server.post(`${path}/fork`, {})));
+    await look("which is deleted, its fork too", () => Promise.all([path, `sessions/${fork}`].map(server.remove)));
+  });
+}
+
+async function streamed(server, path, events) {
+  const url = `${server.base}/v1/${path}/events`;
+  const gone = new AbortController();
+  const headers = { ...server.headers, accept: "text/event-stream" };
+  const { body } = await fetch(url, { headers, signal: gone.signal });
+  let seen = 0;
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    seen += text.split("\nid: ").length - 1;
+    if (seen >= events * 0.99) break; // one may come in two pieces
+  }
+  gone.abort();
+}
+
+function manySessions({ count }) {
+  return measured({}, async (server, look) => {
+    const n = count.toLocaleString("en");
+    const ids = [];
+    await look(`while ${n} sessions are opened`, () =>
+      together(count, async () => void ids.push((await server.openSession()).id)),
+    );
+    await look(`with ${n} sessions, which are listed`, () => together(16, () => server.get("sessions?limit=1000")));
+    await look("of which one is prompted", () => server.post(`sessions/${ids[0]}/turns`, { input: "go" }));
+    await look("of which 100 are deleted", () => together(100, () => server.remove(`sessions/${ids.pop()}`)));
+  });
+}
+
+async function manyTasks({ count }) {
+  const repository = await temporaryRepository();
+  const toml = `[defaults]\nagent = "it"\nmax_running = 1`;
+  const measuring = measured({ toml }, async (server, look) => {
+    const n = count.toLocaleString("en");
+    const give = (index) => ({ id: `task-${index}`, prompt: "hold", cwd: repository.path, permissions: "all" });
+    await look(`while ${n} tasks are given`, () => together(count, (index) => server.post("tasks", give(index))));
+    await look(`with ${n} queued tasks, which are listed`, () => together(16, () => server.get("tasks?limit=1000")));
+    await look("and which wait", () => sleep(IDLE_MS));
+    await look("of which 100 are stopped", () =>
+      together(100, (index) => server.post(`tasks/task-${count - 1 - index}/stop`, {})),
+    );
+  });
+  return measuring.finally(() => repository[Symbol.asyncDispose]());
+}
+
+/** `work` gets the server and `look(name, work)`, which measures. */
+async function measured({ prepare = async () => undefined, toml = "" }, work) {
+  const model = await startModel();
+  const start = async (folder) => {
+    await prepare(folder);
+    const extra = environmentFor(model);
+    return startRookery({ folder, toml: `${toml}\n${OWN_AGENT}`, extra, node: LOOP_WATCHED });
+  };
+  try {
+    return await within(start, async (server) => {
+      const knocking = await startKnocking(server);
+      const rows = [];
+      const look = async (name, doing, judged = true) => {
+        await Promise.all([knocking.longest(), server.loop()]);
+        const from = performance.now();
+        await doing();
+        const took = performance.now() - from;
+        const [wait, { longest, worked }] = [await knocking.longest(), await server.loop()];
+        const target = judged ? { target: `≤ ${MOST_MS} ms`, ok: wait <= MOST_MS } : {};
+        rows.push({
+          name: `${name} (${(took / 1000).toFixed(1)} s): another waits`,
+          value: wait,
+          unit: "ms",
+          ...target,
+        });
+        rows.push({ name: "  the event loop is held", value: longest, unit: "ms" });
+        rows.push({ name: "  in time of a processor", value: worked, unit: "ms" });
+      };
+      await look("floor: nothing happens", () => sleep(IDLE_MS), false);
+      try {
+        await work(server, look);
+      } finally {
+        await knocking.end();
+      }
+      return rows;
+    });
+  } finally {
+    await model.close();
+  }
+}
+
+/** So often, a few at once. */
+async function together(count, work) {
+  let next = 0;
+  const one = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
+
+await printAlone(import.meta.url, "Waiting for another session", run);

@@ -1,0 +1,33 @@
+// A session with a long past: turns of some 200 events, each a short question and a short answer in many pieces.
+const AT = "2026-01-01T00:00:00.000Z";
+const DELTAS = 196;
+const TURNS_IN_AN_APPEND = 5;
+
+/** Rookery's own agent of `servers.mjs` can go on with it. */
+export async function writeTurns(store, { sessionId, cwd, events }) {
+  const stamp = { at: AT, agent: "it" };
+  const model = "anthropic/claude-sonnet-5";
+  const opened = { ...stamp, type: "session.opened", cwd, backend: "api", model, permissions: "all" };
+  let expectedHead = 0;
+  const append = async (drafts) => {
+    const id = `append_${expectedHead}`;
+    ({ head: expectedHead } = await store.append({ sessionId, id, expectedHead, events: drafts }));
+  };
+  await append([opened]);
+  for (let turn = 0; expectedHead < events; turn += TURNS_IN_AN_APPEND) {
+    await append(Array.from({ length: TURNS_IN_AN_APPEND }, (_, index) => turnOf(turn + index, stamp)).flat());
+  }
+}
+
+function turnOf(number, stamp) {
+  const [turnId, messageId] = [`trn_${number}`, `msg_${number}`];
+  const common = { ...stamp, turnId };
+  const input = [{ type: "text", text: `question ${number}` }];
+  const delta = { ...common, type: "message.delta", messageId, text: `a piece of answer ${number}, as models send it` };
+  return [
+    { ...common, type: "turn.started", input },
+    ...Array.from({ length: DELTAS }, () => delta),
+    { ...common, type: "message.completed", messageId, text: `answer ${number}` },
+    { ...common, type: "turn.ended", outcome: { status: "done" } },
+  ];
+}
