@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EventBody, EventOf, EventType, SessionEvent, TurnContext } from "../../domain/index.ts";
@@ -260,4 +262,19 @@ describe("without a session", () => {
 it("says that a program is missing, and that a model is", async () => {
   await expect(openScene(["no-such-program"])).rejects.toMatchObject({ code: "agent_unavailable" });
   await expect(openScene(["cat", "{model}"])).rejects.toMatchObject({ code: "config_invalid" });
+});
+
+it.each([
+  ["a NUL character", "a\\u0000b"],
+  ["three million characters", "x".repeat(3_000_000)],
+])("a session that the program names with %s is not resumed, and the next prompt works", async (_, id) => {
+  const line = `{"session":"${id}","text":"hi"}`;
+  const print = "process.stdin.resume(); process.stdout.write(require('node:fs').readFileSync('line', 'utf8') + '\\n')";
+  writeFileSync(join(folder.path, "line"), line);
+  const command = [process.execPath, "-e", print];
+  const paths = { sessionPath: "session", textPath: "text", resumeCommand: [...command, "{session}"] };
+  await using scene = await openScene(command, paths);
+  for (const prompt of ["one", "two"]) {
+    expect(await scene.session.prompt(prompt).outcome).toMatchObject({ status: "done" });
+  }
 });

@@ -1,6 +1,7 @@
 /** Tells what a program prints: JSON as its own events, and what it finds there as said; all else as it is. */
 import { readRecords, type Transport } from "../../programs/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
+import { isUsableNativeId } from "../program/native-id.ts";
 import type { Recipe } from "./index.ts";
 import { valueAt } from "./path.ts";
 
@@ -44,7 +45,7 @@ export function hear(
           anything = true;
           tell.raw(record);
           const session = sessionPath && valueAt(record, sessionPath);
-          if (typeof session === "string" && session !== "") connected(session);
+          if (typeof session === "string" && isUsableNativeId(session)) connected(session);
           const text = textPath && valueAt(record, textPath);
           if (typeof text === "string") tell.say(text);
           count();

@@ -3,6 +3,7 @@
 import type { JsonRecord, RecordSink, Transport } from "../../programs/index.ts";
 import { readRecords } from "../../programs/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
+import { isUsableNativeId } from "../program/native-id.ts";
 import { GeminiRecord, type GeminiResult } from "./records.ts";
 import { diffsOf, toolStart } from "./tools.ts";
 
@@ -59,7 +60,8 @@ function tellRecord(read: GeminiRecord, record: JsonRecord, turn: ProgramTurn, {
   const { tell } = turn;
   switch (read.type) {
     case "init":
-      return connected(read.session_id);
+      if (isUsableNativeId(read.session_id)) connected(read.session_id);
+      return;
     case "message":
       if (read.role !== "assistant") return; // the log has the rest already
       return read.delta === true ? tell.say(read.content) : tell.endMessage(read.content);

@@ -23,6 +23,7 @@ import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { Memory } from "../memory.ts";
 import { offeredTool, type ReportedCall } from "../offered.ts";
 import { SessionLost, type LiveProgram, type Program } from "./live.ts";
+import { isUsableNativeId } from "./native-id.ts";
 import { promptParts, text, type PromptPart } from "./prompt.ts";
 import { GivenServers } from "./servers.ts";
 import { RunningTurn } from "./turn.ts";
@@ -296,7 +297,7 @@ class Conversation implements AgentConnection {
 
   /** Told late, or anew: what counts is what it is called now. */
   #connected({ log }: TurnContext, nativeId: string, version: string | undefined): void {
-    if (this.#native?.as === "resume" && this.#native.id === nativeId) return;
+    if (!isUsableNativeId(nativeId) || (this.#native?.as === "resume" && this.#native.id === nativeId)) return;
     this.#native = { id: nativeId, as: "resume" };
     log.record({ type: "agent.connected", nativeId, how: this.#how, ...(version !== undefined && { version }) });
   }
