@@ -11,7 +11,7 @@ import {
 import type { Clock } from "../stdx/index.ts";
 import type { LogHead } from "./log-head.ts";
 import { rejectWaiters, type Entry, type PendingEntries } from "./pending.ts";
-import { STORE_PATIENCE_MS, isPassingFailure, retryPause } from "./store-retry.ts";
+import { isPassingFailure, patienceWith, retryPause } from "./store-retry.ts";
 import { noticeOf, substituteEvent } from "./writable.ts";
 
 const CLOSING_PATIENCE_MS = 2_000;
@@ -117,7 +117,7 @@ export class EntryWriter {
 
   #report(entry: Entry, failure: unknown): void {
     this.#failingSince ??= performance.now();
-    const isOutage = performance.now() - this.#failingSince >= (this.#options.patienceMs ?? STORE_PATIENCE_MS);
+    const isOutage = performance.now() - this.#failingSince >= (this.#options.patienceMs ?? patienceWith(failure));
     rejectWaiters([entry, ...this.#options.pending], failure, isOutage ? "all" : "impatient");
     if (!isOutage || this.#isOutage) return;
     this.#isOutage = true;

@@ -9,7 +9,9 @@ import {
 } from "../domain/index.ts";
 
 /** How long a store call is retried before it fails, in milliseconds. */
-export const STORE_PATIENCE_MS = 30_000;
+const STORE_PATIENCE_MS = 30_000;
+/** The same for a full or read-only disk, which seldom passes by itself: the person who can free it should hear soon. */
+const DISK_PATIENCE_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
 /** Consecutive failures of a follower, about a second apart, before its iteration throws. */
@@ -22,29 +24,33 @@ export function isPassingFailure(error: unknown): boolean {
   return isRookeryError(error) && PASSING.includes(error.code);
 }
 
+/** How long a call that failed like this is retried, in milliseconds. */
+export function patienceWith(error: unknown): number {
+  const isDisk = isRookeryError(error, "store_full") || isRookeryError(error, "store_readonly");
+  return isDisk ? DISK_PATIENCE_MS : STORE_PATIENCE_MS;
+}
+
 /** How long to wait before attempt `attempt` + 1, in milliseconds: random, so that processes do not return together. */
 export function retryPause(attempt: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
 export interface RetryOptions {
-  /** Default: `STORE_PATIENCE_MS`. */
+  /** Default: 30 s, and 5 s if the disk is full or read-only. */
   readonly patienceMs?: number | undefined;
   /** Ends the retries; the last failure is thrown. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Calls `work` until it succeeds, fails for a reason that does not pass, or patience ends; throws the last failure. */
-export async function retryStore<T>(
-  work: () => Promise<T>,
-  { patienceMs = STORE_PATIENCE_MS, signal }: RetryOptions = {},
-): Promise<T> {
-  const deadline = performance.now() + patienceMs;
+export async function retryStore<T>(work: () => Promise<T>, { patienceMs, signal }: RetryOptions = {}): Promise<T> {
+  const started = performance.now();
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (!isPassingFailure(error) || signal?.aborted === true || performance.now() >= deadline) throw error;
+      const isOver = performance.now() - started >= (patienceMs ?? patienceWith(error));
+      if (!isPassingFailure(error) || signal?.aborted === true || isOver) throw error;
     }
     await sleep(retryPause(attempt), undefined, { signal }).catch(() => undefined);
   }

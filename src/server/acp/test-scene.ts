@@ -90,12 +90,16 @@ export async function openDesk(script: Script, store: Store = openMemoryStore())
   };
 }
 
-/** A store that stops to write at once when its process is killed. */
+/** A store that stops to write at once when its process is killed. Nobody can judge the holder of its leases. */
 function killable(store: Store): { readonly store: Store; kill(): void } {
   let killed = false;
   const dead = () => Promise.reject(new RookeryError("store_closed", "killed"));
   const watched = new Proxy(store, {
     get(target, name) {
+      if (name === "acquireLease") {
+        return (request: Parameters<Store["acquireLease"]>[0]) =>
+          target.acquireLease({ ...request, owner: `elsewhere-${request.owner}` });
+      }
       if (killed && (name === "append" || name === "releaseLease" || name === "renewLease")) return dead;
       const value: unknown = Reflect.get(target, name);
       return typeof value === "function" ? (value.bind(target) as unknown) : value;
