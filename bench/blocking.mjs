@@ -50,8 +50,9 @@ function longLog({ events }) {
       await done();
     };
     const readAll = async () => {
-      for (let [after, head] = [0, Infinity]; after < head; after += PAGE) {
-        ({ head } = await server.get(`${path}/events?after=${after}&limit=${PAGE}`));
+      for (let [after, last] = [0, Infinity]; after < last;) {
+        const { events, head } = await server.get(`${path}/events?after=${after}&limit=${PAGE}`);
+        [after, last] = [events.at(-1).seq, head];
       }
     };
     await look(`with ${events.toLocaleString("en")} events in one session, which is listed and shown`, async () => {

@@ -6,6 +6,6 @@ const file = process.env.BENCH_MEMORY;
 process.on("SIGUSR2", () => {
   for (let round = 0; round < 3; round += 1) globalThis.gc();
   const { heapUsed, external, rss } = process.memoryUsage();
-  writeFileSync(`${file}.part`, JSON.stringify({ held: heapUsed + external, rss }));
+  writeFileSync(`${file}.part`, JSON.stringify({ held: heapUsed + external, heap: heapUsed, rss }));
   renameSync(`${file}.part`, file);
 });
