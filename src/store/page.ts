@@ -19,9 +19,14 @@ export function rangeOf(query: Omit<ReadQuery, "sessionId">, head: number): Rang
 }
 
 /** The part of the range that a page may hold, counted from the end the reader starts at. */
-export function fitRange(range: Range, order: ReadQuery["order"], bytesOf: (range: Range) => number): Range {
+export function fitRange(
+  range: Range,
+  order: ReadQuery["order"],
+  bytesOf: (range: Range) => number,
+  maxBytes = MAX_PAGE_BYTES,
+): Range {
   let { first, last } = range;
-  while (last > first && bytesOf({ first, last }) > MAX_PAGE_BYTES) {
+  while (last > first && bytesOf({ first, last }) > maxBytes) {
     const half = Math.floor((last - first + 1) / 2);
     if (order === "newest_first") first = last - half + 1;
     else last = first + half - 1;

@@ -5,6 +5,7 @@ import { appendOf, numbers, openSession, opening, says, SESSION } from "../contr
 import { Database, type Row, type Value } from "./database.ts";
 import { openNursery, type Nursery } from "./fixtures/children.ts";
 import { databasePaths } from "./fixtures/folder.ts";
+import { hideSession } from "./forgetting.ts";
 import { openSqliteStore } from "./open.ts";
 import { readPage } from "./pages.ts";
 
@@ -51,7 +52,6 @@ describe("a session that is deleted from a SQLite store", () => {
   it("is there wholly or not at all when its deleter is killed", async () => {
     const path = newPath();
     await using store = await openSqliteStore({ path });
-    let survived = 0;
     for (const round of numbers(1, 6)) {
       const sessionId = `ses_${round}`;
       const texts = numbers(1, 20_000).map((number) => says(`${number}`));
@@ -61,16 +61,56 @@ describe("a session that is deleted from a SQLite store", () => {
       deleter.tell("go");
       await new Promise((resolve) => setTimeout(resolve, (round - 1) * 4)); // some moment of its work, another one each time
       await deleter.kill();
-      const left = rowsIn(path, "select count(*) from event").flat()[0];
+      const its = `select count(*) from event where session = (select no from session where id = '${sessionId}')`;
+      const left = rowsIn(path, its).flat()[0];
       const there = (await store.summary(sessionId)) !== undefined;
       expect(left).toBe(there ? 20_001 : 0);
+      expect(await store.list()).toHaveLength(there ? 1 : 0);
       if (!there) continue;
-      survived += 1;
       await store.delete(
         await store.acquireLease({ sessionId, owner: "a", now: 10_000, until: 10_001 }), // its lease ended with it
       );
     }
-    expect(survived).toBeGreaterThan(0);
+    await openSession(store);
+    await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
+    expect(rowsIn(path, "select count(*) from event").flat()).toEqual([0]); // also of those whose deleter was killed
+  });
+
+  it("lets others have their turns while a long log goes", { timeout: 60_000 }, async () => {
+    await using store = await openSqliteStore({ path: newPath() });
+    const append = (expectedHead: number, texts: number[]) =>
+      store.append(
+        appendOf(expectedHead, [...(expectedHead === 0 ? [opening()] : []), ...texts.map((text) => says(`${text}`))]),
+      );
+    let { head } = await append(0, numbers(1, 9_999));
+    while (head < 60_000) ({ head } = await append(head, numbers(1, 10_000)));
+    const lease = await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 });
+    let [turns, isOver] = [0, false];
+    const look = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(look);
+    };
+    setImmediate(look);
+    await store.delete(lease);
+    isOver = true;
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it("takes with it what a killed deleter left, and is never listed or found meanwhile", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store, ["2", "3"]);
+    const db = new Database(new Libsql(path), path);
+    db.transaction(() => hideSession(db, SESSION)); // and then it is killed
+    db.close();
+    expect(await store.list()).toEqual([]);
+    expect(await store.summary(SESSION)).toBeUndefined();
+    expect((await store.readFeed({ after: 0 })).events).toEqual([]);
+    await openSession(store, ["new"]); // under the same id
+    expect((await store.read({ sessionId: SESSION })).events.map(({ seq }) => seq)).toEqual([1, 2]);
+    await store.delete(await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 1 }));
+    for (const table of ["session", "event", "append", "lease"])
+      expect(rowsIn(path, `select * from ${table}`)).toEqual([]);
   });
 
   it("while a page of it is read is not found, although another session got its number", async () => {

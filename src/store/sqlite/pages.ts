@@ -100,7 +100,7 @@ function bodiesOf(log: string): string {
   return `select body from event where session = (${log}) and seq between ? and ? order by seq limit -1`;
 }
 
-function bytesOf(db: Database, no: number, first: number, last: number): number {
+export function bytesOf(db: Database, no: number, first: number, last: number): number {
   const sql = "select sum(octet_length(body)) from event where session = ? and seq between ? and ?";
   return decodeNumber(db.get(sql, no, first, last)?.[0]) ?? 0;
 }

@@ -1,6 +1,7 @@
 /** The store in one SQLite file, shared by every process of the machine that opens it. */
 import { setMaxListeners } from "node:events";
 import {
+  isRookeryError,
   RookeryError,
   type Append,
   type Appended,
@@ -41,20 +42,12 @@ import { claim } from "./claims.ts";
 import { Commits } from "./commits.ts";
 import type { Database } from "./database.ts";
 import { lastPosition, readFeedPage } from "./feed.ts";
+import { forgetSome, hideSession } from "./forgetting.ts";
 import { whenUnlocked } from "./lock.ts";
 import { headOf, notFound, readPage, readTaskPage } from "./pages.ts";
 import { readRequest, writeResponse } from "./requests.ts";
 import { SharedPages } from "./shared-pages.ts";
-import {
-  forgetSession,
-  keepLease,
-  listSummaries,
-  readBlob,
-  readJournal,
-  readLease,
-  readSummary,
-  writeBlob,
-} from "./tables.ts";
+import { keepLease, listSummaries, readBlob, readJournal, readLease, readSummary, writeBlob } from "./tables.ts";
 import { countTasks, listTasks, readTask } from "./tasks.ts";
 import { readTexts } from "./texts.ts";
 import { Watch } from "./watch.ts";
@@ -150,16 +143,21 @@ export class SqliteStore implements Store {
     return this.#reading(() => leaseOf(readLease(this.#db, sessionId)));
   }
 
-  /** One transaction, which holds the lock, and the process, for some 3 s per million events. */
+  /** Resolves when nothing of it is left, or when the rest has to be left to the next who deletes. */
   async delete(lease: Lease): Promise<void> {
     const { sessionId } = lease;
     await this.#writing(() => {
       if (headOf(this.#db, sessionId) === undefined) throw notFound("session", sessionId);
       stillCurrent(readLease(this.#db, sessionId), lease);
-      forgetSession(this.#db, sessionId);
+      hideSession(this.#db, sessionId);
     });
     this.#pages.forget();
     this.#watch.gone(sessionId);
+    try {
+      while (!(await this.#writing(() => forgetSome(this.#db)))) await new Promise((resolve) => setImmediate(resolve));
+    } catch (error) {
+      if (!isRookeryError(error)) throw error; // it is gone all the same
+    }
   }
 
   async keptRequest(key: string): Promise<KeptRequest | undefined> {

@@ -1,11 +1,10 @@
-/** The smaller tables: summaries, leases, the journal and blobs; and forgetting a session in all of them. */
+/** The smaller tables: summaries, leases, the journal and blobs. */
 import type { EffectKey, JournalEntry, ListQuery, SessionSummary } from "../../domain/index.ts";
 import { nameBlob } from "../blob.ts";
 import type { KeptLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
 import { damageIn, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
-import { forgetInFeed } from "./feed.ts";
 import { isSummary, readableRows, summaryOf } from "./records.ts";
 
 /** Throws `log_corrupt` if the summary is damaged. */
@@ -55,15 +54,6 @@ export function readLease(db: Database, sessionId: string): KeptLease | undefine
 export function keepLease(db: Database, { sessionId, owner, generation, until, released }: KeptLease): void {
   const sql = "insert or replace into lease (session_id, owner, generation, until, released) values (?, ?, ?, ?, ?)";
   db.run(sql, sessionId, owner, generation, until, released ? 1 : 0);
-}
-
-export function forgetSession(db: Database, sessionId: string): void {
-  forgetInFeed(db, sessionId);
-  for (const table of ["event", "append", "journal"]) {
-    db.run(`delete from ${table} where session = (select no from session where id = ?)`, sessionId);
-  }
-  db.run("delete from session where id = ?", sessionId);
-  db.run("delete from lease where session_id = ?", sessionId);
 }
 
 const JOURNAL = `
