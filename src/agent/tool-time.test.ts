@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { ToolContext, ToolResult, ToolSpec } from "../domain/index.ts";
@@ -64,6 +65,17 @@ describe.concurrent("a tool", () => {
 
   it("that is in time is as if there were no time", async () => {
     expect(await inTime({}, spec({ timeoutMs: 60_000 }), contextWith(), () => Promise.resolve(OK))).toBe(OK);
+  });
+
+  it("that has ended leaves nobody who listens to its signal, so that nothing of the call is kept", async () => {
+    let its: AbortSignal | undefined;
+    const turn = new AbortController();
+    await inTime({}, spec({ timeoutMs: 60_000 }), contextWith({ signal: turn.signal }), ({ signal }) => {
+      its = signal;
+      return Promise.resolve(OK);
+    });
+    const listeners = [its, turn.signal].map((signal) => signal && getEventListeners(signal, "abort").length);
+    expect(listeners).toEqual([0, 0]);
   });
 
   it("that waits for a person, or for another tool, has all the time in the world", async () => {

@@ -1,6 +1,6 @@
 /** How long a tool may take: time in which it asks a person is not counted, and one that does not stop is left behind. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ToolContext, ToolResult, ToolSpec } from "../domain/index.ts";
+import { deferred } from "../stdx/index.ts";
 
 const MOST_MS = 30 * 60_000;
 /** How long a tool that was told to stop may take to say what came of it. */
@@ -23,6 +23,7 @@ export async function inTime(
   if (context.signal.aborted) forward();
   context.signal.addEventListener("abort", forward, { once: true });
   const signal = AbortSignal.any([given.signal, late.signal]);
+  using stopped = leftBehind(signal);
   const ran = run({
     ...context,
     signal,
@@ -32,7 +33,7 @@ export async function inTime(
     }),
   });
   try {
-    const result = await Promise.race([ran, leftBehind(signal)]);
+    const result = await Promise.race([ran, stopped.longAgo]);
     if (!late.signal.aborted || context.signal.aborted) {
       return (
         result ?? { outcome: "cancelled", text: `[${name} did not stop when it was cancelled, and may still go on]` }
@@ -56,10 +57,13 @@ function wishedFor(name: string, timeouts: Readonly<Record<string, number>>): nu
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-async function leftBehind(signal: AbortSignal): Promise<undefined> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-  await sleep(STOP_MS, undefined, { ref: false });
-  return undefined;
+/** Stops listening in the end: as long as someone listens to a signal of `any`, Node keeps it, and the call with it. */
+function leftBehind(signal: AbortSignal): Disposable & { readonly longAgo: Promise<undefined> } {
+  const late = deferred<undefined>();
+  const wait = (): void => void setTimeout(() => late.resolve(undefined), STOP_MS).unref();
+  if (signal.aborted) wait();
+  else signal.addEventListener("abort", wait, { once: true });
+  return { longAgo: late.promise, [Symbol.dispose]: () => signal.removeEventListener("abort", wait) };
 }
 
 class Countdown implements Disposable {
