@@ -13,18 +13,15 @@ export function storableJson(value: unknown): unknown {
   return isDeeper(value, MAX_DEPTH) ? LEFT_OUT : value;
 }
 
-/** Returns the event, or a notice in its place if the schema of events rejects it. */
+/**
+ * Returns the event, or a notice in its place if the schema of events rejects it. An event that nests too deeply is left
+ * to the session, which cuts it down and fails the turn.
+ */
 export function storableEvent(body: EventBody, agent: string): EventBody {
-  const flat = isDeeper(body, MAX_DEPTH) ? withoutDeepFields(body) : body;
-  const problem = findDraftProblem({ ...ENVELOPE, ...flat });
-  if (problem === undefined) return flat;
+  const problem = findDraftProblem({ ...ENVELOPE, ...body });
+  if (problem === undefined) return body;
   const message = `${agent} sent something that cannot be recorded as ${body.type} (${problem.slice(0, 500)}): it was skipped`;
   return { type: "notice", level: "warning", code: "agent_output_invalid", message };
-}
-
-function withoutDeepFields(body: EventBody): EventBody {
-  const fields = Object.entries(body).map(([key, value]) => [key, storableJson(value)]);
-  return Object.fromEntries(fields) as EventBody;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { describeZodError, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
 import { ToolKind as KINDS } from "../../domain/events.ts";
-import { storableJson } from "../storable.ts";
 
 /** A longer text of a file is left out of the log, and said so. */
 const DIFF_LENGTH = 256 * 1024;
@@ -52,7 +51,7 @@ const ToolCall = z.lazy(() =>
     name: title.nullish(),
     kind: title.nullish().transform(toToolKind),
     status: title.nullish(),
-    rawInput: z.unknown().optional().transform(storableJson),
+    rawInput: z.unknown().optional(),
     rawOutput: z.unknown().optional(),
     locations: z.array(z.object({ path, line: z.unknown().optional() }).transform(toLocation)).nullish(),
     content: z.array(ToolContent).nullish(),
