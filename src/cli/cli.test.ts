@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import Libsql from "libsql";
 import { afterEach, describe, expect, it } from "vitest";
 import { say, temporaryFolder } from "../testing/index.ts";
 import { eventsIn, KEY, MAIN, openPlace, type Place } from "./spawned.ts";
@@ -238,6 +239,24 @@ describe("doctor", () => {
     expect(code).toBe(expected);
     const { ok } = JSON.parse((await place.rookery(["doctor", "--json"], { env: {} })).stdout) as { ok: boolean };
     expect(ok).toBe(expected === 0);
+  });
+
+  it("names a damaged event, and --repair saves the rest into a new file", async () => {
+    place = await openPlace([say("hi")]);
+    await place.rookery(["run", "x"]);
+    const path = join(place.env["ROOKERY_HOME"] ?? "", "rookery.db");
+    const db = new Libsql(path);
+    db.exec("update event set body = cast(x'ff' || body as text) where seq = 2");
+    db.close();
+    const found = await place.rookery(["doctor"]);
+    expect(found.code).toBe(1);
+    expect(found.stdout).toMatch(/^problem +log +session ses_\w+ is damaged at event 2: .*\n[^]*→ .*doctor --repair/m);
+    const repaired = await place.rookery(["doctor", "--repair"]);
+    expect(repaired.code).toBe(0);
+    expect(repaired.stdout).toMatch(/^saved +sessions: 1, .*\nlost +event 2 of session ses_\w+\nkept /m);
+    expect((await place.rookery(["doctor"])).code).toBe(0);
+    const again = JSON.parse((await place.rookery(["doctor", "--repair", "--json"])).stdout) as object;
+    expect(again).toMatchObject({ ok: true, repaired: false, damages: [] });
   });
 
   async function write(path: string, text: string): Promise<Record<string, string>> {

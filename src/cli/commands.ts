@@ -408,9 +408,12 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "doctor",
-    summary: "check that everything Rookery needs is there",
-    options: [JSON_OPTION],
-    examples: ["rookery doctor"],
+    summary: "check that everything Rookery needs is there and that its log is not damaged",
+    options: [
+      { flags: "--repair", summary: "save what can be read of a damaged log into a new file; the old one is kept" },
+      JSON_OPTION,
+    ],
+    examples: ["rookery doctor", "rookery doctor --repair"],
     load: async () => (await import("./doctor/doctor.ts")).doctor,
   },
   {

@@ -12,11 +12,17 @@ import { trustState } from "../../config/trust.ts";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { isDeadOwner } from "../../stdx/process/owner.ts";
+import { findStoreDamage, type Damage } from "../../store/sqlite/damage.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
 import { bytes } from "../format.ts";
-import type { Io } from "../io.ts";
+import { say, type Io } from "../io.ts";
 import { readyAgents } from "../readiness.ts";
+
+/** Reading more than this takes some seconds, so the command says what it does. */
+const SLOW_CHECK_BYTES = 256 * 1024 * 1024;
+/** How many damaged parts of the log are named. */
+export const MAX_DAMAGES = 20;
 
 export interface Finding {
   readonly subject: string;
@@ -24,6 +30,10 @@ export interface Finding {
   readonly detail: string;
   /** What to do. */
   readonly advice?: string;
+}
+
+export function logPath({ env }: Pick<Io, "env">): string {
+  return join(homeFolder(env), "rookery.db");
 }
 
 /** In the order in which one thing needs the other. */
@@ -90,10 +100,11 @@ async function leftovers({ env }: Io): Promise<Finding[]> {
   return [{ subject: "leftovers", status: "warning", detail, advice }];
 }
 
-async function log({ env }: Io): Promise<Finding[]> {
-  const path = join(homeFolder(env), "rookery.db");
+async function log(io: Io): Promise<Finding[]> {
+  const path = logPath(io);
   const size = await sizeOf(path, `${path}-wal`);
   if (size === undefined) return [{ subject: "log", status: "ok", detail: "not begun yet" }];
+  if (size >= SLOW_CHECK_BYTES) say(io, `reading ${bytes(size)} of log to look for damage…`);
   try {
     await using store = await openSqliteStore({ path });
     const sessions = await store.list({ limit: 1_000 });
@@ -101,10 +112,23 @@ async function log({ env }: Io): Promise<Finding[]> {
       sessions.length === 1_000
         ? "1,000 sessions or more"
         : `${sessions.length} ${sessions.length === 1 ? "session" : "sessions"}`;
+    const damages = await findStoreDamage(path);
+    if (damages.length > 0) return damageFindings(damages);
     return [{ subject: "log", status: "ok", detail: `version ${MIGRATIONS.length}, ${bytes(size)}, ${many}` }];
   } catch (error) {
     return [{ subject: "log", status: "problem", detail: messageOf(error) }];
   }
+}
+
+/** One line each, so that a file that is damaged everywhere is still a page. */
+function damageFindings(damages: readonly Damage[]): Finding[] {
+  const subject = "log";
+  const status = "problem";
+  const shown = damages.slice(0, MAX_DAMAGES).map(({ message: detail }) => ({ subject, status, detail }) as const);
+  const more = damages.length - shown.length;
+  const count = more > 0 ? `${more} more damages` : "the rest can be saved";
+  const advice = "end every rookery that runs, then save the rest: rookery doctor --repair";
+  return [...shown, { subject, status, detail: count, advice }];
 }
 
 async function configuration(io: Io): Promise<Finding[]> {

@@ -8,6 +8,7 @@ import { oneLine } from "../printable.ts";
 import { CHECKS, type Finding } from "./checks.ts";
 
 export async function doctor({ io, options }: Call): Promise<ExitCode> {
+  if (isSet(options, "repair")) return (await import("./repair.ts")).repairLog(io, { json: isSet(options, "json") });
   const findings: Finding[] = [];
   for (const check of CHECKS) findings.push(...(await check(io)));
   const well = findings.every(({ status }) => status !== "problem");

@@ -39,7 +39,8 @@ export function decodeJson<T>(cell: Cell | undefined, check: (value: unknown) =>
   }
 }
 
-export const DAMAGE_ADVICE = "restore a copy of the file; until then, everything else in it can be used";
+export const DAMAGE_ADVICE =
+  "save the rest with `rookery doctor --repair`, or restore a copy; until then, everything else in it can be used";
 
 /** The error for a damaged part of the file, such as "the summary of session X". */
 export function damageIn(path: string, what: string): RookeryError {

@@ -41,7 +41,8 @@ const MEANINGS: readonly Meaning[] = [
   {
     codes: /^SQLITE_(CORRUPT|NOTADB)/,
     store: "store_corrupt",
-    say: (path) => `${path} is damaged or is not a Rookery store: restore a copy, or move it away to start afresh`,
+    say: (path) =>
+      `${path} is damaged or is not a Rookery store: try rookery doctor --repair, restore a copy, or move it away to start afresh`,
   },
   {
     codes: /^(SQLITE_CANTOPEN|ENOENT|ENOTDIR|EISDIR|ELOOP|ENAMETOOLONG)/,

@@ -60,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
 }
 
 /** libsql is loaded here and not above: reading its binary takes longer than all the rest. */
-function connect(path: string): Database {
+export function connect(path: string): Database {
   try {
     makeFolder(dirname(path));
     closeSync(openSync(path, "a", 0o600)); // SQLite gives its other files the same mode

@@ -1,0 +1,231 @@
+/** Reads what can still be read of a damaged file: a page or row that fails costs what is in it, and nothing else. */
+import {
+  findDraftProblem,
+  findTaskDraftProblem,
+  isRookeryError,
+  type EventDraft,
+  type SessionSummary,
+  type TaskEventDraft,
+  type TaskState,
+} from "../../domain/index.ts";
+import type { LogKind } from "../admission.ts";
+import { fitRange } from "../page.ts";
+import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
+import type { Cell, Database, Row } from "./database.ts";
+import { isFields, isSummary, isTaskState } from "./records.ts";
+
+/** A session or task, as far as its row can be read. */
+export interface FoundLog {
+  readonly kind: LogKind;
+  /** Of the row. */
+  readonly no: number;
+  readonly id: string | undefined;
+  /** The last position. */
+  readonly head: number;
+  /** Whether two places of the file agree on the head. */
+  readonly isHeadSure: boolean;
+  /** Undefined if it is damaged. */
+  readonly record: SessionSummary | TaskState | undefined;
+  /** What is wrong with the row. */
+  readonly problems: readonly string[];
+}
+
+export interface FoundEvent {
+  readonly seq: number;
+  /** Undefined if the event is missing or damaged. */
+  readonly draft: EventDraft | TaskEventDraft | undefined;
+}
+
+/** A damaged number must not keep the scan busy for hours. */
+const MAX_POSITION = 10_000_000;
+const MAX_NUMBER = 1_000_000;
+const PAGE_ROWS = 500;
+
+/** The result of a read; undefined if the file is damaged there. */
+export function attemptRead<T>(read: () => T): { readonly value: T } | undefined {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (isRookeryError(error, "store_corrupt") || isRookeryError(error, "log_corrupt")) return undefined;
+    if (isRookeryError(error, "store_unavailable")) return undefined; // the disk, or a table that is not there
+    throw error;
+  }
+}
+
+/** The numbers of all sessions or tasks, oldest first, each with the id that the index of ids has for it. */
+export function findLogs(db: Database, kind: LogKind): Map<number, string | undefined> {
+  const found = new Map<number, string | undefined>();
+  for (const [no] of readRows(db, `select no from ${kind} where no between ? and ?`, lastNumber(db, kind))) {
+    if (typeof no === "number") found.set(no, undefined);
+  }
+  for (const no of numbersInEvents(db, kind)) found.set(no, undefined);
+  for (const { no, id } of readIndex(db, kind)) found.set(no, id);
+  return new Map(Array.from(found).sort(([one], [other]) => one - other));
+}
+
+/** Reads page by page, and row by row where a page fails. */
+export function* readRows(db: Database, sql: string, last: number): Generator<Row> {
+  for (let first = 1; first <= last; first += PAGE_ROWS) {
+    const end = Math.min(first + PAGE_ROWS - 1, last);
+    const page = attemptRead(() => db.all(sql, first, end));
+    if (page !== undefined) yield* page.value;
+    else for (let no = first; no <= end; no += 1) yield* attemptRead(() => db.all(sql, no, no))?.value ?? [];
+  }
+}
+
+/** The greatest number of a row, from what can be read of the table and of its events. */
+function lastNumber(db: Database, kind: LogKind): number {
+  const inEvents = kind === "session" ? "max(session)" : "-min(session)";
+  const found = [`select max(no) from ${kind}`, `select ${numberColumn(inEvents)} from event`];
+  return Math.min(Math.max(...found.map((sql) => maximum(db, sql))), MAX_NUMBER);
+}
+
+/** 0 if it cannot be read. */
+export function maximum(db: Database, sql: string, ...values: number[]): number {
+  const row = attemptRead(() => db.get(sql, ...values))?.value;
+  const found = decodeNumber(row?.[0]) ?? 0;
+  return found > 0 && found <= MAX_POSITION ? found : 0;
+}
+
+/** The numbers of logs that have events. */
+function* numbersInEvents(db: Database, kind: LogKind): Generator<number> {
+  const sign = kind === "session" ? 1 : -1;
+  const sql =
+    kind === "session"
+      ? `select ${numberColumn("min(session)")} from event where session > ?`
+      : `select ${numberColumn("max(session)")} from event where session < ?`;
+  for (let no = 0; ;) {
+    const next = decodeNumber(attemptRead(() => db.get(sql, sign * no))?.value?.[0]);
+    if (next === undefined || sign * next <= no || sign * next > MAX_NUMBER) return;
+    no = sign * next;
+    yield no;
+  }
+}
+
+/** From both ends: a damaged page ends the way from one of them. */
+function* readIndex(db: Database, kind: LogKind): Generator<{ no: number; id: string }> {
+  for (const [comparison, order] of [
+    [">", "asc"],
+    ["<", "desc"],
+  ]) {
+    const after = `where ?1 is null or id ${comparison} ?1`;
+    const sql = `
+      select no, ${textColumn("id")} from ${kind} indexed by sqlite_autoindex_${kind}_1 ${after}
+      order by id ${order} limit ${PAGE_ROWS}`;
+    for (let cursor: string | null = null, pages = 0; pages < MAX_NUMBER / PAGE_ROWS; pages += 1) {
+      const rows: Row[] = attemptRead(() => db.all(sql, cursor))?.value ?? [];
+      const decoded = rows.flatMap(([no, cell]) => {
+        const id = decodeText(cell);
+        return id === undefined || typeof no !== "number" ? [] : [{ no, id }];
+      });
+      yield* decoded;
+      const last: string | undefined = decoded.at(-1)?.id;
+      if (rows.length < PAGE_ROWS || last === undefined || last === cursor) break;
+      cursor = last;
+    }
+  }
+}
+
+interface KindColumns {
+  readonly record: string;
+  /** Columns that repeat what is in the record. */
+  readonly repeated: readonly string[];
+  readonly isRecord: (value: unknown) => value is SessionSummary | TaskState;
+}
+
+const COLUMNS: Record<LogKind, KindColumns> = {
+  session: { record: "summary", repeated: ["agent", "cwd", "status", "parent"], isRecord: isSummary },
+  task: { record: "state", repeated: ["phase"], isRecord: isTaskState },
+};
+
+/** The row of a log. If the row is lost, its events may still be there. */
+export function readLogRow(db: Database, kind: LogKind, no: number, indexedId: string | undefined): FoundLog {
+  const { record: recordName, repeated, isRecord } = COLUMNS[kind];
+  const columns = ["id", recordName, ...repeated].map(textColumn).join(", ");
+  const row = attemptRead(() => db.get(`select ${numberColumn("head")}, ${columns} from ${kind} where no = ?`, no));
+  const [headCell, idCell, recordCell, ...repeatedCells] = row?.value ?? [];
+  const [rowHead, rowId, record] = [decodeNumber(headCell), decodeText(idCell), decodeJson(recordCell, isRecord)];
+  const lastSeq = maximum(db, `select ${numberColumn("max(seq)")} from event where session = ?`, logNumber(kind, no));
+  const isHeadSure = rowHead !== undefined && rowHead === record?.head && rowHead >= lastSeq;
+  const head = isHeadSure || lastSeq === 0 ? (rowHead ?? record?.head ?? 0) : lastSeq;
+  const id = record?.id ?? rowId ?? indexedId;
+  const isRepeated = repeated.every((name, index) => {
+    const value = (record as unknown as Record<string, unknown> | undefined)?.[name];
+    return record === undefined || (decodeText(repeatedCells[index]) ?? undefined) === value;
+  });
+  const problems =
+    row?.value === undefined
+      ? ["its row cannot be read"]
+      : [
+          ...(record === undefined ? [`its ${recordName} cannot be read`] : []),
+          ...(rowId === id && (indexedId === undefined || indexedId === id) ? [] : ["its id is damaged"]),
+          ...(rowHead === undefined || rowHead !== (record?.head ?? rowHead) ? ["its head is damaged"] : []),
+          ...(isRepeated ? [] : ["a column of its row is damaged"]),
+        ];
+  return { kind, no, id, head: Math.min(Math.max(head, 0), MAX_POSITION), isHeadSure, record, problems };
+}
+
+/** A task's events are under the negative of its number. */
+export function logNumber(kind: LogKind, no: number): number {
+  return kind === "session" ? no : -no;
+}
+
+/** Every position up to the head, in pages. If the head is not sure, lost positions at the end are left out. */
+export function* readEvents(db: Database, log: FoundLog): Generator<readonly FoundEvent[]> {
+  let lostFrom: number | undefined;
+  for (let first = 1; first <= log.head;) {
+    const last = pageEnd(db, log, first);
+    const page = readEventPage(db, log, first, last);
+    if (log.isHeadSure) yield page;
+    else {
+      const end = page.findLastIndex(({ draft }) => draft !== undefined) + 1;
+      if (end > 0) {
+        yield* lostPages(lostFrom, first);
+        yield page.slice(0, end);
+        lostFrom = undefined;
+      }
+      lostFrom ??= first + end;
+    }
+    first = last + 1;
+  }
+}
+
+function* lostPages(first: number | undefined, end: number): Generator<readonly FoundEvent[]> {
+  for (let seq = first ?? end; seq < end; seq += PAGE_ROWS) {
+    const length = Math.min(PAGE_ROWS, end - seq);
+    yield Array.from({ length }, (_, index) => ({ seq: seq + index, draft: undefined }));
+  }
+}
+
+const EVENTS = `
+  select ${numberColumn("seq")}, ${textColumn("body")} from event where session = ? and seq between ? and ?`;
+
+function readEventPage(db: Database, { kind, no }: FoundLog, first: number, last: number): FoundEvent[] {
+  const log = logNumber(kind, no);
+  const seqs = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const rows =
+    attemptRead(() => db.all(EVENTS, log, first, last))?.value ??
+    seqs.flatMap((seq) => attemptRead(() => db.all(EVENTS, log, seq, seq))?.value ?? []);
+  const bodies = new Map(rows.map(([seq, body]) => [seq, body]));
+  return seqs.map((seq) => ({ seq, draft: decodeDraft(kind, bodies.get(seq), seq) }));
+}
+
+/** One event, if the size of the page cannot be read. */
+function pageEnd(db: Database, { kind, no, head }: FoundLog, first: number): number {
+  const sql = "select sum(octet_length(body)) from event where session = ? and seq between ? and ?";
+  const bytesOf = (range: { first: number; last: number }) =>
+    decodeNumber(db.get(sql, logNumber(kind, no), range.first, range.last)?.[0]) ?? 0;
+  const whole = { first, last: Math.min(first + PAGE_ROWS - 1, head) };
+  return attemptRead(() => fitRange(whole, "oldest_first", bytesOf))?.value.last ?? first;
+}
+
+/** Undefined if the text is not that of the event at this position. */
+function decodeDraft(kind: LogKind, cell: Cell | undefined, seq: number): FoundEvent["draft"] {
+  const body = decodeJson(cell, isFields);
+  if (body?.["seq"] !== seq) return undefined;
+  const { seq: _, ...fields } = body;
+  const draft = fields as unknown as EventDraft | TaskEventDraft;
+  const problem =
+    kind === "session" ? findDraftProblem(draft as EventDraft) : findTaskDraftProblem(draft as TaskEventDraft);
+  return problem === undefined ? draft : undefined;
+}
