@@ -15,6 +15,11 @@ const REMAINS = "ses_deleted_";
 const ROWS = 5_000;
 const BYTES = 4 * 1024 * 1024;
 
+/** True for the row of a session that was deleted and of which something is still to be removed. */
+export function isDeleted(id: string | undefined): boolean {
+  return id?.startsWith(REMAINS) === true;
+}
+
 /** Runs inside a transaction. */
 export function hideSession(db: Database, sessionId: string): void {
   forgetInFeed(db, sessionId);

@@ -12,6 +12,7 @@ import type { LogKind } from "../admission.ts";
 import { fitRange } from "../page.ts";
 import { decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Cell, Database, Row } from "./database.ts";
+import { isDeleted } from "./forgetting.ts";
 import { isFields, isSummary, isTaskState } from "./records.ts";
 
 /** A session or task, as far as its row can be read. */
@@ -59,7 +60,10 @@ export function findLogs(db: Database, kind: LogKind): Map<number, string | unde
     if (typeof no === "number") found.set(no, undefined);
   }
   for (const no of numbersInEvents(db, kind)) found.set(no, undefined);
-  for (const { no, id } of readIndex(db, kind)) found.set(no, id);
+  for (const { no, id } of readIndex(db, kind)) {
+    if (isDeleted(id)) found.delete(no);
+    else found.set(no, id);
+  }
   return new Map(Array.from(found).sort(([one], [other]) => one - other));
 }
 
