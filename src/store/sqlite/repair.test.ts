@@ -15,10 +15,8 @@ import {
   taskAppendOf,
 } from "../contract/scene.ts";
 import type { Damage } from "./damage.ts";
-import { Database } from "./database.ts";
 import { openNursery, type Nursery } from "./fixtures/children.ts";
 import { databasePaths } from "./fixtures/folder.ts";
-import { hideSession } from "./forgetting.ts";
 import { openSqliteStore } from "./open.ts";
 import type { StoreRepair } from "./repair.ts";
 
@@ -81,9 +79,8 @@ describe("repair of a SQLite file", () => {
   it("does not bring back a session whose deletion was cut short", async () => {
     const path = copyOf(intact);
     const [, deleted = ""] = SESSIONS;
-    const database = new Database(new Libsql(path), path);
-    database.transaction(() => hideSession(database, deleted));
-    database.close();
+    damage(path, `delete from feed where log = 2; delete from lease where session_id = '${deleted}'`);
+    damage(path, `update session set id = 'ses_deleted_2', head = 0, status = 'copying' where id = '${deleted}'`);
     damage(path, `update event set body = cast(x'ff' || body as text) where session = 1 and seq = 3`);
     const [outcome] = await repair([path]);
     expect(outcome?.found.map(({ id }) => id)).toEqual([SESSION]);
