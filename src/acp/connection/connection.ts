@@ -95,6 +95,8 @@ export class Connection implements AsyncDisposable {
   #startsRequest = false;
   #ended: { readonly error: Error | undefined } | undefined;
   #over: ConnectionClosed | undefined;
+  /** The process closed its output, and how it ended is not known yet. */
+  #awaitsExit = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -181,6 +183,9 @@ export class Connection implements AsyncDisposable {
   }
 
   async #ask(id: number, method: string, line: string, options: RequestOptions): Promise<Verbatim> {
+    // Nobody can answer any more, but the error should say how the process ended: it is rejected once that is known.
+    if (this.#awaitsExit)
+      return this.#asked.add(id, { method, onResponse: undefined, answered: undefined, apart: true });
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
     const { signal, onResponse } = options;
@@ -358,10 +363,12 @@ export class Connection implements AsyncDisposable {
     const end = error === undefined ? "eof" : "broken";
     this.#over = new ConnectionClosed(end, this.peer, { cause: error });
     if (exit !== undefined) {
+      this.#awaitsExit = true;
       const waiting = new AbortController();
       const late = sleep(EXIT_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
       const told = await Promise.race([exit().catch(() => undefined), late]);
       waiting.abort();
+      this.#awaitsExit = false;
       this.#over = new ConnectionClosed(end, this.peer, { exit: told, cause: error });
       this.#inHand.abortAll(this.#over);
     }

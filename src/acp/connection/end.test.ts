@@ -122,6 +122,27 @@ describe("when the peer sends no more", () => {
 });
 
 describe("when the peer was a process", () => {
+  it("a request made after its output ended, but before its exit is known, fails with the exit too", async () => {
+    const exit: PeerExit = { exitCode: null, signal: "SIGKILL", stderr: "" };
+    const asksForExit = deferred();
+    const known = deferred<PeerExit>();
+    const options = {
+      peer: "the agent",
+      exit: () => {
+        asksForExit.resolve();
+        return known.promise;
+      },
+    };
+    const peer = scene({}, options);
+    peer.input.end();
+    await asksForExit.promise;
+    const asked = peer.connection.request("a").catch((error: unknown) => error);
+    known.resolve(exit);
+    expect(await asked).toMatchObject({ end: "eof", exit, message: "the agent ended (signal SIGKILL)" });
+    expect(peer.messages).toEqual([]);
+    await expect(peer.connection.request("b")).rejects.toMatchObject({ exit });
+  });
+
   it("what fails says how it ended and what it said last", async () => {
     const exit: PeerExit = { exitCode: 3, signal: null, stderr: "out of memory\n" };
     const peer = scene({}, { peer: "the agent", exit: () => Promise.resolve(exit) });
