@@ -203,6 +203,45 @@ it.each<[what: string, path: string, make: () => Promise<unknown>]>([
   await wants("codex");
 });
 
+it("trust never covers a file whose name is not UTF-8", async () => {
+  const skills = join(repo, ".agents/skills");
+  await mkdir(skills, { recursive: true });
+  await trust(repo, env);
+  await wants("codex");
+  const folder = Buffer.concat([Buffer.from(`${skills}/`), Buffer.from([0xff])]);
+  await mkdir(folder);
+  await writeFile(Buffer.concat([folder, Buffer.from("/SKILL.md")]), "one");
+  await expect(wants("codex")).rejects.toEqual(untrusted("not UTF-8"));
+  await trust(repo, env);
+  await expect(wants("codex")).rejects.toEqual(untrusted("not UTF-8"));
+});
+
+it.each([
+  ["another folder of the checkout", "other", "work"],
+  ["a folder that is not searched", "node_modules/p", "."],
+])("orders that a link below the working folder reaches in %s are asked for", async (_, real, cwd) => {
+  await write(`${real}/.claude/skills/x/SKILL.md`, "one");
+  await mkdir(join(repo, cwd), { recursive: true });
+  await wants("claude", join(repo, cwd));
+  await symlink(join(repo, real), join(repo, cwd, "linked"));
+  await expect(wants("claude", join(repo, cwd))).rejects.toEqual(untrusted("SKILL.md"));
+  await trust(join(repo, cwd), env);
+  await wants("claude", join(repo, cwd));
+});
+
+it.each<ProgramFamily | undefined>(["claude", "codex", "gemini", "opencode", undefined])(
+  "%s is not started in a bare repository that is made of files of a checkout",
+  async (family) => {
+    await write("docs/embedded/HEAD", "ref: refs/heads/main\n");
+    await mkdir(join(repo, "docs/embedded/refs"));
+    await mkdir(join(repo, "docs/embedded/objects/info"), { recursive: true });
+    await wants(family);
+    for (const cwd of ["docs/embedded", "docs/embedded/objects/info"]) {
+      await expect(wants(family, join(repo, cwd))).rejects.toEqual(untrusted("docs/embedded"));
+    }
+  },
+);
+
 it("a program that nobody knows is not started where a repository brings orders for any of those that are known", async () => {
   const unknown = async () =>
     (await loadConfig({ cwd: repo, env })).requireTrustFor({ family: undefined, local: false });

@@ -1,6 +1,6 @@
 /** Hashes what an agent's program would take orders from in a repository, and the program itself if it is in there. */
-import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
 import { ORDERS, PROGRAM_NAMES, type OrderSource, type ProgramFamily } from "./program-orders.ts";
 import { packagesOfProgram } from "./program-packages.ts";
 import { TreeHasher, type FileHashes } from "./tree-hash.ts";
@@ -39,7 +39,8 @@ export async function orderFiles(
     for (const source of sources) await addSource(hasher, folder, source);
   }
   const below = sources.filter((source) => source.below);
-  if (below.length > 0) await addBelow(hasher, cwd, below);
+  if (below.length > 0) await addBelow(hasher, { checkout, cwd }, below);
+  await refuseEmbedded(hasher, { checkout, cwd });
   const { hashes, unhashable } = hasher;
   return { hashes: apartFromOurs(hashes, root === checkout), unhashable };
 }
@@ -80,11 +81,20 @@ function plainName(name: string): string {
     .toLowerCase();
 }
 
-/** Links are not followed: what they lead to is found where it is, or is outside of the working folder. */
-async function addBelow(hasher: TreeHasher, cwd: string, sources: readonly OrderSource[]): Promise<void> {
+/**
+ * A link is followed to a folder of the checkout: a program that is given a path through it looks for orders there. What
+ * is outside of the checkout is not the repository's.
+ */
+async function addBelow(
+  hasher: TreeHasher,
+  place: Pick<Checkout, "checkout" | "cwd">,
+  sources: readonly OrderSource[],
+) {
+  const { checkout, cwd } = place;
   const waiting = [cwd];
-  for (let count = 0; waiting.length > 0; count += 1) {
-    if (count >= MAX_FOLDERS) {
+  const seen = new Set(waiting);
+  while (waiting.length > 0) {
+    if (seen.size > MAX_FOLDERS) {
       hasher.unhashable["."] =
         `more than ${MAX_FOLDERS} folders to look through for ${sources.map(({ path }) => path).join(", ")}`;
       return;
@@ -95,10 +105,43 @@ async function addBelow(hasher: TreeHasher, cwd: string, sources: readonly Order
       const path = join(folder, entry.name);
       const source = sources.find((each) => each.path === plainName(entry.name));
       if (source !== undefined && folder !== cwd) await hasher.add(path, source.except);
-      else if (source === undefined && entry.isDirectory() && !SKIPPED.has(entry.name)) waiting.push(path);
+      if (source !== undefined || SKIPPED.has(entry.name)) continue;
+      const next = entry.isDirectory() ? path : entry.isSymbolicLink() ? await linkedFolder(path, checkout) : undefined;
+      if (next === undefined || seen.has(next)) continue;
+      seen.add(next);
+      waiting.push(next);
     }
   }
 }
 
+/** The real path that a link leads to. Undefined if that is no folder, or is outside of the checkout. */
+async function linkedFolder(link: string, checkout: string): Promise<string | undefined> {
+  const real = await realpath(link).catch(() => undefined);
+  if (real === undefined || !real.startsWith(checkout + sep)) return undefined;
+  return (await isThere(real, "folder")) ? real : undefined;
+}
+
 /** An agent that works here does not work on files in there; worktrees of tasks are trusted by themselves. */
 const SKIPPED = new Set([".git", "node_modules", ".rookery"]);
+
+/**
+ * A bare repository among the files of the checkout, around the working folder: git takes it for the repository to work
+ * on, and runs what its author wrote into its settings. Every program runs git when it starts.
+ */
+async function refuseEmbedded(hasher: TreeHasher, { checkout, cwd }: Pick<Checkout, "checkout" | "cwd">) {
+  for (const folder of upwards(cwd, checkout)) {
+    const isCheckout = folder === checkout && (await isThere(join(folder, ".git")));
+    if (isCheckout || !(await isThere(join(folder, "HEAD")))) continue;
+    const isBare =
+      (await isThere(join(folder, "commondir"))) ||
+      ((await isThere(join(folder, "objects"), "folder")) && (await isThere(join(folder, "refs"), "folder")));
+    if (isBare) hasher.unhashable[relative(checkout, folder) || "."] = "a git repository among the files of another";
+  }
+}
+
+async function isThere(path: string, kind: "any" | "folder" = "any"): Promise<boolean> {
+  return (kind === "folder" ? stat : lstat)(path).then(
+    (found) => kind === "any" || found.isDirectory(),
+    () => false,
+  );
+}

@@ -1,4 +1,5 @@
 /** Hashes files and folders by path and whole content, within bounds; names what is past them instead of skipping it. */
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, open, readFile, readdir, readlink, realpath, stat } from "node:fs/promises";
@@ -48,13 +49,14 @@ export class TreeHasher {
   }
 
   async #add(path: string, budget: Budget, walk: Walk): Promise<void> {
-    const found = await lstat(path).catch(() => undefined);
-    if (found === undefined) return;
-    if (basename(path) === ".gitignore" && found.isFile() && (await isWrittenByOpencode(path, found.size))) return;
+    const found = await lstat(path).catch((error: unknown) => (error as NodeJS.ErrnoException).code ?? "EIO");
+    if (found === "ENOENT" || found === "ENOTDIR") return;
     const name = relative(this.#root, path);
     const refuse = (why: string): void => {
       this.unhashable[walk.into === this.hashes ? name : relative(this.#root, walk.top ?? path)] = why;
     };
+    if (typeof found === "string") return refuse(`it cannot be looked at (${found})`); // a path too long, for example
+    if (basename(path) === ".gitignore" && found.isFile() && (await isWrittenByOpencode(path, found.size))) return;
     if (!budget.file()) {
       this.unhashable[relative(this.#root, walk.top ?? path)] = `more than ${budget.bounds.files} files`;
       return;
@@ -75,12 +77,16 @@ export class TreeHasher {
   }
 
   async #addFolder(path: string, budget: Budget, walk: Walk): Promise<void> {
-    const names = await readdir(path).catch(() => undefined);
-    if (names === undefined) {
+    const entries = await readdir(path, { encoding: "buffer" }).catch(() => undefined);
+    if (entries === undefined) {
       walk.into[relative(this.#root, path)] = "unreadable"; // a program that cannot read it takes no orders from it
       return;
     }
-    for (const name of names.sort()) {
+    if (!entries.every((entry) => isUtf8(entry))) {
+      // A program in another language than ours opens it; we cannot, by a text.
+      this.unhashable[relative(this.#root, walk.top ?? path)] = "a name in it is not UTF-8";
+    }
+    for (const name of entries.map((entry) => entry.toString()).sort()) {
       if (walk.except.includes(name)) continue;
       if (budget.isUsedUp) return; // what is left makes no difference
       const inner = join(path, name);

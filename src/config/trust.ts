@@ -129,8 +129,8 @@ export function requireTrust(state: TrustState, dir = state.root): void {
 export function tooLargeMessage(root: string, tooLarge: TooLarge): string {
   const what = Object.entries(tooLarge).map(([path, why]) => `${path} (${why})`);
   const fix =
-    'delete it or make it smaller, install the program outside of the repository (or name it with command = ["…"]), or start the agent in a folder below';
-  return `${root} cannot be trusted: ${listed(what)} is too much to check, and the agent's program would take orders from it; ${fix}`;
+    'delete it, make it smaller or rename it, install the program outside of the repository (or name it with command = ["…"]), or start the agent in a folder below';
+  return `${root} cannot be trusted: ${listed(what)} cannot be checked, and the agent's program would take orders from it; ${fix}`;
 }
 
 const MAX_LISTED = 10;
