@@ -25,8 +25,8 @@ const ARROWS: Record<string, readonly string[]> = {
   pool: ["worktrees", "session", "config"],
   client: [],
   testing: ["store"],
-  "opening.ts": ["children", "config", "backends", "mcp", "session", "tools"],
-  "rookery.ts": ["opening.ts", "config", "backends", "mcp", "pool", "session", "store"],
+  opening: ["children", "config", "backends", "mcp", "session", "tools"],
+  "rookery.ts": ["opening", "config", "backends", "mcp", "pool", "session", "store"],
   "index.ts": ["rookery.ts", "mcp", "pool", "session", "store", "tools"],
   server: ["acp", "rookery.ts", "backends", "config", "pool", "session"],
   cli: [

@@ -1,4 +1,4 @@
-/** The whole of Rookery behind one object: the log, the agents, and the sweep of what died. */
+/** The composition root: one object that opens the store, and through which callers run agents, sessions and tasks. */
 import { join, resolve } from "node:path";
 import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from "./config/index.ts";
 import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
@@ -24,7 +24,7 @@ import { lateAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
 import type { Bounds, McpServers } from "./mcp/index.ts";
 import type { Authorizers } from "./mcp/oauth/index.ts";
 import { Pool, type RunTasks } from "./pool/index.ts";
-import { mustBeFolder, preparing, type Given, type Surroundings } from "./opening.ts";
+import { prepareWith, requireFolder, type AgentOverrides, type SharedServices } from "./opening/index.ts";
 import {
   DEFAULT_LEASE_TIMING,
   answerRequest,
@@ -48,65 +48,65 @@ import {
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
 import { openSqliteStore } from "./store/index.ts";
 
-export type { PluginSession } from "./opening.ts";
+export type { PluginSession } from "./opening/index.ts";
 
 export interface RookeryOptions {
-  /** Where keys, URLs and folders are looked up; the process's environment if not said. */
+  /** Environment variables for keys, URLs and folders. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where the log is kept; `$ROOKERY_HOME` or the XDG state folder if not said. */
+  /** Folder of the log. Default: `$ROOKERY_HOME`, or else `rookery` in the XDG state folder. */
   readonly home?: string;
-  /** The working folder of sessions that name none. */
+  /** Working directory of sessions that are opened without one. Default: `process.cwd()`. */
   readonly cwd?: string;
-  /** Another log than the one in `home`; the caller closes it. */
+  /** Store to use instead of the one in `home`. The caller closes it. */
   readonly store?: Store;
   readonly clock?: Clock;
-  /** How long leases of sessions and tasks last; the same for all processes of a home. Default: 30 s, renewed every 10 s. */
+  /** Duration of session and task leases. Must be the same in all processes that share a home. Default: 30 s, renewed every 10 s. */
   readonly leaseTiming?: LeaseTiming;
-  /** Called for each agent that is opened: a plugin belongs to one session. */
-  readonly plugins?: Surroundings["plugins"];
+  /** Called for each agent that is opened, since a plugin belongs to one session. */
+  readonly plugins?: SharedServices["plugins"];
 }
 
-type Parts = Required<Omit<RookeryOptions, "cwd">> & { readonly cwd: string | undefined };
+type ResolvedOptions = Required<Omit<RookeryOptions, "cwd">> & { readonly cwd: string | undefined };
 
-export interface OpenSessionOptions extends Given {
-  /** A session in the log; a new one if not said. */
+export interface OpenSessionOptions extends AgentOverrides {
+  /** Id of an existing session. Default: a new session. */
   readonly id?: string;
   readonly agent?: string;
   readonly model?: string;
   readonly cwd?: string;
   readonly permissions?: PermissionPolicy;
   readonly title?: string;
-  /** The task that a new one is of. */
+  /** Id of the task that a new session belongs to. */
   readonly task?: string;
   /**
-   * What it may use from its beginning on before a person is asked for more. Kept in the log: said again only to change
-   * it. Held by the built-in agent.
+   * What the whole session may use before a person is asked for more. Recorded in the log, so pass it again only to
+   * change it. Enforced by the built-in agent.
    */
   readonly budget?: Budget;
-  /** The same for the whole task, and what it has used in other sessions. */
+  /** Budget of the whole task, and what the task has used in other sessions. */
   readonly taskBudget?: Allowed["taskBudget"];
 }
 
 export interface ServersQuery {
-  /** The working folder of Rookery if not said. */
+  /** Default: the working directory of this `Rookery`. */
   readonly cwd?: string;
-  /** Only what this agent gets. */
+  /** Limits the result to the servers of this agent. */
   readonly agent?: string;
-  /** What to do with servers of a repository that nobody trusts: reject with `not_trusted` if not said. */
+  /** For an untrusted repository: reject with `not_trusted`, or leave out its servers. Default: `refuse`. */
   readonly untrusted?: "refuse" | "leave_out";
 }
 
-/** What is declared for a folder, and how it is to be used there. */
+/** The MCP servers declared for a folder. */
 export interface ServersFound extends Pick<Config, "root" | "trust"> {
-  /** Also those that are switched off. */
+  /** Includes disabled servers. */
   readonly declared: readonly DeclaredServer[];
   readonly specs: readonly McpServerSpec[];
 }
 
-/** Tasks at once, where the user says nothing. */
-const MAX_RUNNING = 4;
-/** How long the user's file is not read again. */
-const LIMIT_MS = 2_000;
+/** Default of `defaults.max_running`. */
+const DEFAULT_MAX_RUNNING = 4;
+/** How long the value from the user's configuration file is cached. */
+const MAX_RUNNING_CACHE_MS = 2_000;
 
 export class Rookery implements AsyncDisposable {
   readonly home: string;
@@ -116,30 +116,30 @@ export class Rookery implements AsyncDisposable {
   readonly #cwd: string | undefined;
   readonly #clock: Clock;
   readonly #leaseTiming: LeaseTiming;
-  readonly #plugins: Parts["plugins"];
+  readonly #plugins: ResolvedOptions["plugins"];
   #authorizers: Promise<Authorizers> | undefined;
   readonly #owner: Owner;
   readonly #owned: DisposeStack;
   readonly #stopping = new AbortController();
   readonly #runs = new Set<Promise<void>>();
   readonly #sessions = new Set<Session>();
-  #limit: { readonly at: number; readonly running: number } | undefined;
+  #maxRunningCache: { readonly at: number; readonly value: number } | undefined;
   #closed = false;
 
-  private constructor(parts: Parts, owner: Owner, owned: DisposeStack) {
-    this.home = parts.home;
-    this.store = parts.store;
-    this.#env = withoutRookerySecrets(parts.env);
-    this.#cwd = parts.cwd;
-    this.#clock = parts.clock;
-    this.#leaseTiming = parts.leaseTiming;
-    this.#plugins = parts.plugins;
+  private constructor(options: ResolvedOptions, owner: Owner, owned: DisposeStack) {
+    this.home = options.home;
+    this.store = options.store;
+    this.#env = withoutRookerySecrets(options.env);
+    this.#cwd = options.cwd;
+    this.#clock = options.clock;
+    this.#leaseTiming = options.leaseTiming;
+    this.#plugins = options.plugins;
     this.#owner = owner;
     this.#owned = owned;
     this.#pool = this.#openPool();
   }
 
-  /** Opens the log and ends what killed processes left running. Rejects with a `store_*` error. */
+  /** Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error. */
   static async open(options: RookeryOptions = {}): Promise<Rookery> {
     const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
     const { leaseTiming = DEFAULT_LEASE_TIMING } = options;
@@ -153,27 +153,44 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
-   * A session to drive: a new one, or one of the log, whose interrupted turn goes on then.
-   * Rejects in words where the folder, the trust, the agent, its key or the session is not there, or is in use.
+   * Opens a session for driving: a new one, or one in the log, whose interrupted turn then continues.
+   * Rejects with `session_not_found`, `session_in_use`, `session_closed`, `cwd_missing`, `not_trusted`, `agent_unknown`,
+   * or with the error of the agent that cannot start.
    */
   async openSession(options: OpenSessionOptions = {}): Promise<Session> {
     checkOpenOptions(options);
-    return this.#opened(options);
+    return this.#open(options);
   }
 
-  async #opened(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
-    const session = await this.#openSession(options);
+  async #open(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
+    const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
+    const cwd = options.cwd === undefined ? undefined : this.#resolveFolder(options.cwd);
+    const prepare = prepareWith(this.#sharedServices, options);
+    const opening = {
+      ...this.#leaseOptions,
+      attended: options.attended ?? true,
+      onReleased: (released: Session) => void this.#sessions.delete(released),
+    };
+    const changes = { agent, model, permissions, budget, taskBudget };
+    const session =
+      id === undefined
+        ? await createSession(
+            opening,
+            { ...changes, title, task, child, cwd: cwd ?? this.#resolveFolder(".") },
+            prepare,
+          )
+        : await reopenSession(opening, id, { ...changes, cwd }, prepare);
     this.#sessions.add(session);
     if (this.#closed) {
       await session[Symbol.asyncDispose]();
-      throw new RookeryError("store_closed", "Rookery was closed while the session was being opened");
+      throw new RookeryError("store_closed", "Rookery was closed while the session was opening");
     }
     return session;
   }
 
   /**
-   * Every event of a session after the cursor, then what comes, until the signal ends it; or those of a task and all its
-   * sessions, each with its position, which is the cursor then.
+   * Yields the events of a session after the cursor and then waits for new ones, until the signal aborts. For a task,
+   * yields the events of the task and all its sessions; the cursor is then the position of an event in the feed.
    */
   follow(query: { session: string; after?: number; signal?: AbortSignal }): AsyncIterable<SessionEvent>;
   follow(query: { task: string; after?: number; signal?: AbortSignal }): AsyncIterable<FeedEvent>;
@@ -188,7 +205,7 @@ export class Rookery implements AsyncDisposable {
     return this.store.follow({ sessionId: session, after, signal });
   }
 
-  /** What can be done with tasks. Giving one does not run it: `runTasks` does, in this process or another. */
+  /** Task operations. Starting a task only queues it: `runTasks` runs it, in this process or another. */
   get tasks(): Tasks {
     return this.#pool;
   }
@@ -198,9 +215,9 @@ export class Rookery implements AsyncDisposable {
   }
 
   /**
-   * Runs tasks that are queued, whoever gave them, within the limits that all processes share, and goes on with what a
-   * killed process left: until the signal fires or, where one is named, that task has ended. What runs then is queued
-   * again, and goes on with whoever runs tasks next.
+   * Runs queued tasks of this home within the limits that all processes share, and resumes tasks of killed processes.
+   * Resolves when the signal aborts or, with `only`, when that task has ended. Tasks that still run are queued again
+   * for the next process that runs tasks.
    */
   async runTasks({ signal, ...options }: Partial<RunTasks> = {}): Promise<void> {
     const stop = new AbortController();
@@ -223,53 +240,52 @@ export class Rookery implements AsyncDisposable {
     return this.store.list(query);
   }
 
-  /** Answers a permission or a question, whichever process asked it. */
+  /** Answers a permission request or a question, also if another process drives the session. */
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void> {
     return answerRequest(this.store, { sessionId, requestId, answer, clock: this.#clock });
   }
 
-  /** Gives a session an input, whichever process drives it, or the next one that does. Resolves with the input's id. */
+  /** Queues an input for a session; the process that drives it delivers the input. Resolves with the id of the input. */
   tell(sessionId: string, input: string | readonly InputPart[], options: { deliver?: Deliver } = {}): Promise<string> {
     return tellStored(this.store, { sessionId, input, ...options, clock: this.#clock });
   }
 
-  /** Ends a conversation; one that another process drives is stopped there. */
+  /** Closes a session for good. If another process drives it, that process stops. */
   async closeSession(sessionId: string, reason?: string): Promise<void> {
-    checkText(sessionId, "the session's id");
+    checkText(sessionId, "the session id");
     if (reason !== undefined) checkText(reason, "the reason");
-    const opening = { ...this.#leasing, attended: false };
+    const opening = { ...this.#leaseOptions, attended: false };
     return closeStored(opening, sessionId, reason);
   }
 
   /**
-   * A new session that begins with all ended turns of another, which may be driven or closed meanwhile and is not
-   * touched. Resolves with its id, for opening it. Rejects with `session_not_found` or `cwd_missing`.
+   * Creates a session with all ended turns of another one, which stays unchanged and may be running or closed.
+   * Resolves with the id of the new session. Rejects with `session_not_found` or `cwd_missing`.
    */
   async forkSession(sessionId: string, options: { cwd?: string; title?: string } = {}): Promise<string> {
-    checkText(sessionId, "the session's id");
+    checkText(sessionId, "the session id");
     checkForkOptions(options);
     const { title } = options;
-    const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
-    if (cwd !== undefined) await mustBeFolder(cwd);
-    const forking = { ...this.#leasing };
-    return forkStored(forking, sessionId, { cwd, title });
+    const cwd = options.cwd === undefined ? undefined : this.#resolveFolder(options.cwd);
+    if (cwd !== undefined) await requireFolder(cwd);
+    return forkStored(this.#leaseOptions, sessionId, { cwd, title });
   }
 
   /**
-   * Forgets a session for good; one that is open here is let go of first. Rejects with `session_not_found`, or with
-   * `session_in_use` while another process drives it.
+   * Deletes a session and its log. Releases it first if it is open in this process. Rejects with `session_not_found`,
+   * or with `session_in_use` if another process drives it.
    */
   async deleteSession(sessionId: string): Promise<void> {
-    checkText(sessionId, "the session's id");
+    checkText(sessionId, "the session id");
     const open = [...this.#sessions].filter(({ id }) => id === sessionId);
     for (const session of open) await session[Symbol.asyncDispose]();
-    await deleteStored({ ...this.#leasing }, sessionId);
+    await deleteStored(this.#leaseOptions, sessionId);
   }
 
-  /** The MCP servers that are declared for a folder; none is started. */
+  /** Returns the MCP servers declared for a folder without starting them. */
   async declaredServers({ cwd = ".", agent, untrusted = "refuse" }: ServersQuery = {}): Promise<ServersFound> {
-    const folder = this.#folder(cwd);
-    await mustBeFolder(folder);
+    const folder = this.#resolveFolder(cwd);
+    await requireFolder(folder);
     const leaveOut = untrusted === "leave_out" && { trust: "leave_out" as const };
     const config = await loadConfig({ cwd: folder, env: this.#env, ...leaveOut });
     const chosen: { mcp?: readonly string[] | undefined } = agent === undefined ? {} : resolveAgent(config, agent);
@@ -279,7 +295,7 @@ export class Rookery implements AsyncDisposable {
     return { root: config.root, trust: config.trust, declared, specs };
   }
 
-  /** Servers without a session, for looking at them and calling their tools; the caller closes them. */
+  /** Connects to MCP servers without a session, to list and call their tools. The caller closes them. */
   async connectServers(
     specs: readonly McpServerSpec[],
     { cwd = ".", desk, bounds }: { cwd?: string; desk?: SessionDesk; bounds?: Partial<Bounds> } = {},
@@ -287,7 +303,7 @@ export class Rookery implements AsyncDisposable {
     const { openServers } = await import("./mcp/index.ts");
     const servers = openServers({
       servers: specs,
-      cwd: this.#folder(cwd),
+      cwd: this.#resolveFolder(cwd),
       env: childEnvironment(this.#env),
       marker: this.#owner.claim(),
       authorizer: (spec) => this.authorizer(spec),
@@ -297,44 +313,26 @@ export class Rookery implements AsyncDisposable {
     return servers;
   }
 
-  /** The login of a server: one for all sessions, so that two that need the same do it once. */
+  /** Returns the login of a server. All sessions share it, so a person logs in once. */
   authorizer(spec: RemoteServerSpec): Authorizer {
     return lateAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
   }
 
-  /** Lets go of every session, ends every process that was started from here, and closes the log. */
+  /** Releases every session, ends every process that it started, and closes the store. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopping.abort();
-    await Promise.allSettled(this.#runs); // each task is queued again before its sessions are let go
-    this.#owned.defer(() => allClosed([...this.#sessions]));
-    await this.#owned[Symbol.asyncDispose](); // the sessions first, and the rest although one of them fails
+    await Promise.allSettled(this.#runs); // each task is queued again before its sessions are released
+    this.#owned.defer(() => closeSessions([...this.#sessions]));
+    await this.#owned[Symbol.asyncDispose](); // sessions close first; the rest closes even if one of them fails
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #openSession(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
-    const opening = {
-      ...this.#leasing,
-      attended: options.attended ?? true,
-      onReleased: (session: Session) => void this.#sessions.delete(session),
-    };
-    const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
-    const cwd = options.cwd === undefined ? undefined : this.#folder(options.cwd);
-    const prepare = preparing(this.#surroundings, options);
-    return id === undefined
-      ? createSession(
-          opening,
-          { agent, model, permissions, title, task, child, budget, taskBudget, cwd: cwd ?? this.#folder(".") },
-          prepare,
-        )
-      : reopenSession(opening, id, { agent, model, permissions, budget, taskBudget, cwd }, prepare);
-  }
-
-  /** What whoever takes a lease needs. */
-  get #leasing() {
+  /** Options of every call that takes a lease. */
+  get #leaseOptions() {
     return {
       store: this.store,
       clock: this.#clock,
@@ -351,7 +349,7 @@ export class Rookery implements AsyncDisposable {
       env: this.#env,
       home: this.home,
       claim: () => this.#owner.claim(),
-      folder: (path) => this.#folder(path),
+      folder: (path) => this.#resolveFolder(path),
       openSession: (options) => this.openSession(options),
       settleSession: (id) => this.#settle(id),
       config: (cwd) => loadConfig({ cwd, env: this.#env }),
@@ -363,41 +361,42 @@ export class Rookery implements AsyncDisposable {
   }
 
   #settle(id: string): Promise<void> {
-    return settleStored({ ...this.#leasing, attended: false }, id);
+    return settleStored({ ...this.#leaseOptions, attended: false }, id);
   }
 
-  /** By the user's own file alone: it is for all repositories. */
+  /** Only the user's configuration file counts, since the limit applies to all repositories. */
   async #maxRunning(): Promise<number> {
     const now = performance.now();
-    if (this.#limit === undefined || now - this.#limit.at > LIMIT_MS) {
-      this.#limit = { at: now, running: (await userDefaults(this.#env)).maxRunning ?? MAX_RUNNING };
+    if (this.#maxRunningCache === undefined || now - this.#maxRunningCache.at > MAX_RUNNING_CACHE_MS) {
+      const { maxRunning = DEFAULT_MAX_RUNNING } = await userDefaults(this.#env);
+      this.#maxRunningCache = { at: now, value: maxRunning };
     }
-    return this.#limit.running;
+    return this.#maxRunningCache.value;
   }
 
-  get #surroundings(): Surroundings {
+  get #sharedServices(): SharedServices {
     return {
       env: this.#env,
       plugins: this.#plugins,
-      folder: (path) => this.#folder(path),
+      resolveFolder: (path) => this.#resolveFolder(path),
       authorizer: (spec) => this.authorizer(spec),
       claim: () => this.#owner.claim(),
       children: {
         store: this.store,
-        open: (options) => this.#opened(options),
+        open: (options) => this.#open(options),
         settle: (id) => this.#settle(id),
-        answer: (...given) => this.answer(...given),
+        answer: (sessionId, requestId, answer) => this.answer(sessionId, requestId, answer),
       },
     };
   }
 
-  #folder(path: string): string {
+  /** Throws `cwd_missing` if the current directory was deleted. */
+  #resolveFolder(path: string): string {
     try {
       return resolve(this.#cwd ?? process.cwd(), path);
     } catch (cause) {
-      throw new RookeryError("cwd_missing", "the current folder is gone: go to another, or give one with --cwd", {
-        cause,
-      });
+      const message = "the current directory was deleted; change to another one, or choose one with --cwd";
+      throw new RookeryError("cwd_missing", message, { cause });
     }
   }
 
@@ -407,10 +406,10 @@ export class Rookery implements AsyncDisposable {
   }
 }
 
-/** At once: an agent that does not want to end is waited for while the others are ended. */
-async function allClosed(sessions: readonly Session[]): Promise<void> {
+/** Closes all of them concurrently, so that a slow agent does not delay the others. */
+async function closeSessions(sessions: readonly Session[]): Promise<void> {
   const closings = await Promise.allSettled(sessions.map((session) => session[Symbol.asyncDispose]()));
   const failures = closings.flatMap((closing) => (closing.status === "rejected" ? [closing.reason as unknown] : []));
   if (failures.length === 1) throw failures[0];
-  if (failures.length > 1) throw new AggregateError(failures, "several sessions could not be closed");
+  if (failures.length > 1) throw new AggregateError(failures, "several sessions failed to close");
 }

@@ -1,6 +1,13 @@
 /** The effect of asking the model: streams its words into the log, and journals the whole reply, or that there is none. */
 import { z } from "zod";
-import { isRookeryError, messageOf, newId, type EventBody, type TurnContext } from "../domain/index.ts";
+import {
+  isModelErrorCode,
+  isRookeryError,
+  messageOf,
+  newId,
+  type EventBody,
+  type TurnContext,
+} from "../domain/index.ts";
 import { ModelReply, ProviderError, type Message } from "../providers/index.ts";
 import type { Artifact } from "../tools/index.ts";
 import type { Acting } from "./open.ts";
@@ -57,15 +64,11 @@ export async function orFailed<T>(asked: Promise<T>): Promise<T | Failed> {
   try {
     return await asked;
   } catch (error) {
-    if (!isRookeryError(error) || !isOfProvider(error.code)) throw error;
+    if (!isRookeryError(error) || !isModelErrorCode(error.code)) throw error;
     const { retry, limit } = error instanceof ProviderError ? error : {};
     if (limit !== undefined) throw error;
     return { failed: { code: error.code, message: messageOf(error), ...(retry !== undefined && { retry }) } };
   }
-}
-
-function isOfProvider(code: string): boolean {
-  return code.startsWith("provider_") || code.startsWith("model_") || code === "context_overflow";
 }
 
 async function streamed(

@@ -8,7 +8,7 @@ export { apiBackend, type ApiBackendOptions } from "./api.ts";
 export { claudeBackend } from "./claude/index.ts";
 export { codexBackend } from "./codex/index.ts";
 export { commandBackend } from "./command/index.ts";
-export { programFamilyOf, type ProgramFamilyName } from "./program-family.ts";
+export { agentProgramFamily } from "./program-family.ts";
 export { geminiBackend } from "./gemini/index.ts";
 export { find, isProgramKind, type Place } from "./locate.ts";
 export { opencodeBackend } from "./opencode/index.ts";

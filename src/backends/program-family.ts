@@ -1,10 +1,10 @@
 /** Which known program a command starts, by the name of the program or package: never by a folder or an argument. */
 import { basename } from "node:path";
-
-export type ProgramFamilyName = "claude" | "codex" | "gemini" | "opencode";
+import type { BackendKind } from "../domain/backend.ts";
+import type { ProgramFamily } from "../domain/program-family.ts";
 
 /** Names of programs, of packages, and of entries in the registry of ACP agents. */
-const FAMILIES: Readonly<Record<ProgramFamilyName, readonly string[]>> = {
+const FAMILIES: Readonly<Record<ProgramFamily, readonly string[]>> = {
   claude: [
     "claude",
     "claude-code",
@@ -33,8 +33,31 @@ export interface ProgramCommand {
   readonly registry?: string | undefined;
 }
 
-/** Undefined for a program that nobody knows, which may be a wrapper around any of them. */
-export function programFamilyOf({ command = [], registry = "" }: ProgramCommand): ProgramFamilyName | undefined {
+/**
+ * Returns whose program an agent is, by its backend, or by its command for backends that run any command. Used for
+ * trust and for credentials, so that both follow one rule. Undefined for the built-in agent and for unknown programs.
+ */
+export function agentProgramFamily(
+  agent: ProgramCommand & { readonly backend: BackendKind },
+): ProgramFamily | undefined {
+  switch (agent.backend) {
+    case "claude-code":
+      return "claude";
+    case "gemini-cli":
+      return "gemini";
+    case "codex":
+    case "opencode":
+      return agent.backend;
+    case "acp":
+    case "command":
+      return programFamilyOf(agent);
+    case "api":
+      return undefined;
+  }
+}
+
+/** Undefined for an unknown program, which may be a wrapper around any of them. */
+export function programFamilyOf({ command = [], registry = "" }: ProgramCommand): ProgramFamily | undefined {
   if (command.length === 0) return familyNamed(registry);
   const [program = "", ...args] = command;
   if (!RUNNERS.has(programName(program))) return familyNamed(programName(program));
@@ -46,8 +69,8 @@ function isPreamble(word: string, before = ""): boolean {
   return /^(-|\w+=)/.test(word) || SUBCOMMANDS.has(word) || OPTIONS_WITH_VALUE.has(before);
 }
 
-function familyNamed(name: string): ProgramFamilyName | undefined {
-  const families = Object.keys(FAMILIES) as ProgramFamilyName[];
+function familyNamed(name: string): ProgramFamily | undefined {
+  const families = Object.keys(FAMILIES) as ProgramFamily[];
   return families.find((family) => FAMILIES[family].includes(name.toLowerCase()));
 }
 

@@ -1,4 +1,5 @@
 /** Options that many commands have. */
+import { PERMISSION_POLICIES } from "../domain/enums.ts";
 import type { OptionSpec } from "./command.ts";
 
 export const JSON_OPTION: OptionSpec = { flags: "--json", summary: "print JSON, one value per line" };
@@ -12,5 +13,5 @@ export const ADD_DIR_OPTION: OptionSpec = {
 export const PERMISSIONS_OPTION: OptionSpec = {
   flags: "--permissions <policy>",
   summary: "for each change ask, or allow only reading, all, or nothing",
-  choices: ["ask", "read", "all", "none"],
+  choices: PERMISSION_POLICIES,
 };

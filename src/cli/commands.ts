@@ -1,4 +1,5 @@
 /** The table of commands. */
+import { SESSION_STATUSES } from "../domain/enums.ts";
 import { ADD_DIR_OPTION, JSON_OPTION, PERMISSIONS_OPTION } from "./command-options.ts";
 import type { CommandSpec, OptionSpec } from "./command.ts";
 import { taskCommands } from "./task/commands.ts";
@@ -23,7 +24,7 @@ const sessionCommands: readonly CommandSpec[] = [
       {
         flags: "--status <status>",
         summary: "only in one state",
-        choices: ["idle", "running", "waiting", "parked", "closed"],
+        choices: SESSION_STATUSES.filter((status) => status !== "copying"),
       },
       { flags: "--limit <count>", summary: "at most this many (default: 20)" },
       JSON_OPTION,

@@ -1,6 +1,6 @@
 /** A log as it grows, over connections that may break: each event once, in order, from wherever one was. */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { isRookeryError, type RookeryError } from "../domain/errors.ts";
+import { isRookeryError, isStoreErrorCode, type RookeryError } from "../domain/errors.ts";
 import type { LogEvent, SessionEvent } from "../domain/index.ts";
 import { errorOf, unreachable } from "./problem.ts";
 
@@ -155,7 +155,7 @@ async function* messages(
 
 /** May it be otherwise in a moment? */
 function isPassing({ code }: RookeryError): boolean {
-  return code === "server_unreachable" || code === "interrupted" || code === "internal" || code.startsWith("store_");
+  return code === "server_unreachable" || code === "interrupted" || code === "internal" || isStoreErrorCode(code);
 }
 
 /** Longer each time, and not for all at once. */

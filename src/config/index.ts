@@ -13,7 +13,6 @@ export {
   type WorktreeConfig,
 } from "./load.ts";
 export { didYouMean, nearest } from "./nearest.ts";
-export type { ProgramFamily } from "./program-orders.ts";
 export { repositoryRoot } from "./root.ts";
 export type { StageTable, ToolPattern } from "./schema.ts";
 export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Env } from "./home.ts";
 import { loadConfig } from "./load.ts";
-import type { ProgramFamily } from "./program-orders.ts";
+import type { ProgramFamily } from "../domain/program-family.ts";
 import { ORDER_BOUNDS } from "./tree-hash.ts";
 import { trust, trustState } from "./trust.ts";
 

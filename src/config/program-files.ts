@@ -1,7 +1,8 @@
 /** Hashes what an agent's program would take orders from in a repository, and the program itself if it is in there. */
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { ORDERS, PROGRAM_NAMES, type OrderSource, type ProgramFamily } from "./program-orders.ts";
+import type { ProgramFamily } from "../domain/program-family.ts";
+import { ORDERS, PROGRAM_NAMES, type OrderSource } from "./program-orders.ts";
 import { packagesOfProgram } from "./program-packages.ts";
 import { TreeHasher, type FileHashes } from "./tree-hash.ts";
 

@@ -1,9 +1,6 @@
 /** Which files of a repository each agent's program takes orders from: a table, by program and the version observed. */
 
-/** Whose files; an agent that is no such program has none. */
-export type ProgramFamily = "claude" | "codex" | "gemini" | "opencode";
-
-export const PROGRAM_FAMILIES: readonly ProgramFamily[] = ["claude", "codex", "gemini", "opencode"];
+import type { ProgramFamily } from "../domain/program-family.ts";
 
 export interface OrderSource {
   /** A file, or a folder that counts with all that is in it. In the working folder and those above it, up to the root. */

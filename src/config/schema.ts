@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BACKEND_KINDS } from "../domain/backend.ts";
 import { isRookerySecret } from "../domain/credentials.ts";
+import { MERGE_METHODS } from "../domain/enums.ts";
 import { PermissionPolicy } from "../domain/events.ts";
 import { EFFORTS, PROVIDER_KINDS } from "../domain/provider.ts";
 
@@ -212,7 +213,7 @@ const back = {
   /** How often the stage may be gone through; 3 if it can go back, once if not. */
   tries: z.int().min(1).max(100).optional(),
 };
-const mergeHow = z.enum(["merge", "squash", "rebase"]);
+const mergeHow = z.enum(MERGE_METHODS);
 const ONE_OF_STAGE = ["agent", "run", "merge"] as const;
 
 const StageTable = z

@@ -9,7 +9,7 @@ import { type Brought, readBrought } from "./brought.ts";
 import { readText } from "./files.ts";
 import { type Env, homeFolder } from "./home.ts";
 import { binaryFiles, orderFiles, type ProgramFiles } from "./program-files.ts";
-import { PROGRAM_FAMILIES, type ProgramFamily } from "./program-orders.ts";
+import { PROGRAM_FAMILIES, type ProgramFamily } from "../domain/program-family.ts";
 import type { FileHashes } from "./tree-hash.ts";
 
 export type TrustState =

@@ -84,6 +84,44 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** A new `store_*` code does not compile until it is listed here. */
+const STORE_CODES: Record<Extract<ErrorCode, `store_${string}`>, true> = {
+  store_locked: true,
+  store_readonly: true,
+  store_full: true,
+  store_corrupt: true,
+  store_newer: true,
+  store_replaced: true,
+  store_unavailable: true,
+  store_closed: true,
+};
+
+/** A new `provider_*` or `model_*` code does not compile until it is listed here. */
+const MODEL_CODES: Record<Extract<ErrorCode, `provider_${string}` | `model_${string}`> | "context_overflow", true> = {
+  provider_unconfigured: true,
+  provider_auth: true,
+  provider_unreachable: true,
+  provider_refused: true,
+  provider_rate_limited: true,
+  provider_overloaded: true,
+  provider_failed: true,
+  provider_unknown: true,
+  provider_mismatch: true,
+  model_invalid: true,
+  model_not_found: true,
+  context_overflow: true,
+};
+
+/** True if the store cannot be opened, read or written. */
+export function isStoreErrorCode(code: ErrorCode): boolean {
+  return Object.hasOwn(STORE_CODES, code);
+}
+
+/** True if a model could not be called or did not answer. */
+export function isModelErrorCode(code: ErrorCode): boolean {
+  return Object.hasOwn(MODEL_CODES, code);
+}
+
 export class RookeryError extends Error {
   readonly code: ErrorCode;
 

@@ -2,6 +2,7 @@
  * Everything that can happen in a session: the closed union of events, as schemas that the types are inferred from.
  * They are built when they are first used: most runs of the command parse none, and should not wait for them.
  */
+import { PERMISSION_POLICIES } from "./enums.ts";
 import { z } from "zod";
 import { Budget, BUDGET_HOLDERS, BUDGET_UNITS } from "./budget.ts";
 import { MCP_STATUSES } from "./mcp.ts";
@@ -48,7 +49,7 @@ export const InputPart = z.lazy(() =>
 );
 export type InputPart = z.infer<typeof InputPart>;
 
-export const PermissionPolicy = z.enum(["ask", "read", "all", "none"]);
+export const PermissionPolicy = z.enum(PERMISSION_POLICIES);
 export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
 
 export const TurnOutcome = z.lazy(() =>

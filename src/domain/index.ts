@@ -4,6 +4,7 @@ export * from "./budget.ts";
 export * from "./children.ts";
 export * from "./draft-schema.ts";
 export * from "./effects.ts";
+export * from "./enums.ts";
 export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./ids.ts";

@@ -2,6 +2,7 @@
 import { budgetsAfter, raisedKey } from "./budget.ts";
 import { unknownEvent } from "./errors.ts";
 import type { EventOf, SessionEvent } from "./events.ts";
+import type { SessionStatus } from "./enums.ts";
 import { KeyedList } from "./keyed-list.ts";
 import {
   isOfNoTurn,
@@ -11,7 +12,6 @@ import {
   type RunningTool,
   type RunningTurn,
   type SessionState,
-  type SessionStatus,
   type Subagent,
 } from "./state.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";

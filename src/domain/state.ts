@@ -1,11 +1,9 @@
 /** What a session is now. It is a fold over the session's events (`state-fold.ts`), and nothing else may change it. */
+import type { SessionStatus } from "./enums.ts";
 import { NO_BUDGETS, type SessionBudgets } from "./budget.ts";
 import type { EventOf, InputPart, PermissionPolicy, ToolKind, TurnOutcome } from "./events.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 import { NO_WORK, type WorkState } from "./work.ts";
-
-/** `copying`: it is being made from another, or whoever made it died. `parked`: its turn waits for a time. */
-export type SessionStatus = "idle" | "running" | "waiting" | "closed" | "copying" | "parked";
 
 export interface SessionState {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** The port of the event log: what a place that keeps sessions must do. The contract suite in `store/` says it as tests. */
 import type { EventDraft, SessionEvent } from "./events.ts";
 import type { EffectKey } from "./effects.ts";
-import type { SessionStatus } from "./state.ts";
+import type { SessionStatus } from "./enums.ts";
 import type { SessionSummary } from "./summary.ts";
 import type { RequestKey } from "../stdx/request-key.ts";
 

@@ -1,6 +1,6 @@
 /** The line a session has in a listing, kept by the store as events arrive so that listing reads no log. */
 import type { SessionEvent, TurnOutcome } from "./events.ts";
-import type { SessionStatus } from "./state.ts";
+import type { SessionStatus } from "./enums.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 
 export interface SessionSummary {

@@ -9,6 +9,7 @@ import {
   StartTaskRequest,
   StopTaskRequest,
   isEnded,
+  isEndedStatus,
   isRookeryError,
   newId,
   parseInput,
@@ -264,8 +265,9 @@ export class Pool implements Tasks {
     const what = removed
       ? "was removed, and its id stays its own"
       : `is ${status}: agent ${agent}${session === undefined ? "" : `, session ${session}`}${worktree === undefined ? "" : `, in ${worktree.path}`}`;
-    const isOver = status === "done" || status === "failed" || status === "stopped";
-    const way = isOver ? `go on with it by rookery task resume ${id}` : `follow it with rookery task logs -f ${id}`;
+    const way = isEndedStatus(status)
+      ? `go on with it by rookery task resume ${id}`
+      : `follow it with rookery task logs -f ${id}`;
     const fix = removed ? "choose another id" : `${way}, or choose another id`;
     return new RookeryError("task_exists", `there is a task ${id} already, which ${what}; ${fix}`);
   }

@@ -1,5 +1,5 @@
 /** Why a run comes to its end before its last stage does. */
-import { isRookeryError, type TaskEventBody } from "../domain/index.ts";
+import { isRookeryError, isStoreErrorCode, type TaskEventBody } from "../domain/index.ts";
 
 /** Thrown through a run to its end, where what it says is written down. */
 export class RunEnded extends Error {
@@ -31,5 +31,5 @@ export function parked(until: string, message: string): RunEnded {
 
 /** The log cannot be written, at least not by us: nothing can be said of what happened then. */
 export function isLogFailure(error: unknown): boolean {
-  return isRookeryError(error) && (error.code === "lease_lost" || error.code.startsWith("store_"));
+  return isRookeryError(error) && (error.code === "lease_lost" || isStoreErrorCode(error.code));
 }

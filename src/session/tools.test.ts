@@ -368,7 +368,7 @@ describe("a plugin", () => {
     await using rookery = await (await import("../rookery.ts")).Rookery.open({ ...w.options, plugins: [careless] });
     await expect(rookery.openSession({})).rejects.toMatchObject({
       code: "plugin_failed",
-      message: "the plugin of careless could not be made: no licence",
+      message: "cannot create the plugin of careless: no licence",
     });
   });
 

@@ -1,7 +1,7 @@
 /** `rookery mcp serve`: is an MCP server on stdio that offers what an agent has, behind the permissions of a session. */
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { PermissionPolicy } from "../../domain/events.ts";
+import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import { takeStdout } from "../acp/stdout.ts";
 import { addedFolders } from "../add-dir.ts";
 import type { Call } from "../command.ts";
@@ -19,7 +19,7 @@ export async function serve({ io, options }: Call): Promise<ExitCode> {
   const agent = textOption(options, "agent");
   const folder = textOption(options, "cwd");
   const folders = await addedFolders({ io, options });
-  const permissions = choiceOption(options, "permissions", PermissionPolicy.options);
+  const permissions = choiceOption(options, "permissions", PERMISSION_POLICIES);
   await using rookery = await Rookery.open({ env: io.env });
   using interrupts = watchInterrupts(io);
   await using session = await rookery.openSession({

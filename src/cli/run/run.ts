@@ -1,7 +1,7 @@
 /** `rookery run`: gives an agent a prompt, or goes on with a turn that was left, and shows what happens. */
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
-import { PermissionPolicy } from "../../domain/events.ts";
+import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { Rookery } from "../../rookery.ts";
 import { loadState } from "../../session/open.ts";
@@ -22,7 +22,7 @@ import { trusting } from "./trusting.ts";
 
 export async function run({ io, args, options }: Call): Promise<ExitCode> {
   const named = textOption(options, "session");
-  const permissions = choiceOption(options, "permissions", PermissionPolicy.options);
+  const permissions = choiceOption(options, "permissions", PERMISSION_POLICIES);
   const json = isSet(options, "json");
   const amounts = textOption(options, "budget");
   const budget = amounts === undefined ? undefined : budgetOf(amounts);

@@ -1,7 +1,7 @@
 /** `rookery sessions list`. */
 import { resolve } from "node:path";
 import { realFolder } from "../../config/root.ts";
-import type { SessionStatus } from "../../domain/state.ts";
+import { SESSION_STATUSES } from "../../domain/enums.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
@@ -14,7 +14,6 @@ import { openLog } from "../log.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
 import { oneLine } from "../printable.ts";
 
-const STATUSES: readonly SessionStatus[] = ["idle", "running", "waiting", "parked", "closed"];
 const DEFAULT_LIMIT = 20;
 
 export async function listSessions({ io, options }: Call): Promise<ExitCode> {
@@ -24,7 +23,7 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
   const sessions = await rookery.sessions({
     agent: textOption(options, "agent"),
     cwd: folder === undefined ? undefined : await folderOrGone(resolve(io.cwd(), folder)),
-    status: choiceOption(options, "status", STATUSES),
+    status: choiceOption(options, "status", SESSION_STATUSES),
     limit,
   });
   if (isSet(options, "json")) {

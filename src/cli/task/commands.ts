@@ -1,4 +1,5 @@
 /** The rows of `rookery task`. */
+import { MERGE_METHODS, TASK_STATUSES } from "../../domain/enums.ts";
 import { JSON_OPTION, PERMISSIONS_OPTION } from "../command-options.ts";
 import type { Action, ArgumentSpec, Call, CommandSpec, OptionSpec } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
@@ -65,7 +66,7 @@ export const taskCommands: readonly CommandSpec[] = [
       {
         flags: "--status <status>",
         summary: "only in one state",
-        choices: ["queued", "preparing", "running", "waiting", "parked", "done", "failed", "stopped"],
+        choices: TASK_STATUSES,
       },
       { flags: "--agent <name>", summary: "only of this agent" },
       { flags: "--cwd <dir>", summary: "only of this folder's repository" },
@@ -135,7 +136,7 @@ export const taskCommands: readonly CommandSpec[] = [
     summary: "bring what a task did into a branch",
     arguments: [TASK],
     options: [
-      { flags: "--how <way>", summary: "one of", choices: ["merge", "squash", "rebase"] },
+      { flags: "--how <way>", summary: "one of", choices: MERGE_METHODS },
       { flags: "--into <branch>", summary: "another branch than the one it began from" },
       { flags: "--dry-run", summary: "change nothing, and say what would conflict" },
       { flags: "--gate <command>", summary: "what must pass on the result (default: the configured one)" },

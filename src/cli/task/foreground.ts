@@ -1,4 +1,5 @@
 /** Runs a task in this process while a person or a program watches, and says how it went. */
+import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { duration } from "../format.ts";
@@ -13,7 +14,7 @@ import { keptWords } from "./kept.ts";
 import { nextText } from "./next.ts";
 import { showTaskEvent } from "./stage-screen.ts";
 import { watchTask } from "./watch.ts";
-import { hasEnded, isTaskEvent, usedWords } from "./words.ts";
+import { isTaskEvent, usedWords } from "./words.ts";
 
 export interface Foreground {
   readonly io: Io;
@@ -56,7 +57,7 @@ async function stopped({ tasks }: TaskDoor, id: string): Promise<void> {
   try {
     await tasks.stop(id, { reason: "interrupted" });
   } catch (error) {
-    if (!hasEnded(await tasks.show(id))) throw error;
+    if (!isEndedStatus((await tasks.show(id)).status)) throw error;
   }
 }
 

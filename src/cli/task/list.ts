@@ -1,6 +1,7 @@
 /** `rookery task list`: a table of tasks, which a terminal shows as it changes. */
 import { resolve } from "node:path";
-import { TASK_STATUSES, type ListTasks, type Tasks, type TaskStatus, type TaskView } from "../../domain/task/view.ts";
+import { TASK_STATUSES, type TaskStatus } from "../../domain/enums.ts";
+import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { asTyped, isLively, print, printJson } from "../io.ts";

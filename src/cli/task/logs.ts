@@ -1,4 +1,5 @@
 /** `rookery task logs`: everything that happened to a task and in its sessions, in one order. */
+import { isEndedStatus } from "../../domain/enums.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
 import { print, printJson, say } from "../io.ts";
@@ -7,7 +8,6 @@ import type { Logged, TaskDoor } from "./door.ts";
 import { findTask } from "./find.ts";
 import { isAnybodys } from "./left.ts";
 import { lineOf } from "./line.ts";
-import { hasEnded } from "./words.ts";
 
 export async function printLogs({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
@@ -39,5 +39,5 @@ const ENDING: ReadonlySet<string> = new Set(["task.ended", "merge.ended", "task.
 async function isOver({ tasks }: TaskDoor, id: string): Promise<boolean> {
   const task = await tasks.show(id);
   const merges = task.merge !== undefined && task.merge.outcome === undefined;
-  return task.removed || (hasEnded(task) && !merges);
+  return task.removed || (isEndedStatus(task.status) && !merges);
 }

@@ -1,4 +1,5 @@
 /** `rookery task merge`: brings what a task did into a branch, or says beforehand what would happen. */
+import { MERGE_METHODS } from "../../domain/enums.ts";
 import type { MergeReport, MergeTask } from "../../domain/task/view.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode, usage } from "../exit.ts";
@@ -11,8 +12,6 @@ import type { TaskDoor } from "./door.ts";
 import { findTask } from "./find.ts";
 import { whileShown } from "./shown.ts";
 import { isTaskEvent, shortCommit } from "./words.ts";
-
-export const HOWS = ["merge", "squash", "rebase"] as const;
 
 export async function mergeTask({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
   const { tasks } = door;
@@ -50,7 +49,7 @@ function wantedIn(options: Call["options"]): MergeTask {
   const gate = textOption(options, "gate");
   if (gate !== undefined && isSet(options, "noGate")) throw usage("--gate and --no-gate exclude each other");
   return {
-    how: choiceOption(options, "how", HOWS),
+    how: choiceOption(options, "how", MERGE_METHODS),
     into: textOption(options, "into"),
     gate: isSet(options, "noGate") ? false : gate,
     message: textOption(options, "message"),

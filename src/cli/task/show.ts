@@ -1,4 +1,5 @@
 /** `rookery task show`: all that is known of a task, and how to answer what it waits for. */
+import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
@@ -12,7 +13,7 @@ import { findTask } from "./find.ts";
 import { type ShownTask, withLeft } from "./left.ts";
 import { type NextCommand, nextText } from "./next.ts";
 import { openRequests } from "./requests.ts";
-import { hasEnded, lastWords, MERGED, shortCommit, usedWords } from "./words.ts";
+import { lastWords, MERGED, shortCommit, usedWords } from "./words.ts";
 
 export async function showTask({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
   const task = await findTask(door.tasks, named);
@@ -39,7 +40,7 @@ function factsOf(task: ShownTask): string {
     ["repository", task.repository],
     ["worktree", kept],
     ["branch", worktree && `${worktree.branch}, from ${worktree.base} (${shortCommit(worktree.baseCommit)})`],
-    ["port", worktree?.port === undefined || hasEnded(task) ? undefined : String(worktree.port)],
+    ["port", worktree?.port === undefined || isEndedStatus(task.status) ? undefined : String(worktree.port)],
     ["needs", task.needs.join(", ") || undefined],
     ["priority", task.priority === 0 ? undefined : String(task.priority)],
     ["given", localTime(task.createdAt)],
@@ -57,7 +58,8 @@ function factsOf(task: ShownTask): string {
 
 /** Where the status does not say it already. */
 function lastOf(task: ShownTask): string | undefined {
-  if (hasEnded(task) || task.left || task.status === "waiting" || task.message !== undefined) return undefined;
+  if (isEndedStatus(task.status) || task.left || task.status === "waiting" || task.message !== undefined)
+    return undefined;
   return lastWords(task) || undefined;
 }
 
@@ -84,8 +86,8 @@ function nextOf(task: ShownTask): string {
   const hasTree = worktree !== undefined && !worktree.removed;
   const names: readonly NextCommand[] = [
     ...(hasTree ? (["diff"] as const) : []),
-    ...(hasTree && hasEnded(task) && merge?.outcome !== "merged" ? (["merge"] as const) : []),
-    ...(hasEnded(task)
+    ...(hasTree && isEndedStatus(task.status) && merge?.outcome !== "merged" ? (["merge"] as const) : []),
+    ...(isEndedStatus(task.status)
       ? (["resume", "remove"] as const)
       : task.left
         ? (["resume", "stop"] as const)

@@ -1,6 +1,6 @@
 /** `rookery task start`: gives an agent a task in a worktree of its own. */
 import { resolve } from "node:path";
-import { PermissionPolicy } from "../../domain/events.ts";
+import { PERMISSION_POLICIES } from "../../domain/enums.ts";
 import { TaskId } from "../../domain/task/spec.ts";
 import type { StartTask } from "../../domain/task/view.ts";
 import type { Call } from "../command.ts";
@@ -31,7 +31,7 @@ async function requestIn({ io, args: [typed], options }: Call, { tasks }: TaskDo
     model: textOption(options, "model"),
     base: textOption(options, "base"),
     pipeline: textOption(options, "pipeline"),
-    permissions: choiceOption(options, "permissions", PermissionPolicy.options),
+    permissions: choiceOption(options, "permissions", PERMISSION_POLICIES),
     priority: priorityIn(options),
     retries: countOption(options, "retries", 0),
     ...(budget !== undefined && { budget: budgetOf(budget) }),

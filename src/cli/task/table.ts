@@ -1,5 +1,6 @@
 /** Tasks as a table that fits the room there is. */
-import type { TaskStatus, TaskView } from "../../domain/task/view.ts";
+import type { TaskStatus } from "../../domain/enums.ts";
+import type { TaskView } from "../../domain/task/view.ts";
 import { duration, usd } from "../format.ts";
 import { type Colour, type Paint, plain } from "../paint.ts";
 import { oneLine } from "../printable.ts";

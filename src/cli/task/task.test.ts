@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { RookeryError } from "../../domain/errors.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
-import type { MergeReport, TaskDiff, TaskStatus } from "../../domain/task/view.ts";
+import type { TaskStatus } from "../../domain/enums.ts";
+import type { MergeReport, TaskDiff } from "../../domain/task/view.ts";
 import type { Call, Options } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";

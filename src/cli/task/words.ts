@@ -119,8 +119,3 @@ export function usedWords({ usage }: Pick<TaskView, "usage">): string[] {
 export function shortCommit(commit: string): string {
   return commit.slice(0, 9);
 }
-
-/** Has it come to an end, until a person wants more of it? */
-export function hasEnded({ status }: Pick<TaskView, "status">): boolean {
-  return status === "done" || status === "failed" || status === "stopped";
-}

@@ -1,16 +1,10 @@
 /** Schemas of what callers ask of tasks: checked where it enters, also from plain JavaScript. */
 import { z } from "zod";
 import { Budget } from "../budget.ts";
+import { TASK_STATUSES } from "../enums.ts";
 import { PermissionPolicy } from "../events.ts";
 import { MergeHow } from "./spec.ts";
-import {
-  TASK_STATUSES,
-  type CollectTasks,
-  type ListTasks,
-  type MergeTask,
-  type ResumeTask,
-  type StartTask,
-} from "./view.ts";
+import type { CollectTasks, ListTasks, MergeTask, ResumeTask, StartTask } from "./view.ts";
 
 const text = () => z.string().optional();
 

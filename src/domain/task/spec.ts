@@ -1,6 +1,7 @@
 /** What a task is asked to be: fixed when it is given, so that a later change of a file changes nothing that waits. */
 import { z } from "zod";
 import { Budget } from "../budget.ts";
+import { MERGE_METHODS } from "../enums.ts";
 import { PermissionPolicy } from "../events.ts";
 
 /** Also the name of a folder and the end of a branch's, so it is none that git, a shell or a path would take for more. */
@@ -14,7 +15,7 @@ export const TaskId = z
 
 const name = z.string().min(1).max(200);
 
-export const MergeHow = z.enum(["merge", "squash", "rebase"]);
+export const MergeHow = z.enum(MERGE_METHODS);
 export type MergeHow = z.infer<typeof MergeHow>;
 
 /** What a stage has in common: when it does not pass, the task goes back to an earlier one, or fails. */

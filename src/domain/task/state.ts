@@ -1,9 +1,7 @@
 /** What a task is now: a fold over its events, which stores keep with the log so that listing reads none. */
+import { isEndedStatus, type TaskPhase } from "../enums.ts";
 import type { MergeOutcome, TaskEvent } from "./events.ts";
 import type { MergeHow, TaskSpec } from "./spec.ts";
-
-/** As its own log has it. While it runs, its session says whether it waits for a person: see `TaskView`. */
-export type TaskPhase = "queued" | "preparing" | "running" | "parked" | "done" | "failed" | "stopped";
 
 export interface TaskState {
   readonly id: string;
@@ -179,9 +177,9 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
   }
 }
 
-/** Has nobody anything to do for it, but a person? */
+/** True for a task that does nothing more unless a person resumes it. */
 export function isEnded({ phase }: Pick<TaskState, "phase">): boolean {
-  return phase === "done" || phase === "failed" || phase === "stopped";
+  return isEndedStatus(phase);
 }
 
 /** Does someone hold it, or did they when they died? */

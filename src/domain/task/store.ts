@@ -1,9 +1,10 @@
 /** The port of the tasks' logs, and of the feed: everything in the order in which it was committed. */
+import type { TaskPhase } from "../enums.ts";
 import type { SessionEvent } from "../events.ts";
 import type { Appended, FollowQuery, Lease, SessionStore } from "../store.ts";
 import type { TaskEvent, TaskEventDraft } from "./events.ts";
 import type { TaskSpec } from "./spec.ts";
-import type { TaskPhase, TaskState } from "./state.ts";
+import type { TaskState } from "./state.ts";
 
 /** Kept beside the sessions, in the same order and by the same rules. Leases are those of `SessionStore`, by the task's id. */
 export interface TaskStore {

@@ -2,21 +2,9 @@
 import type { Usage } from "../usage.ts";
 import type { MergeOutcome } from "./events.ts";
 import type { Budget } from "../budget.ts";
+import type { TaskStatus } from "../enums.ts";
 import type { MergeHow } from "./spec.ts";
 import type { FeedEvent } from "./store.ts";
-
-export const TASK_STATUSES = [
-  "queued",
-  "preparing",
-  "running",
-  "waiting",
-  "parked",
-  "done",
-  "failed",
-  "stopped",
-] as const;
-/** The phase of the task, and while it runs that of its session: `waiting` for a person. */
-export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 export interface TaskView {
   readonly id: string;

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import {
   isRookeryError,
+  isStoreErrorCode,
   messageOf,
   newId,
   RookeryError,
@@ -127,7 +128,7 @@ async function salvageLog(
       if (drafts.length > 0) await write(drafts);
     }
   } catch (error) {
-    if (isRookeryError(error) && error.code.startsWith("store_")) throw error;
+    if (isRookeryError(error) && isStoreErrorCode(error.code)) throw error;
     lost.push(`${kind} ${id} from event ${head + 1} on: ${messageOf(error)}`);
   }
   if (head === 0) {

@@ -1,6 +1,6 @@
 /** Sessions: listed, opened, prompted, cancelled, closed and forgotten. */
 import { z } from "zod";
-import type { ErrorCode, SessionSummary } from "../../../domain/index.ts";
+import { SESSION_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
 import { refuseIfOfRunningTask, sessionNotFound } from "../../../session/index.ts";
 import type { Door } from "../door.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
@@ -12,7 +12,6 @@ import {
   OpenSessionBody,
   PromptBody,
   PromptedSchema,
-  SESSION_STATUSES,
   SessionListSchema,
   SummarySchema,
 } from "../schema/session.ts";

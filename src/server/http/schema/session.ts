@@ -1,10 +1,15 @@
 /** Sessions as they go over the wire. */
 import { z } from "zod";
-import { InputPart, PermissionPolicy, SessionEvent, ToolKind, type SessionSummary } from "../../../domain/index.ts";
+import {
+  InputPart,
+  PermissionPolicy,
+  SESSION_STATUSES,
+  SessionEvent,
+  ToolKind,
+  type SessionSummary,
+} from "../../../domain/index.ts";
 import { MAX_MESSAGES } from "../../../session/index.ts";
 import { Folder, Name, UsageSchema } from "./common.ts";
-
-export const SESSION_STATUSES = ["idle", "running", "waiting", "closed", "copying", "parked"] as const;
 
 export const SummarySchema: z.ZodType<SessionSummary> = z.object({
   id: z.string(),

@@ -1,13 +1,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Rookery } from "./rookery.ts";
-import { builtEnvironment, say, startModelServer, temporaryFolder } from "./testing/index.ts";
+import { Rookery } from "../rookery.ts";
+import { builtEnvironment, say, startModelServer, temporaryFolder } from "../testing/index.ts";
 
 const KEYS = { ANTHROPIC_API_KEY: "fake", OPENAI_API_KEY: "fake" };
 
-/** A session that was recorded with a provider of the user's own, or with Anthropic; then the configuration changes. */
-async function reopened(before: string, after: string, { model, keys = KEYS }: { model?: string; keys?: object } = {}) {
+/** Records a session with the configuration `before`, then opens it again with the configuration `after`. */
+async function reopenSession(
+  before: string,
+  after: string,
+  { model, keys = KEYS }: { model?: string; keys?: object } = {},
+) {
   await using home = await temporaryFolder();
   await using server = await startModelServer([say("Ok.")]);
   const config = join(home.path, ".config/rookery/rookery.toml");
@@ -53,15 +57,15 @@ it.each([
     ["(openai/gpt-5.4)", "for openai", "OPENAI_API_KEY", "--model provider/model"],
   ],
 ])(
-  "a recorded provider that is %s is refused, with the session and both providers",
+  "rejects a session whose recorded provider is %s now, and names the session and both providers",
   async (_, before, after, keys, code, words) => {
-    const { id, error } = await reopened(before, after, { keys });
+    const { id, error } = await reopenSession(before, after, { keys });
     expect(error).toMatchObject({ code });
     for (const word of [id, "agent a", ...words]) expect(String(error)).toContain(word);
   },
 );
 
-it("a provider that somebody chose for the session stays, whatever the agent is configured for", async () => {
+it("keeps the model that was chosen for the session, even if the configuration of the agent changes", async () => {
   const chosen = { model: "openai/gpt-5.4" };
-  expect(await reopened("anthropic/claude-sonnet-5", "anthropic/claude-sonnet-5", chosen)).toMatchObject(chosen);
+  expect(await reopenSession("anthropic/claude-sonnet-5", "anthropic/claude-sonnet-5", chosen)).toMatchObject(chosen);
 });

@@ -1,0 +1,84 @@
+/** Creates the backend of a configured agent, with the environment and the credentials that it may have. */
+import {
+  acpBackend,
+  agentProgramFamily,
+  apiBackend,
+  claudeBackend,
+  codexBackend,
+  commandBackend,
+  geminiBackend,
+  keyVariables,
+  opencodeBackend,
+  type Wanted,
+} from "../backends/index.ts";
+import type { AgentConfig, Config } from "../config/index.ts";
+import { childEnvironment, type CredentialOwner, type Environment } from "../domain/child-environment.ts";
+import type { Backend } from "../domain/index.ts";
+import type { ProgramFamily } from "../domain/program-family.ts";
+import type { AgentOverrides } from "./services.ts";
+
+export interface BackendInputs
+  extends Pick<AgentOverrides, "baseUrl" | "apiKey">, Pick<Config, "prices" | "providers"> {
+  readonly env: Environment;
+  /** Names of the variables in the caller's `env` option. */
+  readonly callerEnvNames: readonly string[];
+  readonly wanted: Wanted;
+  readonly folders: readonly string[];
+}
+
+export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...inputs }: BackendInputs): Backend {
+  const { env, apiKey, prices, providers, wanted, folders } = inputs;
+  const { effort, context, retries, timeouts } = agent;
+  const programEnv = (owner: CredentialOwner) => programEnvironment(agent, inputs, owner);
+  switch (agent.backend) {
+    case "api":
+      return apiBackend({
+        env,
+        baseUrl,
+        apiKey,
+        providers,
+        effort,
+        context,
+        retries,
+        timeouts,
+        wanted,
+        folders,
+        code: agent.code,
+        passEnv: agent.passEnv,
+        priceOf: (name) => prices.get(name),
+      });
+    case "acp": {
+      const { auth, serve, registry } = agent;
+      const commandEnv = childEnvironment(env, { pass: agent.passEnv, keys: keyVariables(providers) });
+      const owner = credentialOwner(agentProgramFamily(agent));
+      return acpBackend({ env: programEnv(owner), auth, serve, registry, wanted, commandEnv });
+    }
+    case "claude-code":
+      return claudeBackend({ env: programEnv("claude"), wanted, pty: agent.pty });
+    case "codex":
+      return codexBackend({ env: programEnv("codex"), wanted });
+    case "gemini-cli":
+      return geminiBackend({ env: programEnv("gemini"), wanted });
+    case "opencode":
+      return opencodeBackend({ env: programEnv("any"), wanted });
+    case "command": {
+      const { pty, resumeCommand, sessionPath, textPath } = agent;
+      return commandBackend({ env: programEnv("none"), wanted, pty, resumeCommand, sessionPath, textPath });
+    }
+  }
+}
+
+/** An unknown ACP agent may use any provider. */
+function credentialOwner(family: ProgramFamily | undefined): CredentialOwner {
+  return family === undefined || family === "opencode" ? "any" : family;
+}
+
+/** Variables that the user lists for the agent are passed even if they hold another vendor's secret. */
+function programEnvironment(
+  agent: AgentConfig,
+  { env, callerEnvNames, providers }: BackendInputs,
+  needs: CredentialOwner,
+): Environment {
+  const pass = [...agent.passEnv, ...Object.keys(agent.env), ...callerEnvNames];
+  return childEnvironment(env, { needs, pass, keys: keyVariables(providers) });
+}

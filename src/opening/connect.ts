@@ -1,0 +1,96 @@
+/** Opens a connection to an agent from resolved settings. */
+import { keyVariables, toolsOnlyBackend } from "../backends/index.ts";
+import { openChildren, type ChildOpening } from "../children/index.ts";
+import { childEnvironment } from "../domain/child-environment.ts";
+import {
+  messageOf,
+  RookeryError,
+  type AgentConnection,
+  type Backend,
+  type Children,
+  type SessionState,
+} from "../domain/index.ts";
+import type { Plugin } from "../tools/index.ts";
+import { createBackend } from "./backend.ts";
+import type { ResolvedAgent } from "./resolve.ts";
+import type { AgentOverrides, PluginSession, SharedServices } from "./services.ts";
+
+export interface ConnectionRequest {
+  readonly state: SessionState;
+  readonly resolved: ResolvedAgent;
+  readonly overrides: AgentOverrides;
+  /** The agent that the API overrides are for. */
+  readonly firstAgent: string;
+}
+
+/** Starts the agent. Rejects with `plugin_failed`, or with the error of the backend. */
+export function connectAgent(services: SharedServices, request: ConnectionRequest): Promise<AgentConnection> {
+  const { state, resolved, overrides } = request;
+  const { agent, settings } = resolved;
+  const { cwd, model, permissions } = settings;
+  const session = { sessionId: state.id, agent: agent.name, cwd };
+  const plugins = services.plugins.map((create) => createPlugin(session, create));
+  const isSameAgent = agent.name === state.agent && agent.backend === state.backend;
+  return chooseBackend(request, plugins).open({
+    sessionId: state.id,
+    agent: { ...agent, model },
+    cwd,
+    nativeId: isSameAgent ? state.nativeId : undefined,
+    forkOf: isSameAgent ? state.forkOf : undefined,
+    mcpServers: overrides.mcpServers,
+    saved: state,
+    permissions,
+    marker: services.claim(),
+    children: childSessions(services, request),
+  });
+}
+
+function chooseBackend({ resolved, overrides, firstAgent }: ConnectionRequest, plugins: readonly Plugin[]): Backend {
+  const { agent, config, env, tools } = resolved;
+  const { prices, providers } = config;
+  const serverEnv = childEnvironment(env, { keys: keyVariables(providers) });
+  const folders = [...agent.folders, ...(overrides.folders ?? [])];
+  const wanted = { ...tools, plugins, env: serverEnv };
+  if (overrides.toolsOnly === true) return toolsOnlyBackend({ env: serverEnv, wanted, folders });
+  const { baseUrl, apiKey } = agent.name === firstAgent ? overrides : {};
+  const callerEnvNames = Object.keys(overrides.env ?? {});
+  return createBackend(agent, {
+    env,
+    callerEnvNames,
+    wanted,
+    prices,
+    providers,
+    folders,
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(apiKey !== undefined && { apiKey }),
+  });
+}
+
+/** Child sessions inherit the overrides of their parent. */
+function childSessions(
+  services: SharedServices,
+  { state, resolved, overrides, firstAgent }: ConnectionRequest,
+): Children {
+  const { agent, model, cwd } = resolved.settings;
+  const { baseUrl, apiKey, env, mcpServers, folders, attended = true } = overrides;
+  const open = (options: ChildOpening) =>
+    services.children.open({
+      ...(options.agent === firstAgent && { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }),
+      ...(env !== undefined && { env }),
+      ...(mcpServers !== undefined && { mcpServers }),
+      ...(folders !== undefined && { folders }),
+      ...options,
+    });
+  const agents = [...resolved.config.agents.values()].filter(({ builtIn, name }) => !builtIn || name === agent);
+  const parent = { sessionId: state.id, depth: state.depth, agent, model, cwd, attended, agents };
+  return openChildren({ ...services.children, open }, parent);
+}
+
+function createPlugin(session: PluginSession, create: (session: PluginSession) => Plugin): Plugin {
+  try {
+    return create(session);
+  } catch (cause) {
+    const which = create.name === "" ? "a plugin" : `the plugin of ${create.name}`;
+    throw new RookeryError("plugin_failed", `cannot create ${which}: ${messageOf(cause)}`, { cause });
+  }
+}

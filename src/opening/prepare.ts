@@ -1,0 +1,25 @@
+/** Prepares the agent of a session: resolves its settings first, and connects to it when the session asks for it. */
+import type { Prepare } from "../session/index.ts";
+import { connectAgent } from "./connect.ts";
+import { requireRecordedProvider, resolveSettings } from "./resolve.ts";
+import type { AgentOverrides, SharedServices } from "./services.ts";
+
+/** The API URL and key in `overrides` apply to the first agent that the session opens, and to no other. */
+export function prepareWith(services: SharedServices, overrides: AgentOverrides): Prepare {
+  let firstAgent: string | undefined;
+  return async (state, changes) => {
+    const resolved = await resolveSettings(services, overrides, state, changes);
+    const { agent, config, settings, tools } = resolved;
+    firstAgent ??= agent.name;
+    const request = { state, resolved, overrides, firstAgent };
+    if (overrides.toolsOnly !== true && changes.model === undefined) {
+      requireRecordedProvider(resolved, state, agent.name === firstAgent ? overrides : {});
+    }
+    return {
+      settings,
+      connect: () => connectAgent(services, request),
+      madeFrom: JSON.stringify([agent, tools.servers ?? [], config.tools, [...config.prices], [...config.providers]]),
+      patience: { ...agent.stall, park: agent.parkLimit },
+    };
+  };
+}

@@ -1,0 +1,120 @@
+/** Resolves the configuration of a folder into the settings of a session and its agent. Starts no process. */
+import { stat } from "node:fs/promises";
+import {
+  agentProgramFamily,
+  find,
+  isProgramKind,
+  mustHaveProvider,
+  type Place,
+  type Wanted,
+} from "../backends/index.ts";
+import { loadConfig, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
+import type { Environment } from "../domain/child-environment.ts";
+import { RookeryError, type RemoteServerSpec, type SessionState } from "../domain/index.ts";
+import type { Changes, Settings } from "../session/index.ts";
+import type { AgentOverrides, SharedServices } from "./services.ts";
+
+export interface ResolvedAgent {
+  readonly agent: AgentConfig;
+  readonly config: Config;
+  readonly settings: Settings;
+  /** The environment of Rookery, with the variables of the agent and of the caller. */
+  readonly env: Environment;
+  readonly tools: Omit<Wanted, "plugins" | "env">;
+}
+
+/**
+ * Rejects with `cwd_missing`, `config_invalid`, `agent_unknown`, or `not_trusted` if the agent would obey files of the
+ * repository that the user has not trusted.
+ */
+export async function resolveSettings(
+  services: SharedServices,
+  overrides: AgentOverrides,
+  state: SessionState,
+  changes: Changes,
+): Promise<ResolvedAgent> {
+  const cwd = changes.cwd === undefined ? state.cwd : services.resolveFolder(changes.cwd);
+  await requireFolder(cwd);
+  const config = await loadConfig({ cwd, env: services.env });
+  const agent = resolveAgent(config, changes.agent ?? (isNew(state) ? undefined : state.agent));
+  if (overrides.toolsOnly !== true) await requireTrustedProgram(agent, config, { env: services.env, cwd });
+  const env = { ...services.env, ...agent.env, ...overrides.env };
+  return {
+    agent,
+    config,
+    settings: mergeSettings(agent, state, { ...changes, cwd }),
+    env,
+    tools: await resolveTools({ ...services, env }, agent, config, cwd),
+  };
+}
+
+/**
+ * Checks that the provider a session was recorded with can still be used, if the caller does not choose another model.
+ * Throws `provider_unknown`, `provider_mismatch` or `provider_unconfigured`.
+ */
+export function requireRecordedProvider(
+  { agent, config, env }: ResolvedAgent,
+  state: SessionState,
+  overrides: Pick<AgentOverrides, "baseUrl" | "apiKey">,
+): void {
+  const { name, backend, model: configured, baseUrl } = agent;
+  const last = lastUse(agent, state);
+  if (backend !== "api" || last?.model === undefined) return;
+  const recorded = { sessionId: state.id, agent: name, model: last.model, chosen: last.modelChosen === true };
+  mustHaveProvider({ ...recorded, configured }, { baseUrl, ...overrides, env, providers: config.providers });
+}
+
+/** Rejects with `cwd_missing`. */
+export async function requireFolder(cwd: string): Promise<void> {
+  const found = await stat(cwd).catch(() => undefined);
+  if (found?.isDirectory() === true) return;
+  const problem = found === undefined ? "does not exist" : "is not a directory";
+  throw new RookeryError("cwd_missing", `the working directory ${cwd} ${problem}; choose another one with --cwd`);
+}
+
+function mergeSettings(agent: AgentConfig, state: SessionState, changes: Changes & { readonly cwd: string }): Settings {
+  const last = lastUse(agent, state);
+  return {
+    agent: agent.name,
+    backend: agent.backend,
+    model: changes.model ?? last?.model ?? agent.model,
+    ...((changes.model !== undefined || last?.modelChosen === true) && { modelChosen: true as const }),
+    cwd: changes.cwd,
+    permissions: changes.permissions ?? (isNew(state) ? (agent.permissions ?? "ask") : state.permissions),
+  };
+}
+
+/** The settings this agent last had in the session. */
+function lastUse({ name, backend }: AgentConfig, { agents }: SessionState): SessionState["agents"][string] | undefined {
+  const last = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  return last?.backend === backend ? last : undefined;
+}
+
+function isNew({ head }: SessionState): boolean {
+  return head === 0;
+}
+
+/** Rejects with `not_trusted` if the program obeys untrusted files of the repository, or is itself one of them. */
+async function requireTrustedProgram(agent: AgentConfig, config: Config, place: Omit<Place, "command">): Promise<void> {
+  const { backend, command } = agent;
+  if (backend === "api") return;
+  const local = isProgramKind(backend) && find(backend, { ...place, command })?.from === "node_modules";
+  await config.requireTrustFor({ family: agentProgramFamily(agent), local });
+}
+
+/** Loads the MCP code only if servers are configured. */
+async function resolveTools(
+  { authorizer, env }: Pick<SharedServices, "authorizer" | "env">,
+  agent: AgentConfig,
+  config: Config,
+  cwd: string,
+): Promise<ResolvedAgent["tools"]> {
+  const tools = {
+    filter: agent.tools,
+    deferOver: config.tools.deferOver,
+    authorizer: (spec: RemoteServerSpec) => authorizer(spec),
+  };
+  if (config.mcp.size === 0) return tools;
+  const { serversFor } = await import("../mcp/config/index.ts");
+  return { ...tools, servers: serversFor(config, agent, { cwd, env }) };
+}
