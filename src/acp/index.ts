@@ -25,7 +25,5 @@ export * from "./proxy/index.ts";
 export * from "./conductor/index.ts";
 export { startAgent, type AgentCommand, type AgentProcess, type CloseDeadlines } from "../programs/index.ts";
 export * from "./serve/index.ts";
-export * from "./registry/index.ts";
-export * from "./trace/index.ts";
-export * from "./check/index.ts";
 export * from "./auth/index.ts";
+export * from "./devtools/index.ts";

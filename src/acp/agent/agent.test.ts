@@ -5,7 +5,7 @@ import { PeerError, RPC, peerError } from "../errors.ts";
 import type * as acp from "../schema.ts";
 import { transportPair } from "../../programs/transport.ts";
 import type { AgentHandlers } from "./handlers.ts";
-import type { ClientPeer } from "./peer.ts";
+import type { ClientPeer } from "./client-peer.ts";
 import { serveAgent } from "./server.ts";
 
 const ECHO: AgentHandlers = {

@@ -54,7 +54,7 @@ export interface AgentHandlers {
 }
 
 /** The handler of each method that sets nothing of the connection itself. */
-const NAMES = {
+const HANDLER_NAMES = {
   authenticate: "authenticate",
   logout: "logout",
   "session/new": "newSession",
@@ -70,9 +70,9 @@ const NAMES = {
 } as const satisfies Readonly<Record<string, keyof AgentHandlers>>;
 
 /** Undefined where the agent does not serve it, or the protocol has no such method. */
-export function handlerOf(handlers: AgentHandlers, method: string): AgentHandler<unknown, unknown> | undefined {
-  if (!Object.hasOwn(NAMES, method)) return undefined;
-  const handler = handlers[NAMES[method as keyof typeof NAMES]];
+export function findAgentHandler(handlers: AgentHandlers, method: string): AgentHandler<unknown, unknown> | undefined {
+  if (!Object.hasOwn(HANDLER_NAMES, method)) return undefined;
+  const handler = handlers[HANDLER_NAMES[method as keyof typeof HANDLER_NAMES]];
   // The params are what the protocol has for the method as far as they were checked; the rest is the client's word.
   return handler?.bind(handlers) as AgentHandler<unknown, unknown> | undefined;
 }

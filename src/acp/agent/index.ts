@@ -5,5 +5,5 @@ export {
   type Introduction,
   type SetModelRequest,
 } from "./handlers.ts";
-export { ClientPeer, type ClientFeature } from "./peer.ts";
+export { ClientPeer, type ClientFeature } from "./client-peer.ts";
 export { AgentServer, serveAgent, type AgentOptions } from "./server.ts";

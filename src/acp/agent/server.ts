@@ -3,11 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Connection, type ConnectionOptions } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
 import { methodNotFound } from "../errors.ts";
+import { ACP_PROTOCOL_VERSION } from "../protocol-version.ts";
 import type * as acp from "../schema.ts";
-import { handlerOf, type AgentContext, type AgentHandlers } from "./handlers.ts";
-import { checkedParams } from "./params.ts";
-import { ClientPeer } from "./peer.ts";
-import { Prompts } from "./prompts.ts";
+import { findAgentHandler, type AgentContext, type AgentHandlers } from "./handlers.ts";
+import { validateAgentParams } from "./agent-params.ts";
+import { ClientPeer } from "./client-peer.ts";
+import { RunningPrompts } from "./running-prompts.ts";
 
 export interface AgentOptions extends Omit<ConnectionOptions, "handlers" | "malformed" | "exit"> {
   /** Called once, before anything is read. */
@@ -19,8 +20,6 @@ export interface AgentOptions extends Omit<ConnectionOptions, "handlers" | "malf
   readonly cancelMs?: number | undefined;
 }
 
-/** The only version that is spoken here; also what an unknown one is answered with. */
-const PROTOCOL_VERSION = 1;
 const CANCEL_MS = 15_000;
 
 /** Serves one client until it goes away or `close` is called. */
@@ -34,7 +33,7 @@ export class AgentServer implements AsyncDisposable {
   /** Resolves when the client is gone, what it had asked is answered, and nothing more will go out. */
   readonly closed: Promise<void>;
   readonly #handlers: AgentHandlers;
-  readonly #prompts = new Prompts();
+  readonly #prompts = new RunningPrompts();
   readonly #cancelMs: number;
   #closing: Promise<void> | undefined;
 
@@ -81,20 +80,20 @@ export class AgentServer implements AsyncDisposable {
 
   async #request(request: IncomingRequest): Promise<unknown> {
     const { method, signal } = request;
-    const params = checkedParams(method, request.params);
+    const params = validateAgentParams(method, request.params);
     const context = { signal, respond: (result: unknown) => request.respond(result) };
     if (method === "initialize") return this.#initialize(params as acp.InitializeRequest, context);
     if (method === "session/prompt") return this.#prompt(params as acp.PromptRequest, request);
-    const handler = handlerOf(this.#handlers, method);
+    const handler = findAgentHandler(this.#handlers, method);
     if (handler !== undefined) return handler(params, context);
     if (this.#handlers.request === undefined) throw methodNotFound(method);
     return this.#handlers.request(request, context);
   }
 
   async #initialize(params: acp.InitializeRequest, context: AgentContext) {
-    this.client.introduced(params);
+    this.client.recordInitialize(params);
     const introduction = await this.#handlers.initialize(params, context);
-    return { ...introduction, protocolVersion: PROTOCOL_VERSION };
+    return { ...introduction, protocolVersion: ACP_PROTOCOL_VERSION };
   }
 
   #prompt(params: acp.PromptRequest, request: IncomingRequest): Promise<unknown> {
@@ -107,7 +106,7 @@ export class AgentServer implements AsyncDisposable {
   #notification(notification: IncomingNotification): void | Promise<void> {
     const { method } = notification;
     if (method !== "session/cancel") return this.#handlers.notification?.(notification);
-    const params = checkedParams(method, notification.params) as acp.CancelNotification;
+    const params = validateAgentParams(method, notification.params) as acp.CancelNotification;
     this.#prompts.cancel(params.sessionId);
     return this.#handlers.cancel?.(params);
   }

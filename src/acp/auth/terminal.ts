@@ -1,14 +1,12 @@
 /** Logging in to an agent by running its own program in the person's terminal. */
 import { spawn } from "node:child_process";
 import type { AuthMethod } from "@agentclientprotocol/sdk";
-import { withoutRookerySecrets } from "../../domain/child-environment.ts";
+import { withoutRookerySecrets, type Environment } from "../../domain/child-environment.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import { startFailure } from "../../programs/failure.ts";
 import { typed } from "../../programs/typed.ts";
 
 const GRACE_MS = 2_000;
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is run in a terminal. */
 export interface TerminalLogin {
@@ -20,7 +18,7 @@ export interface TerminalLogin {
 }
 
 /** A stream of this process that a child can be given. */
-interface Handle {
+interface TerminalHandle {
   readonly isTTY?: boolean;
   readonly fd: number;
 }
@@ -29,7 +27,8 @@ export interface RunLoginOptions {
   readonly cwd: string;
   readonly signal?: AbortSignal | undefined;
   /** Where the person sits; the streams of this process if not said. */
-  readonly stdio?: { readonly stdin: Handle; readonly stdout: Handle; readonly stderr: Handle } | undefined;
+  readonly stdio?:
+    { readonly stdin: TerminalHandle; readonly stdout: TerminalHandle; readonly stderr: TerminalHandle } | undefined;
 }
 
 export function isTerminalLogin(method: AuthMethod): boolean {
@@ -72,7 +71,7 @@ export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOp
   };
   unlessCancelled();
   const fds = [stdio.stdin.fd, stdio.stdout.fd, stdio.stderr.fd];
-  const end = await inForeground(login, cwd, fds, signal).catch(async (error: unknown) => {
+  const end = await runInForeground(login, cwd, fds, signal).catch(async (error: unknown) => {
     throw await startFailure(command, cwd, error);
   });
   unlessCancelled();
@@ -85,7 +84,7 @@ export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOp
  * In the group of this process, since a terminal is read by one group only, and without a marker: the browser that a
  * login opens is the person's own and stays.
  */
-function inForeground(
+function runInForeground(
   { command, args, env }: TerminalLogin,
   cwd: string,
   stdio: number[],

@@ -1,20 +1,22 @@
 /** The client's side of a connection: what the agent is, its sessions, and the messages that go to each. */
 import { RookeryError } from "../../domain/errors.ts";
+import { raceAbort } from "../cancellation.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "../connection/connection.ts";
 import type { IncomingNotification, Noise } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";
-import { Arrivals } from "./arrivals.ts";
-import { SessionBuilder, type SessionRequest, type Wanted } from "./builder.ts";
-import { Dispatch, type Route } from "./dispatch.ts";
-import { Flow } from "./flow.ts";
-import { capabilitiesOf, layered, type SessionOptions } from "./handlers.ts";
-import { isOffered, mustOffer, type Offerable } from "./offered.ts";
-import { McpOffers, type OffersOptions } from "./offers.ts";
-import { SessionRoutes } from "./routes.ts";
+import { ACP_PROTOCOL_VERSION } from "../protocol-version.ts";
+import { ArrivalLog } from "./routing/arrival-log.ts";
+import { SessionBuilder, type SessionRequest, type SessionStart } from "./session-builder.ts";
+import { MessageDispatcher, type Route } from "./routing/dispatcher.ts";
+import { Backpressure } from "./buffer/backpressure.ts";
+import { capabilitiesOf, mergeSessionOptions, type SessionOptions } from "./session-handlers.ts";
+import { isFeatureOffered, requireFeature, type AgentFeature } from "./agent-features.ts";
+import { McpOffers, type McpOffersOptions } from "./mcp-offers.ts";
+import { SessionRoutes } from "./routing/session-routes.ts";
 import type { ClientSession } from "./session.ts";
-import { setUp, unlessAborted, type SetUpHost } from "./set-up.ts";
+import { setUpSession, type SessionSetupHost } from "./session-setup.ts";
 
-export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, OffersOptions {
+export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, McpOffersOptions {
   /** How the client calls itself. */
   readonly info?: acp.Implementation | undefined;
   /** What every session's client does, unless the session's builder says otherwise. */
@@ -30,10 +32,9 @@ export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "mal
 }
 
 /** What is undefined counts as left out. */
-type Loose<Params> = { readonly [Key in keyof Params]: Params[Key] | undefined };
+type OptionalParams<Params> = { readonly [Key in keyof Params]: Params[Key] | undefined };
 
-const PROTOCOL_VERSION = 1;
-const UNKNOWN = { name: "rookery", version: "0" };
+const DEFAULT_INFO = { name: "rookery", version: "0" };
 
 /**
  * Connects to an agent and introduces itself. Rejects with `backend_unsupported` where the agent speaks another version
@@ -43,7 +44,7 @@ export async function connectClient(options: ClientOptions): Promise<Client> {
   const client = new Client(options);
   try {
     options.signal?.throwIfAborted();
-    await unlessAborted(options.signal, client.initialize());
+    await raceAbort(client.initialize(), options.signal);
     return client;
   } catch (error) {
     await client.close();
@@ -57,18 +58,18 @@ export class Client implements AsyncDisposable {
   readonly #options: ClientOptions;
   readonly #serve: SessionOptions;
   readonly #routes = new SessionRoutes();
-  readonly #flow = new Flow();
-  readonly #arrivals: Arrivals;
-  readonly #dispatch: Dispatch;
+  readonly #flow = new Backpressure();
+  readonly #arrivals: ArrivalLog;
+  readonly #dispatch: MessageDispatcher;
   readonly #offers: McpOffers;
-  #agent: acp.InitializeResponse = { protocolVersion: PROTOCOL_VERSION };
+  #agent: acp.InitializeResponse = { protocolVersion: ACP_PROTOCOL_VERSION };
 
   /** Use `connectClient`. */
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#serve = layered({}, options.serve ?? {});
-    this.#arrivals = new Arrivals(options.readBytes);
-    this.#dispatch = new Dispatch({
+    this.#serve = mergeSessionOptions({}, options.serve ?? {});
+    this.#arrivals = new ArrivalLog(options.readBytes);
+    this.#dispatch = new MessageDispatcher({
       routes: this.#routes,
       flow: this.#flow,
       arrivals: this.#arrivals,
@@ -81,7 +82,7 @@ export class Client implements AsyncDisposable {
       ...options,
       peer,
       trace: (direction, line) => {
-        if (direction === "in") this.#arrivals.came(line);
+        if (direction === "in") this.#arrivals.add(line);
         options.trace?.(direction, line);
       },
       handlers: {
@@ -94,7 +95,7 @@ export class Client implements AsyncDisposable {
     this.#offers = new McpOffers(this.connection, (route) => void this.addRoute(route), options);
     void this.connection.inputEnded.then(() => {
       const over = this.connection.over ?? new Error("the connection ended");
-      for (const session of this.#routes.all) session.onOver(over);
+      for (const session of this.#routes.all) session.onConnectionEnd(over);
     });
     // Told by `close`, where there is one who closes.
     void this.connection.closed.then(() => this.#offers[Symbol.asyncDispose]()).catch(() => undefined);
@@ -117,23 +118,23 @@ export class Client implements AsyncDisposable {
 
   /** Of `connectClient`. */
   async initialize(): Promise<void> {
-    const { info = UNKNOWN, capabilities = capabilitiesOf(this.#serve) } = this.#options;
-    const params = { protocolVersion: PROTOCOL_VERSION, clientCapabilities: capabilities, clientInfo: info };
+    const { info = DEFAULT_INFO, capabilities = capabilitiesOf(this.#serve) } = this.#options;
+    const params = { protocolVersion: ACP_PROTOCOL_VERSION, clientCapabilities: capabilities, clientInfo: info };
     const agent = await this.connection.request<acp.InitializeResponse | null>("initialize", params);
     const protocolVersion: unknown = agent?.protocolVersion;
-    if (agent !== null && protocolVersion === PROTOCOL_VERSION) {
+    if (agent !== null && protocolVersion === ACP_PROTOCOL_VERSION) {
       this.#agent = agent;
       return;
     }
     const spoken = protocolVersion === undefined ? "no version" : `version ${JSON.stringify(protocolVersion)}`;
-    const message = `${this.connection.peer} speaks ${spoken} of the protocol, and this client ${PROTOCOL_VERSION}`;
+    const message = `${this.connection.peer} speaks ${spoken} of the protocol, and this client ${ACP_PROTOCOL_VERSION}`;
     throw new RookeryError("backend_unsupported", message);
   }
 
   /** With one of `authMethods`. May take as long as a person takes to log in. */
   async authenticate(methodId: string, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    await unlessAborted(signal, this.request("authenticate", { methodId }, { signal }));
+    await raceAbort(this.request("authenticate", { methodId }, { signal }), signal);
   }
 
   async logout(): Promise<void> {
@@ -150,7 +151,7 @@ export class Client implements AsyncDisposable {
   }
 
   /** One page; its `nextCursor` as `cursor` gets the next. */
-  async listSessions(params: Partial<Loose<acp.ListSessionsRequest>> = {}): Promise<acp.ListSessionsResponse> {
+  async listSessions(params: Partial<OptionalParams<acp.ListSessionsRequest>> = {}): Promise<acp.ListSessionsResponse> {
     this.#mustOffer("list");
     return this.request("session/list", params);
   }
@@ -162,7 +163,7 @@ export class Client implements AsyncDisposable {
 
   /** Any request of the protocol or of an extension. Its signal tells the agent; the answer is waited for all the same. */
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result> {
-    return this.#flow.call(() => this.connection.request<Result>(method, params, options));
+    return this.#flow.waitForCall(() => this.connection.request<Result>(method, params, options));
   }
 
   notify(method: string, params?: unknown): Promise<void> {
@@ -184,19 +185,19 @@ export class Client implements AsyncDisposable {
     return this.close();
   }
 
-  async #start({ method, params, mcpServers, options, sessionId, signal }: Wanted): Promise<ClientSession> {
-    this.#mustOffer(method.slice("session/".length) as Offerable);
+  async #start({ method, params, mcpServers, options, sessionId, signal }: SessionStart): Promise<ClientSession> {
+    this.#mustOffer(method.slice("session/".length) as AgentFeature);
     const { additionalDirectories } = params;
     if (Array.isArray(additionalDirectories) && additionalDirectories.length > 0) {
       this.#mustOffer("additionalDirectories");
     }
     const offer = await this.#offers.offer(mcpServers, this.capabilities.mcpCapabilities);
-    const host: SetUpHost = {
+    const host: SessionSetupHost = {
       connection: this.connection,
       routes: this.#routes,
       flow: this.#flow,
       arrivals: this.#arrivals,
-      closes: isOffered(this.capabilities, "close"),
+      closes: isFeatureOffered(this.capabilities, "close"),
       stray: (notification) => this.#options.onStray?.(notification),
     };
     const leave = async (session: ClientSession): Promise<void> => {
@@ -205,15 +206,15 @@ export class Client implements AsyncDisposable {
     };
     try {
       const given = { ...params, mcpServers: offer.mcpServers };
-      return await setUp(host, { method, params: given, options, sessionId, leave, signal });
+      return await setUpSession(host, { method, params: given, options, sessionId, leave, signal });
     } catch (error) {
       await offer[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  #mustOffer(what: Offerable): void {
-    mustOffer(this.connection.peer, this.capabilities, what);
+  #mustOffer(what: AgentFeature): void {
+    requireFeature(this.connection.peer, this.capabilities, what);
   }
 
   #noise(noise: Noise): void {

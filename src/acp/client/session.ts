@@ -3,18 +3,18 @@ import { RookeryError } from "../../domain/errors.ts";
 import type { RequestOptions } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";
-import type { Arrivals } from "./arrivals.ts";
-import { blocks, cancelledAnswer, outcomeOf } from "./answers.ts";
-import { Fence } from "./fence.ts";
-import { Flow } from "./flow.ts";
-import type { SessionOptions } from "./handlers.ts";
-import { Intake } from "./intake.ts";
-import type { SessionItem, StopItem, UpdateItem, When } from "./items.ts";
-import { serve, type Server } from "./requests.ts";
-import { RunningTurn } from "./running.ts";
-import { openTurn, type ClientTurn } from "./turn.ts";
+import type { ArrivalLog } from "./routing/arrival-log.ts";
+import { toContentBlocks, getCancelledAnswer, toPromptOutcome } from "./turn/prompt-outcome.ts";
+import { LateUpdateFilter } from "./turn/late-updates.ts";
+import { Backpressure } from "./buffer/backpressure.ts";
+import type { SessionOptions } from "./session-handlers.ts";
+import { SessionInbox } from "./buffer/session-inbox.ts";
+import type { SessionItem, StopItem, UpdateItem, When } from "./session-items.ts";
+import { serveSessionRequest, type RequestServing } from "./routing/serve-request.ts";
+import { ActiveTurn } from "./turn/active-turn.ts";
+import { createClientTurn, type ClientTurn } from "./turn/client-turn.ts";
 
-export type { SessionOptions } from "./handlers.ts";
+export type { SessionOptions } from "./session-handlers.ts";
 
 /** The way to the agent: a connection, or what a proxy has instead of one. */
 export interface SessionLink {
@@ -22,42 +22,42 @@ export interface SessionLink {
   notify(method: string, params?: unknown): Promise<void>;
 }
 
-export interface SessionParts {
+export interface ClientSessionParts {
   readonly connection: SessionLink;
   readonly id: string;
   readonly options: SessionOptions;
   /** Of all sessions on the connection; of its own if not said. */
-  readonly flow?: Flow | undefined;
+  readonly flow?: Backpressure | undefined;
   /** Of the connection, so that what had come before a prompt is not taken for its turn's. */
-  readonly arrivals?: Arrivals | undefined;
+  readonly arrivals?: ArrivalLog | undefined;
   /** Whether the agent takes `session/close`; it does if not said. */
   readonly closes?: boolean | undefined;
   /** What is not read here is for someone else: nothing is passed over, and up to 64 MiB is kept. */
-  readonly keeps?: boolean | undefined;
+  readonly keepsUnread?: boolean | undefined;
   /** Called once the session is left: nothing is routed to it any more. */
   readonly leave: (session: ClientSession) => Promise<void>;
 }
 
 export class ClientSession implements AsyncDisposable {
   readonly id: string;
-  readonly #parts: SessionParts;
-  readonly #flow: Flow;
-  readonly #intake: Intake;
-  readonly #fence = new Fence();
+  readonly #parts: ClientSessionParts;
+  readonly #flow: Backpressure;
+  readonly #intake: SessionInbox;
+  readonly #fence = new LateUpdateFilter();
   #setUp: Verbatim | undefined;
   #loading = false;
-  #turn: RunningTurn | undefined;
+  #turn: ActiveTurn | undefined;
   #idle: Promise<void> = Promise.resolve();
   #left = false;
   #closing: Promise<void> | undefined;
   #leaving: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
 
-  constructor(parts: SessionParts) {
-    const { id, options, flow = new Flow(), keeps } = parts;
+  constructor(parts: ClientSessionParts) {
+    const { id, options, flow = new Backpressure(), keepsUnread: keeps } = parts;
     this.#parts = parts;
     this.#flow = flow;
-    this.#intake = new Intake(options.update?.bind(options), (error) => this.#break(error), keeps);
+    this.#intake = new SessionInbox(options.update?.bind(options), (error) => this.#break(error), keeps);
     this.id = id;
   }
 
@@ -103,17 +103,17 @@ export class ClientSession implements AsyncDisposable {
       const message = `session ${this.id} has a turn that has not ended: wait for it, or cancel it`;
       throw new RookeryError("turn_in_progress", message);
     }
-    const turn = new RunningTurn(this.#intake.unread.begin(), this.#parts.arrivals?.last);
+    const turn = new ActiveTurn(this.#intake.unread.addTurn(), this.#parts.arrivals?.last);
     this.#turn = turn;
     this.#idle = turn.ended.promise;
     if (signal?.aborted === true) this.#ended(turn, { kind: "stop", response: { stopReason: "cancelled" } });
-    else void this.#run(turn, { sessionId: this.id, prompt: blocks(prompt) }, signal);
-    return openTurn({
+    else void this.#run(turn, { sessionId: this.id, prompt: toContentBlocks(prompt) }, signal);
+    return createClientTurn({
       response: turn.response.promise,
-      next: () => this.#intake.unread.nextOf(turn.items),
-      discard: () => this.#intake.unread.discard(turn.items),
+      next: () => this.#intake.unread.nextOfTurn(turn.items),
+      discard: () => this.#intake.unread.discardTurn(turn.items),
       cancel: () => this.#cancel(turn),
-      awaited: () => turn.hurry(),
+      onAwaited: () => turn.stopWaitingForReader(),
     });
   }
 
@@ -124,7 +124,7 @@ export class ClientSession implements AsyncDisposable {
 
   /** Resolves when no turn runs. It reads nothing; the agent does not wait for a reader meanwhile. */
   idle(): Promise<void> {
-    this.#turn?.hurry();
+    this.#turn?.stopWaitingForReader();
     return this.#idle;
   }
 
@@ -160,7 +160,7 @@ export class ClientSession implements AsyncDisposable {
   async request<Result = unknown>(method: string, params: object = {}): Promise<Result> {
     this.#refuseIfOver();
     const { connection } = this.#parts;
-    return this.#flow.call(() => connection.request<Result>(method, { sessionId: this.id, ...params }));
+    return this.#flow.waitForCall(() => connection.request<Result>(method, { sessionId: this.id, ...params }));
   }
 
   /**
@@ -179,21 +179,21 @@ export class ClientSession implements AsyncDisposable {
   }
 
   /** Of the set-up: what comes before its response is history. */
-  loading(): void {
+  startLoading(): void {
     this.#loading = true;
     this.#intake.open();
   }
 
   /** Of the set-up: the agent has answered. Called in wire order. */
-  started(setUp: Verbatim): void {
+  recordSetup(setUp: Verbatim): void {
     this.#setUp = setUp;
     this.#loading = false;
     this.#intake.open();
   }
 
   /** Of the set-up: resolves when the `update` handler is done with what came before; rejects with what it threw. */
-  async handled(): Promise<void> {
-    await this.#intake.handled;
+  async waitUntilHandled(): Promise<void> {
+    await this.#intake.drained;
     this.#throwIfBroken();
   }
 
@@ -203,7 +203,7 @@ export class ClientSession implements AsyncDisposable {
     const { update } = notification;
     const item: UpdateItem = { kind: "update", when: this.#when(update), update, notification, line };
     const room = this.#intake.push(item, this.#turn);
-    return room && this.#flow.hold(this, room);
+    return room && this.#flow.holdPipe(this, room);
   }
 
   /** Of the connection: any other notification that names this session. */
@@ -217,17 +217,17 @@ export class ClientSession implements AsyncDisposable {
 
   /** Of the connection: a request that names this session. */
   async onRequest(request: IncomingRequest): Promise<unknown> {
-    const cancelled = cancelledAnswer(request.method);
+    const cancelled = getCancelledAnswer(request.method);
     if (cancelled === undefined) return this.#serve(request, request.signal);
     if (this.#turn !== undefined) {
       return this.#turn.ask(cancelled, request.signal, (signal) => this.#serve(request, signal));
     }
     const { toolCall } = request.params as { toolCall?: { toolCallId?: unknown } | null };
-    return this.#fence.hasTool(toolCall?.toolCallId) ? cancelled : this.#serve(request, request.signal);
+    return this.#fence.isLateTool(toolCall?.toolCallId) ? cancelled : this.#serve(request, request.signal);
   }
 
   /** Of the connection: nothing more will come. */
-  onOver(error: Error): void {
+  onConnectionEnd(error: Error): void {
     this.#intake.unread.close(error);
   }
 
@@ -235,7 +235,7 @@ export class ClientSession implements AsyncDisposable {
     const { connection, closes = true } = this.#parts;
     this.cancel().catch(() => undefined); // without a connection there is nothing to cancel
     try {
-      if (closes) await this.#flow.call(() => connection.request("session/close", { sessionId: this.id }));
+      if (closes) await this.#flow.waitForCall(() => connection.request("session/close", { sessionId: this.id }));
     } finally {
       await this[Symbol.asyncDispose]();
     }
@@ -248,15 +248,15 @@ export class ClientSession implements AsyncDisposable {
     await this.#parts.leave(this);
   }
 
-  async #run(turn: RunningTurn, params: acp.PromptRequest, signal: AbortSignal | undefined): Promise<void> {
+  async #run(turn: ActiveTurn, params: acp.PromptRequest, signal: AbortSignal | undefined): Promise<void> {
     const abort = (): void => void this.#cancel(turn).catch(() => undefined); // a lost connection fails the turn itself
     signal?.addEventListener("abort", abort, { once: true });
     const apart = this.#flow.isHeld; // whoever holds it lets go by itself, and is not to be passed by for the whole turn
-    const end = this.#flow.begin(this);
+    const end = this.#flow.startWait(this);
     try {
       await this.#parts.connection.request("session/prompt", params, {
         apart,
-        onResponse: (response) => this.#ended(turn, outcomeOf(response, turn.cancelled)),
+        onResponse: (response) => this.#ended(turn, toPromptOutcome(response, turn.cancelled)),
       });
     } catch (error) {
       this.#ended(turn, error instanceof Error ? error : new Error(String(error)));
@@ -266,27 +266,27 @@ export class ClientSession implements AsyncDisposable {
     }
   }
 
-  #ended(turn: RunningTurn, how: StopItem | Error): void {
+  #ended(turn: ActiveTurn, how: StopItem | Error): void {
     if (this.#turn !== turn) return;
     this.#turn = undefined;
-    if (turn.cancelled) this.#fence.close(turn.things.seen);
-    if (how instanceof Error) turn.giveUp();
-    this.#intake.unread.end(turn.items, how);
+    if (turn.cancelled) this.#fence.addCancelledTurn(turn.subjects.seen);
+    if (how instanceof Error) turn.cancelQuestions();
+    this.#intake.unread.endTurn(turn.items, how);
     if (this.#left) this.#intake.unread.close(this.#leftError());
     turn.ended.resolve();
-    const { keeps } = this.#parts;
+    const { keepsUnread: keeps } = this.#parts;
     const settle = (): void => {
       if (this.#broken !== undefined) turn.response.reject(this.#broken.error);
       else if (how instanceof Error) turn.response.reject(how);
       else if (keeps === true && turn.items.lost !== undefined) turn.response.reject(turn.items.lost);
       else turn.response.resolve(how.response);
     };
-    const { handled } = this.#intake;
+    const { drained: handled } = this.#intake;
     if (handled === undefined) settle();
     else void handled.then(settle);
   }
 
-  async #cancel(turn: RunningTurn): Promise<void> {
+  async #cancel(turn: ActiveTurn): Promise<void> {
     if (this.#turn !== turn || turn.cancelled) return;
     const told = this.#parts.connection.notify("session/cancel", { sessionId: this.id });
     turn.cancel();
@@ -294,22 +294,23 @@ export class ClientSession implements AsyncDisposable {
   }
 
   #serve(request: IncomingRequest, signal: AbortSignal): Promise<unknown> {
-    const server: Server = {
+    const server: RequestServing = {
       sessionId: this.id,
       options: this.#parts.options,
       flow: this.#flow,
-      before: () => this.#intake.handled,
+      updatesBefore: () => this.#intake.drained,
       hasReader: this.#setUp !== undefined,
-      read: (item) => this.#intake.pushRequest(item, this.#turn),
+      passItem: (item) => this.#intake.pushRequest(item, this.#turn),
     };
-    return serve(server, request, signal);
+    return serveSessionRequest(server, request, signal);
   }
 
   #when(update: acp.SessionUpdate): When {
     if (this.#loading) return "replay";
     const { arrivals } = this.#parts;
-    if (this.#turn === undefined || this.#turn.isAfter(arrivals?.at) || this.#fence.holdsBack(update)) return "between";
-    this.#turn.things.see(update);
+    if (this.#turn === undefined || this.#turn.startedAfter(arrivals?.current) || this.#fence.isLate(update))
+      return "between";
+    this.#turn.subjects.add(update);
     return "turn";
   }
 
@@ -320,7 +321,7 @@ export class ClientSession implements AsyncDisposable {
     const turn = this.#turn;
     if (turn === undefined) return;
     turn.response.reject(error);
-    this.#intake.unread.lose(turn.items, error instanceof Error ? error : new Error(String(error)));
+    this.#intake.unread.failTurn(turn.items, error instanceof Error ? error : new Error(String(error)));
     void this.#cancel(turn).catch(() => undefined); // a lost connection ends the turn too
   }
 

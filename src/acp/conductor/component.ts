@@ -2,7 +2,7 @@
 import type { PeerExit } from "../errors.ts";
 import { startAgent, type AgentCommand } from "../../programs/index.ts";
 import { openProxyComponent, type ProxyOptions } from "../proxy/proxy.ts";
-import type { ProxyDialect } from "../proxy/dialect.ts";
+import type { ProxyDialect } from "../proxy/proxy-dialect.ts";
 import { transportPair, type Transport } from "../../programs/transport.ts";
 
 export interface Component {

@@ -3,14 +3,14 @@ import { Connection } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
 import { methodNotFound, peerError, requestCancelled, RPC, type ConnectionClosed } from "../errors.ts";
 import type { McpPeer } from "../mcp/index.ts";
-import { DIALECTS, dialectOf, isProxyInitialize, type ProxyDialect } from "../proxy/dialect.ts";
-import type { LinkOptions } from "../proxy/link.ts";
-import { unwrapped, unwrappedRequest, withMethod, type Passing } from "../proxy/message.ts";
+import { PROXY_DIALECTS, getProxyDialect, isProxyInitialize, type ProxyDialect } from "../proxy/proxy-dialect.ts";
+import type { LinkOptions } from "../proxy/proxy-link.ts";
+import { unwrapMessage, unwrapRequest, withMethod, type PassedMessage } from "../proxy/passed-message.ts";
 import { directPort, successorPort, type Port } from "../proxy/port.ts";
 import { passThrough, relay, type ProxyHandler } from "../proxy/relay.ts";
 import type { Component } from "./component.ts";
-import { Node } from "./node.ts";
-import { AcpBridge } from "./servers/bridge.ts";
+import { ChainNode } from "./chain-node.ts";
+import { AcpBridge } from "./mcp/acp-bridge.ts";
 
 export interface ConductorOptions {
   readonly client: LinkOptions;
@@ -27,7 +27,7 @@ export interface ConductorOptions {
 }
 
 /** Where a message is to go: a port that is there, or one that is being started. */
-type Target = Port | Promise<Port>;
+type PortTarget = Port | Promise<Port>;
 
 /** How long a component that was told that nobody waits for it any more may take to say so. */
 const CANCEL_WAIT_MS = 1_000;
@@ -40,7 +40,7 @@ export class Conductor implements AsyncDisposable {
   /** Resolves when the client is gone and every component with it. Never rejects. */
   readonly closed: Promise<void>;
   readonly #options: ConductorOptions;
-  readonly #nodes: readonly Node[];
+  readonly #nodes: readonly ChainNode[];
   readonly #client: Connection;
   readonly #bridge: AcpBridge;
   readonly #toClient: Port;
@@ -65,7 +65,7 @@ export class Conductor implements AsyncDisposable {
       },
     });
     this.#toClient = directPort(this.#client);
-    this.#toSuccessor = successorPort(this.#client, () => DIALECTS[this.#outer].successor);
+    this.#toSuccessor = successorPort(this.#client, () => PROXY_DIALECTS[this.#outer].successor);
     this.closed = this.#client.closed.then(() => this.close()).catch(() => undefined); // told by `close`
   }
 
@@ -89,23 +89,23 @@ export class Conductor implements AsyncDisposable {
     if (failures.length > 0) throw new AggregateError(failures, "not every component could be ended");
   }
 
-  #node(component: Component, place: number): Node {
-    return new Node({
+  #node(component: Component, place: number): ChainNode {
+    return new ChainNode({
       component,
       handlers: {
         request: (request) => {
-          if (!isOurs(request)) return this.#pass(request, this.#before(place));
+          if (!isProxyMethod(request)) return this.#pass(request, this.#before(place));
           if (!this.#isProxy(place)) throw methodNotFound(request.method);
-          return this.#down(unwrappedRequest(request), place + 1);
+          return this.#down(unwrapRequest(request), place + 1);
         },
         notification: (notification) => {
-          if (!isOurs(notification)) return this.#tell(notification, this.#before(place));
+          if (!isProxyMethod(notification)) return this.#tell(notification, this.#before(place));
           if (!this.#isProxy(place)) return undefined;
-          return this.#tellDown(unwrapped(notification), place + 1);
+          return this.#tellDown(unwrapMessage(notification), place + 1);
         },
         noise: (noise) => this.#options.onNoise?.(component.name, noise),
       },
-      died: (error) => this.#died(place, error),
+      onExit: (error) => this.#died(place, error),
     });
   }
 
@@ -115,25 +115,25 @@ export class Conductor implements AsyncDisposable {
 
   #requestedByClient(request: IncomingRequest): unknown {
     const { method } = request;
-    const dialect = this.#options.agent === undefined ? dialectOf(method) : undefined;
+    const dialect = this.#options.agent === undefined ? getProxyDialect(method) : undefined;
     const introduces = method === "initialize" || isProxyInitialize(method);
     if (introduces) answerWhenCancelled(request);
     if (method === "initialize" && this.#options.agent === undefined) throw noAgent();
     if (dialect === undefined) return this.#down(request, 0);
     this.#outer = dialect;
     if (introduces) return this.#down(withMethod(request, "initialize"), 0);
-    return this.#pass(unwrappedRequest(request), this.#before(this.#nodes.length));
+    return this.#pass(unwrapRequest(request), this.#before(this.#nodes.length));
   }
 
   #notifiedByClient(notification: IncomingNotification): void | Promise<void> {
-    const dialect = this.#options.agent === undefined ? dialectOf(notification.method) : undefined;
+    const dialect = this.#options.agent === undefined ? getProxyDialect(notification.method) : undefined;
     if (dialect === undefined) return this.#tellDown(notification, 0);
-    return this.#tell(unwrapped(notification), this.#before(this.#nodes.length));
+    return this.#tell(unwrapMessage(notification), this.#before(this.#nodes.length));
   }
 
   /** Towards the agent, to the component at that place. */
   #down(request: IncomingRequest, place: number): unknown {
-    if (isOurs(request)) throw methodNotFound(request.method);
+    if (isProxyMethod(request)) throw methodNotFound(request.method);
     if (!this.#isProxy(place)) return this.#toAgent(request, place);
     const node = this.#nodes[place];
     if (request.method !== "initialize" || node === undefined) {
@@ -148,8 +148,8 @@ export class Conductor implements AsyncDisposable {
     return this.#pass(request, this.#at(place, request.signal), this.#bridge.handler(request));
   }
 
-  #tellDown(message: Passing | undefined, place: number): void | Promise<void> {
-    if (message === undefined || isOurs(message)) return undefined;
+  #tellDown(message: PassedMessage | undefined, place: number): void | Promise<void> {
+    if (message === undefined || isProxyMethod(message)) return undefined;
     if (!this.#isProxy(place) && this.#bridge.handles(message)) return this.#bridge.notification(message);
     return this.#tell(message, this.#at(place));
   }
@@ -163,19 +163,19 @@ export class Conductor implements AsyncDisposable {
   }
 
   /** Who comes before that place hears it as from his successor. */
-  #before(place: number): Target {
+  #before(place: number): PortTarget {
     const node = this.#nodes[place - 1];
     if (node === undefined) return this.#toClient;
     return node.ports?.asSuccessor ?? node.start().then(({ asSuccessor }) => asSuccessor);
   }
 
-  #at(place: number, signal?: AbortSignal): Target {
+  #at(place: number, signal?: AbortSignal): PortTarget {
     const node = this.#nodes[place];
     if (node === undefined) return this.#toSuccessor;
     return node.ports?.asPredecessor ?? node.start(signal).then(({ asPredecessor }) => asPredecessor);
   }
 
-  #pass(request: IncomingRequest, to: Target, handler?: ProxyHandler): unknown {
+  #pass(request: IncomingRequest, to: PortTarget, handler?: ProxyHandler): unknown {
     const pass = (port: Port): unknown =>
       handler === undefined ? passThrough(request, port) : relay(request, port, handler);
     if (!(to instanceof Promise)) return pass(to);
@@ -183,7 +183,7 @@ export class Conductor implements AsyncDisposable {
     return to.then(pass);
   }
 
-  #tell(message: Passing | undefined, to: Target): void | Promise<void> {
+  #tell(message: PassedMessage | undefined, to: PortTarget): void | Promise<void> {
     if (message === undefined) return undefined;
     return to instanceof Promise ? to.then((port) => port.passOn(message)) : to.passOn(message);
   }
@@ -199,8 +199,8 @@ export class Conductor implements AsyncDisposable {
  * Only the conductor tells a component that it is a proxy, and what its successor says. A proxy that passes on what it
  * does not know would do so too.
  */
-function isOurs({ method }: Passing): boolean {
-  return dialectOf(method) !== undefined;
+function isProxyMethod({ method }: PassedMessage): boolean {
+  return getProxyDialect(method) !== undefined;
 }
 
 /** A component that hangs while it starts would leave whoever gives up waiting, too. */

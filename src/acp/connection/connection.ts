@@ -12,20 +12,20 @@ import {
   type PeerExit,
 } from "../errors.ts";
 import {
-  UnreadUpdate,
-  cancelledIdText,
-  classify,
-  idText,
+  LazyUpdate,
+  formatCancelledId,
+  classifyLine,
+  formatRequestId,
   isRequestId,
-  type Classified,
+  type ClassifiedLine,
   type RequestId,
   type RpcErrorObject,
   type RpcNotification,
 } from "../wire/message.ts";
-import { parsed, topLevelSpans, withValue } from "../wire/scan.ts";
+import { tryParseJson, findTopLevelSpans, replaceValue } from "../wire/scan.ts";
 import type { Transport } from "../../programs/transport.ts";
-import { Asked } from "./asked.ts";
-import { InHand, errorLine } from "./in-hand.ts";
+import { OutgoingRequests } from "./outgoing-requests.ts";
+import { IncomingRequests, formatErrorLine } from "./incoming-requests.ts";
 import { Inbox } from "./inbox.ts";
 import { Verbatim, type ConnectionHandlers, type IncomingNotification, type Noise } from "./incoming.ts";
 import { Outbox } from "./outbox.ts";
@@ -42,7 +42,7 @@ export interface ConnectionOptions {
   /** Sees every line, both ways, as it is on the wire. */
   readonly trace?: ((direction: "in" | "out", line: string) => void) | undefined;
   /** How a line is read; as JSON if not said. */
-  readonly read?: ((line: string) => Classified) | undefined;
+  readonly read?: ((line: string) => ClassifiedLine) | undefined;
   /** What may wait to be handled before reading stops; 1 MiB if not said. */
   readonly readBytes?: number | undefined;
   /** What may wait for a peer that does not read before sending fails; 64 MiB if not said. */
@@ -58,10 +58,10 @@ export interface RequestOptions {
   readonly apart?: boolean | undefined;
 }
 
-interface Entry {
+interface InboxEntry {
   readonly line: string;
   readonly size: number;
-  readonly what: Classified | { readonly kind: "oversize"; readonly tail: string; readonly bytes: number };
+  readonly what: ClassifiedLine | { readonly kind: "oversize"; readonly tail: string; readonly bytes: number };
 }
 
 const READ_BYTES = 1024 * 1024;
@@ -73,8 +73,8 @@ const FLUSH_WAIT_MS = 2_000;
 /** How often one who sends no more is looked after while he is owed an answer. */
 const PROBE_MS = 1_000;
 const NOISE_LENGTH = 2_000;
-const CANCEL = "$/cancel_request";
-const READY = Promise.resolve();
+const CANCEL_METHOD = "$/cancel_request";
+const RESOLVED = Promise.resolve();
 
 export class Connection implements AsyncDisposable {
   /** Resolves when nothing more will come or go. Never rejects. */
@@ -84,9 +84,9 @@ export class Connection implements AsyncDisposable {
   readonly peer: string;
   readonly #options: ConnectionOptions;
   readonly #outbox: Outbox;
-  readonly #inbox: Inbox<Entry>;
-  readonly #asked = new Asked();
-  readonly #inHand: InHand;
+  readonly #inbox: Inbox<InboxEntry>;
+  readonly #asked = new OutgoingRequests();
+  readonly #inHand: IncomingRequests;
   readonly #closed = deferred();
   readonly #inputEnded = deferred();
   #handlers: ConnectionHandlers;
@@ -104,14 +104,14 @@ export class Connection implements AsyncDisposable {
     this.peer = options.peer ?? "the peer";
     this.#handlers = options.handlers ?? {};
     this.#outbox = new Outbox(options.transport);
-    this.#inHand = new InHand((line) => this.#reply(line));
+    this.#inHand = new IncomingRequests((line) => this.#reply(line));
     this.#inbox = new Inbox(
       (entry) => this.#handle(entry),
       () => this.#afterHandling(),
     );
     this.closed = this.#closed.promise;
     this.inputEnded = this.#inputEnded.promise;
-    const { read = classify } = options;
+    const { read = classifyLine } = options;
     options.transport.start({
       line: (line) => this.#arrived({ line, size: line.length + ENTRY_BYTES, what: read(line) }),
       oversize: (line, tail, bytes) =>
@@ -138,7 +138,7 @@ export class Connection implements AsyncDisposable {
   /** Rejects with `PeerError`, `ConnectionClosed`, `MessageTooLarge` or `PeerNotReading`. */
   async request<Result = unknown>(method: string, params?: unknown, options: RequestOptions = {}): Promise<Result> {
     const id = this.#asked.nextId();
-    const response = await this.#ask(id, method, encode({ id, method, params }), options);
+    const response = await this.#ask(id, method, encodeMessage({ id, method, params }), options);
     if (response.error !== undefined) throw new PeerError(response.error);
     return response.result as Result;
   }
@@ -146,12 +146,12 @@ export class Connection implements AsyncDisposable {
   /** Sends a request of someone else with an id of our own, and gives the response as it came. */
   forward(line: string, method: string, options: RequestOptions = {}): Promise<Verbatim> {
     const id = this.#asked.nextId();
-    return this.#ask(id, method, withValue(line, "id", String(id)) ?? line, options);
+    return this.#ask(id, method, replaceValue(line, "id", String(id)) ?? line, options);
   }
 
   /** Resolves when there is room for more; rejects with `ConnectionClosed` or `PeerNotReading`. */
   async notify(method: string, params?: unknown): Promise<void> {
-    await this.passOn(encode({ method, params }));
+    await this.passOn(encodeMessage({ method, params }));
   }
 
   /** Sends a notification of someone else, as it came. Undefined while there is room; throws where it cannot be sent. */
@@ -164,7 +164,7 @@ export class Connection implements AsyncDisposable {
 
   /** Resolves when there is room for more to be sent. */
   ready(): Promise<void> {
-    return this.#outbox.ready() ?? READY;
+    return this.#outbox.ready() ?? RESOLVED;
   }
 
   /** Resolves when nothing that the peer asked is without its answer. */
@@ -189,9 +189,9 @@ export class Connection implements AsyncDisposable {
     const refusal = this.#refusal();
     if (refusal !== undefined) throw refusal;
     const { signal, onResponse } = options;
-    const answered = options.apart === true || this.#startsRequest ? undefined : this.#inbox.letGo();
+    const answered = options.apart === true || this.#startsRequest ? undefined : this.#inbox.releaseForRequest();
     const cancel = (): void => {
-      if (this.#over === undefined) this.#send(encode({ method: CANCEL, params: { requestId: id } }));
+      if (this.#over === undefined) this.#send(encodeMessage({ method: CANCEL_METHOD, params: { requestId: id } }));
     };
     const response = this.#asked.add(id, { method, onResponse, answered, apart: options.apart === true });
     this.#send(line);
@@ -231,10 +231,10 @@ export class Connection implements AsyncDisposable {
     if (size > this.#writeLimit && this.#over === undefined) void this.close(new PeerNotReading(this.peer, size));
   }
 
-  #arrived(entry: Entry): void {
+  #arrived(entry: InboxEntry): void {
     this.#options.trace?.("in", entry.line);
     const { what } = entry;
-    if (what.kind === "notification" && what.message.method === CANCEL)
+    if (what.kind === "notification" && what.message.method === CANCEL_METHOD)
       return this.#cancelled(entry.line, what.message.params);
     this.#inbox.push(entry);
     this.#flow();
@@ -242,10 +242,12 @@ export class Connection implements AsyncDisposable {
 
   /** Taken as it arrives, although what it cancels may still wait its turn. */
   #cancelled(cancel: string, params: unknown): void {
-    const id = cancelledIdText(params, cancel);
+    const id = formatCancelledId(params, cancel);
     if (id === undefined) return;
     const waits = (): boolean =>
-      this.#inbox.waiting().some(({ what, line }) => what.kind === "request" && idText(what.message.id, line) === id);
+      this.#inbox
+        .waiting()
+        .some(({ what, line }) => what.kind === "request" && formatRequestId(what.message.id, line) === id);
     this.#inHand.cancel(id, waits);
   }
 
@@ -259,11 +261,11 @@ export class Connection implements AsyncDisposable {
     else this.#options.transport.resume();
   }
 
-  #handle({ what, line }: Entry): Promise<unknown> | undefined {
+  #handle({ what, line }: InboxEntry): Promise<unknown> | undefined {
     if (this.#closing !== undefined) return undefined; // nobody is answered any more
     switch (what.kind) {
       case "notification":
-        return this.#notified(arrived(what.message, line));
+        return this.#notified(toIncomingNotification(what.message, line));
       case "request":
         return this.#requested(what.message.id, what.message.method, what.message.params, line);
       case "response":
@@ -289,7 +291,7 @@ export class Connection implements AsyncDisposable {
   }
 
   #requested(id: RequestId, method: string, params: unknown, line: string): Promise<unknown> | undefined {
-    const request = this.#inHand.begin(idText(id, line));
+    const request = this.#inHand.begin(formatRequestId(id, line));
     if (request === undefined) return undefined;
     if (request.controller.signal.aborted) {
       this.#inHand.fail(request, requestCancelled()); // cancelled before its turn came: nobody needs to see it
@@ -317,28 +319,28 @@ export class Connection implements AsyncDisposable {
   #answered(id: RequestId, response: Verbatim | MessageTooLarge, line: string): Promise<unknown> | undefined {
     const settled = this.#asked.settle(id, response);
     if (settled === undefined) this.#noise("response_to_nothing", line);
-    else if (!settled.told) this.#inbox.yield();
+    else if (!settled.isPassedOn) this.#inbox.yield();
     return settled?.held;
   }
 
   #malformed(kind: Noise["kind"], line: string, error: RpcErrorObject, id: RequestId): undefined {
     this.#noise(kind, line);
-    if (this.#options.malformed === "answer") this.#reply(errorLine(idText(id, line), error));
+    if (this.#options.malformed === "answer") this.#reply(formatErrorLine(formatRequestId(id, line), error));
   }
 
   #tooLarge(head: string, tail: string, bytes: number): Promise<unknown> | undefined {
-    const spans = topLevelSpans(head);
+    const spans = findTopLevelSpans(head);
     const span = spans.get("id");
     const text = span === undefined ? ID_AT_THE_END.exec(tail)?.[1] : head.slice(span.start, span.end);
-    const id = text === undefined ? undefined : parsed(text);
+    const id = text === undefined ? undefined : tryParseJson(text);
     this.#noise("too_large", head, bytes);
     if (text === undefined || !isRequestId(id)) return undefined;
     if (spans.has("method")) {
       const message = `the message had ${bytes} bytes, which is more than is taken here`;
-      this.#reply(errorLine(text, { code: RPC.invalidRequest, message, data: { bytes } }));
+      this.#reply(formatErrorLine(text, { code: RPC.invalidRequest, message, data: { bytes } }));
       return undefined;
     }
-    const method = this.#asked.methodOf(id);
+    const method = this.#asked.getMethod(id);
     if (method === undefined) return undefined;
     return this.#answered(id, new MessageTooLarge(`the answer to ${method}`, bytes), head);
   }
@@ -380,7 +382,10 @@ export class Connection implements AsyncDisposable {
 
   /** One who has ended is silent too, and only writing shows that he is gone: what is written says nothing to one who reads. */
   async #answerTheRest(): Promise<void> {
-    const probe = setInterval(() => this.#send(encode({ method: CANCEL, params: { requestId: null } })), PROBE_MS);
+    const probe = setInterval(
+      () => this.#send(encodeMessage({ method: CANCEL_METHOD, params: { requestId: null } })),
+      PROBE_MS,
+    );
     await this.#inHand.idle();
     clearInterval(probe);
   }
@@ -412,10 +417,10 @@ export class Connection implements AsyncDisposable {
 
 const ID_AT_THE_END = /"id"\s*:\s*(\d+|"[^"\\]*")\s*\}\s*$/;
 
-function arrived(message: RpcNotification, line: string): IncomingNotification {
-  return message instanceof UnreadUpdate ? message : { method: message.method, params: message.params, line };
+function toIncomingNotification(message: RpcNotification, line: string): IncomingNotification {
+  return message instanceof LazyUpdate ? message : { method: message.method, params: message.params, line };
 }
 
-function encode(message: { id?: number; method: string; params?: unknown }): string {
+function encodeMessage(message: { id?: number; method: string; params?: unknown }): string {
   return JSON.stringify({ jsonrpc: "2.0", ...message });
 }

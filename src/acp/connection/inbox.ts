@@ -1,7 +1,7 @@
 /** The order of what came in: one entry is handled at a time, and one that holds keeps the rest waiting. */
 
 /** The next entry waits for it. */
-interface Hold {
+interface InboxHold {
   /** Made by a handler that may itself call the peer, and then must not keep the answer waiting. */
   readonly byHandler: boolean;
 }
@@ -12,7 +12,7 @@ export class Inbox<Entry extends { readonly size: number }> {
   #entries: (Entry | undefined)[] = [];
   #next = 0;
   #size = 0;
-  #hold: Hold | undefined;
+  #hold: InboxHold | undefined;
   #running = false;
   /** While someone waits for an answer that he asked for within a hold, holds are short: his answer may be behind the next. */
   #urgent = 0;
@@ -46,7 +46,7 @@ export class Inbox<Entry extends { readonly size: number }> {
    * A handler that calls the peer waits for an answer that is behind what it holds up, so it holds no longer.
    * Returns what to call when the answer is there.
    */
-  letGo(): (() => void) | undefined {
+  releaseForRequest(): (() => void) | undefined {
     const hold = this.#hold;
     if (!this.#running && hold?.byHandler !== true) return undefined;
     this.#urgent += 1;
@@ -79,14 +79,14 @@ export class Inbox<Entry extends { readonly size: number }> {
   }
 
   #holdFor(until: Promise<unknown>, byHandler: boolean): void {
-    const hold: Hold = { byHandler };
+    const hold: InboxHold = { byHandler };
     this.#hold = hold;
     const done = (): void => this.#release(hold);
     if (byHandler && this.#urgent > 0) setImmediate(done);
     until.then(done, done);
   }
 
-  #release(hold: Hold): void {
+  #release(hold: InboxHold): void {
     if (this.#hold !== hold) return;
     this.#hold = undefined;
     queueMicrotask(() => this.#run());

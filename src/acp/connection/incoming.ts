@@ -51,12 +51,12 @@ export class Verbatim {
   constructor(line: string, message: { readonly result?: unknown; readonly error?: unknown }) {
     this.line = line;
     this.result = message.result;
-    this.error = errorIn(message);
+    this.error = extractError(message);
   }
 }
 
 /** An answer that is neither one thing nor the other is an error: whoever asked has to hear something. */
-function errorIn(message: { readonly error?: unknown }): RpcErrorObject | undefined {
+function extractError(message: { readonly error?: unknown }): RpcErrorObject | undefined {
   const { error } = message;
   if (typeof error === "object" && error !== null) return error as RpcErrorObject;
   if (typeof error === "string") return { code: RPC.internalError, message: error };

@@ -15,7 +15,7 @@ const BridgeTarget = z.object({
 export type BridgeTarget = z.infer<typeof BridgeTarget>;
 
 /** The same server for an agent that starts programs only. */
-export function bridged(declaration: RemoteDeclaration, command: readonly string[]): StdioDeclaration {
+export function toBridgedDeclaration(declaration: RemoteDeclaration, command: readonly string[]): StdioDeclaration {
   const { type, name, url, headers, _meta } = declaration;
   const [program = process.execPath, ...args] = command;
   const target: BridgeTarget = { type, url, headers: (headers ?? []).map(({ name, value }) => ({ name, value })) };
@@ -24,7 +24,7 @@ export function bridged(declaration: RemoteDeclaration, command: readonly string
 }
 
 /** Throws what is wrong, without the value: it has a token in it. */
-export function readTarget(env: Readonly<Record<string, string | undefined>>): BridgeTarget {
+export function readBridgeTarget(env: Readonly<Record<string, string | undefined>>): BridgeTarget {
   const text = env[BRIDGE_VARIABLE];
   if (text === undefined) throw new Error(`${BRIDGE_VARIABLE} is not set; this program is started by an agent`);
   let value: unknown;

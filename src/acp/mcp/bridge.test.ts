@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { DisposeStack } from "../../stdx/index.ts";
 import { builtEnvironment, temporaryFolder } from "../../testing/index.ts";
-import { BRIDGE_VARIABLE, bridgeCommand, bridged } from "./bridge-target.ts";
+import { BRIDGE_VARIABLE, bridgeCommand, toBridgedDeclaration } from "./bridge-target.ts";
 import type { RemoteDeclaration } from "./declaration.ts";
 import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
 import { remoteDeclaration } from "./spec.ts";
@@ -40,7 +40,7 @@ it("carries requests, progress and questions both ways, in order", async () => {
 
 it("carries many calls at once", async () => {
   const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec);
-  const client = await connectTo(bridged(declaration, bridgeCommand()), home);
+  const client = await connectTo(toBridgedDeclaration(declaration, bridgeCommand()), home);
   scene.defer(() => client.close());
   const many = await Promise.all(Array.from({ length: 300 }, (_, n) => echo(client, String(n))));
   expect(many).toEqual(Array.from({ length: 300 }, (_, n) => `echo ${n}`));
@@ -71,7 +71,7 @@ it("lets no call wait for another, also where the server answers in plain JSON",
 it("stops a call that the agent cancels", async () => {
   const server = toolServer();
   const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec);
-  const client = await connectTo(bridged(declaration, bridgeCommand()), home);
+  const client = await connectTo(toBridgedDeclaration(declaration, bridgeCommand()), home);
   scene.defer(() => client.close());
   const controller = new AbortController();
   const call = client.callTool({ name: "hang" }, undefined, { signal: controller.signal });
@@ -176,7 +176,7 @@ async function readJson(request: IncomingMessage): Promise<{ id?: number; method
 
 /** The real program, with what an agent would give it. */
 function start(declaration: RemoteDeclaration | undefined, value?: string) {
-  const stdio = declaration === undefined ? undefined : bridged(declaration, bridgeCommand());
+  const stdio = declaration === undefined ? undefined : toBridgedDeclaration(declaration, bridgeCommand());
   const set = stdio?.env[0]?.value ?? value;
   const [program = "", ...args] = bridgeCommand();
   const extra: Record<string, string> = set === undefined ? {} : { [BRIDGE_VARIABLE]: set };

@@ -17,20 +17,20 @@ export function injectServers(params: unknown, servers: readonly McpDeclaration[
   if (typeof params !== "object" || params === null || Array.isArray(params)) return params;
   const { mcpServers } = params as { mcpServers?: unknown };
   const given: unknown[] = Array.isArray(mcpServers) ? mcpServers : [];
-  const taken = new Set(given.map(nameOf));
+  const taken = new Set(given.map(getServerName));
   const added = servers.map((server) => {
-    const name = freeName(nameOf(server), taken);
+    const name = findFreeName(getServerName(server), taken);
     taken.add(name);
-    return name === nameOf(server) ? server : { ...server, name };
+    return name === getServerName(server) ? server : { ...server, name };
   });
   return { ...params, mcpServers: [...given, ...added] };
 }
 
-function freeName(name: unknown, taken: ReadonlySet<unknown>): unknown {
+function findFreeName(name: unknown, taken: ReadonlySet<unknown>): unknown {
   if (typeof name !== "string" || !taken.has(name)) return name;
   for (let number = 2; ; number += 1) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`;
 }
 
-function nameOf(server: unknown): unknown {
+function getServerName(server: unknown): unknown {
   return (server as { name?: unknown } | null | undefined)?.name;
 }

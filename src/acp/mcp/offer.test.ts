@@ -9,7 +9,7 @@ import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
 import { remoteDeclaration } from "./spec.ts";
 import { offerServers } from "./offer.ts";
 import { McpOverAcp } from "./over-acp/provider.ts";
-import { META, REVISION } from "./over-acp/revision.ts";
+import { META_KEYS, MCP_REVISION } from "./over-acp/revision.ts";
 import { connectTo, echo, serveSse, textOf, toolServer } from "./test-tools.ts";
 
 const REFUSING = { bridge: ["/nowhere"] };
@@ -84,7 +84,7 @@ describe("a server of this process", () => {
     await using offer = await offerServers([server], { support: { acp: true, http: true }, overAcp, ...REFUSING });
     expect(offer.mcpServers).toEqual([{ type: "acp", name: "tools", serverId: expect.any(String) }]);
     const { serverId } = offer.mcpServers[0] as { serverId: string };
-    const _meta = { [META.protocolVersion]: REVISION, [META.clientCapabilities]: {} };
+    const _meta = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
     const params = { name: "echo", arguments: { text: "hi" }, _meta };
     const outcome = await agent.request("mcp/message", { serverId, requestId: "1", method: "tools/call", params });
     expect(textOf((outcome as { result: unknown }).result)).toBe("echo hi");

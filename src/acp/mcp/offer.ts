@@ -2,7 +2,7 @@
 import { RookeryError } from "../../domain/errors.ts";
 import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
 import { DisposeStack } from "../../stdx/index.ts";
-import { bridgeCommand, bridged } from "./bridge-target.ts";
+import { bridgeCommand, toBridgedDeclaration } from "./bridge-target.ts";
 import {
   advertises,
   isInProcess,
@@ -37,7 +37,8 @@ export async function offerServers(
   refuseSameNames(servers);
   await using opening = new DisposeStack();
   let loopback: LoopbackHttp | undefined;
-  const throughBridge = (declaration: Parameters<typeof bridged>[0]) => bridged(declaration, bridge ?? bridgeCommand());
+  const throughBridge = (declaration: Parameters<typeof toBridgedDeclaration>[0]) =>
+    toBridgedDeclaration(declaration, bridge ?? bridgeCommand());
 
   async function offerOwn(server: InProcessServer): Promise<McpDeclaration> {
     if (overAcp !== undefined && advertises(support, "acp")) return opening.use(overAcp.serve(server)).declaration;

@@ -10,14 +10,14 @@ import {
 
 /** One that is not understood stays what it is, for the agent that may understand it. */
 export function specOfDeclaration(declaration: McpDeclaration): McpServerSpec {
-  const name = nameOf(declaration);
+  const name = getDeclaredName(declaration);
   if (isRemote(declaration)) {
     const { type, url, headers } = declaration;
-    return { type, name, url, headers: record(headers), asDeclared: declaration };
+    return { type, name, url, headers: toRecord(headers), asDeclared: declaration };
   }
   if (isStdio(declaration)) {
     const { command, args, env } = declaration;
-    return { type: "stdio", name, command, args, env: record(env), asDeclared: declaration };
+    return { type: "stdio", name, command, args, env: toRecord(env), asDeclared: declaration };
   }
   return { type: "foreign", name, declaration };
 }
@@ -28,7 +28,7 @@ export function declarationOfSpec(spec: McpServerSpec): McpDeclaration | InProce
   switch (spec.type) {
     case "stdio": {
       const { name, command, args, env } = spec;
-      return { name, command, args: [...args], env: pairs(env) };
+      return { name, command, args: [...args], env: toPairs(env) };
     }
     case "http":
     case "sse":
@@ -43,7 +43,7 @@ export function declarationOfSpec(spec: McpServerSpec): McpDeclaration | InProce
 }
 
 export function remoteDeclaration({ type, name, url, headers }: RemoteServerSpec): RemoteDeclaration {
-  return { type, name, url, headers: pairs(headers) };
+  return { type, name, url, headers: toPairs(headers) };
 }
 
 function isStdio(declaration: McpDeclaration): declaration is StdioDeclaration {
@@ -51,17 +51,17 @@ function isStdio(declaration: McpDeclaration): declaration is StdioDeclaration {
   return (type === undefined || type === "stdio") && typeof command === "string";
 }
 
-function nameOf(declaration: McpDeclaration): string {
+function getDeclaredName(declaration: McpDeclaration): string {
   const { name } = declaration as { name?: unknown };
   return typeof name === "string" ? name : "unnamed";
 }
 
-function record(
+function toRecord(
   pairs: readonly { readonly name: string; readonly value: string }[] | undefined,
 ): Record<string, string> {
   return Object.fromEntries((pairs ?? []).map(({ name, value }) => [name, value]));
 }
 
-function pairs(record: Readonly<Record<string, string>>): { name: string; value: string }[] {
+function toPairs(record: Readonly<Record<string, string>>): { name: string; value: string }[] {
   return Object.entries(record).map(([name, value]) => ({ name, value }));
 }

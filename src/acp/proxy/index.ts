@@ -1,6 +1,6 @@
-export type { ProxyDialect } from "./dialect.ts";
-export type { HeldSession } from "./held.ts";
-export type { LinkOptions } from "./link.ts";
+export type { ProxyDialect } from "./proxy-dialect.ts";
+export type { HeldSession } from "./held-sessions.ts";
+export type { LinkOptions } from "./proxy-link.ts";
 export type { Port } from "./port.ts";
 export {
   openProxy,

@@ -1,16 +1,16 @@
 /** One of the two sides that a proxy stands between: a connection of its own, or a part of the one to its conductor. */
 import type { Connection, RequestOptions } from "../connection/connection.ts";
 import type { Verbatim } from "../connection/incoming.ts";
-import { enveloped, type Passing } from "./message.ts";
+import { wrapMessage, type PassedMessage } from "./passed-message.ts";
 
 export interface Port {
   readonly peer: string;
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result>;
   notify(method: string, params?: unknown): Promise<void>;
   /** Sends someone else's request on, under an id of this hop. */
-  forward(message: Passing, options?: RequestOptions): Promise<Verbatim>;
+  forward(message: PassedMessage, options?: RequestOptions): Promise<Verbatim>;
   /** Sends someone else's notification on. Undefined while there is room; throws where it cannot be sent. */
-  passOn(message: Passing): Promise<void> | undefined;
+  passOn(message: PassedMessage): Promise<void> | undefined;
 }
 
 export function directPort(connection: Connection): Port {
@@ -30,7 +30,7 @@ export function successorPort(connection: Connection, envelope: () => string): P
     peer: "the successor",
     request: (method, params, options) => connection.request(envelope(), wrapped(method, params), options),
     notify: (method, params) => connection.notify(envelope(), wrapped(method, params)),
-    forward: (message, options) => connection.forward(enveloped(message, envelope(), true), message.method, options),
-    passOn: (message) => connection.passOn(enveloped(message, envelope(), false)),
+    forward: (message, options) => connection.forward(wrapMessage(message, envelope(), true), message.method, options),
+    passOn: (message) => connection.passOn(wrapMessage(message, envelope(), false)),
   };
 }

@@ -1,16 +1,17 @@
 /** Stands between a client and an agent: adds MCP servers and changes prompts if told to, and passes everything else as it came. */
-import { sessionIdOf } from "../client/handlers.ts";
+import { getSessionId } from "../client/routing/request-params.ts";
 import type { SessionOptions } from "../client/session.ts";
 import { Verbatim, type IncomingNotification, type IncomingRequest, type Noise } from "../connection/incoming.ts";
 import { invalidParams, PeerNotReading } from "../errors.ts";
 import { injectServers, isMcpMethod, McpOverAcp, SESSION_SETUP_METHODS } from "../mcp/index.ts";
 import type { InProcessServer, McpDeclaration, McpDialect } from "../mcp/index.ts";
 import type * as acp from "../schema.ts";
-import type { ProxyDialect } from "./dialect.ts";
-import { HeldSessions, type HeldSession } from "./held.ts";
-import { componentLink, directLink, type LinkHandlers, type LinkOptions, type ProxyLink } from "./link.ts";
-import { withParams } from "./message.ts";
-import { SessionOffers } from "./offers.ts";
+import { isJsonObject } from "../wire/json-object.ts";
+import type { ProxyDialect } from "./proxy-dialect.ts";
+import { HeldSessions, type HeldSession } from "./held-sessions.ts";
+import { componentLink, directLink, type ProxyLinkHandlers, type LinkOptions, type ProxyLink } from "./proxy-link.ts";
+import { withParams } from "./passed-message.ts";
+import { SessionOffers } from "./session-offers.ts";
 import type { Port } from "./port.ts";
 import { passThrough, relay, type ProxiedRequest, type ProxyHandler } from "./relay.ts";
 
@@ -70,7 +71,7 @@ export class Proxy implements AsyncDisposable {
   readonly #released: Promise<void>;
 
   /** Use `openProxy` or `openProxyComponent`. */
-  constructor(options: ProxyOptions, connect: (handlers: LinkHandlers) => ProxyLink) {
+  constructor(options: ProxyOptions, connect: (handlers: ProxyLinkHandlers) => ProxyLink) {
     const { mcpDialect, bridge, onNoise } = options;
     this.#options = options;
     const failed = (error: unknown): void => {
@@ -125,10 +126,10 @@ export class Proxy implements AsyncDisposable {
 
   /** The sessions that the client knows are noted: what comes for them is the client's, whatever the proxy sets up. */
   #noted(request: IncomingRequest): IncomingRequest {
-    this.#held.known(sessionIdOf(request.params));
+    this.#held.markClientSession(getSessionId(request.params));
     if (!SESSION_SETUP_METHODS.has(request.method)) return request;
     const respond = (value: unknown): void => {
-      this.#held.known(sessionIdOf(value instanceof Verbatim ? value.result : value));
+      this.#held.markClientSession(getSessionId(value instanceof Verbatim ? value.result : value));
       request.respond(value);
     };
     return { ...request, respond };
@@ -142,7 +143,7 @@ export class Proxy implements AsyncDisposable {
       agent.forward(message, {
         ...options,
         onResponse: (response) => {
-          if (response.error === undefined) this.#held.known(setUpSession(request, response));
+          if (response.error === undefined) this.#held.markClientSession(getSetupSessionId(request, response));
           return onResponse?.(response);
         },
       });
@@ -169,7 +170,7 @@ export class Proxy implements AsyncDisposable {
         startProxy: async () => {
           const response = await forward();
           request.respond(response);
-          return setUpSession(request, response);
+          return getSetupSessionId(request, response);
         },
       });
     } catch (error) {
@@ -192,27 +193,27 @@ export class Proxy implements AsyncDisposable {
 
   async #initialize(request: ProxiedRequest): Promise<Verbatim> {
     const response = await request.forward();
-    this.#offers.introduced(response.result);
+    this.#offers.recordInitialize(response.result);
     return response;
   }
 
   #setUp(request: ProxiedRequest): Promise<Verbatim> {
     return this.#give(request, async (params) => {
       const value = await request.forward(params);
-      return { value, sessionId: value.error === undefined ? setUpSession(request, value) : undefined };
+      return { value, sessionId: value.error === undefined ? getSetupSessionId(request, value) : undefined };
     });
   }
 
   async #ending(request: ProxiedRequest): Promise<Verbatim> {
     const response = await request.forward();
-    const sessionId = sessionIdOf(request.params);
+    const sessionId = getSessionId(request.params);
     if (sessionId !== undefined && response.error === undefined) this.#offers.end(sessionId);
     return response;
   }
 
   #startSession(request: ProxiedRequest, options: SessionOptions = {}): Promise<HeldSession> {
     return this.#give(request, async (params) => {
-      if (!isObject(params)) throw invalidParams(`the params of ${request.method} must be an object`);
+      if (!isJsonObject(params)) throw invalidParams(`the params of ${request.method} must be an object`);
       const starting = this.#held.start({ request, params, options, left: ({ id }) => this.#offers.end(id) });
       request.goOn(); // the client's answers to what the session asks come after it
       const value = await starting;
@@ -250,11 +251,7 @@ export class Proxy implements AsyncDisposable {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
 /** The session that a request has set up. */
-function setUpSession(request: IncomingRequest, { result }: Verbatim): string | undefined {
-  return sessionIdOf(result) ?? sessionIdOf(request.params);
+function getSetupSessionId(request: IncomingRequest, { result }: Verbatim): string | undefined {
+  return getSessionId(result) ?? getSessionId(request.params);
 }

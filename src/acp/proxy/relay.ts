@@ -2,7 +2,7 @@
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { Verbatim, type IncomingRequest } from "../connection/incoming.ts";
 import { requestCancelled } from "../errors.ts";
-import { withParams } from "./message.ts";
+import { withParams } from "./passed-message.ts";
 import type { Port } from "./port.ts";
 
 export interface ProxiedRequest extends IncomingRequest {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder, writeAcpAgent, type AcpScript } from "../../testing/index.ts";
-import { fixtureTarget } from "../check/test-fixture.ts";
+import { fixtureTarget } from "../devtools/check/test-fixture.ts";
 import { checkAgent, type CheckReport } from "../index.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/cli/main.cjs", import.meta.url));

@@ -1,4 +1,5 @@
 /** Whether the agent may do what it asks a client for: decided by whoever runs the client. */
+import { raceCancellation } from "../cancellation.ts";
 import { RPC, peerError, requestCancelled } from "../errors.ts";
 
 export interface GateRequest {
@@ -31,21 +32,6 @@ export interface ServeContext {
 export async function passGate(gate: Gate | undefined, request: GateRequest): Promise<void> {
   if (request.signal.aborted) throw requestCancelled();
   if (gate === undefined) return;
-  const answer = await beforeAbort(request.signal, gate(request));
+  const answer = await raceCancellation(gate(request), request.signal);
   if (!answer.allowed) throw peerError(RPC.internalError, `refused: ${answer.message}`, { refused: true });
-}
-
-/** Rejects as soon as the signal fires, whether or not whoever is asked listens to it. */
-export async function beforeAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  let abort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(requestCancelled());
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    if (abort !== undefined) signal.removeEventListener("abort", abort);
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classify, glance, idText, type RpcRequest } from "./message.ts";
+import { classifyLine, classifyLazily, formatRequestId, type RpcRequest } from "./message.ts";
 
 describe("a line is", () => {
   it.each([
@@ -34,13 +34,13 @@ describe("a line is", () => {
     ["noise", "   "],
     ["response", "\u001b[2K\r\u001b]0;title\u0007" + '{"id":1,"result":1}'],
   ])("a %s: %s", (kind, line) => {
-    expect(classify(line).kind).toBe(kind);
+    expect(classifyLine(line).kind).toBe(kind);
   });
 });
 
 it("a message keeps what nobody asked for", () => {
   const message = { jsonrpc: "2.0", id: 1, method: "a", params: { b: [1] }, _meta: { c: null }, later: true };
-  expect(classify(JSON.stringify(message))).toEqual({ kind: "request", message });
+  expect(classifyLine(JSON.stringify(message))).toEqual({ kind: "request", message });
 });
 
 describe("an id goes back as it was written", () => {
@@ -64,7 +64,7 @@ describe("an id goes back as it was written", () => {
       `{"params":{"id":8.5,"s":"\\"id\\":9.5"},"method":"a","id" : ${id} }`,
       `{"id":7.5,"method":"a","id":${id}}`,
     ]) {
-      const written = idText((JSON.parse(line) as RpcRequest).id, line);
+      const written = formatRequestId((JSON.parse(line) as RpcRequest).id, line);
       if (id.startsWith('"')) expect(JSON.parse(written)).toBe(JSON.parse(id));
       else expect(written).toBe(id);
     }
@@ -75,7 +75,7 @@ describe("a glance", () => {
   const update = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"n":1}}}';
 
   it("tells an update by its ends, and reads it when it is asked for", () => {
-    const seen = glance(update);
+    const seen = classifyLazily(update);
     expect(seen).toMatchObject({ kind: "notification", message: { method: "session/update" } });
     expect(seen.kind === "notification" && seen.message.params).toEqual({ sessionId: "s", update: { n: 1 } });
   });
@@ -86,12 +86,12 @@ describe("a glance", () => {
     ["another method", update.replace("session/update", "session/other"), "notification"],
     ["a response", '{"jsonrpc":"2.0","id":1,"result":{}}', "response"],
   ])("reads %s as it is", (_, line, kind) => {
-    expect(glance(line).kind).toBe(kind);
-    expect(glance(line)).toEqual(classify(line));
+    expect(classifyLazily(line).kind).toBe(kind);
+    expect(classifyLazily(line)).toEqual(classifyLine(line));
   });
 
   it("gives no params of what is broken within", () => {
-    const seen = glance(update.replace('"n":1', '"n":'));
+    const seen = classifyLazily(update.replace('"n":1', '"n":'));
     expect(seen.kind === "notification" && seen.message.params).toBeNull();
   });
 });

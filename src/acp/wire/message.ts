@@ -1,5 +1,5 @@
 /** The messages of JSON-RPC 2.0, as they are on the wire: whatever else they carry is left in them. */
-import { valueText } from "./scan.ts";
+import { findValueText } from "./scan.ts";
 
 export type RequestId = string | number | null;
 
@@ -26,7 +26,7 @@ export interface RpcResponse {
   readonly error?: RpcErrorObject | null;
 }
 
-export type Classified =
+export type ClassifiedLine =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly kind: "response"; readonly message: RpcResponse }
@@ -35,29 +35,29 @@ export type Classified =
   /** Not even JSON. */
   | { readonly kind: "noise" };
 
-const NOISE: Classified = { kind: "noise" };
+const NOISE: ClassifiedLine = { kind: "noise" };
 
 /** Colours, titles and returns to the start of the line, which programs leave before a message on the same line. */
 const TERMINAL_CODES = /^(?:\u001B\[[\d;?]*[A-Za-z]|\u001B\][^\u0007\u001B]{0,1000}(?:\u0007|\u001B\\)|\r)+(?=\{)/;
 
-export function classify(line: string): Classified {
+export function classifyLine(line: string): ClassifiedLine {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
     const codes = TERMINAL_CODES.exec(line)?.[0] ?? "";
-    return codes === "" ? NOISE : classify(line.slice(codes.length));
+    return codes === "" ? NOISE : classifyLine(line.slice(codes.length));
   }
-  if (Array.isArray(value)) return invalid(null, "a batch is not part of the protocol");
-  if (typeof value !== "object" || value === null) return invalid(null, "a message is an object");
+  if (Array.isArray(value)) return invalidLine(null, "a batch is not part of the protocol");
+  if (typeof value !== "object" || value === null) return invalidLine(null, "a message is an object");
   const { id, method } = value as { id?: unknown; method?: unknown };
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", message: value as RpcNotification };
     if (isRequestId(id)) return { kind: "request", message: value as RpcRequest };
-    return invalid(null, "an id is a string, a number or null");
+    return invalidLine(null, "an id is a string, a number or null");
   }
-  if (method !== undefined) return invalid(isRequestId(id) ? id : null, "a method is a string");
-  if (!isRequestId(id)) return invalid(null, "a message has a method or an id");
+  if (method !== undefined) return invalidLine(isRequestId(id) ? id : null, "a method is a string");
+  if (!isRequestId(id)) return invalidLine(null, "a message has a method or an id");
   return { kind: "response", message: value as RpcResponse }; // however broken it is, someone waits for it
 }
 
@@ -68,12 +68,12 @@ const UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{';
  * For whoever passes updates on unread: tells one by its ends, and reads the rest of it only when it is asked for. What
  * is broken in it goes on broken, to who reads it.
  */
-export function glance(line: string): Classified {
-  if (!line.startsWith(UPDATE) || !line.endsWith("}}")) return classify(line);
-  return { kind: "notification", message: new UnreadUpdate(line) };
+export function classifyLazily(line: string): ClassifiedLine {
+  if (!line.startsWith(UPDATE) || !line.endsWith("}}")) return classifyLine(line);
+  return { kind: "notification", message: new LazyUpdate(line) };
 }
 
-export class UnreadUpdate implements RpcNotification {
+export class LazyUpdate implements RpcNotification {
   readonly method = "session/update";
   readonly line: string;
   #params: unknown;
@@ -83,32 +83,32 @@ export class UnreadUpdate implements RpcNotification {
   }
 
   get params(): unknown {
-    this.#params ??= paramsOf(this.line);
+    this.#params ??= readParams(this.line);
     return this.#params;
   }
 }
 
-function paramsOf(line: string): unknown {
-  const read = classify(line);
+function readParams(line: string): unknown {
+  const read = classifyLine(line);
   return read.kind === "notification" ? read.message.params : null;
 }
 
 /** Such as it was written: a number that JavaScript cannot hold must come back as it was. */
-export function idText(id: RequestId, text: string, key = "id"): string {
+export function formatRequestId(id: RequestId, text: string, key = "id"): string {
   if (typeof id !== "number" || Number.isSafeInteger(id)) return JSON.stringify(id);
-  return valueText(text, key) ?? JSON.stringify(id);
+  return findValueText(text, key) ?? JSON.stringify(id);
 }
 
 /** The id that a `$/cancel_request` names, such as it was written. */
-export function cancelledIdText(params: unknown, line: string): string | undefined {
+export function formatCancelledId(params: unknown, line: string): string | undefined {
   const id = (params as { requestId?: unknown } | null | undefined)?.requestId;
-  return isRequestId(id) ? idText(id, valueText(line, "params") ?? "", "requestId") : undefined;
+  return isRequestId(id) ? formatRequestId(id, findValueText(line, "params") ?? "", "requestId") : undefined;
 }
 
 export function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || typeof id === "number" || id === null;
 }
 
-function invalid(id: RequestId, why: string): Classified {
+function invalidLine(id: RequestId, why: string): ClassifiedLine {
   return { kind: "invalid", id, why };
 }

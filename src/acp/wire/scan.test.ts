@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { fuzz, type Random } from "../../programs/test-fuzz.ts";
-import { topLevelSpans, withValue } from "./scan.ts";
+import { findTopLevelSpans, replaceValue } from "./scan.ts";
 
 function values(text: string): Record<string, string> {
-  return Object.fromEntries([...topLevelSpans(text)].map(([key, { start, end }]) => [key, text.slice(start, end)]));
+  return Object.fromEntries([...findTopLevelSpans(text)].map(([key, { start, end }]) => [key, text.slice(start, end)]));
 }
 
 describe("the values of an object's own keys", () => {
@@ -64,17 +64,17 @@ describe("the values of an object's own keys", () => {
 describe("a value that is replaced", () => {
   it("leaves everything else byte for byte", () => {
     const text = '{ "jsonrpc":"2.0", "id" : 12345678901234567890, "x":1.0, "id2":{"id":1} }';
-    expect(withValue(text, "id", '"new"')).toBe('{ "jsonrpc":"2.0", "id" : "new", "x":1.0, "id2":{"id":1} }');
+    expect(replaceValue(text, "id", '"new"')).toBe('{ "jsonrpc":"2.0", "id" : "new", "x":1.0, "id2":{"id":1} }');
   });
 
   it("must be there", () => {
-    expect(withValue('{"a":{"id":1}}', "id", "2")).toBeUndefined();
+    expect(replaceValue('{"a":{"id":1}}', "id", "2")).toBeUndefined();
   });
 
   it("is the only one that changes, whatever the object is", () => {
     return fuzz(300, (random) => {
       const object = { ...anObject(random), id: random.value(), ...anObject(random) };
-      const text = withValue(JSON.stringify(object), "id", "7");
+      const text = replaceValue(JSON.stringify(object), "id", "7");
       expect(JSON.parse(text ?? "")).toEqual({ ...object, id: 7 });
     });
   });

@@ -1,20 +1,20 @@
 /** Finds the values of a JSON object's own keys in its text, so that one can be replaced and the rest stays byte for byte. */
 
-export interface Span {
+export interface ValueSpan {
   readonly start: number;
   readonly end: number;
 }
 
 /** The spans of the values by key. A text that is cut off gives what is complete before the cut. */
-export function topLevelSpans(text: string): ReadonlyMap<string, Span> {
-  const spans = new Map<string, Span>();
+export function findTopLevelSpans(text: string): ReadonlyMap<string, ValueSpan> {
+  const spans = new Map<string, ValueSpan>();
   let at = skipSpace(text, 0);
   if (text[at] !== "{") return spans;
   at = skipSpace(text, at + 1);
   while (text[at] === '"') {
     const keyEnd = endOfString(text, at);
     if (keyEnd === undefined) break;
-    const key = parsed(text.slice(at, keyEnd));
+    const key = tryParseJson(text.slice(at, keyEnd));
     at = skipSpace(text, keyEnd);
     if (typeof key !== "string" || text[at] !== ":") break;
     const start = skipSpace(text, at + 1);
@@ -29,19 +29,19 @@ export function topLevelSpans(text: string): ReadonlyMap<string, Span> {
 }
 
 /** The text of one value, or undefined where the object has no such key. */
-export function valueText(text: string, key: string): string | undefined {
-  const span = topLevelSpans(text).get(key);
+export function findValueText(text: string, key: string): string | undefined {
+  const span = findTopLevelSpans(text).get(key);
   return span === undefined ? undefined : text.slice(span.start, span.end);
 }
 
 /** The text with one value replaced, or undefined where the object has no such key. */
-export function withValue(text: string, key: string, value: string): string | undefined {
-  const span = topLevelSpans(text).get(key);
+export function replaceValue(text: string, key: string, value: string): string | undefined {
+  const span = findTopLevelSpans(text).get(key);
   return span === undefined ? undefined : text.slice(0, span.start) + value + text.slice(span.end);
 }
 
 /** Undefined where it is no JSON: nobody says that the text is. */
-export function parsed(text: string): unknown {
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { CheckReport } from "../../acp/check/index.ts";
+import type { CheckReport } from "../../acp/devtools/check/index.ts";
 import { say, type Script } from "../../testing/index.ts";
 import { MAIN, openPlace } from "../spawned.ts";
 

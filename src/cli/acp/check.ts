@@ -8,7 +8,7 @@ import { ownPrograms } from "./owned.ts";
 
 export async function check({ io, args, options }: Call): Promise<ExitCode> {
   const command = args.filter((word) => word !== undefined);
-  const { checkAgent, reportText } = await import("../../acp/check/index.ts");
+  const { checkAgent, reportText } = await import("../../acp/devtools/check/index.ts");
   const only = idsOf(textOption(options, "only"));
   const timeout = countOption(options, "timeout", 1);
   await using programs = await ownPrograms(io);

@@ -1,6 +1,11 @@
 /** `rookery acp registry`: the agents that are known, and the command that starts one of them. */
 import { readFile } from "node:fs/promises";
-import { builtinRegistry, parseRegistry, resolveLaunch, type RegistryIndex } from "../../acp/registry/index.ts";
+import {
+  builtinRegistry,
+  parseRegistry,
+  resolveLaunch,
+  type RegistryIndex,
+} from "../../acp/devtools/registry/index.ts";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

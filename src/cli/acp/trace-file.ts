@@ -1,5 +1,5 @@
 /** The file that a connection is written down to, where one was asked for. */
-import { traceTo, type Trace } from "../../acp/trace/index.ts";
+import { traceTo, type Trace } from "../../acp/devtools/trace/index.ts";
 import { messageOf } from "../../domain/errors.ts";
 import type { Options } from "../command.ts";
 import { usage } from "../exit.ts";

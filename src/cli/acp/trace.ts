@@ -1,7 +1,7 @@
 /** `rookery acp trace`: shows a connection that was written down with --trace. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { viewTrace } from "../../acp/trace/index.ts";
+import { viewTrace } from "../../acp/devtools/trace/index.ts";
 import type { Call } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print } from "../io.ts";

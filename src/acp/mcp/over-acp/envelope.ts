@@ -1,4 +1,5 @@
 /** The envelopes that carry MCP over ACP: the official one, and those that the Rust SDK had before. */
+import { isJsonObject } from "../../wire/json-object.ts";
 
 /**
  * `official` (schema of ACP 2.4, unstable): `{type: "acp", serverId}`, and each `mcp/message` stands for itself.
@@ -8,15 +9,15 @@
 export type McpDialect = "official" | "rust";
 
 /** The codes of the binding itself; an error of MCP travels inside a successful answer. */
-export const BINDING = { limit: -33000, unavailable: -33001, failed: -33002 } as const;
+export const BINDING_ERRORS = { limit: -33000, unavailable: -33001, failed: -33002 } as const;
 
 export type Envelope =
-  | { readonly kind: "call"; readonly serverId: string; readonly requestId: string; readonly inner: Inner }
+  | { readonly kind: "call"; readonly serverId: string; readonly requestId: string; readonly inner: InnerMessage }
   | { readonly kind: "connect"; readonly serverId: string; readonly underscored: boolean }
-  | { readonly kind: "message"; readonly connectionId: string; readonly inner: Inner }
+  | { readonly kind: "message"; readonly connectionId: string; readonly inner: InnerMessage }
   | { readonly kind: "disconnect"; readonly connectionId: string };
 
-export interface Inner {
+export interface InnerMessage {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>> | undefined;
 }
@@ -38,32 +39,28 @@ export function isMcpMethod(method: string): boolean {
 
 /** Undefined where it is no envelope, or has not what it needs. */
 export function openEnvelope(method: string, params: unknown): Envelope | undefined {
-  if (!isMcpMethod(method) || !isObject(params)) return undefined;
+  if (!isMcpMethod(method) || !isJsonObject(params)) return undefined;
   const kind = KINDS[method];
   if (kind === "connect") {
-    const serverId = textAt(params, "serverId", "acpId", "acp_id", "acp_url");
+    const serverId = findString(params, "serverId", "acpId", "acp_id", "acp_url");
     return serverId === undefined ? undefined : { kind, serverId, underscored: method.startsWith("_") };
   }
-  const connectionId = textAt(params, "connectionId", "connection_id");
+  const connectionId = findString(params, "connectionId", "connection_id");
   if (kind === "disconnect") return connectionId === undefined ? undefined : { kind, connectionId };
-  const inner = innerOf(params);
+  const inner = readInnerMessage(params);
   if (inner === undefined) return undefined;
   if (connectionId !== undefined) return { kind: "message", connectionId, inner };
-  const [serverId, requestId] = [textAt(params, "serverId"), textAt(params, "requestId")];
+  const [serverId, requestId] = [findString(params, "serverId"), findString(params, "requestId")];
   if (serverId === undefined || requestId === undefined) return undefined;
   return { kind: "call", serverId, requestId, inner };
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function innerOf({ method, params }: Readonly<Record<string, unknown>>): Inner | undefined {
+function readInnerMessage({ method, params }: Readonly<Record<string, unknown>>): InnerMessage | undefined {
   if (typeof method !== "string") return undefined;
   if (params === undefined || params === null) return { method, params: undefined };
-  return isObject(params) ? { method, params } : undefined;
+  return isJsonObject(params) ? { method, params } : undefined;
 }
 
-function textAt(params: Readonly<Record<string, unknown>>, ...keys: string[]): string | undefined {
+function findString(params: Readonly<Record<string, unknown>>, ...keys: string[]): string | undefined {
   return keys.map((key) => params[key]).find((value) => typeof value === "string");
 }

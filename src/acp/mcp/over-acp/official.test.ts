@@ -11,7 +11,7 @@ import { Connection, streamTransport } from "../../index.ts";
 import { toolServer } from "../test-tools.ts";
 import { offerServers } from "../offer.ts";
 import { McpOverAcp } from "./provider.ts";
-import { META, REVISION } from "./revision.ts";
+import { META_KEYS, MCP_REVISION } from "./revision.ts";
 
 /** An agent made with the official SDK, which calls a tool while the session is set up and answers with what it heard. */
 function connectToOfficialAgent() {
@@ -50,7 +50,7 @@ it("serves an agent of the official SDK, also through its own HTTP adapter", asy
   const params = { cwd: "/", mcpServers: offer.mcpServers };
   expect(await connection.request("session/new", params)).toEqual({ sessionId: "s" });
   expect(heard).toMatchObject([
-    { result: { supportedVersions: [REVISION], resultType: "complete" } },
+    { result: { supportedVersions: [MCP_REVISION], resultType: "complete" } },
     { method: "notifications/progress", params: { progressToken: "p", progress: 1 } },
     { method: "notifications/progress", params: { progressToken: "p", progress: 2 } },
     { result: { content: [{ text: "two steps" }] } },
@@ -66,7 +66,7 @@ async function overHttp({
   url: string;
   headers: { name: string; value: string }[];
 }): Promise<unknown> {
-  const _meta = { [META.protocolVersion]: REVISION, [META.clientCapabilities]: {} };
+  const _meta = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
   const params = { name: "echo", arguments: { text: "over http" }, _meta };
   const response = await fetch(url, {
     method: "POST",
@@ -74,7 +74,7 @@ async function overHttp({
       ...Object.fromEntries(headers.map(({ name, value }) => [name, value])),
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
-      "mcp-protocol-version": REVISION,
+      "mcp-protocol-version": MCP_REVISION,
       "mcp-method": "tools/call",
       "mcp-name": "echo",
     },

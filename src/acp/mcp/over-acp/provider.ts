@@ -1,19 +1,14 @@
 /** Serves MCP servers of this process to the peer of an ACP connection, in whichever dialect it asks. */
+import { raceCancellation } from "../../cancellation.ts";
 import { randomBytes, randomUUID } from "node:crypto";
-import type { RequestOptions } from "../../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest } from "../../connection/incoming.ts";
 import { PeerError, invalidParams, methodNotFound, peerError } from "../../errors.ts";
 import type { InProcessServer, McpDeclaration } from "../declaration.ts";
-import { abortable, LinkClosed, type ServerLink } from "../link.ts";
-import { BINDING, isMcpMethod, openEnvelope, type Envelope, type McpDialect } from "./envelope.ts";
-import { openConnection } from "./stateful.ts";
+import { ServerLinkClosed, type ServerLink } from "../server-link.ts";
+import { BINDING_ERRORS, isMcpMethod, openEnvelope, type Envelope, type McpDialect } from "./envelope.ts";
+import type { McpPeer } from "./mcp-peer.ts";
+import { openStatefulConnection } from "./stateful.ts";
 import { StatelessServer } from "./stateless.ts";
-
-/** The way back: a connection to the agent, or what a proxy has to its successor. */
-export interface McpPeer {
-  request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown>;
-  notify(method: string, params?: unknown): Promise<void>;
-}
 
 export interface McpOverAcpOptions {
   /** How servers are declared; `official` if not said. */
@@ -46,7 +41,7 @@ export class McpOverAcp implements AsyncDisposable {
     const serverId = `acp:${this.#scope}-${randomUUID()}`;
     this.#servers.set(serverId, { server, stateless: new StatelessServer(server) });
     return {
-      declaration: declare(server.name, serverId, this.#dialect),
+      declaration: toDeclaration(server.name, serverId, this.#dialect),
       [Symbol.asyncDispose]: () => this.#remove(serverId),
     };
   }
@@ -54,7 +49,7 @@ export class McpOverAcp implements AsyncDisposable {
   /** Whether it is for a server or a connection of this one, also one that is gone by now. */
   handles({ method, params }: Pick<IncomingNotification, "method" | "params">): boolean {
     const envelope = openEnvelope(method, params);
-    return envelope !== undefined && idOf(envelope).replace(/^acp:/, "").startsWith(`${this.#scope}-`);
+    return envelope !== undefined && getTargetId(envelope).replace(/^acp:/, "").startsWith(`${this.#scope}-`);
   }
 
   async request({ method, params, signal }: Pick<IncomingRequest, "method" | "params" | "signal">): Promise<unknown> {
@@ -93,13 +88,17 @@ export class McpOverAcp implements AsyncDisposable {
   ): Promise<unknown> {
     const { server } = this.#served(serverId);
     if (this.#connections.size + this.#opening >= MAX_CONNECTIONS) {
-      throw peerError(BINDING.limit, "too many MCP connections are open", { serverId });
+      throw peerError(BINDING_ERRORS.limit, "too many MCP connections are open", { serverId });
     }
     const id = `${this.#scope}-${randomUUID()}`;
     this.#opening += 1;
-    const opening = openConnection(server, this.#peer, { id, underscored, closed: () => this.#connections.delete(id) });
+    const opening = openStatefulConnection(server, this.#peer, {
+      id,
+      underscored,
+      closed: () => this.#connections.delete(id),
+    });
     try {
-      const link = await abortable(opening, signal).catch(bindingError);
+      const link = await raceCancellation(opening, signal).catch(throwBindingError);
       this.#served(serverId); // it may have been removed meanwhile
       this.#connections.set(id, { serverId, link });
     } catch (error) {
@@ -113,7 +112,7 @@ export class McpOverAcp implements AsyncDisposable {
 
   async #ask({ connectionId, inner }: Extract<Envelope, { kind: "message" }>, signal: AbortSignal): Promise<unknown> {
     const link = this.#connection(connectionId);
-    const outcome = await link.request(inner.method, inner.params, { signal }).catch(bindingError);
+    const outcome = await link.request(inner.method, inner.params, { signal }).catch(throwBindingError);
     if ("error" in outcome) throw new PeerError(outcome.error);
     return outcome.result;
   }
@@ -125,12 +124,12 @@ export class McpOverAcp implements AsyncDisposable {
     };
     return this.#served(serverId)
       .stateless.call({ requestId, ...inner, signal, notify })
-      .catch(bindingError);
+      .catch(throwBindingError);
   }
 
   #served(serverId: string): { readonly server: InProcessServer; readonly stateless: StatelessServer } {
     const served = this.#servers.get(serverId);
-    if (served === undefined) throw peerError(BINDING.unavailable, "there is no such MCP server", { serverId });
+    if (served === undefined) throw peerError(BINDING_ERRORS.unavailable, "there is no such MCP server", { serverId });
     return served;
   }
 
@@ -148,18 +147,21 @@ export class McpOverAcp implements AsyncDisposable {
   }
 }
 
-function declare(name: string, serverId: string, dialect: McpDialect): McpDeclaration {
+function toDeclaration(name: string, serverId: string, dialect: McpDialect): McpDeclaration {
   if (dialect === "official") return { type: "acp", name, serverId };
   return { type: "http", name, url: serverId, headers: [] };
 }
 
-function idOf(envelope: Envelope): string {
+function getTargetId(envelope: Envelope): string {
   return "serverId" in envelope ? envelope.serverId : envelope.connectionId;
 }
 
 /** What the server's own failures are called on the wire; its answers are no failures. */
-function bindingError(error: unknown): never {
+function throwBindingError(error: unknown): never {
   if (error instanceof PeerError) throw error;
   const message = error instanceof Error ? error.message : String(error);
-  throw peerError(BINDING.failed, error instanceof LinkClosed ? message : `the MCP server failed: ${message}`);
+  throw peerError(
+    BINDING_ERRORS.failed,
+    error instanceof ServerLinkClosed ? message : `the MCP server failed: ${message}`,
+  );
 }

@@ -1,11 +1,11 @@
 /** What MCP 2026-07-28 wants around a request and its result, beside what the revisions before it had. */
 import { RPC } from "../../errors.ts";
 import type { RpcErrorObject } from "../../wire/message.ts";
-import { isObject } from "./envelope.ts";
+import { isJsonObject } from "../../wire/json-object.ts";
 
-export const REVISION = "2026-07-28";
+export const MCP_REVISION = "2026-07-28";
 
-export const META = {
+export const META_KEYS = {
   protocolVersion: "io.modelcontextprotocol/protocolVersion",
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   serverInfo: "io.modelcontextprotocol/serverInfo",
@@ -29,43 +29,43 @@ const CACHEABLE = new Set([
 ]);
 
 /** The answer to `initialize`. */
-export interface Introduction {
+export interface ServerIntroduction {
   readonly capabilities?: unknown;
   readonly serverInfo?: unknown;
   readonly instructions?: unknown;
 }
 
 /** Why a request is not served, if it is not. */
-export function refusal(
+export function refuseCall(
   method: string,
   params: Readonly<Record<string, unknown>> | undefined,
 ): RpcErrorObject | undefined {
-  const meta = isObject(params?.["_meta"]) ? params["_meta"] : {};
-  const requested = meta[META.protocolVersion];
-  if (typeof requested !== "string") return lacking(META.protocolVersion);
-  if (requested !== REVISION) {
-    const data = { supported: [REVISION], requested };
+  const meta = isJsonObject(params?.["_meta"]) ? params["_meta"] : {};
+  const requested = meta[META_KEYS.protocolVersion];
+  if (typeof requested !== "string") return missingMeta(META_KEYS.protocolVersion);
+  if (requested !== MCP_REVISION) {
+    const data = { supported: [MCP_REVISION], requested };
     return { code: UNSUPPORTED_VERSION, message: `MCP ${requested} is not spoken here`, data };
   }
-  if (!isObject(meta[META.clientCapabilities])) return lacking(META.clientCapabilities);
+  if (!isJsonObject(meta[META_KEYS.clientCapabilities])) return missingMeta(META_KEYS.clientCapabilities);
   if (!REMOVED.has(method) && !method.startsWith("notifications/")) return undefined;
-  return { code: RPC.methodNotFound, message: `there is no method ${method} in MCP ${REVISION}` };
+  return { code: RPC.methodNotFound, message: `there is no method ${method} in MCP ${MCP_REVISION}` };
 }
 
-export function discovered({ capabilities, instructions, ...rest }: Introduction): unknown {
+export function toDiscoverResult({ capabilities, instructions, ...rest }: ServerIntroduction): unknown {
   const result = {
-    supportedVersions: [REVISION],
-    capabilities: isObject(capabilities) ? capabilities : {},
+    supportedVersions: [MCP_REVISION],
+    capabilities: isJsonObject(capabilities) ? capabilities : {},
     ...(typeof instructions === "string" && { instructions }),
   };
-  return complete("server/discover", result, rest);
+  return toCompleteResult("server/discover", result, rest);
 }
 
 /** What the server said itself wins. */
-export function complete(method: string, result: unknown, { serverInfo }: Introduction): unknown {
-  if (!isObject(result)) return result;
+export function toCompleteResult(method: string, result: unknown, { serverInfo }: ServerIntroduction): unknown {
+  if (!isJsonObject(result)) return result;
   const meta = {
-    ...(serverInfo !== undefined && { [META.serverInfo]: serverInfo }),
+    ...(serverInfo !== undefined && { [META_KEYS.serverInfo]: serverInfo }),
     ...(result["_meta"] as object | undefined),
   };
   return {
@@ -76,6 +76,6 @@ export function complete(method: string, result: unknown, { serverInfo }: Introd
   };
 }
 
-function lacking(key: string): RpcErrorObject {
+function missingMeta(key: string): RpcErrorObject {
   return { code: RPC.invalidParams, message: `params._meta has no ${key}` };
 }

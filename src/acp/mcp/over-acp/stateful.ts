@@ -1,7 +1,7 @@
 /** MCP over ACP as the Rust SDK had it: one MCP connection, opened and closed, with requests both ways. */
 import type { InProcessServer } from "../declaration.ts";
-import { ServerLink } from "../link.ts";
-import type { McpPeer } from "./provider.ts";
+import { ServerLink } from "../server-link.ts";
+import type { McpPeer } from "./mcp-peer.ts";
 
 export interface StatefulConnection {
   readonly id: string;
@@ -11,7 +11,7 @@ export interface StatefulConnection {
 }
 
 /** What the server sends goes to the peer under the connection's id. */
-export async function openConnection(
+export async function openStatefulConnection(
   server: InProcessServer,
   peer: McpPeer,
   { id, underscored, closed }: StatefulConnection,

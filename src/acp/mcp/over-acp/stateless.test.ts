@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { deferred } from "../../../stdx/index.ts";
 import { textOf } from "../test-tools.ts";
-import { META, REVISION } from "./revision.ts";
+import { META_KEYS, MCP_REVISION } from "./revision.ts";
 import { McpAgent, REQUEST_META } from "./test-agent.ts";
 
 let agent: McpAgent;
@@ -17,7 +17,7 @@ it("calls a tool without ado", async () => {
     result: {
       resultType: "complete",
       content: [{ text: "echo hi" }],
-      _meta: { [META.serverInfo]: { name: "tool-server" } },
+      _meta: { [META_KEYS.serverInfo]: { name: "tool-server" } },
     },
   });
 });
@@ -26,7 +26,7 @@ it("tells what the server is, and lists its tools, over one connection", async (
   const serverId = agent.serve();
   expect(await agent.call("server/discover", {}, { serverId })).toMatchObject({
     result: {
-      supportedVersions: [REVISION],
+      supportedVersions: [MCP_REVISION],
       capabilities: { tools: {} },
       instructions: "Echo what you hear.",
       ttlMs: 0,
@@ -55,8 +55,8 @@ it("keeps an error of MCP inside a successful answer", async () => {
 
 it.each([
   ["without a version", {}, -32602],
-  ["without capabilities", { [META.protocolVersion]: REVISION }, -32602],
-  ["of another version", { [META.protocolVersion]: "2024-11-05", [META.clientCapabilities]: {} }, -32022],
+  ["without capabilities", { [META_KEYS.protocolVersion]: MCP_REVISION }, -32602],
+  ["of another version", { [META_KEYS.protocolVersion]: "2024-11-05", [META_KEYS.clientCapabilities]: {} }, -32022],
 ])("refuses a request %s", async (_, _meta, code) => {
   expect(await agent.call("tools/list", { _meta })).toMatchObject({ error: { code } });
   expect(agent.server.opened).toBe(0);
@@ -132,7 +132,7 @@ it("tells a listener what it asked for, after the acknowledgement, until it is c
   await changed.promise;
   controller.abort();
   await expect(listening).rejects.toMatchObject({ code: -32800 });
-  const _meta = { [META.subscriptionId]: "ears" };
+  const _meta = { [META_KEYS.subscriptionId]: "ears" };
   expect(agent.told.map(({ params }) => params["params"])).toEqual([
     { notifications: { toolsListChanged: true }, _meta },
     { _meta },
@@ -146,7 +146,7 @@ it("ends a listener when the server is gone", async () => {
   await acknowledged.promise;
   await agent.server.latest?.close();
   expect(await listening).toMatchObject({
-    result: { resultType: "complete", _meta: { [META.subscriptionId]: "ears" } },
+    result: { resultType: "complete", _meta: { [META_KEYS.subscriptionId]: "ears" } },
   });
 });
 

@@ -1,25 +1,19 @@
 /** MCP over ACP as the official schema has it: each request stands for itself, as MCP has it since 2026-07-28. */
+import { raceCancellation } from "../../cancellation.ts";
 import { setMaxListeners } from "node:events";
 import { RPC, invalidParams, peerError, requestCancelled } from "../../errors.ts";
+import { isJsonObject } from "../../wire/json-object.ts";
 import type { RpcErrorObject } from "../../wire/message.ts";
 import type { InProcessServer } from "../declaration.ts";
-import { abortable, ServerLink, type Outcome } from "../link.ts";
-import { BINDING, isObject } from "./envelope.ts";
-import { META, complete, discovered, refusal, type Introduction } from "./revision.ts";
-import { listen, type Listener } from "./subscription.ts";
+import { ServerLink, type McpOutcome } from "../server-link.ts";
+import { BINDING_ERRORS } from "./envelope.ts";
+import { META_KEYS, toCompleteResult, toDiscoverResult, refuseCall, type ServerIntroduction } from "./revision.ts";
+import type { StatelessCall } from "./stateless-call.ts";
+import { serveSubscription, type SubscriptionListener } from "./subscription.ts";
 
-export interface StatelessCall {
-  readonly requestId: string;
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>> | undefined;
-  readonly signal: AbortSignal;
-  /** Sends a notification that belongs to this request. */
-  readonly notify: (method: string, params: unknown) => void;
-}
-
-export interface Introduced {
+export interface IntroducedServer {
   readonly link: ServerLink;
-  readonly introduction: Introduction;
+  readonly introduction: ServerIntroduction;
 }
 
 const MAX_ACTIVE = 64;
@@ -34,9 +28,9 @@ const CLIENT = { name: "rookery", version: "0" };
 export class StatelessServer implements AsyncDisposable {
   readonly #server: InProcessServer;
   readonly #active = new Set<string>();
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<SubscriptionListener>();
   readonly #disposal = new AbortController();
-  #introduced: Promise<Introduced> | undefined;
+  #introduced: Promise<IntroducedServer> | undefined;
   #link: ServerLink | undefined;
 
   constructor(server: InProcessServer) {
@@ -45,10 +39,10 @@ export class StatelessServer implements AsyncDisposable {
   }
 
   /** Rejects where the binding fails; an error of the server is an outcome. */
-  async call(call: StatelessCall): Promise<Outcome> {
+  async call(call: StatelessCall): Promise<McpOutcome> {
     const { requestId } = call;
     if (this.#active.has(requestId)) throw invalidParams(`the MCP request ${requestId} is in hand already`);
-    if (this.#active.size >= MAX_ACTIVE) throw peerError(BINDING.limit, "too many MCP requests are in hand");
+    if (this.#active.size >= MAX_ACTIVE) throw peerError(BINDING_ERRORS.limit, "too many MCP requests are in hand");
     this.#active.add(requestId);
     try {
       return await this.#serve(call);
@@ -65,18 +59,22 @@ export class StatelessServer implements AsyncDisposable {
     await this.#link?.close();
   }
 
-  async #serve(call: StatelessCall): Promise<Outcome> {
+  async #serve(call: StatelessCall): Promise<McpOutcome> {
     const { method, params, signal } = call;
-    const refused: RpcErrorObject | undefined = refusal(method, params);
+    const refused: RpcErrorObject | undefined = refuseCall(method, params);
     if (refused !== undefined) return { error: refused };
-    const { link, introduction } = await abortable(abortable(this.#introduce(), signal), this.#disposal.signal);
-    if (method === "server/discover") return { result: discovered(introduction) };
-    if (method === "subscriptions/listen") return listen(call, { link, introduction, listeners: this.#listeners });
-    const outcome = await link.request(method, params, { signal, notified: ownNotifications(call) });
-    return "error" in outcome ? outcome : { result: complete(method, outcome.result, introduction) };
+    const { link, introduction } = await raceCancellation(
+      raceCancellation(this.#introduce(), signal),
+      this.#disposal.signal,
+    );
+    if (method === "server/discover") return { result: toDiscoverResult(introduction) };
+    if (method === "subscriptions/listen")
+      return serveSubscription(call, { link, introduction, listeners: this.#listeners });
+    const outcome = await link.request(method, params, { signal, notified: filterNotifications(call) });
+    return "error" in outcome ? outcome : { result: toCompleteResult(method, outcome.result, introduction) };
   }
 
-  #introduce(): Promise<Introduced> {
+  #introduce(): Promise<IntroducedServer> {
     this.#introduced ??= this.#open().catch((error: unknown) => {
       this.#introduced = undefined;
       throw error;
@@ -84,7 +82,7 @@ export class StatelessServer implements AsyncDisposable {
     return this.#introduced;
   }
 
-  async #open(): Promise<Introduced> {
+  async #open(): Promise<IntroducedServer> {
     const link = await ServerLink.open(this.#server, {
       request: (method) => Promise.reject(peerError(RPC.methodNotFound, `nobody can be asked ${method} here`)),
       notification: (method, params) => {
@@ -104,13 +102,13 @@ export class StatelessServer implements AsyncDisposable {
       throw new Error(outcome.error.message);
     }
     link.notify("notifications/initialized", undefined);
-    return { link, introduction: isObject(outcome.result) ? outcome.result : {} };
+    return { link, introduction: isJsonObject(outcome.result) ? outcome.result : {} };
   }
 }
 
 /** A log line is sent only where one was asked for. */
-function ownNotifications({ params, notify }: StatelessCall): StatelessCall["notify"] {
-  const logs = isObject(params?.["_meta"]) && typeof params["_meta"][META.logLevel] === "string";
+function filterNotifications({ params, notify }: StatelessCall): StatelessCall["notify"] {
+  const logs = isJsonObject(params?.["_meta"]) && typeof params["_meta"][META_KEYS.logLevel] === "string";
   return (method, notified) => {
     if (method !== "notifications/message" || logs) notify(method, notified);
   };

@@ -2,10 +2,10 @@
 import { Connection, transportPair, type IncomingRequest } from "../../index.ts";
 import { toolServer, type ToolServer } from "../test-tools.ts";
 import { McpOverAcp } from "./provider.ts";
-import { META, REVISION } from "./revision.ts";
+import { META_KEYS, MCP_REVISION } from "./revision.ts";
 
 /** What each request of MCP 2026-07-28 has to say. */
-export const REQUEST_META = { [META.protocolVersion]: REVISION, [META.clientCapabilities]: {} };
+export const REQUEST_META = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
 
 export interface Told {
   readonly method: string;

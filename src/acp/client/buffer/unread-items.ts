@@ -1,0 +1,221 @@
+/** What a session's readers have not read: each turn's apart, in order, and bounded. */
+import { deferred, type Deferred } from "../../../stdx/index.ts";
+import { methodNotFound } from "../../errors.ts";
+import type { RequestItem, SessionItem, StopItem, UpdateItem } from "../session-items.ts";
+import { HARD_LIMIT, FINISHED_TURNS_LIMIT, BETWEEN_LIMIT, SOFT_LIMIT, unreadLimitError } from "./limits.ts";
+import { findOldestQueue, SizedQueue } from "./sized-queue.ts";
+
+interface ReadFailure {
+  readonly kind: "failure";
+  readonly error: Error;
+}
+type UnreadQueue = SizedQueue<SessionItem | ReadFailure>;
+
+/** One turn, as its readers see it. */
+export class TurnItems {
+  readonly queue: UnreadQueue = new SizedQueue();
+  /** Set once the agent has answered. */
+  result: { readonly error: Error | undefined } | undefined;
+  /** Why nobody can read it to its end any more. */
+  lost: Error | undefined;
+  /** Nobody wants what comes. */
+  discarding = false;
+  /** The agent is not made to wait, whoever is behind. */
+  neverBlocks = false;
+  room: Deferred<void> | undefined;
+
+  releaseRoom(): void {
+    this.room?.resolve();
+    this.room = undefined;
+  }
+}
+
+export class UnreadItems {
+  /** Nothing is passed over: what nobody reads here is for someone else. */
+  readonly #keeps: boolean;
+  readonly #history: UnreadQueue = new SizedQueue();
+  readonly #between: UnreadQueue = new SizedQueue();
+  /** Those with something to read, the oldest first, and the one that runs. */
+  #turns: TurnItems[] = [];
+  #arrival: Deferred<void> | undefined;
+  #historyLost = false;
+  #dropped = 0;
+  #end: Error | undefined;
+
+  constructor(keeps = false) {
+    this.#keeps = keeps;
+  }
+
+  /** Updates that nobody read in time. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** What is left of earlier turns is kept, within bounds, for who may be behind. */
+  addTurn(): TurnItems {
+    let left = this.#turns.reduce((size, { queue }) => size + queue.size, 0);
+    const limit = this.#keeps ? HARD_LIMIT : FINISHED_TURNS_LIMIT;
+    while (left > limit) {
+      const turn = this.#turns.shift();
+      if (turn === undefined) break;
+      left -= turn.queue.size;
+      this.#dropped += this.#drop(turn);
+      turn.lost = unreadLimitError(limit);
+    }
+    const turn = new TurnItems();
+    this.#turns.push(turn);
+    return turn;
+  }
+
+  pushHistory(item: UpdateItem): void {
+    if (this.#historyLost) return;
+    this.#history.push(item, item.line.length);
+    if (this.#history.size > HARD_LIMIT) {
+      this.#historyLost = true;
+      this.#dropped += this.#history.clear().length;
+      this.#history.push({ kind: "failure", error: unreadLimitError(HARD_LIMIT) });
+    }
+    this.#wake();
+  }
+
+  pushBetween(item: UpdateItem | RequestItem): void {
+    this.#between.push(item, countCharacters(item));
+    const limit = this.#keeps ? HARD_LIMIT : BETWEEN_LIMIT;
+    while (this.#between.size > limit) this.#dropped += countDropped(this.#between.shift()?.item);
+    this.#wake();
+  }
+
+  pushTurn(turn: TurnItems, item: UpdateItem | RequestItem): void {
+    if (turn.discarding) return refuseUnread(item);
+    turn.queue.push(item, countCharacters(item));
+    if (turn.queue.size > HARD_LIMIT) this.failTurn(turn, unreadLimitError(HARD_LIMIT));
+    this.#wake();
+  }
+
+  /** What the agent has to wait for until there is room for more of the turn. */
+  room(turn: TurnItems): Promise<void> | undefined {
+    if (turn.queue.size <= SOFT_LIMIT || turn.neverBlocks) return undefined;
+    turn.room ??= deferred();
+    return turn.room.promise;
+  }
+
+  /** The agent has answered; an error is what readers get behind everything else. */
+  endTurn(turn: TurnItems, how: StopItem | Error): void {
+    const error = how instanceof Error ? how : undefined;
+    turn.result = { error };
+    if (!turn.discarding) turn.queue.push(how instanceof Error ? { kind: "failure", error: how } : how);
+    this.#read(turn);
+    this.#wake();
+  }
+
+  /** Whoever read the turn reads no further: what came and what comes of it is passed over. */
+  discardTurn(turn: TurnItems): void {
+    if (this.#keeps) return;
+    this.#drop(turn);
+    this.#read(turn);
+    this.#wake();
+  }
+
+  /** The turn cannot be read to its end. */
+  failTurn(turn: TurnItems, error: Error): void {
+    this.#dropped += this.#drop(turn);
+    turn.lost = error;
+    turn.queue.push({ kind: "failure", error });
+    this.#wake();
+  }
+
+  /** Nothing more comes: readers get what is there, and then this. */
+  close(error: Error): void {
+    this.#end ??= error;
+    this.#wake();
+  }
+
+  /** Of all that is there the oldest. Waits for it; rejects with what a turn, or the session, failed with. */
+  async next(): Promise<SessionItem> {
+    for (;;) {
+      const item = this.#shift();
+      if (item?.kind === "failure") throw item.error;
+      if (item !== undefined) return item;
+      if (this.#end !== undefined) throw this.#end;
+      await this.#arrives();
+    }
+  }
+
+  /** The next of a turn, or of what came outside of any; undefined at the turn's end. History is passed over. */
+  async nextOfTurn(turn: TurnItems): Promise<UpdateItem | RequestItem | undefined> {
+    if (this.#history.first !== undefined && !this.#keeps) this.#history.clear();
+    for (;;) {
+      if (turn.queue.first === undefined) {
+        if (turn.lost !== undefined) throw turn.lost;
+        if (turn.result?.error !== undefined) throw turn.result.error;
+        if (turn.result !== undefined) return undefined;
+      }
+      const item = findOldestQueue([turn.queue, this.#between])?.shift()?.item;
+      this.#read(turn);
+      if (item?.kind === "failure") throw item.error;
+      if (item?.kind === "stop") return undefined;
+      if (item !== undefined) return item;
+      await this.#arrives();
+    }
+  }
+
+  /** Everything that is there now, and where each was among what else came. */
+  take(): { readonly at: number; readonly item: SessionItem }[] {
+    const queues = [this.#history, this.#between, ...this.#turns.map(({ queue }) => queue)];
+    const taken = queues.flatMap((queue) => queue.clear());
+    for (const turn of [...this.#turns]) this.#read(turn);
+    return taken.filter(isReadable);
+  }
+
+  #shift(): SessionItem | ReadFailure | undefined {
+    const turn = this.#turns.find(({ queue }) => queue.first !== undefined);
+    const queues = [this.#history, this.#between];
+    const item = findOldestQueue(turn === undefined ? queues : [...queues, turn.queue])?.shift()?.item;
+    if (turn !== undefined) this.#read(turn);
+    return item;
+  }
+
+  #read(turn: TurnItems): void {
+    if (turn.queue.size <= SOFT_LIMIT / 2) turn.releaseRoom();
+    if (turn.result === undefined || turn.queue.first !== undefined) return;
+    this.#turns = this.#turns.filter((other) => other !== turn);
+  }
+
+  /** How many updates were lost by it. */
+  #drop(turn: TurnItems): number {
+    turn.discarding = true;
+    turn.releaseRoom();
+    return turn.queue.clear().reduce((count, { item }) => count + countDropped(item), 0);
+  }
+
+  #arrives(): Promise<void> {
+    this.#arrival ??= deferred();
+    return this.#arrival.promise;
+  }
+
+  #wake(): void {
+    this.#arrival?.resolve();
+    this.#arrival = undefined;
+  }
+}
+
+/** As where there is nobody to read it. */
+export function refuseUnread(item: UpdateItem | RequestItem): void {
+  if (item.kind === "request") item.fail(methodNotFound(item.request.method));
+}
+
+/** How many updates it was. */
+function countDropped(item: SessionItem | ReadFailure | undefined): number {
+  if (item?.kind === "request") refuseUnread(item);
+  return item?.kind === "update" ? 1 : 0;
+}
+
+function countCharacters(item: UpdateItem | RequestItem): number {
+  return item.kind === "update" ? item.line.length : item.request.line.length;
+}
+
+function isReadable<Entry extends { readonly item: SessionItem | ReadFailure }>(
+  entry: Entry,
+): entry is Entry & { readonly item: SessionItem } {
+  return entry.item.kind !== "failure";
+}

@@ -1,0 +1,88 @@
+/** Brings each message of the agent to who takes it: an extra route, a session, or the whole client. */
+import type { IncomingNotification, IncomingRequest } from "../../connection/incoming.ts";
+import { methodNotFound, notFound } from "../../errors.ts";
+import type { ArrivalLog } from "./arrival-log.ts";
+import { OrderedDelivery } from "../buffer/ordered-delivery.ts";
+import type { Backpressure } from "../buffer/backpressure.ts";
+import { findSessionHandler, type SessionOptions } from "../session-handlers.ts";
+import { getSessionId, hasUpdate } from "./request-params.ts";
+import type { SessionRoutes } from "./session-routes.ts";
+import type { ClientSession } from "../session.ts";
+
+/** Takes messages that belong to no session: `mcp/message`, and what extensions bring. */
+export interface Route {
+  readonly takes: (message: IncomingNotification) => boolean;
+  request(request: IncomingRequest): unknown;
+  /** What it returns holds up everything that follows. */
+  notification(notification: IncomingNotification): void | Promise<void>;
+}
+
+export interface DispatcherParts {
+  readonly routes: SessionRoutes;
+  readonly flow: Backpressure;
+  readonly arrivals: ArrivalLog;
+  /** Of the whole client. */
+  readonly serve: SessionOptions;
+  readonly stray: (notification: IncomingNotification) => void;
+  /** What a handler of notifications threw. */
+  readonly failed: (error: unknown) => void;
+}
+
+export class MessageDispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #extra = new Set<Route>();
+  /** Notifications that are no updates: one after the other, and without holding up what follows. */
+  readonly #told: OrderedDelivery<{ readonly line: string; readonly handle: () => void | Promise<void> }>;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#told = new OrderedDelivery(({ handle }) => handle(), parts.failed);
+    this.#told.open();
+  }
+
+  addRoute(route: Route): () => void {
+    this.#extra.add(route);
+    return () => void this.#extra.delete(route);
+  }
+
+  notification(notification: IncomingNotification): void | Promise<void> {
+    const { arrivals, routes, stray } = this.#parts;
+    arrivals.advanceTo(notification.line);
+    const route = this.#routeOf(notification);
+    if (route !== undefined) return route.notification(notification);
+    const session = routes.find(notification);
+    if (notification.method !== "session/update") return this.#tell(notification, session);
+    if (session === undefined || !hasUpdate(notification.params)) return stray(notification);
+    return session.onUpdate(notification);
+  }
+
+  request(request: IncomingRequest): unknown {
+    const { arrivals, routes, serve } = this.#parts;
+    arrivals.advanceTo(request.line);
+    const route = this.#routeOf(request);
+    if (route !== undefined) return route.request(request);
+    const session = routes.find(request);
+    if (session !== undefined) return session.onRequest(request);
+    const { method, params, signal } = request;
+    const sessionId = getSessionId(params);
+    if (sessionId !== undefined && !method.startsWith("_")) throw notFound(`session ${sessionId}`);
+    const run = findSessionHandler(serve, request);
+    if (run === undefined) throw methodNotFound(method);
+    return run({ sessionId, signal });
+  }
+
+  #tell(notification: IncomingNotification, session: ClientSession | undefined): void | Promise<void> {
+    const { flow, serve } = this.#parts;
+    const { line } = notification;
+    const handle = (): void | Promise<void> =>
+      session === undefined ? serve.notification?.(notification) : session.onNotification(notification);
+    this.#told.push({ line, handle });
+    const { room } = this.#told;
+    return room && flow.holdPipe(this, room);
+  }
+
+  #routeOf(message: IncomingNotification): Route | undefined {
+    for (const route of this.#extra) if (route.takes(message)) return route;
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+/** Starts a session on the agent's side; what arrives for it goes to it from the first message on. */
+import { RookeryError } from "../../domain/errors.ts";
+import { raceAbort } from "../cancellation.ts";
+import type { Connection } from "../connection/connection.ts";
+import type { IncomingNotification, Verbatim } from "../connection/incoming.ts";
+import { notFound, PeerError } from "../errors.ts";
+import type { ArrivalLog } from "./routing/arrival-log.ts";
+import type { Backpressure } from "./buffer/backpressure.ts";
+import { getSessionId } from "./routing/request-params.ts";
+import type { SessionRoutes } from "./routing/session-routes.ts";
+import { ClientSession, type SessionOptions } from "./session.ts";
+
+export type SessionSetupMethod = "session/new" | "session/load" | "session/resume" | "session/fork";
+
+export interface SessionSetup {
+  readonly method: SessionSetupMethod;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly options: SessionOptions;
+  /** Where the agent does not choose it. */
+  readonly sessionId: string | undefined;
+  readonly leave: (session: ClientSession) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SessionSetupHost {
+  readonly connection: Connection;
+  readonly routes: SessionRoutes;
+  readonly flow: Backpressure;
+  readonly arrivals: ArrivalLog;
+  /** Whether the agent takes `session/close`. */
+  readonly closes: boolean;
+  readonly stray: (notification: IncomingNotification) => void;
+}
+
+/** Rejects as soon as the signal fires; a session that the agent starts all the same is given back to it. */
+export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup): Promise<ClientSession> {
+  const { routes, connection, flow, arrivals, closes } = host;
+  const { method, options, sessionId, leave, signal } = wanted;
+  signal?.throwIfAborted();
+  const open = (id: string): ClientSession =>
+    new ClientSession({ connection, id, options, flow, arrivals, closes, leave });
+  const session = await raceAbort(
+    sessionId === undefined
+      ? routes.runSetup(
+          open,
+          async (named) => {
+            signal?.throwIfAborted(); // it may have waited for others
+            return sendSetup(host, wanted, {}, (response) => named(requireSessionId(response, method)));
+          },
+          (early) => rejectEarlySession(early, host),
+        )
+      : startKnownSession(host, wanted, open, sessionId),
+    signal,
+  );
+  try {
+    await session.waitUntilHandled();
+    return session;
+  } catch (error) {
+    await session[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The id in the agent's answer. Throws `PeerError`, or what is wrong with the answer. */
+export function requireSessionId({ result, error }: Verbatim, method: SessionSetupMethod): string {
+  if (error !== undefined) throw new PeerError(error);
+  const id = getSessionId(result);
+  if (id !== undefined && id !== "") return id;
+  throw new RookeryError("agent_failed", `the agent answered ${method} without a session id`);
+}
+
+async function startKnownSession(
+  host: SessionSetupHost,
+  wanted: SessionSetup,
+  open: (id: string) => ClientSession,
+  sessionId: string,
+): Promise<ClientSession> {
+  const { routes } = host;
+  if (routes.has(sessionId)) {
+    throw new RookeryError("session_in_use", `session ${sessionId} is open on this connection already`);
+  }
+  const session = open(sessionId);
+  if (wanted.method === "session/load") session.startLoading();
+  routes.add(session);
+  try {
+    return await sendSetup(host, wanted, session, () => session);
+  } catch (error) {
+    routes.remove(session);
+    throw error;
+  }
+}
+
+/** `named` is called in wire order, so that nothing that follows the response misses the session. */
+async function sendSetup(
+  { connection, flow, routes, closes }: SessionSetupHost,
+  { method, params, signal, sessionId }: SessionSetup,
+  owner: object,
+  named: (response: Verbatim) => ClientSession,
+): Promise<ClientSession> {
+  let outcome: { readonly session: ClientSession } | { readonly failed: unknown } | undefined;
+  const onResponse = (response: Verbatim): void => {
+    if (signal?.aborted === true) return giveBack(response);
+    try {
+      const session = named(response);
+      session.recordSetup(response);
+      outcome = { session };
+    } catch (failed) {
+      outcome = { failed };
+    }
+  };
+  const giveBack = ({ result, error }: Verbatim): void => {
+    const id = sessionId ?? getSessionId(result);
+    if (id === undefined || error !== undefined) return;
+    routes.forget(id);
+    if (closes) connection.request("session/close", { sessionId: id }).catch(() => undefined); // nobody waits for it
+  };
+  const apart = flow.isHeld;
+  const end = flow.startWait(owner);
+  try {
+    await raceAbort(connection.request(method, params, { signal, onResponse, apart }), signal);
+  } finally {
+    end();
+  }
+  if (outcome !== undefined && "session" in outcome) return outcome.session;
+  throw outcome?.failed;
+}
+
+/** It was not the session after all. */
+function rejectEarlySession(early: ClientSession, { stray }: SessionSetupHost): void {
+  for (const item of early.take()) {
+    if (item.kind === "update") stray({ method: "session/update", params: item.notification, line: item.line });
+    if (item.kind === "request") item.fail(notFound(`session ${early.id}`));
+  }
+}

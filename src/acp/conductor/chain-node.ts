@@ -1,0 +1,121 @@
+/** One place in the chain: its component, the connection to it once it runs, and what became of it. */
+import { raceCancellation } from "../cancellation.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RookeryError, messageOf } from "../../domain/errors.ts";
+import { Connection } from "../connection/connection.ts";
+import type { ConnectionHandlers, IncomingRequest, Verbatim } from "../connection/incoming.ts";
+import { RPC, type ConnectionClosed } from "../errors.ts";
+import { PROXY_DIALECTS, type ProxyDialect } from "../proxy/proxy-dialect.ts";
+import { withMethod } from "../proxy/passed-message.ts";
+import { directPort, successorPort, type Port } from "../proxy/port.ts";
+import type { Component, RunningComponent } from "./component.ts";
+
+export interface ChainNodeOptions {
+  readonly component: Component;
+  readonly handlers: ConnectionHandlers;
+  /** Told once, when it ended without being closed from here. */
+  readonly onExit: (error: ConnectionClosed) => void;
+}
+
+/** Both ways into a component: as who comes before it, and as who comes behind it. */
+export interface ComponentPorts {
+  readonly asPredecessor: Port;
+  readonly asSuccessor: Port;
+}
+
+interface StartedComponent {
+  readonly connection: Connection;
+  readonly component: RunningComponent;
+  readonly ports: ComponentPorts;
+}
+
+/** How long one that is still being started when it is not needed any more is waited for. */
+const START_WAIT_MS = 2_000;
+
+export class ChainNode {
+  readonly name: string;
+  readonly #options: ChainNodeOptions;
+  readonly #unneeded = new AbortController();
+  /** The one that it was asked in last. */
+  #dialect: ProxyDialect;
+  #isFoundOut: boolean;
+  #starting: Promise<ComponentPorts> | undefined;
+  #running: StartedComponent | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ChainNodeOptions) {
+    this.#options = options;
+    this.name = options.component.name;
+    this.#dialect = options.component.dialect ?? "official";
+    this.#isFoundOut = options.component.dialect !== undefined;
+  }
+
+  /** Undefined while it is not there yet: then wait for `start`. */
+  get ports(): ComponentPorts | undefined {
+    return this.#running?.ports;
+  }
+
+  /** Starts it if need be. Rejects with `agent_unavailable`, each time; and where the signal fires it waits no longer. */
+  start(signal?: AbortSignal): Promise<ComponentPorts> {
+    this.#starting ??= this.#start();
+    return signal === undefined ? this.#starting : raceCancellation(this.#starting, signal);
+  }
+
+  /** Tells a proxy that it is one. Which dialect it speaks is found out by asking. */
+  async initializeProxy(request: IncomingRequest): Promise<Verbatim> {
+    const { asPredecessor } = await this.start(request.signal);
+    const dialects: readonly ProxyDialect[] = this.#isFoundOut ? [this.#dialect] : ["official", "rust"];
+    const refusals: string[] = [];
+    for (const candidate of dialects) {
+      this.#dialect = candidate;
+      const asked = withMethod(request, PROXY_DIALECTS[candidate].initialize);
+      const response = await asPredecessor.forward(asked, { signal: request.signal, apart: true });
+      if (response.error?.code !== RPC.methodNotFound) {
+        this.#isFoundOut = true;
+        return response;
+      }
+      refusals.push(`${asked.method} was refused (${response.error.message})`);
+    }
+    throw new RookeryError("agent_unavailable", `${this.name} is no proxy: ${refusals.join(", ")}`);
+  }
+
+  /** Resolves when nothing of it is left. A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #start(): Promise<ComponentPorts> {
+    const { component, handlers } = this.#options;
+    const unavailable = (why: string, cause?: unknown): RookeryError =>
+      new RookeryError("agent_unavailable", `${this.name} could not be started: ${why}`, { cause });
+    const { signal } = this.#unneeded;
+    if (signal.aborted) throw unavailable("the chain is being closed");
+    const running = await component.start(signal).catch((cause: unknown) => {
+      throw unavailable(messageOf(cause), cause);
+    });
+    if (signal.aborted) {
+      await running[Symbol.asyncDispose]();
+      throw unavailable("the chain is being closed");
+    }
+    const { transport, exit } = running;
+    const connection = new Connection({ transport, exit, peer: this.name, handlers });
+    const asSuccessor = successorPort(connection, () => PROXY_DIALECTS[this.#dialect].successor);
+    const ports = { asPredecessor: directPort(connection), asSuccessor };
+    this.#running = { connection, component: running, ports };
+    void connection.inputEnded.then(() => this.#ended(connection));
+    return ports;
+  }
+
+  #ended({ over }: Connection): void {
+    if (this.#closing === undefined && over !== undefined) this.#options.onExit(over);
+  }
+
+  async #close(): Promise<void> {
+    this.#unneeded.abort();
+    const started = this.#starting?.catch(() => undefined);
+    await Promise.race([started, sleep(START_WAIT_MS, undefined, { ref: false })]);
+    await this.#running?.connection.close();
+    await this.#running?.component[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,44 @@
+/** A connection of MCP over ACP, as the Rust SDK had it and as the official schema had it for a while: opened and closed. */
+import type { McpPeer } from "../../mcp/index.ts";
+import type { AcpDeclaration } from "./acp-declaration.ts";
+import { toErrorOutcome, type WireHandlersById, type OpenMcpWire } from "./mcp-wire.ts";
+
+export function openStatefulWire(
+  { name, id, underscored }: AcpDeclaration,
+  peer: McpPeer,
+  lines: WireHandlersById,
+): OpenMcpWire {
+  return async (handlers) => {
+    const area = underscored ? "_mcp" : "mcp";
+    const asked = underscored ? { acp_id: id, acp_url: id } : { serverId: id };
+    const connectionId = getConnectionId(await peer.request(`${area}/connect`, asked, { apart: true }));
+    if (connectionId === undefined) throw new Error(`whoever declared ${name} gave no connection to it`);
+    const wrapped = (method: string, params: unknown) => ({
+      connectionId,
+      method,
+      ...(params !== undefined && { params }),
+    });
+    lines.set(connectionId, handlers);
+    return {
+      request: (method, params, signal) =>
+        peer
+          .request(`${area}/message`, wrapped(method, params), { signal, apart: true })
+          .then((result) => ({ result }), toErrorOutcome),
+      notify: (method, params) => {
+        peer.notify(`${area}/message`, wrapped(method, params)).catch(() => undefined); // its connection is over, and this with it
+      },
+      close: () => {
+        lines.delete(connectionId);
+        const left = underscored
+          ? peer.notify("_mcp/disconnect", { connection_id: connectionId })
+          : peer.request("mcp/disconnect", { connectionId }, { apart: true });
+        left.catch(() => undefined); // likewise
+      },
+    };
+  };
+}
+
+function getConnectionId(answer: unknown): string | undefined {
+  const { connectionId, connection_id: underscored } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  return [connectionId, underscored].find((id) => typeof id === "string");
+}

@@ -1,0 +1,166 @@
+/** The other side of an agent's pipes: it sees every line, and each thing that is wrong with one becomes a finding. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Findings } from "../findings.ts";
+import type { AgentMessageChecks } from "../schema/messages.ts";
+import { ResponseCorrelator } from "./response-correlator.ts";
+import {
+  parseAgentLine,
+  type AgentNotification,
+  type AgentRequest,
+  type AgentMessage,
+  type CheckRequestId,
+} from "./message.ts";
+import type { RequestOutcome } from "./outcome.ts";
+import { startCheckedProcess, settlesWithin, type CheckedProcess, type CheckTarget } from "./process.ts";
+import { defaultReply, type ClientReply } from "./reply.ts";
+
+/** What the agent sent, with responses told by the method that they answer. */
+export type ObservedMessage =
+  | AgentRequest
+  | AgentNotification
+  | { readonly kind: "answer"; readonly method: string; readonly outcome: RequestOutcome };
+
+export interface CheckConnectionOptions {
+  readonly target: CheckTarget;
+  readonly marker: string;
+  readonly findings: Findings;
+  readonly messages: AgentMessageChecks;
+  readonly timeoutMs: number;
+  readonly settleMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** How long an agent may take to end by itself once its input ended; less after one did not, as none will then. */
+  readonly exitWait: { ms: number };
+}
+
+const REDUCED_EXIT_WAIT_MS = 100;
+
+export class CheckConnection implements AsyncDisposable {
+  readonly #options: CheckConnectionOptions;
+  readonly #correlation: ResponseCorrelator;
+  readonly #listeners = new Set<(heard: ObservedMessage) => void>();
+  readonly #aborted: Promise<void>;
+  #forget: () => void = () => undefined;
+  #process: CheckedProcess | undefined;
+  #ended = false;
+  #lastId = 0;
+  /** What a request of the agent is answered with. */
+  reply: (request: AgentRequest) => ClientReply = defaultReply;
+
+  private constructor(options: CheckConnectionOptions) {
+    this.#options = options;
+    this.#correlation = new ResponseCorrelator(options.findings);
+    this.#aborted = new Promise((resolve) => {
+      const abort = (): void => resolve();
+      options.signal?.addEventListener("abort", abort, { once: true });
+      this.#forget = () => options.signal?.removeEventListener("abort", abort);
+    });
+  }
+
+  /** Rejects where the program cannot be started. */
+  static async start(options: CheckConnectionOptions): Promise<CheckConnection> {
+    const peer = new CheckConnection(options);
+    peer.#process = await startCheckedProcess(options.target, options.marker, {
+      line: (text) => peer.#read(text),
+      noise: (why) => options.findings.fail(1, why),
+    });
+    void peer.#process.ended.then((how) => {
+      peer.#ended = true;
+      peer.#correlation.end(how);
+    });
+    return peer;
+  }
+
+  /** Integers and strings take turns as ids, so that whatever is asked also tests the echo. */
+  request(method: string, params: unknown, id: CheckRequestId = this.#nextId()): Promise<RequestOutcome> {
+    const outcome = this.#correlation.addRequest(id, method);
+    this.#write({ jsonrpc: "2.0", id, method, params });
+    return this.#inTime(outcome);
+  }
+
+  notify(method: string, params: unknown): void {
+    this.#correlation.addNotification(method);
+    this.#write({ jsonrpc: "2.0", method, params });
+  }
+
+  /** Until the function that it gives is called. */
+  listen(listener: (heard: ObservedMessage) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What was sent so far was read by then, and what it set off had a moment to come; false where the agent ended. */
+  async settle(): Promise<boolean> {
+    const { settleMs, signal } = this.#options;
+    await settlesWithin(4 * settleMs, this.request("_rookery/settle", {}));
+    await sleep(settleMs);
+    signal?.throwIfAborted();
+    return !this.#ended;
+  }
+
+  /** True where the agent ended by itself once its input had ended. */
+  async close(patienceMs = this.#options.exitWait.ms): Promise<boolean> {
+    this.#forget();
+    const went = (await this.#process?.close(patienceMs)) ?? true;
+    if (!went) this.#options.exitWait.ms = REDUCED_EXIT_WAIT_MS;
+    return went;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close(this.#options.signal?.aborted ? 0 : undefined);
+  }
+
+  #nextId(): CheckRequestId {
+    this.#lastId += 1;
+    return this.#lastId % 2 === 0 ? this.#lastId : `rookery-${this.#lastId}`;
+  }
+
+  #write(message: object): void {
+    this.#process?.write(JSON.stringify(message));
+  }
+
+  async #inTime(outcome: Promise<RequestOutcome>): Promise<RequestOutcome> {
+    const { signal, timeoutMs } = this.#options;
+    signal?.throwIfAborted();
+    const came = await settlesWithin(timeoutMs, Promise.race([outcome, this.#aborted]));
+    signal?.throwIfAborted();
+    return came ? outcome : { kind: "silence" };
+  }
+
+  #read(line: string): void {
+    const { findings } = this.#options;
+    const { message, fault } = parseAgentLine(line);
+    if (fault !== undefined) findings.fail(1, fault);
+    else findings.pass(1);
+    if (message !== undefined) this.#receive(message);
+  }
+
+  #receive(message: AgentMessage): void {
+    const { messages } = this.#options;
+    if (message.kind === "response") {
+      const answered = this.#correlation.matchResponse(message);
+      if (answered === undefined) return;
+      this.#judge(findAnswerFault(messages, answered.method, answered.outcome), answered.method);
+      this.#tell({ kind: "answer", ...answered });
+      return;
+    }
+    this.#judge(messages[message.kind](message.method, message.params), message.method);
+    this.#tell(message);
+    if (message.kind === "request") this.#write({ jsonrpc: "2.0", id: message.id, ...this.reply(message) });
+  }
+
+  /** The answer to initialize has a check of its own. */
+  #judge(fault: string | undefined, method: string): void {
+    if (method === "initialize") return;
+    if (fault === undefined) this.#options.findings.pass(7);
+    else this.#options.findings.fail(7, fault);
+  }
+
+  #tell(heard: ObservedMessage): void {
+    for (const listener of [...this.#listeners]) listener(heard);
+  }
+}
+
+function findAnswerFault(messages: AgentMessageChecks, method: string, outcome: RequestOutcome): string | undefined {
+  if (outcome.kind === "result") return messages.result(method, outcome.result);
+  return outcome.kind === "error" ? messages.error(outcome.error) : undefined;
+}

@@ -1,0 +1,102 @@
+/** Finds the request that a response belongs to, however badly the response says so. */
+import { deferred, type Deferred } from "../../../../stdx/index.ts";
+import type { Findings } from "../findings.ts";
+import { quoteJson } from "../quote.ts";
+import type { AgentResponse, CheckRequestId } from "./message.ts";
+import type { RequestOutcome } from "./outcome.ts";
+
+interface SentRequest {
+  readonly id: CheckRequestId;
+  readonly method: string;
+  readonly outcome: Deferred<RequestOutcome>;
+  /** Responses that came for it; a late one is still known after the waiting for it was given up. */
+  answers: number;
+}
+
+export interface MatchedResponse {
+  readonly method: string;
+  readonly outcome: RequestOutcome;
+}
+
+export class ResponseCorrelator {
+  readonly #requests: SentRequest[] = [];
+  readonly #echoed = new Set<string>();
+  readonly #findings: Findings;
+  #notified: string | undefined;
+  #ended: string | undefined;
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  addRequest(id: CheckRequestId, method: string): Promise<RequestOutcome> {
+    const pending: SentRequest = { id, method, outcome: deferred<RequestOutcome>(), answers: 0 };
+    this.#requests.push(pending);
+    if (this.#ended !== undefined) pending.outcome.resolve({ kind: "ended", how: this.#ended });
+    return pending.outcome.promise;
+  }
+
+  addNotification(method: string): void {
+    this.#notified = method;
+  }
+
+  /** No answer will come any more. */
+  end(how: string): void {
+    this.#ended = how;
+    for (const { outcome } of this.#requests) outcome.resolve({ kind: "ended", how });
+  }
+
+  /** Undefined for a response that belongs to no open request. */
+  matchResponse(response: AgentResponse): MatchedResponse | undefined {
+    const nameless = response.id === undefined || response.id === null;
+    if (nameless && this.#notified !== undefined) {
+      this.#findings.fail(4, `after the notification ${this.#notified} came ${quoteJson(response.body)}`);
+      return undefined;
+    }
+    const same = this.#requests.find(({ id }) => id === response.id);
+    const alike = same?.answers === 0 ? undefined : this.#alike(response.id, nameless);
+    const pending = alike ?? same;
+    if (pending === undefined || pending === alike) this.#notEchoed(response, pending);
+    else this.#wasEchoed(pending.id);
+    return pending === undefined ? undefined : this.#answer(pending, response);
+  }
+
+  /** What was meant, so that one wrong id does not look like an agent that never answers. */
+  #alike(id: unknown, nameless: boolean): SentRequest | undefined {
+    const open = this.#requests.filter(({ answers }) => answers === 0);
+    return nameless ? open[0] : open.find((pending) => String(pending.id) === String(id));
+  }
+
+  #notEchoed(response: AgentResponse, meant: SentRequest | undefined): void {
+    const got = response.id === undefined ? "no id" : `the id ${quoteJson(response.id)}`;
+    const wanted = meant === undefined ? "which no request had" : `instead of ${quoteJson(meant.id)}`;
+    this.#findings.fail(2, `a response has ${got}, ${wanted}`);
+  }
+
+  #wasEchoed(id: CheckRequestId): void {
+    this.#echoed.add(typeof id);
+    if (this.#echoed.size === 2) this.#findings.pass(2);
+  }
+
+  #answer(pending: SentRequest, { body }: AgentResponse): MatchedResponse | undefined {
+    pending.answers += 1;
+    const { method } = pending;
+    if (pending.answers > 1) {
+      this.#findings.fail(3, `${method} was answered more than once`);
+      return undefined;
+    }
+    const count = Number("result" in body) + Number("error" in body);
+    if (count === 1) this.#findings.pass(3);
+    else this.#findings.fail(3, `${method} was answered with ${count === 0 ? "neither" : "both"}: ${quoteJson(body)}`);
+    const outcome = toRequestOutcome(body);
+    pending.outcome.resolve(outcome);
+    return { method, outcome };
+  }
+}
+
+function toRequestOutcome(body: Readonly<Record<string, unknown>>): RequestOutcome {
+  if ("result" in body && (body["error"] === undefined || body["error"] === null)) {
+    return { kind: "result", result: body["result"] };
+  }
+  return "error" in body ? { kind: "error", error: body["error"] } : { kind: "empty" };
+}

@@ -1,0 +1,78 @@
+/** What every scenario needs: an agent that was started afresh and initialized, and sessions in it. */
+import { formatOutcome, getResultObject, type RequestOutcome } from "./agent/outcome.ts";
+import { CheckConnection, type CheckConnectionOptions } from "./agent/check-connection.ts";
+import { getObjectMember, type JsonMembers } from "../../wire/json-object.ts";
+import { observeMessages } from "./observe.ts";
+
+export interface CheckContext extends CheckConnectionOptions {
+  /** The text of a usual prompt, and of one that runs long enough to be cancelled. */
+  readonly prompt: string;
+  readonly slowPrompt: string;
+  /** The method to authenticate with, where the agent asks for that. */
+  readonly authenticate: string | undefined;
+}
+
+/** An initialized agent. */
+export interface InitializedAgent extends AsyncDisposable {
+  readonly peer: CheckConnection;
+  readonly capabilities: JsonMembers;
+}
+
+/** The client that the runner plays offers nothing: what an agent does all the same is what several checks look for. */
+export const initializeParams = (protocolVersion: number): JsonMembers => ({
+  protocolVersion,
+  clientCapabilities: {},
+  clientInfo: { name: "rookery-check", version: "1" },
+});
+
+/** Undefined where the agent cannot be talked to; why is a finding then. */
+export async function openInitializedAgent(scene: CheckContext): Promise<InitializedAgent | undefined> {
+  const peer = await CheckConnection.start(scene);
+  const initialized = await initialize(scene, peer);
+  if (initialized === undefined) {
+    await peer.close();
+    return undefined;
+  }
+  const capabilities = getObjectMember(initialized, "agentCapabilities");
+  return { peer, capabilities, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() };
+}
+
+async function initialize(scene: CheckContext, peer: CheckConnection): Promise<JsonMembers | undefined> {
+  const { findings, messages, authenticate } = scene;
+  observeMessages(peer, findings);
+  const outcome = await peer.request("initialize", initializeParams(1));
+  const initialized = getResultObject(outcome);
+  const fault =
+    outcome.kind === "result" ? messages.result("initialize", outcome.result) : formatInitializeOutcome(outcome);
+  if (fault !== undefined) findings.fail(5, fault);
+  if (initialized === undefined) return undefined;
+  findings.recordIdentity(initialized);
+  if (initialized["protocolVersion"] !== 1) {
+    findings.fail(5, `version 1 was answered with ${JSON.stringify(initialized["protocolVersion"])}`);
+    return undefined;
+  }
+  findings.pass(5);
+  if (authenticate === undefined) return initialized;
+  const authenticated = await peer.request("authenticate", { methodId: authenticate });
+  if (authenticated.kind === "result") return initialized;
+  findings.fail(8, formatOutcome("authenticate", authenticated));
+  return undefined;
+}
+
+/** Undefined, with a finding, where there is none. */
+export async function createCheckSession(
+  scene: CheckContext,
+  { peer }: InitializedAgent,
+): Promise<{ id: string; state: JsonMembers } | undefined> {
+  const outcome = await peer.request("session/new", { cwd: scene.target.cwd, mcpServers: [] });
+  const state = getResultObject(outcome);
+  const id = state?.["sessionId"];
+  if (state === undefined || typeof id !== "string") {
+    scene.findings.fail(8, formatOutcome("session/new", outcome));
+    return undefined;
+  }
+  scene.findings.hideSessionId(id);
+  return { id, state };
+}
+
+const formatInitializeOutcome = (outcome: RequestOutcome): string => formatOutcome("initialize", outcome);

@@ -1,0 +1,92 @@
+/** Gathers what was seen for each check: one failure outweighs any number of passes, and seeing nothing is said too. */
+import { CHECK_CATALOG, CHECK_IDS, type CheckId } from "./catalog.ts";
+import { isJsonObject } from "../../wire/json-object.ts";
+import { truncateText } from "./quote.ts";
+import type { CheckReport, CheckResult, CheckStatus } from "./report.ts";
+
+type AgentIdentity = Pick<CheckReport, "protocolVersion" | "agent">;
+
+const MAX_DETAIL_LENGTH = 400;
+const SHORT_ID_LENGTH = 8;
+
+export class Findings {
+  readonly #passed = new Set<CheckId>();
+  readonly #notOffered = new Set<CheckId>();
+  readonly #failed = new Map<CheckId, string>();
+  readonly #unseen = new Map<CheckId, string>();
+  readonly #partlyUnseen = new Set<CheckId>();
+  readonly #sessions = new Set<string>();
+
+  #introduction: AgentIdentity = { protocolVersion: undefined, agent: undefined };
+
+  /** The agent's first answer to initialize. */
+  recordIdentity(initialized: Readonly<Record<string, unknown>>): void {
+    const { protocolVersion, agentInfo } = initialized;
+    if (this.#introduction.protocolVersion !== undefined) return;
+    this.#introduction = {
+      protocolVersion: typeof protocolVersion === "number" ? protocolVersion : undefined,
+      agent: isJsonObject(agentInfo)
+        ? { name: String(agentInfo["name"]), version: String(agentInfo["version"]) }
+        : undefined,
+    };
+  }
+
+  get identity(): AgentIdentity {
+    return this.#introduction;
+  }
+
+  pass(id: CheckId): void {
+    this.#passed.add(id);
+  }
+
+  /** The first failure is the one that is told; later ones are often its consequences. */
+  fail(id: CheckId, detail: string): void {
+    if (!this.#failed.has(id)) this.#failed.set(id, detail);
+  }
+
+  notOffered(id: CheckId): void {
+    this.#notOffered.add(id);
+  }
+
+  /** Why there was no occasion; counts only where nothing else was seen. */
+  notSeen(id: CheckId, why: string): void {
+    if (!this.#unseen.has(id)) this.#unseen.set(id, why);
+  }
+
+  /** As `unseen`, of a part of the check that matters: what else passed does not make up for it. */
+  partlyNotSeen(id: CheckId, why: string): void {
+    this.#partlyUnseen.add(id);
+    this.#unseen.set(id, why);
+  }
+
+  /** A session's id differs from run to run, so a report never shows it. */
+  hideSessionId(sessionId: string): void {
+    if (sessionId !== "") this.#sessions.add(sessionId);
+  }
+
+  results(only: readonly number[] = CHECK_IDS): CheckResult[] {
+    return CHECK_IDS.filter((id) => only.includes(id)).map((id) => {
+      const status = this.#status(id);
+      const detail =
+        status === "fail" ? this.#failed.get(id) : status === "not_seen" ? this.#unseen.get(id) : undefined;
+      return { id, ...CHECK_CATALOG[id], status, ...(detail !== undefined && { detail: this.#concealed(detail) }) };
+    });
+  }
+
+  #status(id: CheckId): CheckStatus {
+    if (this.#failed.has(id)) return "fail";
+    if (this.#passed.has(id) && !this.#partlyUnseen.has(id)) return "pass";
+    return this.#notOffered.has(id) ? "not_offered" : "not_seen";
+  }
+
+  #concealed(detail: string): string {
+    const longestFirst = [...this.#sessions].sort((one, other) => other.length - one.length);
+    const concealed = longestFirst.reduce((text, id) => {
+      // A short id is a part of many words, so it is only looked for as a whole string.
+      return id.length < SHORT_ID_LENGTH
+        ? text.replaceAll(JSON.stringify(id), '"<session>"')
+        : text.replaceAll(id, "<session>");
+    }, detail);
+    return truncateText(concealed, MAX_DETAIL_LENGTH);
+  }
+}

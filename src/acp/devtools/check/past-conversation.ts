@@ -1,0 +1,18 @@
+/** A conversation that an earlier process of the agent had: whatever the next one knows of it was kept. */
+import { createCheckSession, openInitializedAgent, type CheckContext } from "./context.ts";
+import { runPrompt, textBlock } from "./prompt-turn.ts";
+import type { Transcript } from "./turn-updates.ts";
+
+export interface PastConversation {
+  readonly sessionId: string;
+  readonly transcript: Transcript;
+}
+
+/** Undefined where there was none. */
+export async function holdConversation(scene: CheckContext): Promise<PastConversation | undefined> {
+  await using agent = await openInitializedAgent(scene);
+  const session = agent && (await createCheckSession(scene, agent));
+  if (agent === undefined || session === undefined) return undefined;
+  const turn = await runPrompt(agent.peer, session.id, [textBlock(scene.prompt)]);
+  return turn.outcome.kind === "result" ? { sessionId: session.id, transcript: turn.transcript } : undefined;
+}

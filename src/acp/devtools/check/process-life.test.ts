@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { processesMarked } from "../../../stdx/index.ts";
+import { temporaryFolder } from "../../../testing/index.ts";
+import { checkAgent } from "./index.ts";
+import { checkFixture, fixtureTarget } from "./test-fixture.ts";
+
+const freshMarker = () => `test-${randomBytes(6).toString("hex")}`;
+
+it("leaves nothing running, not even an agent that ignores the end of its input and TERM", async () => {
+  const marker = freshMarker();
+  await checkFixture("ignores-term", { only: [1] }, marker);
+  expect(processesMarked(marker)).toEqual([]);
+});
+
+it("asks an agent that stays after the end of its input with TERM first", async () => {
+  await using folder = await temporaryFolder();
+  await checkAgent(fixtureTarget(folder.path, "stays-after-eof"), { only: [1], settleMs: 60 });
+  expect(existsSync(join(folder.path, "fixture-terminated"))).toBe(true);
+});
+
+it("ends what an agent started outside of its group", async () => {
+  await using folder = await temporaryFolder();
+  const marker = freshMarker();
+  const { command, ...rest } = fixtureTarget(folder.path, "nothing", marker);
+  const script = `setsid sleep 60 >/dev/null 2>&1 & exec "$@"`;
+  await checkAgent({ ...rest, command: ["sh", "-c", script, "sh", ...command] }, { only: [6], settleMs: 60 });
+  expect(processesMarked(marker)).toEqual([]);
+});
+
+it("stops when it is told to, with the reason it was given, and leaves nothing running", async () => {
+  await using folder = await temporaryFolder();
+  const marker = freshMarker();
+  const stop = new AbortController();
+  const checking = checkAgent(fixtureTarget(folder.path, "cancel-hangs", marker), {
+    only: [11],
+    slowPrompt: "Go slowly.",
+    settleMs: 60,
+    signal: stop.signal,
+  });
+  const ended = expect(checking).rejects.toThrow("enough");
+  await vi.waitFor(() => expect(existsSync(join(folder.path, "fixture-cancelled"))).toBe(true), { timeout: 20_000 });
+  stop.abort(new Error("enough"));
+  await ended;
+  expect(processesMarked(marker)).toEqual([]);
+});
+
+it("does not begin once it was told to stop", async () => {
+  await expect(checkFixture("nothing", { signal: AbortSignal.abort(new Error("never")) })).rejects.toThrow("never");
+});
+
+it.each([
+  [
+    "a program that does not exist",
+    { command: ["rookery-no-such-program"] },
+    /rookery-no-such-program cannot be started/,
+  ],
+  ["no program", { command: [] }, /no command/],
+  ["a relative folder", { cwd: "here" }, /must be an absolute path: here/],
+])("rejects with what is wrong for %s", async (_, wrong, why) => {
+  await using folder = await temporaryFolder();
+  await expect(checkAgent({ ...fixtureTarget(folder.path, "nothing"), ...wrong })).rejects.toThrow(why);
+});
+
+it("rejects for a check that does not exist", async () => {
+  await expect(checkFixture("nothing", { only: [25] })).rejects.toThrow("there is no check 25");
+});

@@ -1,0 +1,63 @@
+/** Cancelling a prompt, right after it was sent and while it runs. */
+import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
+import {
+  runInterruptedPrompt,
+  textBlock,
+  formatTurn,
+  type InterruptedTurn,
+  type InterruptMoment,
+} from "../prompt-turn.ts";
+import { watchUpdates } from "../turn-updates.ts";
+
+/** An agent may be done before the cancel arrives, so there is more than one try. */
+const MOMENTS: readonly InterruptMoment[] = ["running", "at_once", "running", "at_once"];
+const MIN_ATTEMPTS = 2;
+
+export async function checkCancel(scene: CheckContext): Promise<void> {
+  const { findings } = scene;
+  await using agent = await openInitializedAgent(scene);
+  if (agent === undefined) return;
+  let cancelled = false;
+  let last: InterruptedTurn | undefined;
+  let ignored = 0;
+  for (const [index, when] of MOMENTS.entries()) {
+    if (cancelled && index >= MIN_ATTEMPTS) break;
+    const turn = await cancelOnce(scene, agent, when);
+    if (turn === undefined) return;
+    if (turn.outcome.kind !== "result") {
+      findings.fail(11, formatTurn(turn));
+      return;
+    }
+    cancelled ||= turn.stopReason === "cancelled";
+    ignored += turn.ignored;
+    last = turn;
+  }
+  findings.notSeen(12, "no prompt was answered as cancelled");
+  if (cancelled) findings.pass(11);
+  else if (last !== undefined && ignored >= 2) findings.fail(11, `it was cancelled, and ${formatTurn(last)}`);
+  else findings.notSeen(11, "the prompt ended each time before it could be cancelled; a slower one is needed");
+}
+
+/** Undefined, with a finding, where there is no session. */
+async function cancelOnce(
+  scene: CheckContext,
+  agent: InitializedAgent,
+  when: InterruptMoment,
+): Promise<InterruptedTurn | undefined> {
+  const { findings, slowPrompt, settleMs } = scene;
+  const { peer } = agent;
+  const session = await createCheckSession(scene, agent);
+  if (session === undefined) return undefined;
+  const sessionId = session.id;
+  using updates = watchUpdates(peer, "session/prompt", sessionId);
+  const turn = await runInterruptedPrompt(peer, sessionId, [textBlock(slowPrompt)], {
+    when,
+    interrupt: () => peer.notify("session/cancel", { sessionId }),
+    settleMs,
+  });
+  if (turn.stopReason !== "cancelled") return turn;
+  await peer.settle();
+  if (updates.after === undefined) findings.pass(12);
+  else findings.fail(12, `${updates.after} came after the prompt was answered as cancelled`);
+  return turn;
+}

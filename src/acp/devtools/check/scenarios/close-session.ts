@@ -1,0 +1,57 @@
+/** Closing sessions, one of them while its prompt runs. */
+import { formatOutcome, getResultObject, type RequestOutcome } from "../agent/outcome.ts";
+import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
+import { runInterruptedPrompt, textBlock, formatTurn } from "../prompt-turn.ts";
+
+export async function checkClose(
+  scene: CheckContext,
+  { promptWorks }: { readonly promptWorks: boolean },
+): Promise<void> {
+  await using agent = await openInitializedAgent(scene);
+  if (agent === undefined) return;
+  const closes = await closeIdle(scene, agent);
+  if (closes && promptWorks) await closeRunning(scene, agent);
+}
+
+async function closeIdle(scene: CheckContext, agent: InitializedAgent): Promise<boolean> {
+  const session = await createCheckSession(scene, agent);
+  if (session === undefined) return false;
+  const closed = await agent.peer.request("session/close", { sessionId: session.id });
+  const closes = getResultObject(closed) !== undefined;
+  if (closes) scene.findings.pass(20);
+  else scene.findings.fail(20, formatOutcome("session/close", closed));
+  return closes;
+}
+
+const MAX_TRIES = 3;
+
+/**
+ * A prompt that ended before the close arrived is no fault. The first end that is not `cancelled` may be one of those, so
+ * the next prompts have to run on for a while before they are closed: then an end that comes with the close is a fault.
+ */
+async function closeRunning(scene: CheckContext, agent: InitializedAgent): Promise<void> {
+  const { findings, slowPrompt, settleMs } = scene;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const session = await createCheckSession(scene, agent);
+    if (session === undefined) return;
+    let closed: Promise<RequestOutcome> | undefined;
+    const turn = await runInterruptedPrompt(agent.peer, session.id, [textBlock(slowPrompt)], {
+      when: "running",
+      interrupt: () => {
+        closed = agent.peer.request("session/close", { sessionId: session.id });
+      },
+      settleMs,
+      afterMs: tries === 0 ? 0 : 4 * settleMs,
+    });
+    const outcome = await closed;
+    if (outcome !== undefined && getResultObject(outcome) === undefined) {
+      return findings.fail(20, `while a prompt ran, ${formatOutcome("session/close", outcome)}`);
+    }
+    if (turn.stopReason === "cancelled") return;
+    const isCertain = turn.ignored === 2 || (turn.ignored === 1 && tries > 0);
+    if (turn.outcome.kind !== "result" || isCertain) {
+      return findings.fail(20, `the session was closed, and ${formatTurn(turn)}`);
+    }
+  }
+  findings.partlyNotSeen(20, "the prompt ended each time before the session was closed; a slower one is needed");
+}

@@ -1,0 +1,35 @@
+/** Deleting a session. */
+import { formatOutcome, getResultObject } from "../agent/outcome.ts";
+import { isJsonObject, getObjectMember } from "../../../wire/json-object.ts";
+import { holdConversation } from "../past-conversation.ts";
+import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
+
+/** An agent may still write to what it has open, so one of an earlier process is deleted where they are kept. */
+export async function checkDelete(
+  scene: CheckContext,
+  { promptWorks }: { readonly promptWorks: boolean },
+): Promise<void> {
+  const { findings } = scene;
+  const past = promptWorks ? await holdConversation(scene) : undefined;
+  await using agent = await openInitializedAgent(scene);
+  if (agent === undefined) return;
+  const kept = past !== undefined && (await isListed(scene, agent, past.sessionId));
+  const sessionId = kept ? past.sessionId : (await createCheckSession(scene, agent))?.id;
+  if (sessionId === undefined) return;
+  const deleted = await agent.peer.request("session/delete", { sessionId });
+  if (getResultObject(deleted) === undefined) return findings.fail(20, formatOutcome("session/delete", deleted));
+  if (kept && (await isListed(scene, agent, sessionId))) {
+    return findings.fail(20, "session/list still gives a session that was deleted");
+  }
+  findings.pass(20);
+}
+
+async function isListed(
+  { target }: CheckContext,
+  { peer, capabilities }: InitializedAgent,
+  wanted: string,
+): Promise<boolean> {
+  if (!isJsonObject(getObjectMember(capabilities, "sessionCapabilities")["list"])) return false;
+  const listed = getResultObject(await peer.request("session/list", { cwd: target.cwd }))?.["sessions"];
+  return Array.isArray(listed) && listed.filter(isJsonObject).some(({ sessionId }) => sessionId === wanted);
+}

@@ -1,0 +1,28 @@
+/** What an agent is left like by requests that fail, and by the end of its input. */
+import { getErrorCode, formatOutcome } from "../agent/outcome.ts";
+import { openInitializedAgent, type CheckContext } from "../context.ts";
+import { textBlock } from "../prompt-turn.ts";
+
+const MAX_EXIT_WAIT_MS = 5_000;
+
+export async function checkErrorRecovery(scene: CheckContext): Promise<void> {
+  const { findings, target, timeoutMs } = scene;
+  await using agent = await openInitializedAgent(scene);
+  if (agent === undefined) return;
+  const { peer } = agent;
+  const faults: string[] = [];
+  const unknown = await peer.request("rookery/unknown", {});
+  if (getErrorCode(unknown) !== -32601) faults.push(formatOutcome("the unknown method rookery/unknown", unknown));
+  const failing = [
+    ["session/new", {}],
+    ["session/prompt", { sessionId: "rookery-never-made", prompt: [textBlock(scene.prompt)] }],
+  ] as const;
+  for (const [method, params] of failing) await peer.request(method, params);
+  const usable = await peer.request("session/new", { cwd: target.cwd, mcpServers: [] });
+  // Refused for want of authentication is still an answer of an agent that works.
+  const answered = usable.kind === "result" || getErrorCode(usable) === -32000;
+  if (!answered) faults.push(`after requests that failed, ${formatOutcome("session/new", usable)}`);
+  else if (!(await peer.close(Math.min(MAX_EXIT_WAIT_MS, timeoutMs)))) faults.push("it went on after the end of stdin");
+  if (faults.length === 0) findings.pass(24);
+  else findings.fail(24, faults.join("; "));
+}

@@ -1,0 +1,18 @@
+/** Listing sessions. */
+import { join } from "node:path";
+import { formatOutcome, getResultObject } from "../agent/outcome.ts";
+import { createCheckSession, openInitializedAgent, type CheckContext } from "../context.ts";
+
+export async function checkList(scene: CheckContext): Promise<void> {
+  const { findings, target } = scene;
+  await using agent = await openInitializedAgent(scene);
+  if (agent === undefined) return;
+  await createCheckSession(scene, agent);
+  const all = await agent.peer.request("session/list", {});
+  if (!Array.isArray(getResultObject(all)?.["sessions"])) return findings.fail(19, formatOutcome("session/list", all));
+  const elsewhere = await agent.peer.request("session/list", { cwd: join(target.cwd, "rookery-never-made") });
+  const found = getResultObject(elsewhere)?.["sessions"];
+  if (!Array.isArray(found)) return findings.fail(19, formatOutcome("session/list", elsewhere));
+  if (found.length > 0) return findings.fail(19, "session/list gave sessions for a folder that has none");
+  findings.pass(19);
+}

@@ -1,0 +1,51 @@
+/** A conversation that is taken up again by another process of the agent. */
+import { formatOutcome, type RequestOutcome } from "../agent/outcome.ts";
+import { holdConversation } from "../past-conversation.ts";
+import { openInitializedAgent, type CheckContext } from "../context.ts";
+import { watchUpdates, removeWhitespace, type UpdatesAroundAnswer } from "../turn-updates.ts";
+
+export async function checkLoad(scene: CheckContext): Promise<void> {
+  const { findings } = scene;
+  const past = await holdConversation(scene);
+  const taken = past && (await reopenSession(scene, "session/load", past.sessionId));
+  if (past === undefined || taken === undefined) return findings.notSeen(17, NO_CONVERSATION);
+  const { outcome, updates } = taken;
+  const { transcriptBefore: wordsBefore } = updates;
+  if (outcome.kind !== "result") findings.fail(17, formatOutcome("session/load", outcome));
+  else if (!wordsBefore.user.includes(removeWhitespace(scene.prompt)))
+    findings.fail(17, formatMissing("the user's message", updates));
+  else if (!wordsBefore.agent.includes(past.transcript.lastOfAgent))
+    findings.fail(17, formatMissing("the agent's message", updates));
+  else if (updates.after !== undefined) findings.fail(17, `${updates.after} came after session/load was answered`);
+  else findings.pass(17);
+}
+
+export async function checkResume(scene: CheckContext): Promise<void> {
+  const { findings } = scene;
+  const past = await holdConversation(scene);
+  const taken = past && (await reopenSession(scene, "session/resume", past.sessionId));
+  if (taken === undefined) return findings.notSeen(18, NO_CONVERSATION);
+  const replayed = taken.updates.before ?? taken.updates.after;
+  if (taken.outcome.kind !== "result") findings.fail(18, formatOutcome("session/resume", taken.outcome));
+  else if (replayed !== undefined) findings.fail(18, `session/resume sent ${replayed}`);
+  else findings.pass(18);
+}
+
+const NO_CONVERSATION = "there was no conversation to take up";
+
+async function reopenSession(
+  scene: CheckContext,
+  method: string,
+  sessionId: string,
+): Promise<{ outcome: RequestOutcome; updates: UpdatesAroundAnswer } | undefined> {
+  await using agent = await openInitializedAgent(scene);
+  if (agent === undefined) return undefined;
+  using updates = watchUpdates(agent.peer, method, sessionId);
+  const outcome = await agent.peer.request(method, { sessionId, cwd: scene.target.cwd, mcpServers: [] });
+  await agent.peer.settle();
+  return { outcome, updates };
+}
+
+function formatMissing(what: string, { after }: UpdatesAroundAnswer): string {
+  return `${what} was not replayed before the answer${after === undefined ? "" : `, and ${after} came after it`}`;
+}

@@ -1,0 +1,12 @@
+/** What is wrong with a value, and where. */
+
+export interface SchemaViolation {
+  readonly path: string;
+  readonly expected: string;
+  readonly got: unknown;
+}
+
+export type SchemaCheck = (value: unknown, path: string) => SchemaViolation | undefined;
+
+export const appendPath = (path: string, key: string | number): string =>
+  path === "" ? String(key) : `${path}.${key}`;

@@ -1,0 +1,100 @@
+/** Which updates belong to a turn, and the text that they carry. */
+import type { ObservedMessage, CheckConnection } from "./agent/check-connection.ts";
+import { isJsonObject, getObjectMember } from "../../wire/json-object.ts";
+
+export interface TurnUpdate {
+  readonly sessionId: unknown;
+  readonly kind: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** These are about the session and may come at any time; every other kind is a part of a turn. */
+const SESSION_UPDATES: readonly string[] = [
+  "available_commands_update",
+  "current_mode_update",
+  "config_option_update",
+  "session_info_update",
+  "usage_update",
+  "notice",
+];
+
+/** Undefined for whatever else the agent sent. */
+export function toTurnUpdate(heard: ObservedMessage): TurnUpdate | undefined {
+  if (heard.kind !== "notification" || heard.method !== "session/update" || !isJsonObject(heard.params))
+    return undefined;
+  const { sessionId, update } = heard.params;
+  if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
+  const kind = update["sessionUpdate"];
+  return SESSION_UPDATES.includes(kind) ? undefined : { sessionId, kind, body: update };
+}
+
+const MAX_TEXT_LENGTH = 1_000_000;
+
+/** The words of both sides, as far as the limit. */
+export class Transcript {
+  #user = "";
+  #agent = "";
+  #messageId: unknown;
+  #lastStart = 0;
+
+  add({ kind, body }: TurnUpdate): void {
+    const { text } = getObjectMember(body, "content");
+    if (typeof text !== "string") return;
+    if (kind === "user_message_chunk") this.#user = (this.#user + text).slice(0, MAX_TEXT_LENGTH);
+    if (kind !== "agent_message_chunk") return;
+    if (this.#messageId !== body["messageId"]) this.#lastStart = this.#agent.length;
+    this.#messageId = body["messageId"];
+    this.#agent = (this.#agent + text).slice(0, MAX_TEXT_LENGTH);
+  }
+
+  get user(): string {
+    return removeWhitespace(this.#user);
+  }
+
+  get agent(): string {
+    return removeWhitespace(this.#agent);
+  }
+
+  /** Without messages before it: some agents tell warnings as words of their own, which they do not keep. */
+  get lastOfAgent(): string {
+    return removeWhitespace(this.#agent.slice(this.#lastStart));
+  }
+}
+
+export interface UpdatesAroundAnswer extends Disposable {
+  readonly transcriptBefore: Transcript;
+  /** The kind of the first update of a turn on either side. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Tells a session's updates before the answer to a method from those after it, by their order on the wire. */
+export function watchUpdates(peer: CheckConnection, method: string, sessionId: string): UpdatesAroundAnswer {
+  const wordsBefore = new Transcript();
+  let answered = false;
+  let before: string | undefined;
+  let after: string | undefined;
+  const deafen = peer.listen((heard) => {
+    answered ||= heard.kind === "answer" && heard.method === method;
+    const update = toTurnUpdate(heard);
+    if (update?.sessionId !== sessionId) return;
+    if (answered) after ??= update.kind;
+    else before ??= update.kind;
+    if (!answered) wordsBefore.add(update);
+  });
+  return {
+    transcriptBefore: wordsBefore,
+    get before() {
+      return before;
+    },
+    get after() {
+      return after;
+    },
+    [Symbol.dispose]: deafen,
+  };
+}
+
+/** A replay may wrap lines and join messages; the words are what counts. */
+export function removeWhitespace(text: string): string {
+  return text.replaceAll(/\s+/g, "");
+}

@@ -1,0 +1,49 @@
+/** Notifications of sessions that nobody knows yet: they wait until a set-up response says whose each session is. */
+import { HARD_LIMIT } from "../client/buffer/limits.ts";
+import type { IncomingNotification } from "../connection/incoming.ts";
+
+/** Memory of an entry beside its text, in characters. */
+const ENTRY_OVERHEAD = 256;
+
+interface EarlyEntry {
+  readonly at: number;
+  readonly notification: IncomingNotification;
+}
+
+export class EarlyNotifications {
+  readonly #bySession = new Map<string, EarlyEntry[]>();
+  #size = 0;
+  #count = 0;
+
+  /** Returns false, and keeps nothing, if more than 64 MiB would wait. */
+  add(sessionId: string, notification: IncomingNotification): boolean {
+    const size = sizeOf(notification);
+    if (this.#size + size > HARD_LIMIT) return false;
+    const entry: EarlyEntry = { at: (this.#count += 1), notification };
+    const entries = this.#bySession.get(sessionId);
+    if (entries === undefined) this.#bySession.set(sessionId, [entry]);
+    else entries.push(entry);
+    this.#size += size;
+    return true;
+  }
+
+  /** Removes and returns the notifications of one session, in the order of arrival. */
+  take(sessionId: string): IncomingNotification[] {
+    const entries = this.#bySession.get(sessionId) ?? [];
+    this.#bySession.delete(sessionId);
+    for (const { notification } of entries) this.#size -= sizeOf(notification);
+    return entries.map(({ notification }) => notification);
+  }
+
+  /** Removes and returns everything, in the order of arrival. */
+  takeAll(): IncomingNotification[] {
+    const entries = [...this.#bySession.values()].flat().sort((one, other) => one.at - other.at);
+    this.#bySession.clear();
+    this.#size = 0;
+    return entries.map(({ notification }) => notification);
+  }
+}
+
+function sizeOf({ line }: IncomingNotification): number {
+  return line.length + ENTRY_OVERHEAD;
+}

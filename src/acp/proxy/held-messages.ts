@@ -1,0 +1,113 @@
+/** What came for a session that a proxy holds, in the order in which it came: for the proxy to read, and the rest for the client. */
+import { findSessionHandler } from "../client/session-handlers.ts";
+import { hasUpdate } from "../client/routing/request-params.ts";
+import type { RequestItem, SessionItem } from "../client/session-items.ts";
+import type { ClientSession, SessionOptions } from "../client/session.ts";
+import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
+import { ConnectionClosed } from "../errors.ts";
+import type { Port } from "./port.ts";
+
+/** Of notifications that are no updates, and so for no reader; in characters. What is above it does not wait. */
+const MAX_OTHER_CHARACTERS = 1024 * 1024;
+
+export class HeldMessages {
+  readonly #session: ClientSession;
+  readonly #options: SessionOptions;
+  /** When it came: of an update by its params, of a request by itself. */
+  readonly #order = new WeakMap<object, number>();
+  #others: { readonly at: number; readonly notification: IncomingNotification }[] = [];
+  #size = 0;
+  #count = 0;
+  #answeredAt = 0;
+
+  constructor(session: ClientSession, options: SessionOptions) {
+    this.#session = session;
+    this.#options = options;
+  }
+
+  /** Whether the proxy answers it. Until the set-up is answered nobody can read a request, so only a handler can. */
+  isForProxy(request: IncomingRequest): boolean {
+    if (this.#answeredAt > 0) return true;
+    try {
+      return findSessionHandler(this.#options, request) !== undefined;
+    } catch {
+      return true; // the session refuses invalid params
+    }
+  }
+
+  request(request: IncomingRequest): Promise<unknown> {
+    this.#order.set(request, (this.#count += 1));
+    return this.#session.onRequest(request);
+  }
+
+  /** Undefined where it does not wait here; else what the agent has to wait for. */
+  notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
+    const { method, params, line } = notification;
+    if (method !== "session/update" && this.#options.notification !== undefined)
+      return { room: this.#session.onNotification(notification) };
+    if (method === "session/update" && hasUpdate(params)) {
+      this.#order.set(params, (this.#count += 1));
+      return { room: this.#session.onUpdate(notification) };
+    }
+    if (this.#size + line.length > MAX_OTHER_CHARACTERS) return undefined;
+    this.#size += line.length;
+    this.#others.push({ at: (this.#count += 1), notification });
+    return { room: undefined };
+  }
+
+  /** The agent has answered the request that set the session up. */
+  answered(): void {
+    this.#answeredAt = this.#count += 1;
+  }
+
+  /**
+   * Sends everything that was not read on. `answer` gives the client the agent's answer: first, because a client may not
+   * know the session before; or in its place, because a client that loads a session is told its history before.
+   * Throws where a client that is there cannot be told.
+   */
+  passOn(client: Port, answer?: { readonly give: () => void; readonly inPlace: boolean }): void {
+    const items = this.#session.take().map((item) => ({ at: this.#at(item), pass: () => passItemOn(item, client) }));
+    const others = this.#others.map(({ at, notification }) => ({ at, pass: () => void client.passOn(notification) }));
+    const answers = answer === undefined ? [] : [{ at: answer.inPlace ? this.#answeredAt : 0, pass: answer.give }];
+    this.#forget();
+    const failures: unknown[] = [];
+    for (const { pass } of [...answers, ...items, ...others].sort((one, other) => one.at - other.at)) {
+      try {
+        pass();
+      } catch (error) {
+        if (!(error instanceof ConnectionClosed)) failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Passes everything over; what was asked fails. */
+  refuse(error: Error): void {
+    for (const item of this.#session.take()) if (item.kind === "request") item.fail(error);
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#others = [];
+    this.#size = 0;
+  }
+
+  #at(item: SessionItem): number {
+    if (item.kind === "stop") return 0; // for nobody but who prompted
+    return this.#order.get(item.kind === "update" ? item.notification : item.request) ?? 0;
+  }
+}
+
+function passItemOn(item: SessionItem, client: Port): void {
+  if (item.kind === "request") return forwardItem(item, client);
+  if (item.kind === "update") {
+    void client.passOn({ method: "session/update", params: item.notification, line: item.line });
+  }
+}
+
+function forwardItem(item: RequestItem, client: Port): void {
+  client.forward(item.request, { signal: item.signal, apart: true }).then(
+    (response) => item.respond(response),
+    (error: unknown) => item.fail(error),
+  );
+}

@@ -1,0 +1,240 @@
+/** Sessions that a proxy drives itself for a while, and then hands over to the client with everything it did not read. */
+import { RookeryError } from "../../domain/errors.ts";
+import { requireSessionId, type SessionSetupMethod } from "../client/session-setup.ts";
+import { getSessionId } from "../client/routing/request-params.ts";
+import { SessionRoutes } from "../client/routing/session-routes.ts";
+import { ClientSession, type SessionOptions } from "../client/session.ts";
+import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
+import { ConnectionClosed, notFound, peerError, RPC } from "../errors.ts";
+import { EarlyNotifications } from "./early-notifications.ts";
+import type { ProxyLink } from "./proxy-link.ts";
+import { HeldMessages } from "./held-messages.ts";
+
+export interface HeldSession {
+  /** For the proxy to prompt and to read. What no handler takes is an item to read. */
+  readonly session: ClientSession;
+  /**
+   * Answers the client's request with the agent's own response, passes on what was not read, in order, and from then on
+   * everything as it comes. Of a session that is loaded or resumed, what came before the response goes before it.
+   *
+   * A prompt of the proxy that still runs goes on: its updates and requests are the client's, its response is the
+   * proxy's, and until then the agent refuses the client's prompts, as it refuses any two at once.
+   *
+   * Throws `input_too_large` where more was left unread than could be kept; then nothing of this has happened.
+   */
+  readonly proxyRemaining: () => void;
+}
+
+/** What a session is opened for: who asked, and what the proxy does itself. */
+export interface HeldSessionRequest {
+  readonly request: IncomingRequest;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly options: SessionOptions;
+  /** Told that the session was closed or left by the proxy. */
+  readonly left: (session: ClientSession) => void;
+}
+
+/**
+ * Order within a session holds no matter how many sessions are set up at once:
+ *
+ * 1. While a set-up of the proxy is pending, a notification of an unknown session waits (`#early`). The set-up response
+ *    that names the session settles whose it is: the proxy's session takes what waited; for a session of the client it
+ *    is passed on before that response.
+ * 2. A request of a session that is not held yet passes through at once, behind what waited of its session: the agent
+ *    may need the answer before it answers the set-up.
+ * 3. What nobody claimed is passed on when no set-up of the proxy is pending any more.
+ */
+export class HeldSessions {
+  readonly #link: ProxyLink;
+  readonly #routes = new SessionRoutes();
+  readonly #waiting = new WeakMap<ClientSession, HeldMessages>();
+  readonly #early = new EarlyNotifications();
+  /** Set-ups of the proxy whose session id the agent has not said yet. */
+  #unnamed = 0;
+
+  constructor(link: ProxyLink) {
+    this.#link = link;
+    void link.agentGone.then((error) => {
+      for (const session of this.#routes.all) session.onConnectionEnd(error);
+    });
+  }
+
+  /** The session is the client's: what waited of it is passed on now. Call it before the client is told of the session. */
+  markClientSession(sessionId: string | undefined): void {
+    if (sessionId === undefined) return;
+    this.#routes.forget(sessionId);
+    this.#release(this.#early.take(sessionId));
+  }
+
+  /** Takes a request of a held session. Undefined: it passes through. */
+  request(request: IncomingRequest): Promise<unknown> | undefined {
+    const session = this.#routes.find(request);
+    if (session !== undefined) {
+      const waiting = this.#waitingFor(session);
+      if (waiting.isForProxy(request)) return waiting.request(request);
+      waiting.passOn(this.#link.client); // what came before it goes before it
+    } else if (this.#unnamed > 0) {
+      const sessionId = getSessionId(request.params);
+      if (sessionId !== undefined) this.#release(this.#early.take(sessionId));
+    }
+    return undefined;
+  }
+
+  /** Takes a notification of a held session, or of one that may become held. Undefined: it passes through. */
+  notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
+    const session = this.#routes.find(notification);
+    if (session !== undefined) return this.#waitingFor(session).notification(notification);
+    if (this.#unnamed === 0) return undefined;
+    const sessionId = getSessionId(notification.params);
+    if (sessionId === undefined || this.#routes.isForgotten(sessionId)) return undefined;
+    if (this.#early.add(sessionId, notification)) return { room: undefined };
+    this.#release(this.#early.take(sessionId));
+    return undefined;
+  }
+
+  /** Sends the client's set-up request to the agent with these params, and takes the session. Rejects with `PeerError`. */
+  async start(holding: HeldSessionRequest): Promise<HeldSession> {
+    const { request } = holding;
+    const session = await this.#start(holding, request.method as SessionSetupMethod);
+    const give = (): void => request.respond(session.setUp);
+    return {
+      session,
+      proxyRemaining: () => {
+        if (session.dropped > 0) throw lostUpdatesError(session);
+        this.#handOver(session, { give, inPlace: getExistingSessionId(holding) !== undefined });
+      },
+    };
+  }
+
+  /** Nobody wants it: what it said is passed over, what it asked is refused, and what runs is cancelled. */
+  async giveUp({ session }: HeldSession): Promise<void> {
+    if (!this.#routes.all.includes(session)) return;
+    this.#routes.remove(session);
+    this.#waitingFor(session).refuse(notFound(`session ${session.id}`));
+    await session[Symbol.asyncDispose]();
+  }
+
+  #start(holding: HeldSessionRequest, method: SessionSetupMethod): Promise<ClientSession> {
+    const known = getExistingSessionId(holding);
+    return known === undefined ? this.#startUnnamed(holding, method) : this.#startKnown(known, holding, method);
+  }
+
+  async #startUnnamed(holding: HeldSessionRequest, method: SessionSetupMethod): Promise<ClientSession> {
+    let isPending = true;
+    const settle = (): void => {
+      if (!isPending) return;
+      isPending = false;
+      this.#unnamed -= 1;
+      if (this.#unnamed === 0) this.#release(this.#early.takeAll());
+    };
+    const named = (response: Verbatim): ClientSession => {
+      try {
+        return this.#openNamed(requireSessionId(response, method), holding);
+      } finally {
+        settle();
+      }
+    };
+    this.#unnamed += 1;
+    try {
+      return await this.#send(holding, method, named);
+    } finally {
+      settle();
+    }
+  }
+
+  /** The agent has said the id: the session gets what waited for it. */
+  #openNamed(id: string, holding: HeldSessionRequest): ClientSession {
+    if (this.#routes.has(id)) {
+      throw new RookeryError("agent_failed", `the agent gave a new session the id of another: ${id}`);
+    }
+    const session = this.#open(id, holding);
+    this.#routes.add(session);
+    const waiting = this.#waitingFor(session);
+    for (const notification of this.#early.take(id)) {
+      if (waiting.notification(notification) === undefined) this.#release([notification]);
+    }
+    return session;
+  }
+
+  async #startKnown(id: string, holding: HeldSessionRequest, method: SessionSetupMethod): Promise<ClientSession> {
+    if (this.#routes.has(id)) throw peerError(RPC.invalidRequest, `session ${id} is being set up already`);
+    const session = this.#open(id, holding);
+    if (method === "session/load") session.startLoading();
+    this.#routes.add(session);
+    try {
+      return await this.#send(holding, method, () => session);
+    } catch (error) {
+      this.#handOver(session); // the client may have use for what came before the refusal
+      throw error;
+    }
+  }
+
+  #open(id: string, { options, left }: HeldSessionRequest): ClientSession {
+    const session = new ClientSession({
+      connection: this.#link.agent,
+      id,
+      options: { unhandled: "read", ...options },
+      keepsUnread: true,
+      leave: (leaving) => {
+        this.#handOver(leaving);
+        left(leaving);
+        return Promise.resolve();
+      },
+    });
+    this.#waiting.set(session, new HeldMessages(session, options));
+    return session;
+  }
+
+  async #send(
+    { request, params }: HeldSessionRequest,
+    method: SessionSetupMethod,
+    named: (response: Verbatim) => ClientSession,
+  ): Promise<ClientSession> {
+    let session: ClientSession | undefined;
+    let failed: unknown;
+    const onResponse = (response: Verbatim): void => {
+      try {
+        session = named(response);
+        session.recordSetup(response);
+        this.#waitingFor(session).answered();
+      } catch (error) {
+        failed = error;
+      }
+    };
+    await this.#link.agent.request(method, params, { signal: request.signal, onResponse, apart: true });
+    if (session === undefined) throw failed;
+    return session;
+  }
+
+  /** In one go: nothing is handled between the last that is passed on here and the first that is passed on by itself. */
+  #handOver(session: ClientSession, answer?: Parameters<HeldMessages["passOn"]>[1]): void {
+    this.#routes.remove(session);
+    this.#waitingFor(session).passOn(this.#link.client, answer);
+  }
+
+  #release(notifications: readonly IncomingNotification[]): void {
+    for (const notification of notifications) {
+      try {
+        void this.#link.client.passOn(notification);
+      } catch (error) {
+        if (!(error instanceof ConnectionClosed)) throw error;
+      }
+    }
+  }
+
+  #waitingFor(session: ClientSession): HeldMessages {
+    const waiting = this.#waiting.get(session);
+    if (waiting === undefined) throw new Error(`session ${session.id} was not opened here`);
+    return waiting;
+  }
+}
+
+/** The session that the request is about; undefined where it makes a new one. */
+function getExistingSessionId({ request: { method }, params }: HeldSessionRequest): string | undefined {
+  return method === "session/load" || method === "session/resume" ? getSessionId(params) : undefined;
+}
+
+function lostUpdatesError({ id, dropped }: ClientSession): RookeryError {
+  const message = `${dropped} updates of session ${id} were not read and are lost: read on, or hand it over sooner`;
+  return new RookeryError("input_too_large", message);
+}

@@ -1,0 +1,62 @@
+/** One command that runs for an agent: its output so far, and its end. */
+import type { TerminalOutputResponse, WaitForTerminalExitResponse } from "@agentclientprotocol/sdk";
+import { OwnedChild, streamEnded, within, type OwnedOptions } from "../../programs/owned.ts";
+import { KeptOutput } from "./kept-output.ts";
+
+const GRACE_MS = 2_000;
+/** How long what the command left in the background may hold its output open before it counts as ended. */
+const LINGER_MS = 200;
+
+export class AgentTerminal {
+  /** Resolves when the command has ended and its output was read. Never rejects. */
+  readonly exited: Promise<WaitForTerminalExitResponse>;
+  readonly #owned: OwnedChild;
+  readonly #output: KeptOutput;
+  #status: WaitForTerminalExitResponse | undefined;
+  #ending: Promise<void> | undefined;
+
+  private constructor(owned: OwnedChild, outputByteLimit: number) {
+    this.#owned = owned;
+    this.#output = new KeptOutput(outputByteLimit);
+    const { child } = owned.group;
+    this.#output.collect(child.stdout);
+    this.#output.collect(child.stderr);
+    this.exited = this.#exit(Promise.all([streamEnded(child.stdout), streamEnded(child.stderr)]));
+  }
+
+  /** Rejects with `agent_unavailable` or `cwd_missing`. */
+  static async start(
+    program: string,
+    args: readonly string[],
+    { outputByteLimit, ...options }: OwnedOptions & { readonly outputByteLimit: number },
+  ): Promise<AgentTerminal> {
+    return new AgentTerminal(await OwnedChild.start(program, args, options), outputByteLimit);
+  }
+
+  output(): TerminalOutputResponse {
+    return { ...this.#output.read(), exitStatus: this.#status ?? null };
+  }
+
+  /** Ends the command and what it started, also in the background. What it wrote can still be read. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #exit(read: Promise<unknown>): Promise<WaitForTerminalExitResponse> {
+    const { ended, child } = this.#owned.group;
+    await ended;
+    await within(LINGER_MS, read);
+    this.#status = { exitCode: child.exitCode, signal: child.signalCode };
+    return this.#status;
+  }
+
+  async #end(): Promise<void> {
+    const { child } = this.#owned.group;
+    if (child.exitCode === null && child.signalCode === null) await this.#owned.end(GRACE_MS);
+    await this.#owned.sweep();
+    await this.exited;
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
