@@ -101,6 +101,8 @@ export interface ReadQuery {
   readonly order?: "oldest_first" | "newest_first" | undefined;
   /** At most MAX_PAGE; DEFAULT_PAGE if not said. A page of large events ends earlier: read on until its last is the head. */
   readonly limit?: number | undefined;
+  /** A page ends before it holds more bytes of text than this, but holds at least one event. Default and maximum: 16 MiB. */
+  readonly maxBytes?: number | undefined;
 }
 
 export interface EventPage {

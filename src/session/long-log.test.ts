@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newId, type EventDraft, type Store } from "../domain/index.ts";
+import { newId, type EventDraft, type Store, type TaskSpec } from "../domain/index.ts";
 import { openMemoryStore, openSqliteStore } from "../store/index.ts";
 import { temporaryFolder, type TemporaryFolder } from "../testing/index.ts";
 import { forkStored } from "./fork.ts";
@@ -8,6 +8,19 @@ import { loadState } from "./open.ts";
 
 const EVENTS = 40_000;
 const AT = "2026-01-01T00:00:00.000Z";
+const SPEC: TaskSpec = {
+  prompt: "words ".repeat(300),
+  title: "words",
+  repository: "/repo",
+  agent: "a",
+  provider: "anthropic",
+  priority: 0,
+  needs: [],
+  retries: 0,
+  budget: {},
+  stages: [{ kind: "agent", name: "a", agent: "a", tries: 1 }],
+  limits: {},
+};
 const clock = { now: () => Date.now() };
 
 let folder: TemporaryFolder;
@@ -75,4 +88,28 @@ describe.each<[string, () => Promise<Store>]>([
       expect({ name, share: share < 0.6, turns: turns > 3 }).toEqual({ name, share: true, turns: true });
     }
   });
+});
+
+it("lets others have their turns while many sessions and tasks are listed at once", { timeout: 120_000 }, async () => {
+  await using store = await openSqliteStore({ path: join(folder.path, "log.db") });
+  const stamp = { at: AT, agent: "a" };
+  const opened: EventDraft = { ...stamp, type: "session.opened", backend: "api", cwd: "/tmp", permissions: "ask" };
+  const line = { ...stamp, type: "message.completed" as const, messageId: "m", text: "words ".repeat(100) };
+  const each = Array.from({ length: 1_000 }, (_, index) => index);
+  await Promise.all(
+    each.map(async (index) => {
+      await store.append({ sessionId: newId("ses"), id: "a", expectedHead: 0, events: [opened, line] });
+      const created = { at: AT, type: "task.created" as const, spec: SPEC };
+      await store.appendTask({ taskId: `task-${index}`, id: "a", expectedHead: 0, events: [created] });
+    }),
+  );
+  const count = 16;
+  const work: Record<string, () => Promise<unknown>> = {
+    sessions: () => store.list({ limit: 1_000 }),
+    tasks: () => store.tasks({ limit: 1_000 }),
+  };
+  for (const [name, list] of Object.entries(work)) {
+    const { turns } = await longestShare(() => Promise.all(Array.from({ length: count }, list)));
+    expect({ name, turns: turns > 6 }).toEqual({ name, turns: true });
+  }
 });

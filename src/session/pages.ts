@@ -1,14 +1,23 @@
 /** A session's log in pieces that fit in memory. */
 import { DEFAULT_PAGE, type SessionEvent, type SessionStore } from "../domain/index.ts";
 
+export interface PageLimits {
+  /** The last event. Default: as far as the log goes. */
+  readonly through?: number | undefined;
+  /** Events in a page. Default: 1,000. */
+  readonly limit?: number | undefined;
+  /** Bytes in a page. Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
+}
+
 /** Oldest first, up to an event or as far as the log goes. Rejects with `session_not_found`. */
 export async function* pagesOf(
   store: Pick<SessionStore, "read">,
   sessionId: string,
-  { through = Infinity, limit = DEFAULT_PAGE }: { readonly through?: number; readonly limit?: number } = {},
+  { through = Infinity, limit = DEFAULT_PAGE, maxBytes }: PageLimits = {},
 ): AsyncIterable<readonly SessionEvent[]> {
   for (let after = 0; after < through;) {
-    const { events, head } = await store.read({ sessionId, after, before: through + 1, limit });
+    const { events, head } = await store.read({ sessionId, after, before: through + 1, limit, maxBytes });
     if (events.length > 0) yield events;
     after = events.at(-1)?.seq ?? through;
     if (after >= head) return;

@@ -1,21 +1,48 @@
-/** Keeps work that reads page after page without ever waiting for anything from holding the event loop. */
+/** Keeps long work that never waits for anything (reading a log page by page) from holding the event loop. */
 
 /** How long such work may hold the event loop before everybody else has a turn. In milliseconds. */
 const SLICE_MS = 8;
 
-/** When the work of the current turn of the event loop began, as far as it is known here. */
+/** When the current slice began; undefined if no work has asked for one in this turn of the event loop. */
 let startedAt: number | undefined;
 
+/** Work that waits for its next piece, the longest waiting first. */
+const waiting: (() => void)[] = [];
+
 /**
- * Call before each piece of synchronous work that others may have to wait for. Returns a promise of the next turn of
- * the event loop if this one has lasted long enough, else undefined: then nothing has to be waited for.
+ * Call before each piece (some milliseconds at most) of synchronous work that others may have to wait for. Returns
+ * undefined if the piece can be done now. Otherwise returns a promise that resolves in a later turn of the event loop, in
+ * which the piece can be done. All work of the process shares one slice per turn, and takes turns piece by piece.
  */
 export function nextLoopSlice(): Promise<void> | undefined {
-  const now = performance.now();
   if (startedAt === undefined) {
-    startedAt = now;
-    setImmediate(() => (startedAt = undefined));
+    startSlice();
     return undefined;
   }
-  return now - startedAt < SLICE_MS ? undefined : new Promise((resolve) => setImmediate(resolve));
+  if (waiting.length === 0 && !isSpent(startedAt)) return undefined;
+  return new Promise((resolve) => waiting.push(resolve));
+}
+
+function startSlice(): void {
+  startedAt = performance.now();
+  setImmediate(endSlice);
+}
+
+function endSlice(): void {
+  startedAt = undefined;
+  if (waiting.length === 0) return;
+  startSlice();
+  resumeNext();
+}
+
+function resumeNext(): void {
+  if (startedAt === undefined || isSpent(startedAt)) return;
+  const resume = waiting.shift();
+  if (resume === undefined) return;
+  resume();
+  queueMicrotask(() => process.nextTick(resumeNext)); // once the microtasks of the piece are done
+}
+
+function isSpent(since: number): boolean {
+  return performance.now() - since >= SLICE_MS;
 }

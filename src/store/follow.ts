@@ -1,7 +1,7 @@
 /** Following a log: pages while there are some, then waiting, until someone ends it. */
 
 /** Small enough to be read quickly, large enough that reading a long log is not a query per event. */
-export const FOLLOW_PAGE = 500;
+export const FOLLOW_PAGE = { limit: 500, maxBytes: 512 * 1024 };
 
 export interface Followed<Item> {
   /** What is next, and the cursor behind it, which may move although nothing is for this follower. */

@@ -45,7 +45,7 @@ import { MemoryFeed } from "./memory/feed.ts";
 import { MemoryLog } from "./memory/log.ts";
 import { MemoryRequests } from "./memory/requests.ts";
 import { busyTasks, candidatesOf, listed } from "./memory/tasks.ts";
-import { clampLimit } from "./page.ts";
+import { clampBytes, clampLimit } from "./page.ts";
 import { chosen, NO_TASKS, startOf } from "./task-facts.ts";
 import { FEED, Waiters } from "./waiters.ts";
 
@@ -134,8 +134,9 @@ class MemoryStore implements Store {
     if (slice !== undefined) await slice;
     this.#refuseIfClosed();
     const { log } = this.#session(query.sessionId);
-    const events = log.page<SessionEvent>(query);
-    return { events: query.order === "newest_first" ? events.reverse() : events, head: log.head };
+    const { head } = log;
+    const events = await log.page<SessionEvent>(query);
+    return { events: query.order === "newest_first" ? events.reverse() : events, head };
   }
 
   follow(query: FollowQuery): AsyncIterable<SessionEvent> {
@@ -147,7 +148,7 @@ class MemoryStore implements Store {
 
   followText(query: FollowQuery): AsyncIterable<readonly EventText[]> {
     return followPages(
-      this.#following(query.sessionId, (log, page) => log.texts(page)),
+      this.#following(query.sessionId, (log, page) => Promise.resolve(log.texts(page))),
       query,
     );
   }
@@ -155,7 +156,7 @@ class MemoryStore implements Store {
   followFeed({ task, ...cursor }: FeedQuery): AsyncIterable<readonly FeedText[]> {
     const feed: Followed<FeedText> = {
       read: async (after) => {
-        const { events, head } = await this.readFeed({ after, task, limit: FOLLOW_PAGE });
+        const { events, head } = await this.readFeed({ after, task, ...FOLLOW_PAGE });
         return { items: events, through: events.at(-1)?.position ?? head };
       },
       grown: (after, signal) => this.#grown(FEED, after, () => this.#feed.head, signal),
@@ -165,18 +166,22 @@ class MemoryStore implements Store {
     return followPages(feed, cursor);
   }
 
-  async readFeed({ after, task, limit }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
+  async readFeed({ after, task, limit, maxBytes }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
     this.#refuseIfClosed();
     const wanted = task === undefined ? undefined : this.#task(task).log;
     const isWanted = (log: MemoryLog) =>
       wanted === undefined || log === wanted || (log.kind === "session" && this.#sessions.get(log.id)?.task === wanted);
-    return { events: this.#feed.after(after, clampLimit(limit), isWanted), head: this.#feed.head };
+    return {
+      events: this.#feed.after(after, { limit: clampLimit(limit), maxBytes: clampBytes(maxBytes) }, isWanted),
+      head: this.#feed.head,
+    };
   }
 
   async readTask(query: TaskRead): Promise<{ events: readonly TaskEvent[]; head: number }> {
     this.#refuseIfClosed();
     const { log } = this.#task(query.taskId);
-    return { events: log.page<TaskEvent>(query), head: log.head };
+    const { head } = log;
+    return { events: await log.page<TaskEvent>(query), head };
   }
 
   async task(taskId: string): Promise<TaskState | undefined> {
@@ -334,14 +339,14 @@ class MemoryStore implements Store {
 
   #following<Item extends { readonly seq: number }>(
     sessionId: string,
-    pageOf: (log: MemoryLog, query: { after: number; limit: number }) => readonly Item[],
+    pageOf: (log: MemoryLog, query: { after: number; limit: number }) => Promise<readonly Item[]>,
   ): Followed<Item> {
     return {
       read: async (after) => {
         const slice = nextLoopSlice();
         if (slice !== undefined) await slice;
         this.#refuseIfClosed();
-        const items = pageOf(this.#session(sessionId).log, { after, limit: FOLLOW_PAGE });
+        const items = await pageOf(this.#session(sessionId).log, { after, ...FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };
       },
       grown: (after, signal) =>

@@ -34,6 +34,10 @@ export function fitRange(
   return { first, last };
 }
 
+export function clampBytes(maxBytes: number | undefined): number {
+  return Math.min(maxBytes ?? MAX_PAGE_BYTES, MAX_PAGE_BYTES);
+}
+
 export function clampLimit(limit: number | undefined): number {
   return Math.min(Math.max(Math.floor(limit ?? DEFAULT_PAGE), 0), MAX_PAGE);
 }

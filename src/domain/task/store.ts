@@ -1,7 +1,7 @@
 /** The port of the tasks' logs, and of the feed: everything in the order in which it was committed. */
 import type { TaskPhase } from "../enums.ts";
 import type { SessionEvent } from "../events.ts";
-import type { Appended, FollowQuery, Lease, SessionStore } from "../store.ts";
+import type { Appended, FollowQuery, Lease, ReadQuery, SessionStore } from "../store.ts";
 import type { TaskEvent, TaskEventDraft } from "./events.ts";
 import type { TaskSpec } from "./spec.ts";
 import type { TaskState } from "./state.ts";
@@ -36,7 +36,7 @@ export interface TaskStore {
    */
   followFeed(query: FeedQuery): AsyncIterable<readonly FeedText[]>;
   /** Without waiting. Rejects with `task_not_found`. */
-  readFeed(query: Omit<FeedQuery, "signal"> & { readonly limit?: number | undefined }): Promise<FeedPage>;
+  readFeed(query: Omit<FeedQuery, "signal"> & Pick<ReadQuery, "limit" | "maxBytes">): Promise<FeedPage>;
   /**
    * As `SessionStore.follow`, in pages of JSON, for whoever passes it on: as much at a time as is there and a page holds.
    */

@@ -1,12 +1,16 @@
 /** The feed in memory: which events have which positions. */
 import type { FeedText } from "../../domain/index.ts";
-import { MAX_PAGE_BYTES } from "../page.ts";
 import type { MemoryLog } from "./log.ts";
 
 interface Entry {
   readonly position: number;
   readonly log: MemoryLog;
   readonly seq: number;
+}
+
+interface FeedLimits {
+  readonly limit: number;
+  readonly maxBytes: number;
 }
 
 export class MemoryFeed {
@@ -28,7 +32,7 @@ export class MemoryFeed {
     this.#entries = this.#entries.filter((entry) => entry.log !== log);
   }
 
-  after(position: number, limit: number, isWanted: (log: MemoryLog) => boolean): FeedText[] {
+  after(position: number, { limit, maxBytes }: FeedLimits, isWanted: (log: MemoryLog) => boolean): FeedText[] {
     const texts: FeedText[] = [];
     let bytes = 0;
     for (let index = this.#firstAfter(position); index < this.#entries.length && texts.length < limit; index += 1) {
@@ -36,7 +40,7 @@ export class MemoryFeed {
       if (!isWanted(log)) continue;
       const text = log.text(seq);
       bytes += text.length;
-      if (bytes > MAX_PAGE_BYTES && texts.length > 0) break;
+      if (bytes > maxBytes && texts.length > 0) break;
       texts.push({ position, text });
     }
     return texts;

@@ -1,8 +1,12 @@
 /** A log in memory: events as JSON, so that nobody holds a part of the store in hand. */
 import type { Appended, LogEvent, ReadQuery } from "../../domain/index.ts";
+import { nextLoopSlice } from "../../stdx/index.ts";
 import { admit, type Admissible, type LogKind } from "../admission.ts";
-import { fitRange, rangeOf } from "../page.ts";
+import { clampBytes, fitRange, rangeOf } from "../page.ts";
 import { completed, endingOf } from "../text.ts";
+
+/** Parsed in one piece while others wait: some 2 ms of work. */
+const SLICE_CHARACTERS = 256 * 1024;
 
 export class MemoryLog {
   readonly kind: LogKind;
@@ -36,14 +40,23 @@ export class MemoryLog {
     return { head, repeated: false };
   }
 
-  /** The events that a query asks for, oldest first, as many as fit into a page. */
-  page<Event extends LogEvent>(query: Omit<ReadQuery, "sessionId">): Event[] {
-    return this.texts(query).map(({ text }) => JSON.parse(text) as Event);
+  /** The events that a query asks for, oldest first, as many as fit into a page. Parsed in pieces. */
+  async page<Event extends LogEvent>(query: Omit<ReadQuery, "sessionId">): Promise<Event[]> {
+    const events: Event[] = [];
+    let characters = 0;
+    for (const { text } of this.texts(query)) {
+      characters += text.length;
+      const slice = characters > SLICE_CHARACTERS ? nextLoopSlice() : undefined;
+      if (characters > SLICE_CHARACTERS) characters = text.length;
+      if (slice !== undefined) await slice;
+      events.push(JSON.parse(text) as Event);
+    }
+    return events;
   }
 
   texts(query: Omit<ReadQuery, "sessionId">): { seq: number; text: string }[] {
     const bytes = (range: { first: number; last: number }) => this.#bytes(range.first, range.last);
-    const { first, last } = fitRange(rangeOf(query, this.head), query.order, bytes);
+    const { first, last } = fitRange(rangeOf(query, this.head), query.order, bytes, clampBytes(query.maxBytes));
     return this.#bodies.slice(Math.max(first - 1, 0), Math.max(last, 0)).map((_, index) => {
       const seq = first + index;
       return { seq, text: this.text(seq) };

@@ -129,7 +129,9 @@ describe("a session that is deleted from a SQLite store", () => {
         return row;
       }
     })(new Libsql(path), path);
-    expect(() => readPage(db, { sessionId: SESSION })).toThrow(expect.objectContaining({ code: "session_not_found" }));
+    await expect(readPage(db, { sessionId: SESSION }, async (work) => work())).rejects.toMatchObject({
+      code: "session_not_found",
+    });
     db.close();
     other.close();
   });

@@ -1,6 +1,6 @@
 /** The feed: every event of every log by its position in the order of the commits. */
 import { isRookeryError, type FeedText, type RookeryError } from "../../domain/index.ts";
-import { fitRange } from "../page.ts";
+import { clampBytes, fitRange } from "../page.ts";
 import { completed, endingOf } from "../text.ts";
 import { damageIn, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database, Row } from "./database.ts";
@@ -45,10 +45,14 @@ export interface FeedRead {
   readonly after: number;
   readonly task?: string | undefined;
   readonly limit: number;
+  /** Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** The page that follows the cursor, and the last position there is. Rejects with `task_not_found`. */
-export function readFeedPage(db: Database, { after, task, limit }: FeedRead): { events: FeedText[]; head: number } {
+export function readFeedPage(db: Database, query: FeedRead): { events: FeedText[]; head: number } {
+  const { after, task, limit } = query;
+  const maxBytes = clampBytes(query.maxBytes);
   return db.snapshot(() => {
     const whose = task === undefined ? [] : [logOfTask(db, task)];
     const sql = whose.length === 0 ? EVERYTHING : OF_TASK;
@@ -64,7 +68,7 @@ export function readFeedPage(db: Database, { after, task, limit }: FeedRead): { 
       const bytesOf = (count: number) =>
         decodeNumber(db.get(sql.bytes, ...boundsOf(after, cut(stretches, count)), ...whose)?.[0]) ?? 0;
       const all = { first: 1, last: countOf(stretches) };
-      const page = cut(stretches, fitRange(all, "oldest_first", ({ last }) => bytesOf(last)).last);
+      const page = cut(stretches, fitRange(all, "oldest_first", ({ last }) => bytesOf(last), maxBytes).last);
       const bodies = page.length === 0 ? [] : takeApart(db.get(sql.bodies, ...boundsOf(after, page), ...whose)?.[0]);
       return textsOf(page, bodies);
     });

@@ -1,4 +1,4 @@
-/** Reading pages of a log: one query and one parse for many events. */
+/** Reading pages of a log: one query and one parse for many events, and for a large page several. */
 import {
   isRookeryError,
   RookeryError,
@@ -10,22 +10,65 @@ import {
   type TaskRead,
 } from "../../domain/index.ts";
 import type { LogKind } from "../admission.ts";
-import { fitRange, rangeOf, type Range } from "../page.ts";
+import { clampBytes, fitRange, rangeOf, type Range } from "../page.ts";
 import { damageIn, decodeNumber, decodeText, numberColumn, DAMAGE_ADVICE, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 
-export function readPage(db: Database, query: ReadQuery): EventPage {
-  const { log, range } = locate(db, "session", query.sessionId, query);
-  const events = isEmpty(range) ? [] : (readRange(db, log, range) as SessionEvent[]);
+/** What is read and parsed in one piece while others wait: some 2 ms of work, unless one event alone is larger. */
+const SLICE_EVENTS = 1_000;
+const SLICE_BYTES = 256 * 1024;
+
+/** Runs a piece of work on the database when the event loop has time for it. */
+export type ReadPiece = <T>(work: () => T) => Promise<T>;
+
+export async function readPage(db: Database, query: ReadQuery, readPiece: ReadPiece): Promise<EventPage> {
+  const read = await readLog(db, { kind: "session", id: query.sessionId, query }, readPiece);
+  const { log, events } = read as { log: Located; events: SessionEvent[] };
   for (const event of events) event.sessionId = log.id;
   return { events: query.order === "newest_first" ? events.reverse() : events, head: log.head };
 }
 
-export function readTaskPage(db: Database, query: TaskRead): { events: TaskEvent[]; head: number } {
-  const { log, range } = locate(db, "task", query.taskId, query);
-  const events = isEmpty(range) ? [] : (readRange(db, log, range) as TaskEvent[]);
+export async function readTaskPage(
+  db: Database,
+  query: TaskRead,
+  readPiece: ReadPiece,
+): Promise<{ events: TaskEvent[]; head: number }> {
+  const read = await readLog(db, { kind: "task", id: query.taskId, query }, readPiece);
+  const { log, events } = read as { log: Located; events: TaskEvent[] };
   for (const event of events) event.taskId = log.id;
   return { events, head: log.head };
+}
+
+interface LogQuery {
+  readonly kind: LogKind;
+  readonly id: string;
+  readonly query: Omit<ReadQuery, "sessionId">;
+}
+
+/** Oldest first. What was committed does not change between two pieces, unless the log is deleted: then it is not found. */
+async function readLog(
+  db: Database,
+  { kind, id, query }: LogQuery,
+  readPiece: ReadPiece,
+): Promise<{ log: Located; events: LogEvent[] }> {
+  const { log, range, events } = await readPiece(() => {
+    const located = locate(db, kind, id, query);
+    return { ...located, events: readSlice(db, located.log, located.range) };
+  });
+  for (let next = range.first + events.length; next <= range.last; next = range.first + events.length) {
+    const slice = await readPiece(() => readSlice(db, log, { first: next, last: range.last }));
+    for (const event of slice) events.push(event);
+  }
+  return { log, events };
+}
+
+/** The beginning of the range. */
+function readSlice(db: Database, log: Located, { first, last }: Range): LogEvent[] {
+  const most = { first, last: Math.min(last, first + SLICE_EVENTS - 1) };
+  if (isEmpty(most)) return [];
+  const bytes = (range: Range) => bytesOf(db, log.no, range.first, range.last);
+  const slice = namingDamage(db, log, most, () => fitRange(most, "oldest_first", bytes, SLICE_BYTES));
+  return readRange(db, log, slice);
 }
 
 /** A log as it was when it was looked up. */
@@ -50,7 +93,7 @@ export function locate(
   const log = { kind, id, no, head };
   const asked = rangeOf(query, head);
   const range = namingDamage(db, log, asked, () =>
-    fitRange(asked, query.order, ({ first, last }) => bytesOf(db, no, first, last)),
+    fitRange(asked, query.order, ({ first, last }) => bytesOf(db, no, first, last), clampBytes(query.maxBytes)),
   );
   return { log, range };
 }

@@ -47,7 +47,7 @@ import type { Database } from "./database.ts";
 import { lastPosition, readFeedPage } from "./feed.ts";
 import { forgetSome, hideSession } from "./forgetting.ts";
 import { whenUnlocked } from "./lock.ts";
-import { headOf, notFound, readPage, readTaskPage } from "./pages.ts";
+import { headOf, notFound, readPage, readTaskPage, type ReadPiece } from "./pages.ts";
 import { readRequest, writeResponse } from "./requests.ts";
 import { SharedPages } from "./shared-pages.ts";
 import { keepLease, listSummaries, readBlob, readJournal, readLease, readSummary, writeBlob } from "./tables.ts";
@@ -88,12 +88,12 @@ export class SqliteStore implements Store {
   }
 
   async read(query: ReadQuery): Promise<EventPage> {
-    return this.#reading(() => readPage(this.#db, query));
+    return readPage(this.#db, query, this.#reading);
   }
 
   follow(query: FollowQuery): AsyncIterable<SessionEvent> {
     return follow(
-      this.#following(query.sessionId, (page) => readPage(this.#db, page).events),
+      this.#following(query.sessionId, async (page) => (await this.read(page)).events),
       query,
     );
   }
@@ -101,7 +101,7 @@ export class SqliteStore implements Store {
   followText(query: FollowQuery): AsyncIterable<readonly EventText[]> {
     const { sessionId } = query;
     const shared = (page: ReadQuery & { after: number }) =>
-      this.#pages.get(`${page.after} ${sessionId}`, () => readTexts(this.#db, page));
+      this.#reading(() => this.#pages.get(`${page.after} ${sessionId}`, () => readTexts(this.#db, page)));
     return followPages(this.#following(sessionId, shared), query);
   }
 
@@ -110,7 +110,7 @@ export class SqliteStore implements Store {
       read: async (after) => {
         let head = after;
         const read = () => {
-          const page = readFeedPage(this.#db, { after, task, limit: FOLLOW_PAGE });
+          const page = readFeedPage(this.#db, { after, task, ...FOLLOW_PAGE });
           head = page.head;
           return page.events;
         };
@@ -124,8 +124,8 @@ export class SqliteStore implements Store {
     return followPages(feed, cursor);
   }
 
-  async readFeed({ after, task, limit }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
-    return this.#reading(() => readFeedPage(this.#db, { after, task, limit: clampLimit(limit) }));
+  async readFeed({ limit, ...query }: Parameters<Store["readFeed"]>[0]): Promise<FeedPage> {
+    return this.#reading(() => readFeedPage(this.#db, { ...query, limit: clampLimit(limit) }));
   }
 
   async summary(sessionId: string): Promise<SessionSummary | undefined> {
@@ -133,7 +133,7 @@ export class SqliteStore implements Store {
   }
 
   async list(query: ListQuery = {}): Promise<readonly SessionSummary[]> {
-    return this.#reading(() => listSummaries(this.#db, query));
+    return listSummaries(this.#db, query, this.#reading);
   }
 
   async acquireLease(request: LeaseRequest): Promise<Lease> {
@@ -210,7 +210,7 @@ export class SqliteStore implements Store {
   }
 
   async readTask(query: TaskRead): Promise<{ events: readonly TaskEvent[]; head: number }> {
-    return this.#reading(() => readTaskPage(this.#db, query));
+    return readTaskPage(this.#db, query, this.#reading);
   }
 
   async task(taskId: string): Promise<TaskState | undefined> {
@@ -218,7 +218,7 @@ export class SqliteStore implements Store {
   }
 
   async tasks(query: TaskQuery = {}): Promise<readonly TaskState[]> {
-    return this.#reading(() => listTasks(this.#db, query));
+    return listTasks(this.#db, query, this.#reading);
   }
 
   async countTasks(): Promise<Readonly<Record<TaskPhase, number>>> {
@@ -243,15 +243,16 @@ export class SqliteStore implements Store {
     this.#db.close();
   }
 
-  async #reading<T>(work: () => T): Promise<T> {
+  /** One piece of work: a caller that reads a whole log asks for piece after piece, and waits for nothing else. */
+  readonly #reading: ReadPiece = async (work) => {
     this.#refuseIfClosed();
-    const slice = nextLoopSlice(); // whoever reads a whole log reads page after page, and waits for nothing else
+    const slice = nextLoopSlice();
     if (slice !== undefined) {
       await slice;
       this.#refuseIfClosed();
     }
     return whenUnlocked(work, performance.now() + this.#lockTimeout);
-  }
+  };
 
   async #writing<T>(work: () => T): Promise<T> {
     this.#refuseIfClosed();
@@ -278,11 +279,11 @@ export class SqliteStore implements Store {
 
   #following<Item extends { readonly seq: number }>(
     sessionId: string,
-    readPage: (query: { sessionId: string; after: number; limit: number }) => readonly Item[],
+    readItems: (query: ReadQuery & { after: number }) => Promise<readonly Item[]>,
   ): Followed<Item> {
     return {
       read: async (after) => {
-        const items = await this.#reading(() => readPage({ sessionId, after, limit: FOLLOW_PAGE }));
+        const items = await readItems({ sessionId, after, ...FOLLOW_PAGE });
         return { items, through: items.at(-1)?.seq ?? after };
       },
       grown: (after, signal) => this.#watch.grown(sessionId, after, () => headOf(this.#db, sessionId), signal),

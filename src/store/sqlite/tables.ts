@@ -5,6 +5,7 @@ import type { KeptLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
 import { damageIn, decodeJson, decodeNumber, decodeText, numberColumn, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
+import type { ReadPiece } from "./pages.ts";
 import { isSummary, readableRows, summaryOf } from "./records.ts";
 
 /** Throws `log_corrupt` if the summary is damaged. */
@@ -24,15 +25,15 @@ const LIST_ALL = LIST.replace("OF_TASK", "");
 /** Apart, so that its index is used. */
 const LIST_OF_TASK = LIST.replace("OF_TASK", "and task = (select no from task where id = ?7)");
 
-export function listSummaries(db: Database, query: ListQuery): SessionSummary[] {
+export function listSummaries(db: Database, query: ListQuery, readPiece: ReadPiece): Promise<SessionSummary[]> {
   const { agent = null, cwd = null, parent = null, status = null, before = null, task } = query;
   const values = [agent, cwd, parent, status, before];
-  return readableRows(
-    clampLimit(query.limit),
-    (limit) =>
+  return readableRows(clampLimit(query.limit), {
+    read: (limit) =>
       db.all(task === undefined ? LIST_ALL : LIST_OF_TASK, ...values, limit, ...(task === undefined ? [] : [task])),
-    ([summary]) => decodeJson(summary, isSummary),
-  );
+    decode: ([summary]) => decodeJson(summary, isSummary),
+    readPiece,
+  });
 }
 
 const LEASE = `

@@ -4,6 +4,7 @@ import { clampLimit } from "../page.ts";
 import { NO_TASKS } from "../task-facts.ts";
 import { decodeJson, decodeNumber, decodeText, textColumn } from "./columns.ts";
 import type { Database, Value } from "./database.ts";
+import type { ReadPiece } from "./pages.ts";
 import { isTaskState, readableRows, taskStateOf } from "./records.ts";
 
 /** Throws `log_corrupt` if the state is damaged. */
@@ -13,7 +14,7 @@ export function readTask(db: Database, taskId: string): TaskState | undefined {
 }
 
 /** Only the conditions that are asked for are in the query, so that the index for them is used. */
-export function listTasks(db: Database, query: TaskQuery): TaskState[] {
+export function listTasks(db: Database, query: TaskQuery, readPiece: ReadPiece): Promise<TaskState[]> {
   const { phases, repository, agent, merging, removed = false, before } = query;
   const conditions: [string, Value][] = [];
   if (!removed) conditions.push(["removed = ?", 0]);
@@ -24,11 +25,11 @@ export function listTasks(db: Database, query: TaskQuery): TaskState[] {
   if (before !== undefined) conditions.push(["no < (select no from task where id = ?)", before]);
   const where = conditions.map(([condition]) => ` and ${condition}`).join("");
   const sql = `select ${textColumn("state")} from task where true${where} order by no desc limit ?`;
-  return readableRows(
-    clampLimit(query.limit),
-    (limit) => db.all(sql, ...conditions.map(([, value]) => value), limit),
-    ([state]) => decodeJson(state, isTaskState),
-  );
+  return readableRows(clampLimit(query.limit), {
+    read: (limit) => db.all(sql, ...conditions.map(([, value]) => value), limit),
+    decode: ([state]) => decodeJson(state, isTaskState),
+    readPiece,
+  });
 }
 
 export function countTasks(db: Database): Record<TaskPhase, number> {

@@ -6,7 +6,10 @@ import type { Cell, Database } from "./database.ts";
 import { BODIES, isEmpty, locate, namingDamage, whyNot } from "./pages.ts";
 
 /** The page that follows the cursor. */
-export function readTexts(db: Database, query: Pick<ReadQuery, "sessionId" | "after" | "limit">): EventText[] {
+export function readTexts(
+  db: Database,
+  query: Pick<ReadQuery, "sessionId" | "after" | "limit" | "maxBytes">,
+): EventText[] {
   const { log, range } = locate(db, "session", query.sessionId, query);
   if (isEmpty(range)) return [];
   const sql = joinedBodies(BODIES.session);

@@ -11,10 +11,14 @@ import { summaryOf } from "./sessions.ts";
 
 const DEFAULT_EVENTS = 1_000;
 const MAX_EVENTS = 10_000;
+/** A page is written as JSON in one piece, and so much takes some 20 ms. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 const query = {
   after: wholeNumber("What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger."),
-  limit: wholeNumber(`Of a page: at most so many; ${DEFAULT_EVENTS} if not said, ${MAX_EVENTS} at most.`),
+  limit: wholeNumber(
+    `Of a page: at most so many; ${DEFAULT_EVENTS} if not said, ${MAX_EVENTS} at most. A page of large events has fewer: read on until \`head\`.`,
+  ),
 };
 
 export const eventRoutes: readonly Route[] = [
@@ -35,7 +39,8 @@ export const eventRoutes: readonly Route[] = [
       const after = cursorOf(call);
       const { head } = await summaryOf(door, sessionId);
       refuseBeyond(after, head);
-      if (!wantsStream(call)) return json(await store.read({ sessionId, after, limit: limitOf(call) }));
+      if (!wantsStream(call))
+        return json(await store.read({ sessionId, after, limit: limitOf(call), maxBytes: MAX_BYTES }));
       const source: Source = (from, signal) => linesOf(store.followText({ sessionId, after: from, signal }), seqOf);
       return stream(call, { name: `session ${sessionId}`, after, source });
     },
@@ -79,7 +84,7 @@ async function feed(call: Asked, task: string | undefined): Promise<Answer> {
   const { store } = call.door.served;
   const after = cursorOf(call);
   if (!wantsStream(call)) {
-    const page = await store.readFeed({ after, task, limit: limitOf(call) });
+    const page = await store.readFeed({ after, task, limit: limitOf(call), maxBytes: MAX_BYTES });
     refuseBeyond(after, page.head);
     const events = page.events.map(({ position, text }) => `{"position":${position},"event":${text}}`);
     return { text: `{"events":[${events.join(",")}],"head":${page.head}}`, type: "application/json; charset=utf-8" };
