@@ -1,5 +1,6 @@
 // Whether a server that is used all day grows: a few prompts, streams, answers, forks and deletions a second, and what it
-// holds every 20 s. Alone: `node bench/growth.mjs [--quick]`; it takes five minutes, so `run.mjs` leaves it out.
+// holds every 20 s. Alone: `node bench/growth.mjs [--quick] [--minutes=20]`; it takes five minutes unless told otherwise, so
+// `run.mjs` leaves it out. With BENCH_SNAPSHOTS=<folder>, the server also writes a heap snapshot at each third of the time.
 import { setTimeout as sleep } from "node:timers/promises";
 import { call, say, startModelServer } from "../dist/testing/index.js";
 import { environmentFor } from "./server/model.mjs";
@@ -12,9 +13,15 @@ const EVERY_MS = 20_000;
 const PAUSE_MS = 250;
 
 export async function run({ quick = false } = {}) {
-  const looks = quick ? 3 : 15;
+  const minutes = Number(process.argv.find((argument) => argument.startsWith("--minutes="))?.split("=")[1] ?? 5);
+  const looks = quick ? 3 : Math.max(3, Math.round((minutes * 60_000) / EVERY_MS));
   const model = await startModelServer(script, { maxRequests: 1_000_000 });
-  const start = (folder) => startRookery({ folder, toml: OWN_AGENT, extra: environmentFor(model), node: WATCHED });
+  const snapshots = process.env.BENCH_SNAPSHOTS;
+  const extra = {
+    ...environmentFor(model),
+    ...(snapshots && { BENCH_SNAPSHOTS: snapshots, BENCH_SNAPSHOT_EVERY: String(Math.floor(looks / 3)) }),
+  };
+  const start = (folder) => startRookery({ folder, toml: OWN_AGENT, extra, node: WATCHED });
   try {
     return await within(start, async (server, folder) => {
       const [rows, held] = [[], []];
