@@ -1,4 +1,5 @@
 /** Patterns of a `.gitignore` file, as git reads them. Matching takes no longer than the path times the pattern. */
+import { nextLoopSlice } from "../../../stdx/index.ts";
 import { matchesSegments, segmentOf, type Segment } from "./pattern.ts";
 
 /** The rules of one file. They hold for what is below `base`. */
@@ -33,14 +34,22 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
   return { base, rules, length };
 }
 
-/** Whether git would leave the path out. `files`: outermost first. Folders above the path are not looked at. */
-export function isIgnored(files: readonly IgnoreFile[], path: string, isFolder: boolean): boolean {
+/** Rules that are matched in one piece: 4 KB of the longest ones, some milliseconds of work. */
+const RULES_IN_A_PIECE = 4;
+
+/**
+ * Whether git would leave the path out. `files`: outermost first. Folders above the path are not looked at. Others have
+ * their turns in between: rules of a hostile repository can take 100 ms for one path.
+ */
+export async function isIgnored(files: readonly IgnoreFile[], path: string, isFolder: boolean): Promise<boolean> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   for (let at = files.length - 1; at >= 0; at -= 1) {
     const { base, rules } = files[at] as IgnoreFile;
     const below = base === "" ? path : path.slice(base.length + 1);
     for (let last = rules.length - 1; last >= 0; last -= 1) {
       const rule = rules[last] as IgnoreRule;
+      const slice = last % RULES_IN_A_PIECE === 0 ? nextLoopSlice() : undefined;
+      if (slice !== undefined) await slice;
       if (rule.foldersOnly && !isFolder) continue;
       if (rule.matches(below, name)) return !rule.negated;
     }

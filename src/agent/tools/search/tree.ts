@@ -54,7 +54,7 @@ async function ignoringAbove(root: string, real: string, { env }: CallContext): 
     if (name === "") break;
     files = await withIgnoreFile(files, root, base);
     base = base === "" ? name : `${base}/${name}`;
-    if (isIgnored(files, base, true)) return undefined;
+    if (await isIgnored(files, base, true)) return undefined;
   }
   return { root, files };
 }
@@ -78,7 +78,7 @@ class Walk {
     const ignoring = await this.#ignoringIn(real, entries, around);
     for (const entry of entries) {
       if (performance.now() - this.#since > SLICE_MS) await this.#pause();
-      if (entry.name === ".git" || this.#isLeftOut(join(real, entry.name), entry, ignoring)) continue;
+      if (entry.name === ".git" || (await this.#isLeftOut(join(real, entry.name), entry, ignoring))) continue;
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) await this.enter(join(real, entry.name), path, ignoring, depth + 1);
       else this.files.push(path);
@@ -101,7 +101,7 @@ class Walk {
     return { root, files: await withIgnoreFile(files, root, relative(root, real)) };
   }
 
-  #isLeftOut(real: string, entry: Entry, ignoring: Ignoring | undefined): boolean {
+  async #isLeftOut(real: string, entry: Entry, ignoring: Ignoring | undefined): Promise<boolean> {
     if (this.#ignored) return false;
     if (ignoring === undefined) return LEFT_OUT.includes(entry.name);
     return isIgnored(ignoring.files, relative(ignoring.root, real), entry.isDirectory());
