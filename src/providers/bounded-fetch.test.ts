@@ -3,7 +3,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { boundedFetch, RESPONSE_LIMITS } from "./bounded-fetch.ts";
-import { modelOver, replyTo, user, WIRES } from "./test-models.ts";
+import { LONGEST_REPLY } from "./reply.ts";
+import { blob, modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
 
 const MB = 1024 * 1024;
 const SECONDS = 1_000;
@@ -14,6 +15,8 @@ afterEach(async () => {
 
 interface EndlessServer {
   readonly url: string;
+  /** The request has come. */
+  readonly asked: Promise<void>;
   /** How many bytes the client took before it went away. */
   readonly taken: Promise<number>;
 }
@@ -22,13 +25,16 @@ interface EndlessServer {
 async function startEndlessServer(status: number, head: string, chunk: string | Buffer): Promise<EndlessServer> {
   let settle: (bytes: number) => void;
   const taken = new Promise<number>((resolve) => (settle = resolve));
+  let arrive: () => void;
+  const asked = new Promise<void>((resolve) => (arrive = resolve));
   const server = createServer((request, response: ServerResponse) => {
     request.resume();
+    arrive();
     response.writeHead(status, { "content-type": status === 200 ? "text/event-stream" : "application/json" });
     response.write(head);
     let sent = 0;
     const more = (): void => {
-      while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+      for (let isTaken = true; isTaken && !response.destroyed; sent += chunk.length) isTaken = response.write(chunk);
     };
     response.on("drain", () => setImmediate(more)).on("error", () => undefined);
     response.once("close", () => settle(sent));
@@ -42,10 +48,33 @@ async function startEndlessServer(status: number, head: string, chunk: string | 
       await new Promise((resolve) => server.close(resolve));
     },
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, taken };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, taken };
 }
 
 const X = "x".repeat(64 * 1024);
+const USAGE = { input_tokens: 1, output_tokens: 1 };
+const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
+
+/** What comes before the first piece of a text, and a piece, as each kind of API sends them. */
+const ENDLESS_REPLIES: Record<WireName, { readonly head: string; readonly delta: string }> = {
+  anthropic: {
+    head:
+      event({ type: "message_start", message: { id: "m", model: "m", role: "assistant", content: [], usage: USAGE } }) +
+      event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
+    delta: event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: X } }),
+  },
+  openai: {
+    head:
+      event({ type: "response.created", response: { id: "r", created_at: 1, model: "m" } }) +
+      event({ type: "response.output_item.added", output_index: 0, item: { type: "message", id: "i" } }),
+    delta: event({ type: "response.output_text.delta", item_id: "i", output_index: 0, content_index: 0, delta: X }),
+  },
+  google: { head: "", delta: event({ candidates: [{ content: { role: "model", parts: [{ text: X }] } }] }) },
+  "openai-compatible": {
+    head: "",
+    delta: event({ id: "c", created: 1, model: "m", choices: [{ index: 0, delta: { content: X } }] }),
+  },
+};
 
 describe.each(WIRES)("over %s", (wire) => {
   it.each([
@@ -77,11 +106,40 @@ describe.each(WIRES)("over %s", (wire) => {
     expect(await taken).toBeLessThan(16 * MB);
   });
 
-  it("a request is given up in the middle of a line without end", async () => {
-    const { url, taken } = await startEndlessServer(200, 'data: {"text":"', "x");
+  it("a reply without end is cut off at the limit, and not tried again", { timeout: 30 * SECONDS }, async () => {
+    const { head, delta } = ENDLESS_REPLIES[wire];
+    const { url, taken } = await startEndlessServer(200, head, delta);
+    await expect(replyTo(modelOver(wire, url))).rejects.toMatchObject({
+      code: "provider_failed",
+      retry: undefined,
+      message: expect.stringContaining(`the answer is longer than ${LONGEST_REPLY} characters, and was broken off`),
+    });
+    expect(await taken).toBeLessThan(LONGEST_REPLY + 16 * MB); // what sockets hold
+  });
+
+  it("a request is given up in the middle of a reply without end", { timeout: 30 * SECONDS }, async () => {
+    const { head, delta } = ENDLESS_REPLIES[wire];
+    const { url, taken } = await startEndlessServer(200, head, delta);
     const giveUp = new AbortController();
-    setImmediate(() => giveUp.abort(new Error("enough")));
-    await expect(replyTo(modelOver(wire, url), [user("Go")], { signal: giveUp.signal })).rejects.toThrow("enough");
+    let parts = 0;
+    const reading = async (): Promise<void> => {
+      const request = { system: "", messages: [user("Go")], tools: [], signal: giveUp.signal, blob };
+      for await (const { type } of modelOver(wire, url).stream(request)) {
+        if (type === "text") parts += 1;
+        if (parts === 3) giveUp.abort(new Error("enough"));
+      }
+    };
+    await expect(reading()).rejects.toThrow("enough");
+    expect(parts).toBeLessThan(10);
+    expect(await taken).toBeLessThan(LONGEST_REPLY);
+  });
+
+  it("a request is given up in the middle of a line without end", async () => {
+    const { url, asked, taken } = await startEndlessServer(200, 'data: {"text":"', "x");
+    const giveUp = new AbortController();
+    const reply = replyTo(modelOver(wire, url), [user("Go")], { signal: giveUp.signal });
+    void asked.then(() => giveUp.abort(new Error("enough")));
+    await expect(reply).rejects.toThrow("enough");
     await taken;
   });
 });
