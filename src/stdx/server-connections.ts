@@ -1,5 +1,5 @@
 /** Bounds the open connections of an HTTP server, so that peers without a token cannot keep out clients that have one. */
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 
 export interface ConnectionLimits {
@@ -15,9 +15,9 @@ const LINGER_MS = 1_000;
 
 export class ServerConnections {
   readonly #limits: ConnectionLimits;
-  /** Oldest first, with the number of requests in progress. */
-  readonly #unauthenticated = new Map<Socket, number>();
-  readonly #authenticated = new Map<Socket, number>();
+  /** Oldest first, with the requests in progress. */
+  readonly #unauthenticated = new Map<Socket, Set<IncomingMessage>>();
+  readonly #authenticated = new Map<Socket, Set<IncomingMessage>>();
 
   constructor(limits: ConnectionLimits = CONNECTION_LIMITS) {
     this.#limits = limits;
@@ -38,28 +38,33 @@ export class ServerConnections {
     return this.#authenticated.size;
   }
 
-  /** Counts a request on a connection. Call the returned function when its response is closed. */
-  startRequest(socket: Socket): () => void {
-    const count = (change: 1 | -1): void => {
-      const connections = this.#authenticated.has(socket) ? this.#authenticated : this.#unauthenticated;
-      const before = connections.get(socket);
-      if (before !== undefined) connections.set(socket, before + change);
-    };
-    count(1);
-    return () => count(-1);
+  /** Counts a request on its connection. Call the returned function when its response is closed. */
+  startRequest(request: IncomingMessage): () => void {
+    const { socket } = request;
+    const requests = this.#authenticated.get(socket) ?? this.#unauthenticated.get(socket);
+    requests?.add(request);
+    return () => requests?.delete(request);
   }
 
   /**
-   * Moves a connection to those of clients that have the token. At the limit, the idle connection that was opened
-   * first is closed for it. Returns false if none is idle.
+   * Whether a peer without the token sent a request before the last one was answered. One packet holds a thousand such
+   * requests, and all of them would be answered before anybody else is heard: close the connection instead.
+   */
+  isPipelining({ socket }: IncomingMessage): boolean {
+    return (this.#unauthenticated.get(socket)?.size ?? 0) > 0;
+  }
+
+  /**
+   * Moves a connection to those of clients that have the token. At the limit, one is closed for it: the idle one that
+   * was opened first, else the first one whose request has not come in whole. Returns false if there is none.
    */
   authenticate(socket: Socket): boolean {
     const requests = this.#unauthenticated.get(socket);
     if (requests === undefined) return true; // authenticated before, or already closed
     if (this.#authenticated.size >= this.#limits.authenticated) {
-      const idle = findIdle(this.#authenticated);
-      if (idle === undefined) return false;
-      this.#destroy(idle);
+      const spare = findSpare(this.#authenticated);
+      if (spare === undefined) return false;
+      this.#destroy(spare);
     }
     this.#unauthenticated.delete(socket);
     this.#authenticated.set(socket, requests);
@@ -68,12 +73,12 @@ export class ServerConnections {
 
   /** Whether a client that has the token waits for a response on this connection. */
   isBusy(socket: Socket): boolean {
-    return (this.#authenticated.get(socket) ?? 0) > 0;
+    return (this.#authenticated.get(socket)?.size ?? 0) > 0;
   }
 
   /** Closes connections that never sent a whole request: nobody waits for a response on them. */
   destroyUnused(): void {
-    for (const [socket, requests] of this.#unauthenticated) if (requests === 0) this.#destroy(socket);
+    for (const [socket, requests] of this.#unauthenticated) if (requests.size === 0) this.#destroy(socket);
   }
 
   destroyAll(): void {
@@ -82,7 +87,7 @@ export class ServerConnections {
   }
 
   #add(socket: Socket): void {
-    this.#unauthenticated.set(socket, 0);
+    this.#unauthenticated.set(socket, new Set());
     socket.once("close", () => this.#forget(socket));
     if (this.#unauthenticated.size <= this.#limits.unauthenticated) return;
     const [oldest] = this.#unauthenticated.keys();
@@ -100,9 +105,13 @@ export class ServerConnections {
   }
 }
 
-function findIdle(connections: ReadonlyMap<Socket, number>): Socket | undefined {
-  for (const [socket, requests] of connections) if (requests === 0) return socket;
-  return undefined;
+function findSpare(connections: ReadonlyMap<Socket, ReadonlySet<IncomingMessage>>): Socket | undefined {
+  let unfinished: Socket | undefined;
+  for (const [socket, requests] of connections) {
+    if (requests.size === 0) return socket;
+    if (unfinished === undefined && [...requests].every(({ complete }) => !complete)) unfinished = socket;
+  }
+  return unfinished;
 }
 
 /**

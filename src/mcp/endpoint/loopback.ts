@@ -72,7 +72,7 @@ export class LoopbackHttp implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => undefined); // whoever asked is gone
-    response.once("close", this.#connections.startRequest(request.socket));
+    response.once("close", this.#connections.startRequest(request));
     const served = this.#served.get(request.url ?? "");
     // A page in a browser reaches loopback too: by a name that it had resolved to it, or with its own origin.
     if (request.headers.host !== this.#authority || request.headers.origin !== undefined) return refuse(response, 403);

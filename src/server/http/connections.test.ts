@@ -5,6 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { newId } from "../../domain/index.ts";
 import { CONNECTION_LIMITS, deferred, ServerConnections } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
+import { MAX_STREAMS } from "./stream/streams.ts";
 import { openHttp, type HttpScene } from "./test-scene.ts";
 
 const SECONDS = 1_000;
@@ -110,6 +111,51 @@ it("keeps the connection of a client whose request takes longer than the limit f
   expect((await answer).status).toBe(200);
 });
 
+it("answers one request of a packet full of them, if its sender has no token", async () => {
+  scene = await openHttp();
+  const socket = connect(scene.door.port, "127.0.0.1").resume();
+  peers.push(socket);
+  socket.on("error", () => undefined).write(`${HEAD}\r\n`.repeat(1_000));
+  await once(socket, "close");
+  const { text } = await scene.get("/metrics");
+  const counts = [...text.matchAll(/^rookery_http_requests_total{[^}]*route="\/v1\/health"[^}]*} (\d+)$/gm)];
+  expect(counts.map(([, count]) => Number(count))).toEqual([1]);
+});
+
+it("answers all requests of a packet whose sender has the token", async () => {
+  scene = await openHttp();
+  const socket = connect(scene.door.port, "127.0.0.1");
+  peers.push(socket);
+  const authorized = `${HEAD}Authorization: Bearer ${scene.door.token}\r\n`;
+  socket.write(`${authorized}\r\n`.repeat(19) + `${authorized}Connection: close\r\n\r\n`);
+  let text = "";
+  socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await once(socket, "close");
+  expect(text.split("HTTP/1.1 200").length - 1).toBe(20);
+});
+
+it("lets a client in while others with the token send requests that never end", { timeout: 60_000 }, async () => {
+  scene = await openHttp();
+  const head = HEAD.replace("GET /v1/health", "POST /v1/sessions");
+  const half = `${head}Authorization: Bearer ${scene.door.token}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`;
+  await openPeers(scene.door.port, CONNECTION_LIMITS.authenticated + 100, [half]);
+  expect((await scene.get("/v1/sessions")).status).toBe(200);
+});
+
+it("refuses streams before they take the connections of other requests", { timeout: 60_000 }, async () => {
+  scene = await openHttp();
+  const authorization = `Authorization: Bearer ${scene.door.token}`;
+  const opening = `${HEAD.replace("health", "events")}Accept: text/event-stream\r\n${authorization}\r\n\r\n`;
+  await openPeers(scene.door.port, CONNECTION_LIMITS.authenticated + 100, [opening]);
+  await vi.waitFor(async () => expect((await scene?.get("/v1/health"))?.json).toMatchObject({ streams: MAX_STREAMS }), {
+    timeout: 40 * SECONDS,
+    interval: 200,
+  });
+  expect((await scene.get("/v1/sessions")).status).toBe(200);
+  const refused = await scene.get("/v1/events", { headers: { accept: "text/event-stream" } });
+  expect([refused.status, refused.text]).toEqual([503, expect.stringContaining("close streams") as unknown]);
+});
+
 it("stops at once although peers without a token are connected", async () => {
   scene = await openHttp([], { times: { grace: 300 * SECONDS } });
   await openPeers(scene.door.port, 100);
@@ -121,7 +167,7 @@ it("closes an idle connection for a new client, and refuses the client if all ar
   const connections = new ServerConnections({ unauthenticated: 4, authenticated: 2 });
   connections.watch(server);
   server.on("request", (incoming, response) => {
-    response.once("close", connections.startRequest(incoming.socket));
+    response.once("close", connections.startRequest(incoming));
     if (!connections.authenticate(incoming.socket)) response.writeHead(503, { connection: "close" }).end();
     else if (incoming.url === "/ends") response.end();
     else response.write("started"); // stays open
@@ -165,8 +211,7 @@ function send(server: Server, path: string): Socket {
 }
 
 /** Resolves when every peer was connected. */
-async function openPeers(port: number, count: number): Promise<void> {
-  const openings = Object.values(OPENINGS);
+async function openPeers(port: number, count: number, openings = Object.values(OPENINGS)): Promise<void> {
   await Promise.all(
     Array.from({ length: count }, async (_, at) => {
       const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });

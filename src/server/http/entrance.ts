@@ -7,7 +7,7 @@ import { closing, makeApp, refusalOf, type Bindings } from "./app.ts";
 import type { Door } from "./door.ts";
 import { guard, type Guarded } from "./guard.ts";
 import { MAX_PROMPT_BODY } from "./input.ts";
-import { Refusal, type Why } from "./problem.ts";
+import { Refusal, tooManyConnections, type Why } from "./problem.ts";
 import { beginVisit, pathOf, type Log, type Visit } from "./visit.ts";
 
 /** In milliseconds. */
@@ -54,13 +54,16 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
   const { connections } = door;
   let isClosing = false;
   const enter = (request: IncomingMessage, response: ServerResponse, admit = (): void => undefined): void => {
+    if (request.socket.destroyed) return; // it was closed between two requests of one packet
+    if (connections.isPipelining(request)) return void request.socket.destroy();
     const visit = beginVisit(request, response, { log, metrics: door.metrics });
     visits.set(request, visit);
     response.on("error", () => undefined); // a connection that was reset: its close is what counts
-    response.once("close", connections.startRequest(request.socket));
+    response.once("close", connections.startRequest(request));
     try {
       if (isClosing) throw closing();
-      if (guard(request, pathOf(request), guarded) && !connections.authenticate(request.socket)) throw crowded();
+      if (guard(request, pathOf(request), guarded) && !connections.authenticate(request.socket))
+        throw tooManyConnections();
       admit();
       void serve(request, response); // never rejects: what a route throws is answered
     } catch (error) {
@@ -108,11 +111,6 @@ export function openEntrance(door: Door, { guarded, log, times }: EntranceOption
       clearTimeout(late);
     },
   };
-}
-
-function crowded(): Refusal {
-  const fix = "close streams that are no longer read, then try again";
-  return new Refusal("too_many_connections", `all connections that the server has room for are in use: ${fix}`);
 }
 
 /** Whatever else they send is not read. */

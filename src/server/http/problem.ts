@@ -39,6 +39,11 @@ export class Refusal extends Error {
   }
 }
 
+export function tooManyConnections(): Refusal {
+  const fix = "close streams that are no longer read, then try again";
+  return new Refusal("too_many_connections", `all connections that the server has room for are in use: ${fix}`);
+}
+
 /** Of what nobody foresaw, only that it happened is told: the rest is in the server's log. */
 export function problemOf(error: unknown, requestId?: string): Problem {
   if (error instanceof Refusal) {

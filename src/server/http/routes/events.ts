@@ -1,12 +1,13 @@
 /** Logs as pages for pollers and as streams for followers, with the same cursor for both. */
 import { RookeryError, SessionEvent } from "../../../domain/index.ts";
-import { Refusal } from "../problem.ts";
+import { Refusal, tooManyConnections } from "../problem.ts";
 import { json, route, wholeNumber, type Answer, type Call, type Route, type Shape } from "../route.ts";
 import { SessionId, TaskIdParam } from "../schema/common.ts";
 import { EventPageSchema } from "../schema/session.ts";
 import { FeedPageSchema, LogEventSchema } from "../schema/task.ts";
 import type { Source } from "../stream/channel.ts";
 import type { Line } from "../stream/piece.ts";
+import { MAX_STREAMS } from "../stream/streams.ts";
 import { summaryOf } from "./sessions.ts";
 
 const DEFAULT_EVENTS = 1_000;
@@ -99,6 +100,7 @@ async function stream(
   options: Parameters<typeof door.streams.send>[1],
 ): Promise<Answer> {
   if (request.method === "HEAD") return { text: "", type: "text/event-stream; charset=utf-8" };
+  if (door.streams.count >= MAX_STREAMS) throw tooManyConnections();
   await door.streams.send(response, options);
   return "sent";
 }

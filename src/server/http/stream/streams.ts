@@ -1,12 +1,15 @@
 /** Every open stream of the door: written as fast as its reader takes it, kept awake, and ended with the door. */
 import type { ServerResponse } from "node:http";
 import { isRookeryError } from "../../../domain/index.ts";
+import { CONNECTION_LIMITS } from "../../../stdx/index.ts";
 import { problemOf } from "../problem.ts";
 import { PieceCache } from "./cache.ts";
 import { Channel, type Source } from "./channel.ts";
 
 /** Comments that keep a connection from looking dead. */
 export const HEARTBEAT_MS = 15_000;
+/** Streams last for hours: a quarter of the connections is left for requests that are answered at once. */
+export const MAX_STREAMS = (CONNECTION_LIMITS.authenticated * 3) / 4;
 const RETRY_MS = 1_000;
 /** In bytes: of what came a moment ago there is less. */
 const LARGE = 16 * 1024;
