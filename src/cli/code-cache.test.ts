@@ -8,14 +8,14 @@ let place: Place;
 let home: string;
 let file: string;
 beforeEach(async () => {
-  place = await openPlace();
+  place = await openPlace([], { codeCache: false });
   home = join(place.home, ".rookery");
   file = join(home, "cache", "completion.v8");
 });
 afterEach(() => place[Symbol.asyncDispose]());
 
 async function started(uid?: number): Promise<Ended> {
-  const ended = await place.rookery(["completion", "bash"], { cwd: "/", ...(uid !== undefined && { uid }) });
+  const ended = await place.start(["completion", "bash"], { cwd: "/", ...(uid !== undefined && { uid }) }).ended;
   expect(ended).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("_rookery()") });
   return ended;
 }
@@ -27,7 +27,7 @@ async function kept(): Promise<number> {
 
 it("a home that is not there is not made for it", async () => {
   await started();
-  await place.rookery(["--help"]);
+  await place.start(["--help"]).ended;
   await expect(stat(home)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
@@ -43,10 +43,10 @@ it("the first start keeps a cache for its user alone, and the second uses it", a
 
 it("each command has its own, and what was typed wrongly has none", async () => {
   await mkdir(home);
-  await place.rookery(["--help"]);
-  await place.rookery(["agents"]);
-  await place.rookery(["agnets"]);
-  await place.rookery(["../../x"]);
+  await place.start(["--help"]).ended;
+  await place.start(["agents"]).ended;
+  await place.start(["agnets"]).ended;
+  await place.start(["../../x"]).ended;
   expect((await readdir(join(home, "cache"))).sort()).toEqual(["agents.v8", "other.v8"]);
 });
 

@@ -1,6 +1,7 @@
-/** For tests: the built command, started as people start it, in a home and a folder of its own. */
+/** For tests: the command in a temporary home and repository, in this process or built and started as users start it. */
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, linkSync, mkdirSync, openSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { SessionEvent } from "../domain/events.ts";
@@ -15,8 +16,15 @@ import {
   type TemporaryRepository,
   temporaryRepository,
 } from "../testing/index.ts";
+import { PROGRAM } from "./commands.ts";
+import { runInProcess } from "./test-in-process.ts";
 
 export const MAIN = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
+
+/** Written by scripts/warm-code-cache.mjs before the tests run. */
+const CODE_CACHE = fileURLToPath(
+  new URL(`../../node_modules/.rookery-code-cache/${process.version}.v8`, import.meta.url),
+);
 
 export interface Place extends AsyncDisposable {
   readonly home: string;
@@ -24,7 +32,9 @@ export interface Place extends AsyncDisposable {
   readonly server: ModelServer;
   /** With a key, and the model server as the place to send it to. */
   readonly env: Readonly<Record<string, string>>;
+  /** Runs the command in this process, because a start of Node takes 200 ms; with `uid` or `stdout`, in its own. */
   rookery(args: readonly string[], options?: SpawnOptions): Promise<Ended>;
+  /** Runs the built command. */
   start(args: readonly string[], options?: SpawnOptions): Started;
   /** On a pseudo-terminal of its own, which what is written to the child's stdin is typed on. */
   terminal(args: readonly string[], options?: SpawnOptions): Started;
@@ -59,9 +69,15 @@ export const hasTerminals = spawnSync("python3", ["-c", "import pty"]).status ==
 
 export const KEY = "sk-scripted-key-that-nobody-may-see";
 
+export interface PlaceOptions extends ModelServerOptions {
+  readonly files?: Record<string, string>;
+  /** The first start puts a code cache into the home, which halves its time. Creates `.rookery`. Default: true. */
+  readonly codeCache?: boolean;
+}
+
 export async function openPlace(
   script: Script = [],
-  { files = {}, ...options }: ModelServerOptions & { files?: Record<string, string> } = {},
+  { files = {}, codeCache = true, ...options }: PlaceOptions = {},
 ): Promise<Place> {
   await using opening = new DisposeStack();
   const { path: home } = opening.use(await temporaryFolder());
@@ -72,6 +88,7 @@ export async function openPlace(
   const around = (more: SpawnOptions) => ({ ...more, cwd: more.cwd ?? repository.path, env: { ...env, ...more.env } });
   const children = new Set<Started>();
   const started = (words: readonly string[], more: SpawnOptions): Started => {
+    if (codeCache) linkCodeCache(join(home, ".rookery"));
     const child = startChild(words, around(more));
     children.add(child);
     return child;
@@ -90,9 +107,29 @@ export async function openPlace(
     env,
     start,
     terminal: (args, more = {}) => started(["python3", "-c", ON_A_TERMINAL, process.execPath, MAIN, ...args], more),
-    rookery: (args, more) => start(args, more).ended,
+    rookery: (args, more = {}) =>
+      more.uid === undefined && more.stdout === undefined ? runInProcess(args, around(more)) : start(args, more).ended,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** Lets the built command start from compiled code. Does nothing if `home` cannot have a cache, or has one. */
+export function linkCodeCache(home: string): void {
+  const folder = join(home, "cache");
+  try {
+    mkdirSync(home, { mode: 0o700, recursive: true });
+    mkdirSync(folder, { mode: 0o700 });
+  } catch {
+    return; // a test made it unwritable, or another start has linked the cache
+  }
+  for (const name of ["other", "welcome", ...(PROGRAM.commands ?? []).map((command) => command.name)]) {
+    const file = join(folder, `${name}.v8`);
+    try {
+      linkSync(CODE_CACHE, file);
+    } catch {
+      symlinkSync(CODE_CACHE, file); // the temporary folder is on another file system
+    }
+  }
 }
 
 export function eventsIn(stdout: string): SessionEvent[] {

@@ -6,8 +6,12 @@ import { temporaryFolder } from "../../testing/index.ts";
 import { collectingIo } from "../test-printed.ts";
 import { run } from "./run.ts";
 
-/** Says its process id, and then nothing, as an agent that takes long to start. */
-const SILENT = `require("fs").writeFileSync(process.argv[1], String(process.pid)); setInterval(() => 0, 1e6)`;
+/** Writes its process id into a file, whole, and then says nothing, as an agent that takes long to start. */
+const SILENT = `
+  const [file, fs] = [process.argv[1], require("fs")];
+  fs.writeFileSync(file + ".part", String(process.pid));
+  fs.renameSync(file + ".part", file);
+  setInterval(() => 0, 1e6);`;
 
 it("an interrupt while the agent starts ends what was started, and is told as cancelled", async () => {
   await using home = await temporaryFolder();
