@@ -178,7 +178,7 @@ const STARTS_PROCESSES = [
   "stdx/process/group.ts",
   "stdx/process/identity.ts",
   "stdx/process/marker.ts",
-  "stdx/process/place.ts", // asks the system, and passes nothing on
+  "stdx/process/pid-scope.ts", // asks the system, and passes nothing on
 ];
 
 it("no other file starts processes: a new one takes part in the test above", () => {

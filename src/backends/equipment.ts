@@ -1,6 +1,6 @@
 /** What one agent of one session has to work with: its tools, its MCP servers and its plugins, opened and closed together. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Environment } from "../domain/child-environment.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import type {
   EventBody,
   LimitReached,
@@ -30,13 +30,13 @@ export interface Wanted {
   readonly deferOver?: number | undefined;
   readonly authorizer?: ((spec: RemoteServerSpec) => Authorizer) | undefined;
   /** What every MCP server gets of the environment, beside its own. Default: what a command gets. */
-  readonly env?: Environment | undefined;
+  readonly env?: EnvironmentVariables | undefined;
 }
 
 export interface EquipmentOptions extends Wanted {
   readonly cwd: string;
   readonly marker: string;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Told to the model however many others there are. */
   readonly base: readonly ToolSource[];
   /** Tools that it could have, with what is said to a model that calls one all the same. */

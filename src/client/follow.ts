@@ -1,6 +1,7 @@
 /** A log as it grows, over connections that may break: each event once, in order, from wherever one was. */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { isRookeryError, isStoreErrorCode, type RookeryError } from "../domain/errors.ts";
+import { sleepOrAbort } from "../stdx/wait.ts";
 import type { LogEvent, SessionEvent } from "../domain/index.ts";
 import { errorOf, unreachable } from "./problem.ts";
 
@@ -92,7 +93,7 @@ async function* walk(
       if (Date.now() - begun > LONGEST_PAUSE_MS) vain = 0; // where nothing happens, a connection is good for that long
       vain += 1;
       if (vain >= tries) throw failure;
-      await pause(vain, over.signal);
+      await sleepOrAbort(reconnectDelay(vain), over.signal);
     }
     return undefined;
   } finally {
@@ -158,17 +159,8 @@ function isPassing({ code }: RookeryError): boolean {
   return code === "server_unreachable" || code === "interrupted" || code === "internal" || isStoreErrorCode(code);
 }
 
-/** Longer each time, and not for all at once. */
-function pause(vain: number, signal: AbortSignal): Promise<void> {
-  const longest = Math.min(FIRST_PAUSE_MS * 2 ** (vain - 1), LONGEST_PAUSE_MS);
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, longest * (0.5 + Math.random() / 2));
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
+/** Exponential backoff with jitter. `failures` counts the attempts that failed in a row. */
+function reconnectDelay(failures: number): number {
+  const longest = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+  return longest * (0.5 + Math.random() / 2);
 }

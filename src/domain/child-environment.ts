@@ -1,7 +1,6 @@
 /** Builds the environment of every child that Rookery starts. `docs/adr/a-child-gets-no-credential-it-does-not-need.md` */
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import { isRookerySecret, isWithheldCredential } from "./credentials.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Whose credentials a child needs. `any`: every provider's may be the one. */
 export type CredentialOwner = "claude" | "codex" | "gemini" | "any" | "none";
@@ -28,7 +27,10 @@ export interface ChildEnvironmentOptions {
  * Returns the part of `env` that a child gets: everything except Rookery's own secrets and the credentials that it does
  * not need. Idempotent, so it can be applied again right before a child is started.
  */
-export function childEnvironment(env: Environment, options: ChildEnvironmentOptions = {}): Environment {
+export function childEnvironment(
+  env: EnvironmentVariables,
+  options: ChildEnvironmentOptions = {},
+): EnvironmentVariables {
   const { needs = "none", pass = [], keys = [] } = options;
   const isGiven = (name: string, value: string | undefined): boolean => {
     if (isRookerySecret(name)) return false;
@@ -39,6 +41,6 @@ export function childEnvironment(env: Environment, options: ChildEnvironmentOpti
 }
 
 /** For Rookery itself: secrets that it drops here reach no child, and no configuration can name them. */
-export function withoutRookerySecrets(env: Environment): Environment {
+export function withoutRookerySecrets(env: EnvironmentVariables): EnvironmentVariables {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isRookerySecret(name)));
 }

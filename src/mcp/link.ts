@@ -1,8 +1,8 @@
 /** One connection to a server, from the greeting to its end: requests in both directions, and word of its end. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { raceAbort } from "../stdx/index.ts";
 import type { McpServerSpec } from "../domain/index.ts";
-import { abortable } from "./abortable.ts";
 import { openWay, type WayOptions } from "./transport/open.ts";
 import type { Way } from "./transport/transport.ts";
 
@@ -70,7 +70,7 @@ export class Link implements AsyncDisposable {
       const client = new Client(info, { capabilities: options.capabilities, jsonSchemaValidator });
       listen(client, options.handlers);
       const greeted = client.connect(way.transport, { signal: options.signal, timeout: NEVER_MS });
-      await abortable(Promise.race([greeted, way.lost.then((why) => Promise.reject(why))]), options.signal);
+      await raceAbort(Promise.race([greeted, way.lost.then((why) => Promise.reject(why))]), options.signal);
       const link = new Link(client, way, ResultSchema);
       way.doubted = () => void link.#probe();
       return link;

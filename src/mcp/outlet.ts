@@ -1,7 +1,6 @@
 /** Where servers' words go: to the session's desk, and until there is one, to a small waiting room. */
 import type { AskOptions, EventBody, EventOf, Question, QuestionAnswer, SessionDesk } from "../domain/index.ts";
-import { deferred } from "../stdx/index.ts";
-import { abortable } from "./abortable.ts";
+import { deferred, raceAbort } from "../stdx/index.ts";
 
 type StatusBody = Extract<EventBody, { type: "mcp.status" }>;
 
@@ -44,6 +43,6 @@ export class Outlet {
   }
 
   async ask(question: Question, options: AskOptions): Promise<QuestionAnswer> {
-    return (this.#attached ?? (await abortable(this.desk, options.signal))).ask(question, options);
+    return (this.#attached ?? (await raceAbort(this.desk, options.signal))).ask(question, options);
   }
 }

@@ -7,7 +7,7 @@ import {
   type SessionDesk,
   type ToolSource,
 } from "../domain/index.ts";
-import { abortable } from "./abortable.ts";
+import { raceAbort } from "../stdx/index.ts";
 import { Connection } from "./connection.ts";
 import { readContents, readPrompt } from "./content.ts";
 import { Listeners } from "./listeners.ts";
@@ -93,7 +93,7 @@ class Servers implements McpServers {
 
   async settled(signal: AbortSignal): Promise<void> {
     const all = Promise.all([...this.#entries.values()].map(({ connection }) => connection.settled));
-    await abortable(all, signal);
+    await raceAbort(all, signal);
   }
 
   origin(toolName: string): { readonly server: string; readonly tool: string } | undefined {

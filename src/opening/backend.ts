@@ -11,15 +11,16 @@ import {
   opencodeBackend,
   type Wanted,
 } from "../backends/index.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import type { AgentConfig, Config } from "../config/index.ts";
-import { childEnvironment, type CredentialOwner, type Environment } from "../domain/child-environment.ts";
+import { childEnvironment, type CredentialOwner } from "../domain/child-environment.ts";
 import type { Backend } from "../domain/index.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 import type { AgentOverrides } from "./services.ts";
 
 export interface BackendInputs
   extends Pick<AgentOverrides, "baseUrl" | "apiKey">, Pick<Config, "prices" | "providers"> {
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Names of the variables in the caller's `env` option. */
   readonly callerEnvNames: readonly string[];
   readonly wanted: Wanted;
@@ -78,7 +79,7 @@ function programEnvironment(
   agent: AgentConfig,
   { env, callerEnvNames, providers }: BackendInputs,
   needs: CredentialOwner,
-): Environment {
+): EnvironmentVariables {
   const pass = [...agent.passEnv, ...Object.keys(agent.env), ...callerEnvNames];
   return childEnvironment(env, { needs, pass, keys: keyVariables(providers) });
 }

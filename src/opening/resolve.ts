@@ -8,8 +8,8 @@ import {
   type Place,
   type Wanted,
 } from "../backends/index.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
-import type { Environment } from "../domain/child-environment.ts";
 import { RookeryError, type RemoteServerSpec, type SessionState } from "../domain/index.ts";
 import type { Changes, Settings } from "../session/index.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
@@ -19,7 +19,7 @@ export interface ResolvedAgent {
   readonly config: Config;
   readonly settings: Settings;
   /** The environment of Rookery, with the variables of the agent and of the caller. */
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   readonly tools: Omit<Wanted, "plugins" | "env">;
 }
 

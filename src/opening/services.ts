@@ -1,6 +1,6 @@
 /** What opening an agent takes: services of the process, and the options of the caller. */
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import type { ChildOpening, ChildrenParts } from "../children/index.ts";
-import type { Environment } from "../domain/child-environment.ts";
 import type { McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
 import type { Session } from "../session/index.ts";
@@ -8,7 +8,7 @@ import type { Plugin } from "../tools/index.ts";
 
 /** Services shared by every session of this process. */
 export interface SharedServices {
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   readonly plugins: readonly ((session: PluginSession) => Plugin)[];
   /** Resolves a path against the working directory. Throws `cwd_missing`. */
   resolveFolder(path: string): string;

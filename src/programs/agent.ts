@@ -1,9 +1,10 @@
 /** An agent that is a child process: a transport to speak to it, and an end that leaves nothing of it behind. */
 import type { Readable, Writable } from "node:stream";
+import { settlesWithin } from "../stdx/index.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { ProcessIdentity } from "../stdx/index.ts";
 import { streamTransport, type Transport } from "./transport.ts";
-import { OwnedChild, streamEnded, within } from "./owned.ts";
+import { OwnedChild, streamEnded } from "./owned.ts";
 import { StderrTail } from "./stderr.ts";
 
 export interface AgentCommand {
@@ -137,11 +138,11 @@ class Agent implements AgentProcess {
 
   async #close({ eofMs = EOF_MS, termMs = TERM_MS }: CloseDeadlines): Promise<ProgramExit> {
     this.#ends.input.end();
-    if (!(await within(eofMs, this.#owned.group.ended))) await this.#owned.end(termMs);
+    if (!(await settlesWithin(eofMs, this.#owned.group.ended))) await this.#owned.end(termMs);
     const exit = await this.#exit;
     await this.#swept;
     // Nobody is left to write: what is read at once is there already, and what is not read is not wanted.
-    await within(LINGER_MS, streamEnded(this.#ends.output));
+    await settlesWithin(LINGER_MS, streamEnded(this.#ends.output));
     this.#ends.output.destroy();
     this.#ends.errors?.destroy();
     return exit;
@@ -158,7 +159,7 @@ class Agent implements AgentProcess {
   async #sweep(): Promise<void> {
     const read = Promise.all([streamEnded(this.#ends.output), streamEnded(this.#ends.errors ?? null)]);
     await this.#owned.group.ended;
-    await within(LINGER_MS, read);
+    await settlesWithin(LINGER_MS, read);
     await this.#owned.sweep();
   }
 }

@@ -9,7 +9,7 @@ export {
 } from "./agent.ts";
 export { startFailure } from "./failure.ts";
 export { LineSplitter, type LineSink } from "./lines.ts";
-export { OwnedChild, streamEnded, within, type OwnedOptions } from "./owned.ts";
+export { OwnedChild, streamEnded, type OwnedOptions } from "./owned.ts";
 export { mustRun } from "./runnable.ts";
 export { harmless } from "./stderr.ts";
 export {

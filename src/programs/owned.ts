@@ -1,7 +1,6 @@
 /** A child that is owned whole: it is ended with everything that it started, in its group and outside of it. */
 import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
-import { deferred, killMarked, startGroup, type ProcessGroup } from "../stdx/index.ts";
+import { deferred, killMarked, settlesWithin, startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { startFailure } from "./failure.ts";
 
 export interface OwnedOptions {
@@ -37,7 +36,7 @@ export class OwnedChild {
   /** TERM to the group, KILL after the grace. Signals nothing once the child has ended. */
   async end(graceMs: number): Promise<void> {
     this.group.signal("SIGTERM");
-    if (!(await within(graceMs, this.group.ended))) this.group.signal("SIGKILL");
+    if (!(await settlesWithin(graceMs, this.group.ended))) this.group.signal("SIGKILL");
     await this.group.ended;
   }
 
@@ -53,13 +52,4 @@ export function streamEnded(stream: Readable | null): Promise<void> {
   if (stream === null || stream.readableEnded || stream.destroyed) end.resolve();
   else stream.once("end", () => end.resolve()).once("close", () => end.resolve());
   return end.promise;
-}
-
-/** Whether it came in time. */
-export async function within(ms: number, event: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
-  const inTime = await Promise.race([event.then(() => true), late]);
-  timer.abort();
-  return inTime;
 }

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { isAlive, processesMarked, startTimeOf } from "../stdx/index.ts";
+import { isAlive, processesMarked, settlesWithin, startTimeOf } from "../stdx/index.ts";
 import { builtEnvironment } from "../testing/environment.ts";
 import { temporaryFolder, type TemporaryFolder } from "../testing/repository.ts";
-import { startPty, within, type AgentCommand, type AgentProcess, type Transport } from "./index.ts";
+import { startPty, type AgentCommand, type AgentProcess, type Transport } from "./index.ts";
 
 let folder: TemporaryFolder;
 let owner = 0;
@@ -135,7 +135,7 @@ it("holds a program back that is not read, and delivers what it wrote before its
   const heard = listen(agent.transport);
   await heard.next();
   agent.transport.pause();
-  await within(300, agent.exit());
+  await settlesWithin(300, agent.exit());
   expect(isAlive(agent.identity)).toBe(true);
   expect(heard.lines.length).toBeLessThan(700); // what had been read, and one buffer
   agent.transport.resume();

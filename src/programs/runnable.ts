@@ -2,13 +2,12 @@
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import { startFailure } from "./failure.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Place {
   readonly cwd: string;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
 }
 
 /** Rejects with `agent_unavailable` or `cwd_missing`. */

@@ -1,11 +1,10 @@
 /** Where the model of a name is, and what opens it: from what is known, what is configured and what the environment has. */
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
 import { didYouMean } from "../stdx/nearest.ts";
 import { trimEndOf } from "../stdx/trim.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What the configuration says of a provider: of a new one, or over what is known of one. */
 export interface ConfiguredProvider {
@@ -20,7 +19,7 @@ export interface ConfiguredProvider {
 }
 
 export interface ProviderOptions {
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Over what the environment and the configuration say. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;

@@ -8,7 +8,7 @@ import {
   judgeOwner,
   killMarked,
   ownIdentity,
-  ownPlace,
+  ownPidScope,
   parseOwnerText,
   processesMarked,
   type Clock,
@@ -65,7 +65,7 @@ export async function endHolder(lease: Lease, state: HolderState): Promise<void>
 export function describeHolder(lease: Lease): string {
   const process = parseOwnerText(processOf(lease));
   if (process === undefined) return "another process";
-  const isHere = process.place === undefined || process.place === ownPlace();
+  const isHere = process.scope === undefined || process.scope === ownPidScope();
   return isHere ? `process ${process.pid}` : `process ${process.pid} of another machine or container`;
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Lease, Store } from "../domain/index.ts";
-import { isAlive, ownPlace, processesMarked, startGroup, startTimeOf, type Clock } from "../stdx/index.ts";
+import { isAlive, ownPidScope, processesMarked, startGroup, startTimeOf, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { isDriven, keepLease, takeLease } from "./index.ts";
 
@@ -35,7 +35,7 @@ async function holder() {
   const child = spawn("sleep", ["300"], { env });
   running.push(child);
   await once(child, "spawn");
-  const text = `${ownPlace()}.${child.pid!}.${startTimeOf(child.pid!)!}.0a1b2c`;
+  const text = `${ownPidScope()}.${child.pid!}.${startTimeOf(child.pid!)!}.0a1b2c`;
   const lease = await store.acquireLease({ sessionId: ID, owner: `${text}/1`, now, until: now + 30_000 });
   return { child, text, lease };
 }
@@ -75,7 +75,7 @@ describe("a living process on this machine keeps its lease", () => {
 
   it("and so does this process, although it was too busy to renew it", async () => {
     const { pid } = process;
-    const own = `${ownPlace()}.${pid}.${startTimeOf(pid)!}.0a1b2c`;
+    const own = `${ownPidScope()}.${pid}.${startTimeOf(pid)!}.0a1b2c`;
     await store.acquireLease({ sessionId: ID, owner: `${own}/1`, now, until: now + 30_000 });
     await driven();
     passes(HOUR);

@@ -1,9 +1,9 @@
-/** Time as something that is handed in, so that tests hand in another. */
+/** The time source of code that depends on time. Tests pass their own. */
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds of a count that stands still while the machine sleeps; `now` where it is left out. */
+  /** Monotonic milliseconds that do not advance while the machine is suspended. Default: `now`. */
   awake?(): number;
 }
 

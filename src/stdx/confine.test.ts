@@ -14,13 +14,13 @@ afterEach(async () => {
 
 const folders = () => [first!.path, join(first!.path, "not-there"), second!.path];
 
-it("finds what is in any of the folders, and a relative path in the first", async () => {
+it("resolves paths in any of the folders, and relative paths in the first", async () => {
   expect(await confined(folders(), "a/b")).toBe(join(first!.path, "a/b"));
   expect(await confined(folders(), join(second!.path, "c"))).toBe(join(second!.path, "c"));
   expect(await confined(folders(), second!.path)).toBe(second!.path);
 });
 
-it("follows a link from one folder to another, and none that leads out of both", async () => {
+it("follows a symlink from one folder to another, but not out of both", async () => {
   symlinkSync(second!.path, join(first!.path, "over"));
   symlinkSync(outside!.path, join(first!.path, "out"));
   expect(await confined(folders(), "over/x")).toBe(join(second!.path, "x"));
@@ -29,14 +29,14 @@ it("follows a link from one folder to another, and none that leads out of both",
   await expect(confined(folders(), join(second!.path, "../x"))).rejects.toThrow(PathRefusal);
 });
 
-it("replaces a file in any of the folders, and leaves nothing else there", async () => {
+it("replaces a file in any of the folders and leaves no temporary file", async () => {
   const path = join(second!.path, "deep", "file");
   await replaceConfined(folders(), path, "new");
   expect(readFileSync(path, "utf8")).toBe("new");
   expect(readdirSync(join(second!.path, "deep"))).toEqual(["file"]);
 });
 
-it("writes nothing where a folder stands, or a link that leads outside", async () => {
+it("does not replace a folder or a symlink that leads outside", async () => {
   mkdirSync(join(second!.path, "folder"));
   writeFileSync(join(outside!.path, "kept"), "old");
   symlinkSync(join(outside!.path, "kept"), join(second!.path, "link"));

@@ -9,7 +9,7 @@ import { deadline } from "./deadline.ts";
 const settled = (signal: AbortSignal) =>
   new Promise<unknown>((resolve) => signal.addEventListener("abort", () => resolve(signal.reason), { once: true }));
 
-it("fires after its time, and with another signal before", async () => {
+it("fires after the time, or earlier with another signal", async () => {
   using short = deadline(10);
   expect(await settled(short.signal)).toMatchObject({ name: "TimeoutError" });
   expect(short.isLate).toBe(true);
@@ -19,7 +19,7 @@ it("fires after its time, and with another signal before", async () => {
   expect([long.signal.reason, long.isLate]).toEqual(["enough", false]);
 });
 
-it("is not collected while somebody waits for it", async () => {
+it("is not garbage-collected while a listener waits", async () => {
   const file = fileURLToPath(new URL("./deadline.ts", import.meta.url));
   const { code } = await transformWithEsbuild(await readFile(file, "utf8"), file);
   const script = `${code}
@@ -34,7 +34,7 @@ it("is not collected while somebody waits for it", async () => {
   expect(stdout).toBe("fired\n");
 });
 
-it("does not take a time that no timer has for none at all", async () => {
+it("treats a delay above 2^31 ms as far in the future, not as zero", async () => {
   using far = deadline(2 ** 40);
   using soon = deadline(20);
   await settled(soon.signal);

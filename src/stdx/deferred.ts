@@ -1,4 +1,4 @@
-/** A promise with its handles outside: what Node 20 lacks of Promise.withResolvers. */
+/** A promise with its `resolve` and `reject` functions. Stands in for `Promise.withResolvers`, which Node 20 lacks. */
 
 export interface Deferred<T> {
   readonly promise: Promise<T>;

@@ -1,19 +1,20 @@
-/** Undoes what was done, last first, unless it was moved to a new owner: what Node 20 lacks of AsyncDisposableStack. */
+/** Disposes of resources in reverse order. Stands in for `AsyncDisposableStack`, which Node 20 lacks. */
 
 export class DisposeStack implements AsyncDisposable {
   #undo: (() => unknown)[] = [];
 
-  /** Takes ownership of a resource and gives it back for use. */
+  /** Takes ownership of a resource and returns it. */
   use<T extends AsyncDisposable | Disposable>(resource: T): T {
     this.defer(() => (Symbol.asyncDispose in resource ? resource[Symbol.asyncDispose]() : resource[Symbol.dispose]()));
     return resource;
   }
 
+  /** Runs `undo` on disposal. */
   defer(undo: () => unknown): void {
     this.#undo.push(undo);
   }
 
-  /** Hands everything to a new stack; this one is empty afterwards and undoes nothing. */
+  /** Moves every resource to a new stack. Disposing of this one then does nothing. */
   move(): DisposeStack {
     const next = new DisposeStack();
     next.#undo = this.#undo;
@@ -21,7 +22,7 @@ export class DisposeStack implements AsyncDisposable {
     return next;
   }
 
-  /** Runs every step although one throws, and throws what they threw. A second call finds nothing to do. */
+  /** Disposes of every resource even if one throws, then throws their errors. A second call does nothing. */
   async [Symbol.asyncDispose](): Promise<void> {
     const failures: unknown[] = [];
     for (let undo = this.#undo.pop(); undo !== undefined; undo = this.#undo.pop()) {
@@ -32,6 +33,6 @@ export class DisposeStack implements AsyncDisposable {
       }
     }
     if (failures.length === 1) throw failures[0];
-    if (failures.length > 1) throw new AggregateError(failures, "several things could not be closed");
+    if (failures.length > 1) throw new AggregateError(failures, "several resources could not be closed");
   }
 }

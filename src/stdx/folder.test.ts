@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "../testing/index.ts";
 import { makeFolder } from "./index.ts";
 
-it("makes what is missing, for its owner only, and is content with what is there", async () => {
+it("creates missing folders with mode 0700 and accepts existing ones", async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, "a", "b");
   makeFolder(path);

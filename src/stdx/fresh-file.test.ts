@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("is stale once content and time stay the same for long enough, even if the system clock jumps", async () => {
+it("is stale once content and time stay unchanged long enough, even if the system clock jumps", async () => {
   let now = 1_000;
   vi.spyOn(performance, "now").mockImplementation(() => now);
   vi.spyOn(Date, "now").mockReturnValue(Number.MAX_SAFE_INTEGER); // a clock that was set wrong
@@ -33,7 +33,7 @@ it("is stale once content and time stay the same for long enough, even if the sy
   expect(await watch.isStale("another")).toBe(true);
 });
 
-it("is kept fresh until its owner is done with it", async () => {
+it("is updated until its owner disposes of it", async () => {
   utimesSync(file, new Date(0), new Date(0));
   {
     using _fresh = keepFresh(file, { ms: 1 });

@@ -1,10 +1,9 @@
 /**
- * A folder that is held open: what is done in it is done there, whoever puts a symlink in its place meanwhile.
+ * A folder that is held open, so that replacing it with a symlink does not redirect later operations.
  *
- * On Linux a name is looked up below the open folder (`/proc/self/fd/N/name`), so nothing between the check and the use
- * can lead elsewhere. Node has no other way to say "below this folder": on macOS, and where there is no /proc, the same
- * questions are asked before and after, by path. There, somebody who swaps a folder for a link and back again in the
- * right microseconds can still win; written so, and not tried there.
+ * On Linux, names are looked up below the open folder (`/proc/self/fd/N/name`). Node has no `openat`: on macOS, and
+ * without /proc, the path is checked before and after instead. An attacker who swaps the folder for a symlink and back
+ * between the checks can still win there. Not tested on macOS.
  */
 import { constants, existsSync } from "node:fs";
 import { mkdir, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
@@ -12,19 +11,19 @@ import { basename, dirname, join } from "node:path";
 import { PathRefusal } from "./path-refusal.ts";
 
 export interface HeldFolder extends AsyncDisposable {
-  /** The path by which something in it is reached; the name must not have a slash in it. */
+  /** The path of an entry of the folder. The name must not contain a slash. */
   at(name: string): string;
-  /** For listing it, and for a child to work in. */
+  /** The path of the folder, for listing it or as a child's working directory. */
   readonly path: string;
 }
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Not among Node's constants; the same number on every Linux that Node runs on. Needs no right to list the folder. */
+/** Missing from Node's constants; the same on every Linux that Node supports. Needs no read permission. */
 const O_PATH = 0o10000000;
 const OPEN_FILES = "/proc/self/fd";
 const byNumber = process.platform === "linux" && existsSync(OPEN_FILES);
 
-/** `real` has no symlink in it; where one stands in it by now, a PathRefusal is thrown. */
+/** `real` must be a real path. Rejects with a `PathRefusal` if a part of it has become a symlink. */
 export async function holdFolder(real: string): Promise<HeldFolder> {
   const flags = (byNumber ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW;
   const folder = await open(real, flags).catch((error: unknown) => {
@@ -41,14 +40,14 @@ export async function holdFolder(real: string): Promise<HeldFolder> {
   return { path, at: (name) => join(path, name), [Symbol.asyncDispose]: () => folder.close() };
 }
 
-/** Makes what is missing of it, each folder within the one before. */
-export async function holdMade(real: string): Promise<HeldFolder> {
+/** Like `holdFolder`, but creates missing folders, each one inside its open parent. */
+export async function holdOrMakeFolder(real: string): Promise<HeldFolder> {
   try {
     return await holdFolder(real);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(real) === real) throw error;
   }
-  await using parent = await holdMade(dirname(real));
+  await using parent = await holdOrMakeFolder(dirname(real));
   await mkdir(parent.at(basename(real))).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   });
@@ -62,5 +61,5 @@ async function isStillAt(folder: FileHandle, real: string): Promise<boolean> {
 }
 
 function moved(path: string): PathRefusal {
-  return new PathRefusal(`${path} was moved meanwhile; look again`);
+  return new PathRefusal(`${path} was moved while it was opened; check it and try again`);
 }

@@ -1,9 +1,10 @@
-/** What Node lacks. */
+/** General-purpose building blocks that the standard library of Node 20 lacks. Depends on nothing else in src/. */
 export * from "./clock.ts";
 export * from "./confine.ts";
 export * from "./deadline.ts";
 export * from "./deferred.ts";
 export * from "./dispose-stack.ts";
+export * from "./environment.ts";
 export * from "./folder.ts";
 export * from "./fresh-file.ts";
 export * from "./held-folder.ts";
@@ -16,9 +17,10 @@ export * from "./process/group.ts";
 export * from "./process/identity.ts";
 export * from "./process/marker.ts";
 export * from "./process/owner.ts";
-export * from "./process/place.ts";
+export * from "./process/pid-scope.ts";
 export * from "./process/start-check.ts";
 export * from "./replace.ts";
 export { CONNECTION_LIMITS, endConnection, ServerConnections, type ConnectionLimits } from "./server-connections.ts";
 export * from "./substring.ts";
 export * from "./trim.ts";
+export * from "./wait.ts";

@@ -16,7 +16,7 @@ it("removes patterns, pattern properties and unique items at every level", () =>
   });
 });
 
-it("keeps values as they are, also if they look like keywords", () => {
+it("keeps values unchanged even if they look like keywords", () => {
   const schema = { enum: [{ pattern: "x" }], default: { pattern: "x" } };
   expect(boundedSchema(schema)).toEqual(schema);
 });
@@ -41,7 +41,7 @@ it.each([
     { allOf: [{ patternProperties: { "^x-": {} } }], unevaluatedProperties: false },
     { allOf: [{}] },
   ],
-])("accepts no less than the original: %s", (_, schema, bounded) => {
+])("accepts everything that the original accepts: %s", (_, schema, bounded) => {
   expect(boundedSchema(schema)).toEqual(bounded);
 });
 

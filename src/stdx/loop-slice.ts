@@ -1,6 +1,6 @@
-/** Keeps long work that never waits for anything (reading a log page by page) from holding the event loop. */
+/** Splits long synchronous work, such as reading a log page by page, so that it does not block the event loop. */
 
-/** How long such work may hold the event loop before everybody else has a turn. In milliseconds. */
+/** How long such work may block the event loop at a time. In milliseconds. */
 const SLICE_MS = 8;
 
 /** When the current slice began; undefined if no work has asked for one in this turn of the event loop. */

@@ -9,7 +9,7 @@ it.each([
   ["models", "model", 1],
   ["kitten", "sitting", 3],
   ["", "abc", 3],
-])("from %j to %j it is %i edits", (a, b, expected) => {
+])("the edit distance of %j and %j is %i", (a, b, expected) => {
   expect(editDistance(a, b)).toBe(expected);
   expect(editDistance(b, a)).toBe(expected);
 });
@@ -21,11 +21,11 @@ it.each([
   ["zzzzz", ["agent", "model"], undefined],
   ["x".repeat(1_000_000), ["agent"], undefined],
   ["agent", [], undefined],
-])("%.20s means one of %j: %s", (typed, known, expected) => {
+])("the nearest name to %.20s in %j is %s", (typed, known, expected) => {
   expect(nearest(typed, known)).toBe(expected);
 });
 
-it("a guess is put in words only where there is one", () => {
+it("suggests a name only if one is close", () => {
   expect(didYouMean("modle", ["model"], (name) => `"${name}"`)).toBe(' (did you mean "model"?)');
   expect(didYouMean("qqq", ["model"])).toBe("");
 });

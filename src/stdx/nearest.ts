@@ -1,27 +1,27 @@
-/** Guesses what someone meant who typed a name that does not exist. */
+/** Suggests the closest known name for a misspelled one. */
 
-const LONGEST_TYPO = 100;
+const MAX_NAME_LENGTH = 100;
 
-/** The known name that is fewest edits away, or undefined where none is close enough to be meant. */
+/** The known name with the smallest edit distance, or undefined if none is close. */
 export function nearest(typed: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
-  if (typed.length > LONGEST_TYPO) return undefined;
+  if (typed.length > MAX_NAME_LENGTH) return undefined;
   for (const name of known) {
     const distance = editDistance(typed.toLowerCase(), name.toLowerCase());
-    if (distance <= allowance(typed, name) && (best === undefined || distance < best.distance)) {
+    if (distance <= maxDistance(typed, name) && (best === undefined || distance < best.distance)) {
       best = { name, distance };
     }
   }
   return best?.name;
 }
 
-/** ` (did you mean X?)`, or nothing. */
+/** Returns ` (did you mean X?)`, or an empty string if no known name is close. */
 export function didYouMean(typed: string, known: Iterable<string>, show = (name: string) => name): string {
   const name = nearest(typed, known);
   return name === undefined ? "" : ` (did you mean ${show(name)}?)`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that make one word of the other. */
+/** The number of insertions, deletions, replacements and swaps of neighbors that turn `a` into `b`. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -45,7 +45,7 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Half of the longer word may differ; a name that shares less is another word. */
-function allowance(typed: string, name: string): number {
+/** At most half of the longer name may differ. */
+function maxDistance(typed: string, name: string): number {
   return Math.floor(Math.max(typed.length, name.length) / 2);
 }

@@ -1,4 +1,2 @@
-/** What is said of a path that must not be used. */
-
-/** The path must not be used; says why. */
+/** The error for a path that must not be used. The message says why. */
 export class PathRefusal extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Which events a request with an idempotency key makes. A store writes the key in the same commit as the event, so that
- * a process that is killed between the commit and the response cannot do the request a second time.
+ * Links a request that has an idempotency key to the event that it appends. The store writes the key in the same commit
+ * as the event, so that a process that is killed before it responds does not run the request twice.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
@@ -25,7 +25,7 @@ const contexts = new AsyncLocalStorage<RequestContext>();
 /** Requests that expect an event which another async context appends, such as the recorder's loop of a session. */
 const expecting = new Set<RequestContext>();
 
-/** Runs the work. The first event that it appends and that matches is what the request made. */
+/** Runs the work. The first matching event that it appends is the result of the request. */
 export async function withRequestKey<T>(request: RequestKey, isMade: EventMatcher, work: () => Promise<T>): Promise<T> {
   const context: RequestContext = { request, isMade, expectations: new Set() };
   try {
@@ -35,7 +35,7 @@ export async function withRequestKey<T>(request: RequestKey, isMade: EventMatche
   }
 }
 
-/** Also takes an event that matches here for the one that the current request makes, whoever appends it. */
+/** Also accepts a matching event that another async context appends as the result of the current request. */
 export function expectMadeEvent(isMade: EventMatcher): void {
   const context = contexts.getStore();
   if (context === undefined) return;
@@ -43,7 +43,7 @@ export function expectMadeEvent(isMade: EventMatcher): void {
   expecting.add(context);
 }
 
-/** The request that made one of the events, and which of them; undefined if none did. */
+/** The request that one of the events is the result of, and the index of that event. */
 export function requestOfEvents(
   events: readonly { readonly type: string }[],
   logId: string,

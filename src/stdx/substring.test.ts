@@ -12,7 +12,7 @@ function randomText(seed: number, length: number): string {
 }
 
 describe("substring", () => {
-  it("finds what the native search finds", () => {
+  it("returns the same indexes and pieces as the native functions", () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const text = randomText(seed, 2_000);
       const wanted = seed % 3 === 0 ? randomText(seed + 1, 70) : text.slice(seed, seed + 70 + (seed % 200));
@@ -23,12 +23,12 @@ describe("substring", () => {
     }
   });
 
-  it("finds a short text too", () => {
+  it("finds short texts", () => {
     expect(indexOfText("abcabc", "ca")).toBe(2);
     expect(splitText("a,b,", ",")).toEqual(["a", "b", ""]);
   });
 
-  it("trims characters at one end or at both", () => {
+  it("trims the given characters at one end or both", () => {
     expect(trimEndOf("//a//", "/")).toBe("//a");
     expect(trimBothEndsOf("-_a-_", "_-")).toBe("a");
     expect(trimBothEndsOf("----", "-")).toBe("");

@@ -3,10 +3,9 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { RookeryError } from "../domain/index.ts";
-import { startGroup, type ProcessGroup } from "../stdx/index.ts";
+import { abortableSleep, startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { failureOf, lockIn, notStarted, verbOf } from "./failure.ts";
 import { policyArguments, policyEnvironment, type GitPolicy } from "./untrusted.ts";
-import { pause } from "./wait.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -84,7 +83,7 @@ export async function gitTry(
   for (let ms = FIRST_PAUSE_MS; ; ms = Math.min(ms * 2, LONGEST_PAUSE_MS)) {
     const result = await runOnce(cwd, args, options, run);
     if (result.code === 0 || lockIn(result.stderr) === undefined || performance.now() + ms > until) return result;
-    await pause(ms, options.signal);
+    await abortableSleep(ms, options.signal);
   }
 }
 

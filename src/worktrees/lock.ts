@@ -4,8 +4,15 @@
  */
 import { link, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isDeadOwner, judgeOwner, keepFresh, killMarked, newOwnerText, watchFreshness } from "../stdx/index.ts";
-import { pause } from "./wait.ts";
+import {
+  abortableSleep,
+  isDeadOwner,
+  judgeOwner,
+  keepFresh,
+  killMarked,
+  newOwnerText,
+  watchFreshness,
+} from "../stdx/index.ts";
 
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
@@ -59,7 +66,7 @@ async function acquire(file: string, own: string, waitMs: number, signal: AbortS
       if (left > 0 && (await bury(file, owner, left, signal))) continue;
     }
     if (performance.now() + ms > until) return false;
-    await pause(ms, signal);
+    await abortableSleep(ms, signal);
   }
 }
 

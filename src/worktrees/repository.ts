@@ -2,14 +2,13 @@
 import { readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve as resolvePath, sep } from "node:path";
 import { RookeryError } from "../domain/index.ts";
-import { didYouMean } from "../stdx/index.ts";
+import { didYouMean, raceAbort } from "../stdx/index.ts";
 import { bareRepository, discoverRepository, gitFolderOf, refuseEmbedded, type FoundRepository } from "./discover.ts";
 import { failureOf, fromSystem, isDiskFull, noRepository } from "./failure.ts";
 import { WITHOUT_LFS, git, gitTry, type Env, type GitOptions, type GitResult, type RunOptions } from "./git.ts";
 import { sweepLocks, withLock } from "./lock.ts";
 import { isOnPath } from "./path.ts";
 import { LIST_SETTINGS, parsePrograms, type GitPolicy, type RepositoryPrograms } from "./untrusted.ts";
-import { orAborted } from "./wait.ts";
 
 export interface Repository {
   /** Of the main checkout, also when a linked worktree was given; with symbolic links resolved. */
@@ -260,7 +259,7 @@ async function exclusively<T>(
   void settled.then(() => {
     if (queues.get(commonDir) === settled) queues.delete(commonDir);
   });
-  await orAborted(before, signal); // its turn comes all the same, and finds that it was given up
+  await raceAbort(before, signal); // its turn comes all the same, and finds that it was given up
   return mine;
 }
 

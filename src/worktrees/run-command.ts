@@ -2,9 +2,8 @@
 import { StringDecoder } from "node:string_decoder";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, messageOf } from "../domain/index.ts";
-import { DisposeStack, deadline, killMarked, startGroup, type ProcessGroup } from "../stdx/index.ts";
+import { deadline, DisposeStack, killMarked, raceAbort, startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { withoutGitPlaces, type Env } from "./git.ts";
-import { orAborted } from "./wait.ts";
 
 export interface Command {
   /** For `sh -c`. */
@@ -47,7 +46,7 @@ export async function runCommand(options: Command): Promise<CommandEnd> {
   running.use(group);
   const output = collect(group, (text) => options.onOutput(text));
   using limit = deadline(timeoutMs, ...(signal === undefined ? [] : [signal]));
-  await orAborted(group.ended, limit.signal).then(
+  await raceAbort(group.ended, limit.signal).then(
     () => Promise.race([group.exited, sleep(DRAIN_MS, undefined, { ref: false })]),
     () => undefined,
   );

@@ -1,9 +1,9 @@
 /** A lock that a git left in a task's worktree when it was killed: nobody works there when the task is taken again. */
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { abortableSleep } from "../stdx/index.ts";
 import { linkedAt } from "./linked.ts";
 import type { Repository } from "./repository.ts";
-import { pause } from "./wait.ts";
 
 /** A person may be doing something there just now. */
 const STALE_MS = 3_000;
@@ -18,6 +18,6 @@ export async function dropStaleLock(repository: Repository, path: string, signal
     const found = await stat(lock).catch(() => undefined);
     if (found === undefined) return;
     if (Math.abs(Date.now() - found.mtimeMs) > STALE_MS) return rm(lock, { force: true });
-    await pause(LOOK_MS, signal);
+    await abortableSleep(LOOK_MS, signal);
   }
 }

@@ -1,7 +1,8 @@
 /** Logging in to an agent by running its own program in the person's terminal. */
 import { spawn } from "node:child_process";
 import type { AuthMethod } from "@agentclientprotocol/sdk";
-import { withoutRookerySecrets, type Environment } from "../../domain/child-environment.ts";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
+import { withoutRookerySecrets } from "../../domain/child-environment.ts";
 import { RookeryError } from "../../domain/errors.ts";
 import { startFailure } from "../../programs/failure.ts";
 import { typed } from "../../programs/typed.ts";
@@ -14,7 +15,7 @@ export interface TerminalLogin {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
 }
 
 /** A stream of this process that a child can be given. */
@@ -42,7 +43,7 @@ export function isTerminalLogin(method: AuthMethod): boolean {
  */
 export function terminalLogin(
   method: AuthMethod,
-  agent: { readonly command: readonly string[]; readonly env: Environment },
+  agent: { readonly command: readonly string[]; readonly env: EnvironmentVariables },
 ): TerminalLogin {
   if (!("type" in method) || method.type !== "terminal") {
     throw new RookeryError("input_invalid", `the login "${method.name}" is done by the agent, not in a terminal`);

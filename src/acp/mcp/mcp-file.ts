@@ -1,15 +1,16 @@
 /** Reads a `.mcp.json` for a session over ACP: the servers that it lists, as ACP declares them. */
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
-import { type Environment, parseMcpFile as parseSpecs, readMcpFile as readSpecs } from "../../mcp/config/index.ts";
+import { parseMcpFile as parseSpecs, readMcpFile as readSpecs } from "../../mcp/config/index.ts";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 import type { McpDeclaration } from "./declaration.ts";
 import { declarationOfSpec } from "./spec.ts";
 
 /** Throws `config_invalid`, which names the file and the key. */
-export async function readMcpFile(file: string, env: Environment = process.env): Promise<McpDeclaration[]> {
+export async function readMcpFile(file: string, env: EnvironmentVariables = process.env): Promise<McpDeclaration[]> {
   return toDeclarations(await readSpecs(file, env));
 }
 
-export function parseMcpFile(text: string, file: string, env: Environment): McpDeclaration[] {
+export function parseMcpFile(text: string, file: string, env: EnvironmentVariables): McpDeclaration[] {
   return toDeclarations(parseSpecs(text, file, { env }));
 }
 

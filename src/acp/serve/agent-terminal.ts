@@ -1,6 +1,7 @@
 /** One command that runs for an agent: its output so far, and its end. */
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from "@agentclientprotocol/sdk";
-import { OwnedChild, streamEnded, within, type OwnedOptions } from "../../programs/owned.ts";
+import { OwnedChild, streamEnded, type OwnedOptions } from "../../programs/owned.ts";
+import { settlesWithin } from "../../stdx/index.ts";
 import { KeptOutput } from "./kept-output.ts";
 
 const GRACE_MS = 2_000;
@@ -46,7 +47,7 @@ export class AgentTerminal {
   async #exit(read: Promise<unknown>): Promise<WaitForTerminalExitResponse> {
     const { ended, child } = this.#owned.group;
     await ended;
-    await within(LINGER_MS, read);
+    await settlesWithin(LINGER_MS, read);
     this.#status = { exitCode: child.exitCode, signal: child.signalCode };
     return this.#status;
   }

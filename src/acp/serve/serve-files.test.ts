@@ -109,7 +109,7 @@ it("says what is missing, what is a folder, what is no text and what is too larg
   await expect(read(at("none/deeper"))).rejects.toMatchObject({ code: -32002 });
   await expect(read(at("large/below"))).rejects.toMatchObject({ code: -32602 });
   await expect(read(at("folder"))).rejects.toMatchObject({ code: -32602, message: "folder is a folder" });
-  await expect(read(at("fifo"))).rejects.toMatchObject({ code: -32602, message: "fifo is no plain file" });
+  await expect(read(at("fifo"))).rejects.toMatchObject({ code: -32602, message: "fifo is not a regular file" });
   await expect(read(at("binary"))).rejects.toMatchObject({
     code: -32602,
     message: `${at("binary")} is not UTF-8 text`,

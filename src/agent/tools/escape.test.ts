@@ -91,8 +91,8 @@ describe("what is no plain file", () => {
   it("is refused in words, and waited for by nobody", async () => {
     execFileSync("mkfifo", [scene.at("fifo")]);
     mkdirSync(scene.at("folder"));
-    expect((await scene.run("read", { path: "fifo" })).text).toContain("no plain file");
-    expect((await scene.run("write", { path: "fifo", content: "" })).text).toContain("no plain file");
+    expect((await scene.run("read", { path: "fifo" })).text).toContain("not a regular file");
+    expect((await scene.run("write", { path: "fifo", content: "" })).text).toContain("not a regular file");
     expect((await scene.run("read", { path: "folder" })).text).toContain("a folder");
     expect((await scene.run("grep", { pattern: "x" })).text).toBe("nothing matches x");
   });

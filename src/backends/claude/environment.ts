@@ -1,6 +1,5 @@
 /** What Claude Code gets of the environment. */
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 
 /** Of the Claude Code that Rookery itself may run in: another that finds them takes itself for a part of it (2.1.325). */
 const OUTER = [
@@ -14,7 +13,7 @@ const OUTER = [
 ];
 
 /** It does not replace itself while it is driven, unless the user wants that. */
-export function ownEnvironment(env: Environment): Environment {
+export function ownEnvironment(env: EnvironmentVariables): EnvironmentVariables {
   const kept = Object.entries(env).filter(([name]) => !OUTER.includes(name));
   return { DISABLE_AUTOUPDATER: "1", ...Object.fromEntries(kept) };
 }

@@ -2,9 +2,8 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 import type { ProgramKind } from "../locate.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Login {
   readonly state: "logged in" | "logged out" | "unknown";
@@ -16,9 +15,9 @@ export interface Login {
 
 interface Signs {
   readonly variables: readonly string[];
-  readonly file: (env: Environment, home: string) => string;
+  readonly file: (env: EnvironmentVariables, home: string) => string;
   /** It may be set up in another way, which only the program knows. */
-  readonly otherwise?: (env: Environment, home: string) => boolean;
+  readonly otherwise?: (env: EnvironmentVariables, home: string) => boolean;
   readonly how: string;
 }
 
@@ -57,7 +56,7 @@ const SIGNS: Readonly<Record<ProgramKind, Signs>> = {
 /** May name a provider and its key; the folder alone says nothing, for the program makes it by itself. */
 const OPENCODE_CONFIG = ["opencode.json", "opencode.jsonc"];
 
-export function loginOf(kind: ProgramKind, env: Environment): Login {
+export function loginOf(kind: ProgramKind, env: EnvironmentVariables): Login {
   const { variables, file, otherwise, how } = SIGNS[kind];
   const home = env["HOME"] || homedir();
   const isSet = (name: string): boolean => (env[name] ?? "") !== "";
@@ -73,10 +72,10 @@ function isKey(name: string): boolean {
   return /_API_KEY$/i.test(name);
 }
 
-function configHome(env: Environment, home: string): string {
+function configHome(env: EnvironmentVariables, home: string): string {
   return env["XDG_CONFIG_HOME"] || join(home, ".config");
 }
 
-function codexHome(env: Environment, home: string): string {
+function codexHome(env: EnvironmentVariables, home: string): string {
   return env["CODEX_HOME"] || join(home, ".codex");
 }

@@ -3,14 +3,12 @@ import { realpath, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import { startAgent } from "../../programs/index.ts";
-import { deadline } from "../../stdx/index.ts";
+import { deadline, type EnvironmentVariables } from "../../stdx/index.ts";
 import type { Located } from "../locate.ts";
 import type { VersionCache } from "./cache.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface AskOptions {
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   readonly keys?: readonly string[] | undefined;
   readonly cwd: string;
   readonly cache: VersionCache;

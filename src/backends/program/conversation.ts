@@ -18,7 +18,7 @@ import {
 } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
 import { typed } from "../../programs/index.ts";
-import { DisposeStack } from "../../stdx/index.ts";
+import { DisposeStack, raceAbort } from "../../stdx/index.ts";
 import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
 import { Memory } from "../memory.ts";
 import { offeredTool, type ReportedCall } from "../offered.ts";
@@ -27,7 +27,6 @@ import { isUsableNativeId } from "./native-id.ts";
 import { promptParts, text, type PromptPart } from "./prompt.ts";
 import { GivenServers } from "./servers.ts";
 import { RunningTurn } from "./turn.ts";
-import { unlessAborted } from "./waiting.ts";
 
 export interface ProgramOptions {
   /** What the program gets of the environment: nothing is inherited beside it. */
@@ -235,7 +234,7 @@ class Conversation implements AgentConnection {
     signal.throwIfAborted();
     const starting = this.#starting.then(() => this.#begin(signal, turn?.permissions));
     this.#starting = starting.catch(() => undefined);
-    return unlessAborted(starting, signal);
+    return raceAbort(starting, signal);
   }
 
   /** What comes when nobody waits for it any more is ended. */

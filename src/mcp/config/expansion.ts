@@ -1,13 +1,12 @@
 /** Fills in the variables of one declared server, and says where one is missing. */
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 import { type DeclaredServer, invalid } from "../../domain/mcp-declared.ts";
 import { expandVariables, MissingVariable } from "./variables.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Place {
   /** The session's working folder: `${WORKSPACE}`, and what a relative `cwd` is relative to. */
   readonly cwd?: string | undefined;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
 }
 
 type Path = readonly (string | number)[];

@@ -4,10 +4,14 @@ import { messageOf, RookeryError } from "../../domain/errors.ts";
 import { entriesOf, invalid } from "../../domain/mcp-declared.ts";
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
 import { specOfEntry } from "./entry.ts";
-import type { Environment, Place } from "./expansion.ts";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
+import type { Place } from "./expansion.ts";
 
 /** Rejects with `config_invalid`, which names the file and the key. */
-export async function readMcpFile(file: string, env: Environment): Promise<(StdioServerSpec | RemoteServerSpec)[]> {
+export async function readMcpFile(
+  file: string,
+  env: EnvironmentVariables,
+): Promise<(StdioServerSpec | RemoteServerSpec)[]> {
   let text: string;
   try {
     text = await readFile(file, "utf8");

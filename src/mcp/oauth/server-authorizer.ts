@@ -1,7 +1,7 @@
 /** One server's logins: its token on every request, refreshed when it must be, and the way to another one. */
+import { raceAbort } from "../../stdx/index.ts";
 import type { LoginOutcome, RemoteServerSpec } from "../../domain/index.ts";
 import type { Clock } from "../../stdx/clock.ts";
-import { abortable } from "../abortable.ts";
 import { type Authorizer, LoginNeeded, type LoginOptions } from "../authorizer.ts";
 import { canonicalUrl } from "./addresses.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
@@ -72,7 +72,7 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
   const renewed = async (stale: string, signal: AbortSignal | undefined): Promise<string | undefined> => {
     shared.refresh ??= refresh(stale).finally(() => (shared.refresh = undefined));
     try {
-      return (await abortable(shared.refresh, signal))?.tokens?.access;
+      return (await raceAbort(shared.refresh, signal))?.tokens?.access;
     } catch (error) {
       signal?.throwIfAborted();
       throw new Error(`${spec.name}: its token could not be refreshed: ${reasonOf(error)}`, { cause: error });
@@ -178,7 +178,7 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
       for (;;) {
         const running = shared.login;
         if (running === undefined) break;
-        const outcome = await abortable(running, options.signal).catch(() => ({ status: "cancelled" }) as const);
+        const outcome = await raceAbort(running, options.signal).catch(() => ({ status: "cancelled" }) as const);
         // Whose login was given up with its session does not speak for the others.
         if (outcome.status !== "cancelled" || options.signal.aborted || closing.aborted) return outcome;
       }

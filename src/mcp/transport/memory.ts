@@ -1,7 +1,6 @@
 /** The way to a server within this process. */
 import type { InProcessServerSpec } from "../../domain/index.ts";
-import { deferred } from "../../stdx/index.ts";
-import { abortable } from "../abortable.ts";
+import { deferred, raceAbort } from "../../stdx/index.ts";
 import type { Way } from "./transport.ts";
 
 /** Rejects when the signal fires, although who opens it does not know of signals. */
@@ -13,7 +12,7 @@ export async function openMemory(spec: InProcessServerSpec, signal: AbortSignal)
     signal.throwIfAborted();
     return server.connect(far);
   });
-  await abortable(connected, signal);
+  await raceAbort(connected, signal);
   const closed = far.onclose;
   far.onclose = () => {
     closed?.();

@@ -4,7 +4,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf, type EventBody, type StdioServerSpec } from "../../domain/index.ts";
-import { deferred, startGroup, type Exit, type ProcessGroup } from "../../stdx/index.ts";
+import { deferred, startGroup, type ProcessExit, type ProcessGroup } from "../../stdx/index.ts";
 import { Lines } from "./lines.ts";
 import { Stderr } from "./stderr.ts";
 import { Hopeless, type Way } from "./transport.ts";
@@ -65,7 +65,7 @@ class StdioWay implements Way, Transport {
   readonly #stderr: Stderr;
   readonly #lost = deferred<Error>();
   #why: Error | undefined;
-  #exit: Exit | undefined;
+  #exit: ProcessExit | undefined;
   #hasEndedItself = false;
   #hasAnswered = false;
   #noise = 0;
@@ -124,7 +124,7 @@ class StdioWay implements Way, Transport {
     return isHopeless ? new Hopeless(message, { cause: error }) : new Error(message, { cause: error });
   }
 
-  #ended({ exitCode, signal }: Exit): string {
+  #ended({ exitCode, signal }: ProcessExit): string {
     const how = signal === null ? `exited with code ${exitCode ?? "unknown"}` : `was ended by ${signal}`;
     return this.#hasAnswered ? `it ${how}` : `it ${how} before it answered`;
   }

@@ -1,6 +1,6 @@
 /** Work that a caller may ask for twice and means once: by the key they give it. What is slow goes on while they ask again. */
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { raceTimeout } from "../../stdx/index.ts";
 import { RookeryError } from "../../domain/index.ts";
 import { keyOfAnother } from "./kept-request.ts";
 import type { Answer } from "./route.ts";
@@ -43,12 +43,12 @@ export class Once {
     const digest = createHash("sha256").update(what).digest("base64");
     const asked = this.#asked.get(key) ?? this.#remember(key, digest, () => work(digest));
     if (asked.what !== digest) throw keyOfAnother(key);
-    return waitMs === undefined ? asked.answer : within(waitMs, asked.answer);
+    return waitMs === undefined ? asked.answer : raceTimeout(asked.answer, waitMs, { ref: false });
   }
 
   /** Resolves when nothing is being done any more, whoever still waits for it, or when the time is over. */
   async rest(waitMs: number): Promise<void> {
-    await within(waitMs, Promise.allSettled(this.#underway));
+    await raceTimeout(Promise.allSettled(this.#underway), waitMs, { ref: false });
   }
 
   #begin(work: () => Promise<Answer>): Promise<Answer> {
@@ -92,16 +92,5 @@ export class Once {
       characters -= asked.characters;
       this.#asked.delete(key);
     }
-  }
-}
-
-/** Undefined when the time is over. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  const over = new AbortController();
-  const late = sleep(ms, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    over.abort();
   }
 }

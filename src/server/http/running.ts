@@ -4,7 +4,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import { z } from "zod";
 import { RookeryError } from "../../domain/index.ts";
-import { isAlive, makeFolder, ownIdentity, ownPlace } from "../../stdx/index.ts";
+import { isAlive, makeFolder, ownIdentity, ownPidScope } from "../../stdx/index.ts";
 
 const Running = z.object({
   url: z.string(),
@@ -28,14 +28,14 @@ export function findServer(home: string): RunningServer | undefined {
 }
 
 function isHere({ place }: RunningServer): boolean {
-  return place === undefined || place === ownPlace();
+  return place === undefined || place === ownPidScope();
 }
 
 /** Throws `server_running`, naming the one that runs. Disposing takes the announcement back. */
 export function announceServer(home: string, server: Pick<RunningServer, "url" | "token" | "version">): Disposable {
   const file = fileOf(home);
   makeFolder(home);
-  const own = { ...server, ...ownIdentity(), place: ownPlace() };
+  const own = { ...server, ...ownIdentity(), place: ownPidScope() };
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: "wx" });
   try {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import type { EventBody, TurnContext, TurnOutcome } from "../../domain/index.ts";
-import { lookAt, startGroup } from "../../stdx/index.ts";
+import { sampleActivity, startGroup } from "../../stdx/index.ts";
 import { openPlayed, stopped, DONE, type Play, type PlayedOptions } from "../test-played.ts";
 
 const TOOL: EventBody = {
@@ -225,7 +225,7 @@ describe.runIf(process.platform === "linux")("a silent tool with a process", () 
       marker: childMarker,
     });
     await once(program.child.stdout!, "data");
-    await vi.waitFor(() => expect(lookAt(childMarker, 0).uses.size).toBe(1));
+    await vi.waitFor(() => expect(sampleActivity(childMarker, 0).uses.size).toBe(1));
     return {
       ...s,
       [Symbol.asyncDispose]: async () => {

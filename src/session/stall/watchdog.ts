@@ -1,6 +1,6 @@
 /** Watches what a turn records, and says when it has come to a stop. */
 import type { EventBody, RunningTool } from "../../domain/index.ts";
-import { deferred, hasWorked, lookAt, type Clock, type Look } from "../../stdx/index.ts";
+import { deferred, hasWorked, sampleActivity, type Clock, type ActivitySample } from "../../stdx/index.ts";
 import type { Patience } from "../patience.ts";
 import { stallWords, type Stop } from "./words.ts";
 
@@ -62,7 +62,7 @@ export class Watchdog implements Disposable {
   #asking = 0;
   #lookedAt = performance.now();
   #suspectedAt: number | undefined;
-  #used: Look | undefined;
+  #used: ActivitySample | undefined;
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
@@ -173,10 +173,10 @@ export class Watchdog implements Disposable {
     return [silence, { clock: "progress", sinceMs: this.#movedAt, limitMs }];
   }
 
-  #lookAtTools(): Look | undefined {
+  #lookAtTools(): ActivitySample | undefined {
     const marker = this.#options.childMarker();
     if (marker === undefined || this.#tools.size === 0) return undefined;
-    return lookAt(marker, Math.min(...[...this.#tools.values()].map(({ startedAt }) => startedAt)));
+    return sampleActivity(marker, Math.min(...[...this.#tools.values()].map(({ startedAt }) => startedAt)));
   }
 
   #isWorking(): boolean {

@@ -1,47 +1,47 @@
 /**
- * Do processes that carry a marker work, or only wait? Told from the time and the bytes that they used between two looks.
- * Only on Linux: elsewhere nothing is found, and whoever asks must take it for idle.
+ * Tells whether the processes with a marker are working or idle, from the CPU time and I/O that they used between two
+ * samples. Linux only: on other systems a sample is empty and the processes count as idle.
  */
 import { readFileSync } from "node:fs";
 import { processesMarked } from "./marker.ts";
 
-/** What was used so far, by process. */
-export interface Look {
-  /** Milliseconds, on a clock that only goes forward. */
+/** The resources that each process has used so far. */
+export interface ActivitySample {
+  /** Monotonic milliseconds. */
   readonly at: number;
-  readonly uses: ReadonlyMap<string, Use>;
+  readonly uses: ReadonlyMap<string, ResourceUse>;
 }
 
-export interface Use {
+export interface ResourceUse {
   readonly cpuMs: number;
   readonly bytes: number;
 }
 
 /** USER_HZ, which is 100 on every Linux that Node runs on. */
 const TICK_MS = 10;
-/** Who starts a process may say so a moment after it did. */
-const EARLY_MS = 250;
-/** Of one core, and in bytes a second: a server that waits, or a shell that sleeps in a loop, stays below both. */
-const TRICKLE_CPU = 0.02;
-const TRICKLE_BYTES = 4 * 1024;
+/** A caller may take `since` a moment after it has started the process. */
+const START_TOLERANCE_MS = 250;
+/** Share of one core, and bytes per second. An idle server and a shell that sleeps in a loop stay below both. */
+const IDLE_CPU = 0.02;
+const IDLE_BYTES = 4 * 1024;
 
 /**
- * Looks at those that carry the marker and started at `since` (as Date.now() says it) or later. Our own children are left
- * out: they are the program that the marker was made for, and not what it runs. Reads all of /proc, which is not free.
+ * Samples the processes with the marker that started at `since` (milliseconds since the epoch) or later. Excludes direct
+ * children of this process: they are the agent's program itself, not what it runs. Reads all of /proc, which is slow.
  */
-export function lookAt(marker: string, since: number): Look {
-  const uses = new Map<string, Use>();
+export function sampleActivity(marker: string, since: number): ActivitySample {
+  const uses = new Map<string, ResourceUse>();
   const sinceMs = uptimeMs() - (Date.now() - since);
   for (const { pid, startTime } of process.platform === "linux" ? processesMarked(marker) : []) {
     const found = statOf(pid);
-    if (found === undefined || found.parent === process.pid || found.startedMs < sinceMs - EARLY_MS) continue;
+    if (found === undefined || found.parent === process.pid || found.startedMs < sinceMs - START_TOLERANCE_MS) continue;
     uses.set(`${pid}/${startTime}`, { cpuMs: found.cpuMs, bytes: bytesOf(pid) });
   }
   return { at: performance.now(), uses };
 }
 
-/** Was more used between the two than by something that waits? A process that is new in the second used it all in between. */
-export function hasWorked(before: Look, after: Look): boolean {
+/** Whether more was used between the samples than idle processes use. A process that is only in the second is new. */
+export function hasWorked(before: ActivitySample, after: ActivitySample): boolean {
   const elapsed = Math.max(1, after.at - before.at);
   let cpuMs = 0;
   let bytes = 0;
@@ -50,39 +50,39 @@ export function hasWorked(before: Look, after: Look): boolean {
     cpuMs += use.cpuMs - (earlier?.cpuMs ?? 0);
     bytes += use.bytes - (earlier?.bytes ?? 0);
   }
-  return cpuMs / elapsed > TRICKLE_CPU || bytes / (elapsed / 1000) > TRICKLE_BYTES;
+  return cpuMs / elapsed > IDLE_CPU || bytes / (elapsed / 1000) > IDLE_BYTES;
 }
 
-/** Also what the machine slept, as the starts of processes have it. */
+/** Includes time in suspend, as the start times of processes do. */
 function uptimeMs(): number {
   try {
     return Number.parseFloat(readFileSync("/proc/uptime", "latin1")) * 1000;
   } catch {
-    return 0; // all count then
+    return 0; // every process counts
   }
 }
 
 interface Stat {
   readonly parent: number;
-  /** Since the machine was started. */
+  /** Since boot. */
   readonly startedMs: number;
-  /** With that of its children that ended: a build is many short ones. */
+  /** Includes children that have ended, because a build consists of many short processes. */
   readonly cpuMs: number;
 }
 
 function statOf(pid: number): Stat | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // a name may hold anything; from its end on they count
-    const field = (number: number): number => Number(fields[number - 3]); // as proc(5) numbers them
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" "); // the command name may contain anything
+    const field = (number: number): number => Number(fields[number - 3]); // numbered as in proc(5)
     const ticks = field(14) + field(15) + field(16) + field(17);
     return { parent: field(4), startedMs: field(22) * TICK_MS, cpuMs: ticks * TICK_MS };
   } catch {
-    return undefined; // gone while we looked
+    return undefined; // it has ended
   }
 }
 
-/** All that it read and wrote, also through pipes; 0 where the kernel does not tell us. */
+/** Bytes read and written, including pipes. 0 if the kernel does not report them. */
 function bytesOf(pid: number): number {
   try {
     const io = readFileSync(`/proc/${pid}/io`, "latin1");

@@ -48,13 +48,13 @@ describe.runIf(isLinux)("a daemon that lost its marker", () => {
     expect(isAlive(daemon)).toBe(false);
   });
 
-  it("is found although it was started with an empty environment", async () => {
+  it("is found even if it was started with an empty environment", async () => {
     const daemon = await startDaemon(`env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`);
     await vi.waitFor(() => expect(processesMarked(marker)).toEqual([daemon]));
     expect(processesMarked(`${marker}-other`)).toEqual([]);
   });
 
-  it("is ended at the next start where its owner was killed", async () => {
+  it("is killed at the next start if its owner was killed", async () => {
     marker = `${process.pid}.never-${count}.1`; // of no boot
     writeFileSync(join(folder, marker), "");
     const daemon = await startDaemon(`env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`);
@@ -63,7 +63,7 @@ describe.runIf(isLinux)("a daemon that lost its marker", () => {
     expect(readdirSync(folder)).not.toContain(marker);
   });
 
-  it("is found by the outer of two owners, also where the inner one has tagged it too", async () => {
+  it("is found by the outer of two owners even if the inner one tagged it too", async () => {
     const lower = `ulimit -S -w 4611686018427387000 2>/dev/null || ulimit -S -x 4611686018427387000`;
     const daemon = await startDaemon(
       `${lower}; env -i setsid sh -c 'echo $$ > daemon; exec sleep 300' >/dev/null 2>&1 &`,
@@ -71,7 +71,7 @@ describe.runIf(isLinux)("a daemon that lost its marker", () => {
     await vi.waitFor(() => expect(processesMarked(marker)).toEqual([daemon]));
   });
 
-  it("is found by the group that started it, and by no other group of its owner", async () => {
+  it("is found only by the group that started it", async () => {
     await using other = await start("echo up; exec sleep 300");
     await once(other.child.stdout!, "data");
     await using group = await start(`env -i setsid sh -c 'echo $$; exec sleep 300' & wait`);
@@ -85,7 +85,7 @@ describe.runIf(isLinux)("a daemon that lost its marker", () => {
 });
 
 describe("a child", () => {
-  it("has the environment that it was given and its marker, and nothing more", async () => {
+  it("has the given environment and its marker, and nothing else", async () => {
     await using group = await startGroup("env", [], { cwd: folder, env: { ...env, HOME: "/none" }, marker });
     const lines: string[] = [];
     group.child.stdout!.setEncoding("utf8").on("data", (text: string) => lines.push(...text.trimEnd().split("\n")));
@@ -101,18 +101,18 @@ describe("a child", () => {
   });
 
   it.each([
-    ["a program that is not there", "no-such-program"],
-    ["a path that is not there", "./no-such-program"],
-    ["a script whose interpreter is not there", "./script"],
-  ])("is refused by the system for %s", async (_, program) => {
+    ["a missing program", "no-such-program"],
+    ["a missing path", "./no-such-program"],
+    ["a script with a missing interpreter", "./script"],
+  ])("fails to start with ENOENT for %s", async (_, program) => {
     writeFileSync(join(folder, "script"), "#!/no/such/interpreter\n", { mode: 0o755 });
     const started = startGroup(program, [], { cwd: folder, env, marker });
     await expect(started).rejects.toMatchObject({ code: "ENOENT" });
   });
 });
 
-describe("a group whose leader has been waited for", () => {
-  it("is never signalled by its number, and what is left of it is ended one by one", async () => {
+describe("a process group whose leader has been reaped", () => {
+  it("is never signaled by its id; its remaining processes are killed one by one", async () => {
     await using group = await start("sleep 300 & echo $!");
     const pid = Number(String((await once(group.child.stdout!, "data"))[0]));
     await group.ended;
@@ -124,7 +124,7 @@ describe("a group whose leader has been waited for", () => {
     expect(signalled).toEqual([[pid, "SIGKILL"]]);
   });
 
-  it("is not signalled again when it ends within its grace", async () => {
+  it("is not signaled again if it ends within the grace period", async () => {
     await using group = await start("trap 'exit 0' TERM; echo up; sleep 300 & wait");
     await once(group.child.stdout!, "data");
     const kill = vi.spyOn(process, "kill");
@@ -133,7 +133,7 @@ describe("a group whose leader has been waited for", () => {
     expect(groups).toEqual([[-group.identity.pid, "SIGTERM"]]);
   });
 
-  it("leaves alone a stranger that has the number of the group by now", async () => {
+  it("does not signal another group that reused its id", async () => {
     const group = await start("true");
     await group.ended;
     const kill = vi.spyOn(process, "kill").mockReturnValue(true); // as if a group of that number existed again

@@ -1,14 +1,15 @@
-/** A child in a process group of its own, so that ending it ends what it started. */
+/** Starts a child in its own process group, so that stopping it also stops what it started. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { deferred } from "../deferred.ts";
+import type { EnvironmentVariables } from "../environment.ts";
 import { startTimeOf, type ProcessIdentity } from "./identity.ts";
 import { taggedCommand } from "./limit-tag.ts";
 import { killMarkedInGroup, withMarker } from "./marker.ts";
 import { checkStart } from "./start-check.ts";
 
-export interface Exit {
+export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -16,24 +17,24 @@ export interface Exit {
 export interface ProcessGroup extends AsyncDisposable {
   readonly identity: ProcessIdentity;
   readonly child: ChildProcess;
-  /** Carried by this group and everything that it starts, and by nothing else. Pass it to `killMarked`. */
+  /** Identifies this group and everything that it starts. Pass it to `killMarked`. */
   readonly marker: string;
-  /** Resolves when the leader ended; others may hold its output open. */
+  /** Resolves when the leader has ended. Descendants may still hold its output open. */
   readonly ended: Promise<void>;
-  /** Resolves when the leader ended and its output was read to the end. */
-  readonly exited: Promise<Exit>;
+  /** Resolves when the leader has ended and its output has been read to the end. */
+  readonly exited: Promise<ProcessExit>;
   /** Signals the whole group. Returns false, and signals nothing, once the leader has ended. */
   signal(signal: NodeJS.Signals): boolean;
-  /** TERM to the group, KILL after the grace; resolves when the leader is gone and what is left of the group. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the whole group has ended. Default: 2 s. */
   stop(graceMs?: number): Promise<void>;
 }
 
 export interface GroupOptions {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** One marker, or several with commas between, the owner's first; added to what `env` has already. */
+  readonly env: EnvironmentVariables;
+  /** One or more markers, comma-separated, the owner's first. Added to the markers in `env`. */
   readonly marker: string;
-  /** Nothing can be written to the child if not said. */
+  /** Default: `ignore`. */
   readonly stdin?: "pipe" | "ignore";
   /**
    * Whether descendants are also found when they lose their environment, which costs the start of a shell (about 1 ms).
@@ -44,7 +45,7 @@ export interface GroupOptions {
 
 const GRACE_MS = 2_000;
 
-/** Rejects where the program cannot be started, or with what a `StartCheck` of its owner says. */
+/** Rejects if the program cannot be started, or with the error of a `StartCheck` of its owner. */
 export async function startGroup(
   command: string,
   args: readonly string[],
@@ -60,7 +61,7 @@ export async function startGroup(
   const child = spawn(line.command, line.args, { cwd, env, stdio: [stdin, "pipe", "pipe"], detached: true });
   const started = deferred();
   const ended = deferred();
-  const closed = deferred<Exit>();
+  const closed = deferred<ProcessExit>();
   child.once("spawn", () => started.resolve());
   child.once("error", (error) => started.reject(error));
   child.once("exit", () => ended.resolve());
@@ -68,15 +69,15 @@ export async function startGroup(
   await started.promise;
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command} has no process id`);
-  // Until Node has seen the leader's end, nobody has waited for it, and the system gives its number to nobody else.
+  // Until Node has reaped the leader, the system does not reuse its pid.
   const isReaped = (): boolean => child.exitCode !== null || child.signalCode !== null;
   const signal = (name: NodeJS.Signals): boolean => !isReaped() && signalGroup(pid, name);
   const end = async (graceMs: number): Promise<void> => {
     if (signal("SIGTERM")) await Promise.race([ended.promise, sleep(graceMs, undefined, { ref: false })]);
     signal("SIGKILL");
     await ended.promise;
-    if (groupExists(pid)) await killMarkedInGroup(markers, pid); // what outlives its leader
-    // A descendant that left the group may hold the pipes open for ever; the leader's end is what counts.
+    if (groupExists(pid)) await killMarkedInGroup(markers, pid); // descendants that outlived the leader
+    // A descendant that left the group may hold the pipes open forever.
     child.stdout?.destroy();
     child.stderr?.destroy();
     await closed.promise;
@@ -99,11 +100,11 @@ function signalGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-pid, signal);
   } catch {
-    return false; // no such group any more
+    return false; // the group has ended
   }
 }
 
-/** Sends no signal: by now the number may belong to another group, so its processes are checked one by one. */
+/** Sends no signal: the id may belong to another group by now, so the caller checks each process. */
 function groupExists(pid: number): boolean {
   try {
     return process.kill(-pid, 0);

@@ -1,7 +1,7 @@
-/** Which process is meant: a pid alone may have been given to a stranger meanwhile, a pid with its start time has not. */
+/** Identifies a process by its pid and start time, because the system reuses pids. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { bootId } from "./place.ts";
+import { bootId } from "./pid-scope.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -11,7 +11,7 @@ export interface ProcessIdentity {
 /** The process may exist but cannot be read at the moment, for example because too many files are open. */
 export const UNREADABLE = "unreadable";
 
-/** When the process started, as text to compare. Undefined if there is no such process, `UNREADABLE` if nobody knows. */
+/** The start time as text to compare. Undefined if there is no such process, `UNREADABLE` if it cannot be read. */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === "linux" ? linuxStartTime(pid) : psStartTime(pid);
 }
@@ -27,7 +27,7 @@ export function signalProcess({ pid, startTime }: ProcessIdentity, signal: NodeJ
   try {
     return startTime !== UNREADABLE && startTimeOf(pid) === startTime && process.kill(pid, signal);
   } catch {
-    return false; // it ended by itself in between
+    return false; // it has just ended
   }
 }
 
@@ -48,7 +48,7 @@ export function ownIdentity(): ProcessIdentity {
   return own;
 }
 
-/** Ticks since boot count anew after a boot, so the boot is part of the text. A zombie is dead. */
+/** Includes the boot id, because ticks start at zero after each boot. A zombie counts as dead. */
 function linuxStartTime(pid: number): string | undefined {
   try {
     const fields = statFields(pid);
@@ -64,13 +64,13 @@ function linuxState(pid: number): string {
   return statFields(pid)[0] ?? "";
 }
 
-/** From the third field of proc(5) on: the name before may hold anything. */
+/** The fields of proc(5) from the third on. The command name before them may contain anything. */
 function statFields(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Written for macOS and not tried there. */
+/** For macOS. Not tested there. */
 function psStartTime(pid: number): string | undefined {
   try {
     const [, state, started] = /^(\S+)\s+(\S.*)$/.exec(ps("stat=,lstart=", pid).trim()) ?? [];

@@ -8,9 +8,8 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
+import type { EnvironmentVariables } from "../environment.ts";
 import { isProgramFile } from "./program-file.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const FIELD_BITS = 31n;
 const FIELD_MASK = (1n << FIELD_BITS) - 1n;
@@ -27,7 +26,11 @@ export interface CommandLine {
  * already in use.
  * `markers` are those of the child, the owner's first and its own last.
  */
-export function taggedCommand(line: CommandLine, markers: string, { cwd, env }: { cwd: string; env: Environment }) {
+export function taggedCommand(
+  line: CommandLine,
+  markers: string,
+  { cwd, env }: { cwd: string; env: EnvironmentVariables },
+) {
   const limit = ownHardLimit();
   if (limit === undefined || !keepsVariables(env) || !isProgramFile(line.command, cwd, env)) return line;
   const tag = tagOf(markers);
@@ -42,7 +45,7 @@ export function hasTag(pid: number, markers: string): boolean {
   try {
     return limitsCarry(readFileSync(`/proc/${pid}/limits`, "latin1"), markers);
   } catch {
-    return false; // gone, or a system without this file
+    return false; // it has ended, or the system has no such file
   }
 }
 
@@ -61,7 +64,7 @@ function tagOf(markers: string): bigint {
   return (fieldOf(list[0] ?? "") << FIELD_BITS) | fieldOf(list.at(-1) ?? "");
 }
 
-/** Never 0: a small number may be a limit that somebody set. */
+/** Never 0. */
 function fieldOf(marker: string): bigint {
   return (BigInt(createHash("sha256").update(marker).digest().readUInt32BE(0)) & FIELD_MASK) | 1n;
 }
@@ -95,8 +98,8 @@ function ownHardLimit(): typeof hardLimit {
 
 let isBash: boolean | undefined;
 
-/** Shells other than bash drop variables whose names are not theirs, such as exported functions of bash. */
-function keepsVariables(env: Environment): boolean {
+/** Shells other than bash drop variables with names that are invalid in a shell, such as exported bash functions. */
+function keepsVariables(env: EnvironmentVariables): boolean {
   if (Object.keys(env).every((name) => env[name] === undefined || /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return true;
   isBash ??= realPath(SHELL).endsWith("/bash");
   return isBash;

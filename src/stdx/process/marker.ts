@@ -1,57 +1,57 @@
 /**
- * Finds processes by a marker in their environment, which descendants inherit even when they leave their group, and by
- * a tag that they keep although they lose their environment.
+ * Finds and kills processes by a marker in their environment, which descendants inherit even if they leave their process
+ * group, and by a tag (`limit-tag.ts`) that they keep even if they lose their environment.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import type { EnvironmentVariables } from "../environment.ts";
 import { UNREADABLE, signalProcess, startTimeOf, type ProcessIdentity } from "./identity.ts";
 import { hasTag } from "./limit-tag.ts";
 
-/** A list with commas: a program that Rookery runs may itself be a Rookery, and its children then have both owners. */
+/** A comma-separated list: if a program that Rookery runs is itself a Rookery, its children have both markers. */
 const MARKER_VARIABLE = "ROOKERY_OWNER";
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-export function withMarker(env: Environment, marker: string): Environment {
+/** Adds a marker to an environment, and removes Rookery's token from it. */
+export function withMarker(env: EnvironmentVariables, marker: string): EnvironmentVariables {
   const inherited = env[MARKER_VARIABLE];
   const own = inherited ? `${inherited},${marker}` : marker;
   return { ...env, ROOKERY_TOKEN: undefined, [MARKER_VARIABLE]: own }; // with the token a child could answer permission requests
 }
 
-/** `markers` is one, or several with commas between: then a process must carry all of them. Blocks while it looks. */
+/** The processes that carry all of the comma-separated markers. Blocks while it scans the processes. */
 export function processesMarked(markers: string): ProcessIdentity[] {
   return process.platform === "linux"
-    ? Array.from(linuxPids(), (pid) => lookAtOne(pid, markers)).flatMap(({ found }) => found)
+    ? Array.from(linuxPids(), (pid) => inspectProcess(pid, markers)).flatMap(({ found }) => found)
     : psProcesses(markers);
 }
 
 const ROUNDS = 20;
 const ROUND_MS = 25;
-/** Becoming another program takes no longer; some programs have no environment for good. */
+/** An `exec` takes no longer than this. Some programs never have an environment. */
 const UNSURE_ROUNDS = 2;
 
-/** Kills every process that carries the markers, again and again while new ones appear; returns how many. */
+/** Kills every process that carries the markers, and repeats that while new ones appear. Returns how many it killed. */
 export async function killMarked(markers: string): Promise<number> {
-  return killEach(() => lookFor(markers));
+  return killEach(() => findMarked(markers));
 }
 
-/** As `killMarked`, only within one process group: its number alone may be a stranger's once its leader is gone. */
+/** Like `killMarked`, but only in one process group. The id alone is not enough, because the system may reuse it. */
 export async function killMarkedInGroup(markers: string, group: number): Promise<number> {
-  return killEach(() => lookFor(markers, (pid) => groupOf(pid) === group));
+  return killEach(() => findMarked(markers, (pid) => groupOf(pid) === group));
 }
 
-/** `unsure`: some process could not be read just now, because it is becoming another program. */
-interface Found {
+interface MarkedProcesses {
   readonly found: readonly ProcessIdentity[];
+  /** Whether a process could not be read because it is in the middle of an `exec`. */
   readonly unsure: boolean;
 }
 
-async function killEach(look: () => Promise<Found>): Promise<number> {
+async function killEach(find: () => Promise<MarkedProcesses>): Promise<number> {
   const killed = new Set<string>();
   let empty = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { found, unsure } = await look();
+    const { found, unsure } = await find();
     if (found.length > 0) empty = 0;
     else if (!unsure || (empty += 1) > UNSURE_ROUNDS) break;
     for (const identity of found) {
@@ -63,10 +63,10 @@ async function killEach(look: () => Promise<Found>): Promise<number> {
   return killed.size;
 }
 
-/** How long a look at all processes may keep the event loop from anything else. */
+/** How long a scan may block the event loop at a time. */
 const SLICE_MS = 5;
 
-async function lookFor(markers: string, isWanted: (pid: number) => boolean = () => true): Promise<Found> {
+async function findMarked(markers: string, isWanted: (pid: number) => boolean = () => true): Promise<MarkedProcesses> {
   if (process.platform !== "linux") {
     return { found: psProcesses(markers).filter(({ pid }) => isWanted(pid)), unsure: false };
   }
@@ -74,7 +74,7 @@ async function lookFor(markers: string, isWanted: (pid: number) => boolean = () 
   let isUnsure = false;
   let until = performance.now() + SLICE_MS;
   for (const pid of linuxPids()) {
-    const one = isWanted(pid) ? lookAtOne(pid, markers) : NOTHING;
+    const one = isWanted(pid) ? inspectProcess(pid, markers) : NONE;
     found.push(...one.found);
     isUnsure ||= one.unsure;
     if (performance.now() < until) continue;
@@ -84,21 +84,21 @@ async function lookFor(markers: string, isWanted: (pid: number) => boolean = () 
   return { found, unsure: isUnsure };
 }
 
-const NOTHING: Found = { found: [], unsure: false };
+const NONE: MarkedProcesses = { found: [], unsure: false };
 
-/** The start time is read first: if the number goes to another process while we look, the signal is not sent. */
-function lookAtOne(pid: number, markers: string): Found {
-  if (pid === process.pid) return NOTHING;
+/** Reads the start time first: if the pid is reused before the signal is sent, the signal is not sent. */
+function inspectProcess(pid: number, markers: string): MarkedProcesses {
+  if (pid === process.pid) return NONE;
   const startTime = startTimeOf(pid);
-  if (startTime === undefined || startTime === UNREADABLE) return NOTHING;
+  if (startTime === undefined || startTime === UNREADABLE) return NONE;
   const environment = environmentOf(pid);
   const isEmpty = environment === "";
-  if (isEmpty && !isProgram(pid)) return NOTHING; // a thread of the kernel
+  if (isEmpty && !isProgram(pid)) return NONE; // a kernel thread
   const variable = environment?.split("\0").find((each) => each.startsWith(`${MARKER_VARIABLE}=`));
   if ((variable !== undefined && carries(variable, markers)) || hasTag(pid, markers)) {
     return { found: [{ pid, startTime }], unsure: false };
   }
-  return isEmpty ? { found: [], unsure: true } : NOTHING;
+  return isEmpty ? { found: [], unsure: true } : NONE;
 }
 
 function linuxPids(): number[] {
@@ -114,7 +114,7 @@ function environmentOf(pid: number): string | undefined {
   }
 }
 
-/** A zombie and a thread of the kernel have no environment either, and no program. */
+/** Zombies and kernel threads have no environment and no executable. */
 function isProgram(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) !== "";
@@ -129,11 +129,11 @@ function groupOf(pid: number): number | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2]);
   } catch {
-    return undefined; // gone
+    return undefined; // it has ended
   }
 }
 
-/** Written for macOS and not tried there: `-E` shows the environment of one's own processes. */
+/** For macOS, where `-E` shows the environment of the user's own processes. Not tested there. */
 function psProcesses(markers: string): ProcessIdentity[] {
   const pids = ps(["-axEww", "-o", "pid=,command="])
     .split("\n")

@@ -1,42 +1,45 @@
-/** Who owns children: a process leaves a file while it lives, and whoever starts later ends what the dead left behind. */
+/**
+ * Registers this process as the owner of its children. Each owner keeps a file while it is alive, so that the next start
+ * finds owners that died and kills the children that they left.
+ */
 import { randomBytes } from "node:crypto";
 import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../folder.ts";
 import { UNREADABLE, ownIdentity, startTimeOf, type ProcessIdentity } from "./identity.ts";
 import { killMarked } from "./marker.ts";
-import { ownPlace } from "./place.ts";
+import { ownPidScope } from "./pid-scope.ts";
 
 export interface Owner extends AsyncDisposable {
   /** Registers this process, once, and returns the marker to put in the environment of every child. */
   claim(): string;
 }
 
-/** What this process can tell about an owner. `unknown`: it is in another place, or cannot be read at the moment. */
+/** `unknown`: the owner runs in another pid scope, or cannot be read at the moment. */
 export type OwnerState = "alive" | "dead" | "unknown";
 
 /** The process that an owner text names. */
 export interface OwnerProcess extends ProcessIdentity {
   /** Undefined in texts of earlier versions. */
-  readonly place: string | undefined;
+  readonly scope: string | undefined;
 }
 
 /** Returns a unique text that names this process: `PLACE.PID.STARTTIME.RANDOM`. */
 export function newOwnerText(): string {
   const { pid, startTime } = ownIdentity();
-  return `${ownPlace()}.${pid}.${startTime}.${randomBytes(6).toString("hex")}`; // a count would collide between threads
+  return `${ownPidScope()}.${pid}.${startTime}.${randomBytes(6).toString("hex")}`; // a counter would collide between threads
 }
 
 /** Undefined if it is not an owner text. */
 export function parseOwnerText(text: string): OwnerProcess | undefined {
-  const [, place, pid, startTime] = /^(?:(h[^.]*)\.)?(\d+)\.(.+)\.[0-9a-z]+$/.exec(text) ?? [];
-  return pid === undefined || startTime === undefined ? undefined : { place, pid: Number(pid), startTime };
+  const [, scope, pid, startTime] = /^(?:(h[^.]*)\.)?(\d+)\.(.+)\.[0-9a-z]+$/.exec(text) ?? [];
+  return pid === undefined || startTime === undefined ? undefined : { scope, pid: Number(pid), startTime };
 }
 
 /** `unknown` for a text that is not an owner text. */
 export function judgeOwner(text: string): OwnerState {
   const owner = parseOwnerText(text);
-  if (owner === undefined || (owner.place !== undefined && owner.place !== ownPlace())) return "unknown";
+  if (owner === undefined || (owner.scope !== undefined && owner.scope !== ownPidScope())) return "unknown";
   const found = startTimeOf(owner.pid);
   if (found === UNREADABLE || (found !== undefined && owner.startTime === UNREADABLE)) return "unknown";
   return found === owner.startTime ? "alive" : "dead";
@@ -48,10 +51,10 @@ export function isDeadOwner(text: string): boolean {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** An owner in another place that has given no sign of life for this long is forgotten. */
+/** The file of an owner in another pid scope is deleted if it has not been updated for this long. */
 const FORGOTTEN_MS = 30 * DAY_MS;
 
-/** Keeps its file under `folder`; disposing kills what still carries the marker. */
+/** Keeps the owner's file in `folder`. Disposing kills every process that still carries the marker. */
 export function openOwner(folder: string): Owner {
   const marker = newOwnerText();
   const file = join(folder, marker);
@@ -62,7 +65,7 @@ export function openOwner(folder: string): Owner {
       if (claimedAt === undefined || now - claimedAt > DAY_MS) {
         makeFolder(folder);
         writeFileSync(file, "", { mode: 0o600 });
-        utimesSync(file, new Date(), new Date()); // for processes that cannot judge us
+        utimesSync(file, new Date(), new Date()); // for processes in other pid scopes
         claimedAt = now;
       }
       return marker;
@@ -75,7 +78,7 @@ export function openOwner(folder: string): Owner {
   };
 }
 
-/** Ends what killed owners left running; returns how many processes that were. Never touches what another owner may have. */
+/** Kills the processes that dead owners left, and returns how many. Leaves processes alone whose owner may be alive. */
 export async function sweepDeadOwners(folder: string): Promise<number> {
   let killed = 0;
   for (const marker of namesIn(folder)) {
@@ -97,6 +100,6 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // nobody was ever here
+    return []; // no owner has registered yet
   }
 }

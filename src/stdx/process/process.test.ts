@@ -33,7 +33,7 @@ async function startedWith(marker: string, script: string) {
   return group;
 }
 
-it("tells a living process from one that ended and from a stranger with its pid", async () => {
+it("distinguishes a living process from a dead one and from one that reused its pid", async () => {
   expect(isAlive(ownIdentity())).toBe(true);
   expect(isAlive({ pid: process.pid, startTime: "another" })).toBe(false);
   const child = spawn("true");
@@ -42,7 +42,7 @@ it("tells a living process from one that ended and from a stranger with its pid"
   expect(isAlive(identity)).toBe(false);
 });
 
-it("stops a group whose leader and grandchild ignore TERM", async () => {
+it("stops a group whose leader and grandchild ignore SIGTERM", async () => {
   const group = await startedWith(
     marked("stop"),
     `trap '' TERM; (trap '' TERM; sleep 60) & echo up; while :; do sleep 1; done`,
@@ -65,7 +65,7 @@ it("finds a descendant that left the group by its marker", async () => {
   expect(processesMarked(marked("left"))).toEqual([]);
 });
 
-it("sweeps what a dead owner left and forgets the owner", async () => {
+it("kills what a dead owner left and removes the owner's file", async () => {
   const marker = deadMarker("a");
   writeFileSync(join(folder, marker), "");
   await using _group = await startedWith(marker, "echo up; sleep 60");
@@ -74,7 +74,7 @@ it("sweeps what a dead owner left and forgets the owner", async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it("leaves alone what a living owner has, until that owner is closed", async () => {
+it("leaves the children of a living owner alone until that owner is disposed", async () => {
   const owner = openOwner(folder);
   const marker = owner.claim();
   await using _group = await startedWith(marker, "echo up; sleep 60");
@@ -85,7 +85,7 @@ it("leaves alone what a living owner has, until that owner is closed", async () 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it("adds its marker to the one it inherited, so that the end of either owner ends the child", async () => {
+it("adds its marker to the inherited one, so that the child ends with either owner", async () => {
   const [outer, inner] = [marked("outer"), marked("inner")];
   await using group = await startGroup("sh", ["-c", "echo $ROOKERY_OWNER; exec sleep 60"], {
     cwd: folder,
@@ -99,7 +99,7 @@ it("adds its marker to the one it inherited, so that the end of either owner end
   expect(await killMarked(outer)).toBe(1);
 });
 
-it("gives each owner a marker of its own, also to another copy of this module in the same process", async () => {
+it("gives each owner a unique marker, even across copies of this module in one process", async () => {
   vi.resetModules();
   const copy = await import("./owner.ts");
   const markers = [openOwner, copy.openOwner, openOwner, copy.openOwner].map((open) => open(folder).claim());

@@ -1,15 +1,12 @@
-/** Finds out whether a program can be started without starting it, for programs that a shell will exec. */
+/** Checks whether a program can be started, without starting it. For programs that a shell will `exec`. */
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from "node:fs";
+import type { EnvironmentVariables } from "../environment.ts";
 import { delimiter, join, resolve } from "node:path";
 
 const FIRST_LINE_BYTES = 256;
 
-/** Looks in the PATH of that environment, as the system does. Also false if it is better left to the system. */
-export function isProgramFile(
-  program: string,
-  cwd: string,
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
+/** Searches the PATH of `env`, like the system does. Also false for names that a shell would treat differently. */
+export function isProgramFile(program: string, cwd: string, env: EnvironmentVariables): boolean {
   if (program === "" || program.startsWith("-")) return false;
   if (program.includes("/")) return isExecutable(resolve(cwd, program));
   const path = env["PATH"];
@@ -35,7 +32,7 @@ function interpreterOf(path: string): string | undefined {
   try {
     fd = openSync(path, "r");
   } catch {
-    return undefined; // one may run what one may not read
+    return undefined; // an executable may be unreadable
   }
   try {
     const bytes = Buffer.alloc(FIRST_LINE_BYTES);

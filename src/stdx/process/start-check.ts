@@ -1,24 +1,24 @@
 /**
- * What must be sure before a child is started. A process that was stopped and goes on must not start anything for work
- * that another process has taken over meanwhile, although it does not know of that yet.
+ * Checks that run before a child is started. A process that was stopped (SIGSTOP) and continues must not start children
+ * for work that another process has taken over, even if it has not noticed that yet.
  */
 
 export interface StartCheck {
-  /** The owner whose children it is about. */
+  /** The owner whose children are checked. */
   readonly marker: string;
-  /** Undefined where there is no doubt. Rejects where the child must not be started. */
+  /** Returns undefined if the child may start at once. Rejects if it must not start. */
   check(): Promise<void> | undefined;
 }
 
 const checks = new Set<StartCheck>();
 
-/** Until it is disposed. */
+/** Adds a check. Dispose the result to remove it. */
 export function addStartCheck(check: StartCheck): Disposable {
   checks.add(check);
   return { [Symbol.dispose]: () => void checks.delete(check) };
 }
 
-/** Of all checks of these owners. Undefined, and nothing is waited for, where there is no doubt. */
+/** Runs the checks of these owners (comma-separated). Returns undefined if there is nothing to wait for. */
 export function checkStart(markers: string): Promise<unknown> | undefined {
   if (checks.size === 0) return undefined;
   const owners = markers.split(",");

@@ -1,10 +1,9 @@
 /** One merge at a time per repository: in the order they came within a process, and one process at a time. */
 import { join } from "node:path";
 import { RookeryError } from "../../domain/index.ts";
-import { deferred } from "../../stdx/index.ts";
+import { deferred, raceAbort } from "../../stdx/index.ts";
 import { withLock } from "../lock.ts";
 import type { Repository } from "../repository.ts";
-import { orAborted } from "../wait.ts";
 
 /** Beyond it, one is refused. */
 const MAX_WAITING = 1_000;
@@ -37,7 +36,7 @@ export async function inMergeQueue<T>(
   const through = deferred();
   line.last = through.promise;
   try {
-    await orAborted(before, signal);
+    await raceAbort(before, signal);
     const file = join(commonDir, "rookery-merge.lock");
     const done = await withLock(file, Number.POSITIVE_INFINITY, work, signal);
     if (done === undefined) throw new Error(`${file} was waited for in vain, although without end`);

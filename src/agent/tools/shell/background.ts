@@ -7,7 +7,7 @@ import {
   killMarked,
   startGroup,
   type Deferred,
-  type Exit,
+  type ProcessExit,
   type ProcessGroup,
 } from "../../../stdx/index.ts";
 import { ToolRefusal, type CallContext } from "../tool.ts";
@@ -21,7 +21,7 @@ const INPUT_MS = 10_000;
 interface Running {
   readonly group: ProcessGroup;
   readonly output: Ring;
-  exit: Exit | undefined;
+  exit: ProcessExit | undefined;
   /** Resolves at the next output or at the end. */
   news: Deferred<void>;
   /** Ends it, and what left its group; once. */
@@ -34,7 +34,7 @@ export interface Told {
   /** What was printed since the last time. */
   readonly text: string;
   /** Undefined while it runs. */
-  readonly exit: Exit | undefined;
+  readonly exit: ProcessExit | undefined;
 }
 
 export class Background implements AsyncDisposable {

@@ -1,18 +1,18 @@
 /**
  * The scope in which a pid is unique: one PID namespace, on one machine, since its last boot. A container that shares
- * our files, or another machine, is another place, and its processes cannot be judged from here.
+ * our files, or another machine, is another scope, and its processes cannot be inspected from here.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
-let place: string | undefined;
+let ownScope: string | undefined;
 
 /** `hHOST-BOOT-NAMESPACE`: safe in file names and variables, without dots and commas. */
-export function ownPlace(): string {
-  place ??= `h${shortHash(machineId())}-${bootId() ?? `u${shortHash(hostname())}`}-${pidNamespace()}`;
-  return place;
+export function ownPidScope(): string {
+  ownScope ??= `h${shortHash(machineId())}-${bootId() ?? `u${shortHash(hostname())}`}-${pidNamespace()}`;
+  return ownScope;
 }
 
 let boot: string | undefined;
@@ -27,7 +27,7 @@ function linuxBootId(): string | undefined {
   return firstDigits(readText("/proc/sys/kernel/random/boot_id"));
 }
 
-/** Written for macOS and not tried there. */
+/** For macOS. Not tested there. */
 function macBootId(): string | undefined {
   try {
     const options = { encoding: "utf8", stdio: "pipe" } as const;
@@ -41,12 +41,12 @@ function firstDigits(text: string | undefined): string | undefined {
   return /^[0-9a-f]{8}/.exec(text?.trim().toLowerCase() ?? "")?.[0];
 }
 
-/** Copies of a virtual machine may share it, so it is never compared alone. */
+/** Copies of a virtual machine may share it, so it is never compared by itself. */
 function machineId(): string {
   return readText("/etc/machine-id")?.trim() || hostname();
 }
 
-/** The kernel's number of the namespace; 0 if the system has no namespaces. */
+/** The inode number of the namespace, or 0 if the system has no namespaces. */
 function pidNamespace(): string {
   if (process.platform !== "linux") return "0";
   try {

@@ -11,7 +11,7 @@ import {
   newOwnerText,
   openOwner,
   ownIdentity,
-  ownPlace,
+  ownPidScope,
   parseOwnerText,
   processesMarked,
   startGroup,
@@ -21,24 +21,24 @@ import {
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "rookery-place-"));
+  folder = mkdtempSync(join(tmpdir(), "rookery-scope-"));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { PATH: process.env["PATH"] };
 const gone = () => ({ pid: spawnSync("true").pid, startTime: ownIdentity().startTime });
 const elsewhere = (changed: "boot" | "namespace") => {
-  const [host = "", boot = "", namespace = ""] = ownPlace().split("-");
+  const [host = "", boot = "", namespace = ""] = ownPidScope().split("-");
   return changed === "boot" ? `${host}-00000000-${namespace}` : `${host}-${boot}-1`;
 };
 
 describe("an owner", () => {
-  it("of this place is judged by its pid and start time", () => {
+  it("of this pid scope is judged by its pid and start time", () => {
     const own = newOwnerText();
-    expect(parseOwnerText(own)).toEqual({ ...ownIdentity(), place: ownPlace() });
+    expect(parseOwnerText(own)).toEqual({ ...ownIdentity(), scope: ownPidScope() });
     expect(judgeOwner(own)).toBe("alive");
     const { pid, startTime } = gone();
-    expect(judgeOwner(`${ownPlace()}.${pid}.${startTime}.0a1b`)).toBe("dead");
+    expect(judgeOwner(`${ownPidScope()}.${pid}.${startTime}.0a1b`)).toBe("dead");
   });
 
   it.each(["boot", "namespace"] as const)(
@@ -50,7 +50,7 @@ describe("an owner", () => {
     },
   );
 
-  it("without a place is judged by pid and start time, and an invalid text is unknown", () => {
+  it("without a scope is judged by pid and start time, and an invalid text is unknown", () => {
     const { pid, startTime } = ownIdentity();
     expect(judgeOwner(`${pid}.${startTime}.0a1b`)).toBe("alive");
     expect(judgeOwner(`${gone().pid}.${startTime}.0a1b`)).toBe("dead");
@@ -63,7 +63,7 @@ describe("an owner", () => {
   });
 });
 
-it("leaves the file of an owner that it cannot judge, until nobody has heard of it for a month", async () => {
+it("keeps the file of an owner that it cannot judge until it is 30 days old", async () => {
   const { pid, startTime } = gone();
   const names = (["boot", "namespace"] as const).map((changed) => `${elsewhere(changed)}.${pid}.${startTime}.0a1b`);
   for (const name of names) writeFileSync(join(folder, name), "");
@@ -77,7 +77,7 @@ it("leaves the file of an owner that it cannot judge, until nobody has heard of 
   expect(processesMarked(names[1]!)).toHaveLength(1);
 });
 
-it("an owner updates the time of its file once a day", () => {
+it("updates the time of an owner's file once a day", () => {
   const owner = openOwner(folder);
   const file = join(folder, owner.claim());
   const longAgo = new Date(Date.now() - 40 * 24 * 60 * 60 * 1_000);
@@ -94,7 +94,7 @@ const reason = mayUnshare ? "" : " (skipped: this user may not make a PID namesp
 
 it.runIf(mayUnshare)(`does not treat a living owner in another PID namespace as dead${reason}`, async () => {
   const script = `readlink /proc/self/ns/pid; echo $$; cut -d' ' -f22 /proc/$$/stat; exec sleep 300`;
-  const marker = `place-${process.pid}`;
+  const marker = `scope-${process.pid}`;
   const child = spawn("unshare", ["--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script], {
     env: { ...env, ROOKERY_OWNER: marker },
   });
@@ -103,14 +103,14 @@ it.runIf(mayUnshare)(`does not treat a living owner in another PID namespace as 
   await vi.waitFor(() => expect(said.split("\n")).toHaveLength(4));
   try {
     const [namespace = "", pid = "", ticks = ""] = said.split("\n");
-    const [host = "", boot = ""] = ownPlace().split("-");
+    const [host = "", boot = ""] = ownPidScope().split("-");
     const text = `${host}-${boot}-${/\d+/.exec(namespace)![0]}.${pid}.${bootId()}-${ticks}.0a1b`;
-    expect(isAlive({ pid: Number(pid), startTime: `${bootId()}-${ticks}` })).toBe(false); // here that number is another's
+    expect(isAlive({ pid: Number(pid), startTime: `${bootId()}-${ticks}` })).toBe(false); // in this namespace the pid belongs to another process
     expect(judgeOwner(text)).toBe("unknown");
     writeFileSync(join(folder, text), "");
     expect(await sweepDeadOwners(folder)).toBe(0);
     expect(readdirSync(folder)).toEqual([text]);
-    expect(processesMarked(marker).length).toBeGreaterThan(0); // it is seen from here, and was left alone
+    expect(processesMarked(marker).length).toBeGreaterThan(0); // visible from this namespace, and still alive
     expect(startTimeOf(child.pid!)).toBeDefined();
   } finally {
     child.kill("SIGKILL");
