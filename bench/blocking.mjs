@@ -1,6 +1,6 @@
 // For how long one session's work keeps the server from everybody else: the longest answer to GET /v1/health, which another
 // process asks for every 5 ms, and the longest hold of the server's event loop. Alone: `node bench/blocking.mjs [--quick]
-// [log] [sessions] [tasks]`.
+// [log] [million] [sessions] [tasks]`.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,6 +22,7 @@ const AT_ONCE = 8;
 export async function run({ quick = false } = {}) {
   const parts = {
     log: () => longLog({ events: quick ? 30_000 : 300_000 }),
+    million: () => longDeletion({ events: quick ? 100_000 : 1_000_000 }),
     sessions: () => manySessions({ count: quick ? 500 : 10_000 }),
     tasks: () => manyTasks({ count: quick ? 200 : 2_000 }),
   };
@@ -31,16 +32,30 @@ export async function run({ quick = false } = {}) {
   return rows;
 }
 
-function longLog({ events }) {
-  const sessionId = "ses_long";
-  const prepare = async (folder) => {
+const LONG = "ses_long";
+
+/** Writes the log of a session before the server starts. */
+function prepared(events) {
+  return async (folder) => {
     const home = join(folder, ".rookery");
     await mkdir(home);
     const store = await openSqliteStore({ path: join(home, "rookery.db") });
-    await writeTurns(store, { sessionId, cwd: folder, events });
+    await writeTurns(store, { sessionId: LONG, cwd: folder, events });
     await store[Symbol.asyncDispose]();
   };
-  return measured({ prepare }, async (server, look) => {
+}
+
+function longDeletion({ events }) {
+  return measured({ prepare: prepared(events) }, (server, look) =>
+    look(`with ${events.toLocaleString("en")} events in one session, which is deleted`, () =>
+      server.remove(`sessions/${LONG}`),
+    ),
+  );
+}
+
+function longLog({ events }) {
+  const sessionId = LONG;
+  return measured({ prepare: prepared(events) }, async (server, look) => {
     const path = `sessions/${sessionId}`;
     const done = async () => {
       while ((await server.get(path)).status !== "idle") await sleep(20);
@@ -89,6 +104,7 @@ function manySessions({ count }) {
       together(count, async () => void ids.push((await server.openSession()).id)),
     );
     await look(`with ${n} sessions, which are listed`, () => together(16, () => server.get("sessions?limit=1000")));
+    await look("of which 100 are shown", () => together(100, (index) => server.get(`sessions/${ids[index * 5]}`)));
     await look("of which one is prompted", () => server.post(`sessions/${ids[0]}/turns`, { input: "go" }));
     await look("of which 100 are deleted", () => together(100, () => server.remove(`sessions/${ids.pop()}`)));
   });
