@@ -3334,7 +3334,7 @@ export interface operations {
             query?: {
                 /** @description What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger. */
                 after?: number;
-                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. */
+                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. A page of large events has fewer: read on until `head`. */
                 limit?: number;
             };
             header?: {
@@ -3428,7 +3428,7 @@ export interface operations {
             query?: {
                 /** @description What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger. */
                 after?: number;
-                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. */
+                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. A page of large events has fewer: read on until `head`. */
                 limit?: number;
             };
             header?: {
@@ -3522,7 +3522,7 @@ export interface operations {
             query?: {
                 /** @description What comes after this one; from the first if not said. Of a stream, Last-Event-ID is stronger. */
                 after?: number;
-                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. */
+                /** @description Of a page: at most so many; 1000 if not said, 10000 at most. A page of large events has fewer: read on until `head`. */
                 limit?: number;
             };
             header?: {
