@@ -1,4 +1,4 @@
-/** Builds the environment of every child that Rookery starts. `docs/adr/a-child-gets-no-credential-it-does-not-need.md` */
+/** Builds the environment of every child that Rookery starts. `docs/adr/0042-withhold-credentials-from-children.md` */
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { isRookerySecret, isWithheldCredential } from "./credentials.ts";
 

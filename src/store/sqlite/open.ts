@@ -29,7 +29,7 @@ export interface Internals {
 const LOCK_TIMEOUT_MS = 10_000;
 
 /**
- * A commit is on the disk when it is reported (docs/adr/a-shown-event-is-on-the-disk.md); on macOS that takes a full
+ * A commit is on the disk when it is reported (docs/adr/0002-sync-before-showing-events.md); on macOS that takes a full
  * fsync, elsewhere that setting does nothing. Nobody waits for a lock inside SQLite, because that holds up the process.
  */
 const SETTINGS = `
