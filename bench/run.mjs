@@ -1,9 +1,10 @@
-// Prints every table; `--quick` for a look, without it for figures to write down. Beside peers: `peers/run.mjs`.
+// Measures everything, prints it, and writes it into docs/benchmarks.md. `--quick`: a rough look, writes nothing.
 import { cpus, totalmem } from "node:os";
 import { run as acp } from "./acp.mjs";
 import { run as agent } from "./agent.mjs";
 import { run as backends } from "./backends.mjs";
 import { run as blocking } from "./blocking.mjs";
+import { writeFigures } from "./document.mjs";
 import { run as idle } from "./idle.mjs";
 import { run as mcp } from "./mcp.mjs";
 import { run as pool } from "./pool.mjs";
@@ -19,6 +20,7 @@ const memory = Math.round(totalmem() / 1024 ** 3);
 console.log(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim()}, ${memory} GiB, ${new Date().toISOString()}`,
 );
+const sections = [];
 for (const [title, run] of [
   ["The log", store],
   ["Start", start],
@@ -33,5 +35,8 @@ for (const [title, run] of [
   ["Worktrees", worktrees],
   ["Pool", pool],
 ]) {
-  print(title, await run({ quick }));
+  const rows = await run({ quick });
+  print(title, rows);
+  sections.push([title, rows]);
 }
+if (!quick) await writeFigures(sections);
