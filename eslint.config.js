@@ -20,7 +20,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["**/*.test.ts", "src/testing/**/*.ts"],
+    files: ["**/*.test.ts", "src/testing/**/*.ts", "test/**/*.ts"],
     rules: { "@typescript-eslint/no-non-null-assertion": "off", "@typescript-eslint/no-unsafe-assignment": "off" },
   },
 );

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["scripts/vitest-setup.mjs"],
     setupFiles: ["scripts/vitest-patience.mjs"],
     expect: { poll: { timeout: 20_000 } },
