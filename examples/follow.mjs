@@ -1,4 +1,4 @@
-// Follows a session from any process, from any place in its log, until its turn ends. Usage: follow.mjs SESSION [AFTER]
+// Follows a session from any process and any position of its log, until its turn ends. Usage: follow.mjs SESSION [AFTER]
 import { Rookery } from "rookery";
 
 const [, , session, after = "0"] = process.argv;

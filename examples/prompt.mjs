@@ -1,4 +1,4 @@
-// Opens a session in the current folder, gives it a prompt, allows what it asks for, and prints what it says.
+// Opens a session in the current directory, sends a prompt, allows every request, and prints the answer.
 import { Rookery } from "rookery";
 
 const rookery = await Rookery.open();

@@ -1,4 +1,4 @@
-// Goes on with a session that was left, also in the middle of a turn by a killed process. Usage: resume.mjs SESSION PROMPT
+// Continues a session, even one whose process was killed during a turn. Usage: resume.mjs SESSION PROMPT
 import { Rookery } from "rookery";
 
 const [, , id, prompt] = process.argv;

@@ -1,4 +1,4 @@
-// Lists what is in the log: every session, whoever ran it, and what it is waiting for.
+// Lists every session of the log and what it waits for.
 import { Rookery } from "rookery";
 
 const rookery = await Rookery.open();

@@ -1,4 +1,4 @@
-// Gives one session a tool and an instruction of its own, and guards every call with a plugin. Usage: tools.mjs PROMPT
+// Adds a tool and an instruction to one session, and checks every call with a plugin. Usage: tools.mjs PROMPT
 import { Rookery } from "rookery";
 
 /** A source of one tool. Its list is the same array as long as nothing changed. */
@@ -18,7 +18,7 @@ const deployments = {
   call: async ({ input }) => ({ outcome: "ok", text: `${input.stage}: deployed, all checks green` }),
 };
 
-/** Sees every call, whoever made it; keeps its count with the session. */
+/** Sees every call and saves its count with the session. */
 function guard() {
   let refused = 0;
   return {
@@ -43,10 +43,10 @@ session.setOverlay({
       slot: "guidance",
       title: "Deployments",
       content: "Look at the deployment before you change anything.",
-      tools: ["deploy_status"], // said only while the tool is there
+      tools: ["deploy_status"], // only while the tool exists
     },
   ],
-  base: true, // beside the agent's own tools
+  base: true, // keep the agent's own tools
 });
 
 for await (const event of session.prompt(process.argv[2] ?? "How is staging?")) {

@@ -1,6 +1,6 @@
 // A scripted coding agent that speaks ACP on stdio: node agent.mjs coder|reviewer
-// It needs no model: a prompt says "recipe: NAME", and what that is stands in recipes.mjs. What it was told in a session
-// it keeps in $FLEET_NOTES, so that it goes on after it was killed, and there it notes each piece of work that it did.
+// It needs no model: a prompt says "recipe: NAME", and recipes.mjs has the recipe. It keeps the prompts of a session in
+// $FLEET_NOTES, so it can continue after a kill, and records there each piece of work that it did.
 import { execFileSync, spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
@@ -13,13 +13,13 @@ const [, , role = "coder"] = process.argv;
 const { FLEET_NOTES: notes, ROOKERY_TASK: task = "none" } = process.env;
 const PAUSE_MS = 150;
 
-/** By its id: where it works, and all that it was told. */
+/** By session id: the working directory and all prompts. */
 const sessions = new Map();
 const fileOf = (id) => join(notes, "sessions", `${id}.json`);
 const keep = (id) => writeFileSync(fileOf(id), JSON.stringify(sessions.get(id)));
 
 mkdirSync(join(notes, "sessions"), { recursive: true });
-// As real agents leave a server running that they started: whoever ends the agent has to end this too.
+// Like a server that a real agent leaves running: ending the agent has to end this too.
 spawn("sleep", ["1000"], { stdio: "ignore", detached: true }).unref();
 
 const server = serveAgent({
@@ -59,7 +59,7 @@ const server = serveAgent({
 });
 await server.closed;
 
-/** Of the first prompt that names one: what comes after it may only say that it is to go on. */
+/** From the first prompt that names one: later prompts may only say to continue. */
 function recipeOf({ told }) {
   const name = /^recipe: (\w+)$/m.exec(told.join("\n"))?.[1] ?? "";
   if (!Object.hasOwn(RECIPES, name)) throw peerError(RPC.invalidParams, "the prompt has no line such as recipe: guide");
@@ -82,7 +82,7 @@ function toolsFor({ client, session, sessionId, signal }) {
     read,
     pause: () => sleep(PAUSE_MS, undefined, { signal }),
     told: (words) => session.told.some((text) => text.includes(words)),
-    /** Until it is cancelled: whoever has it wait stops it. */
+    /** Waits until the turn is cancelled. */
     async wait(title) {
       const toolCall = { toolCallId: randomUUID(), title, kind: "other", status: "in_progress" };
       await client.update(sessionId, { sessionUpdate: "tool_call", ...toolCall });
@@ -100,7 +100,7 @@ function toolsFor({ client, session, sessionId, signal }) {
       did(file);
     },
     commit(message) {
-      rmSync(git("rev-parse", "--path-format=absolute", "--git-path", "index.lock"), { force: true }); // of a git that was killed
+      rmSync(git("rev-parse", "--path-format=absolute", "--git-path", "index.lock"), { force: true }); // left by a git process that was killed
       if (git("status", "--porcelain") === "") return;
       git("add", "--all");
       git("commit", "--quiet", `--message=${message}`);

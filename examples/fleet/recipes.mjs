@@ -1,4 +1,4 @@
-// What the scripted agent does for each task. Every one looks first, so that it goes on where it was interrupted.
+// The work of the scripted agent for each task. Each recipe looks first, so it continues where it was interrupted.
 
 const LANGUAGES = { de: "Hallo", fr: "Bonjour", it: "Ciao" };
 
@@ -10,7 +10,7 @@ export const RECIPES = {
     return "The guide is written.";
   },
 
-  /** Leaves what it did for Rookery to commit. */
+  /** Leaves its changes for Rookery to commit. */
   async changelog({ write, pause }) {
     await pause();
     write("CHANGELOG.md", "# Changes\n\n- It says hello.\n");
@@ -35,7 +35,7 @@ export const RECIPES = {
     return "It greets whom you said.";
   },
 
-  /** Waits after the first until someone has looked at it: it is stopped meanwhile, and resumed with those words. */
+  /** Waits after the first change. The story stops it there and resumes it with a prompt. */
   async languages({ write, commit, pause, told, wait }) {
     for (const [language, word] of Object.entries(LANGUAGES)) {
       write(`languages/${language}.txt`, `${word}\n`);
@@ -46,7 +46,7 @@ export const RECIPES = {
     return "It knows three languages.";
   },
 
-  /** Forgets something at first, and is told so by the check. */
+  /** Forgets something at first; the check reports it. */
   async release({ write, commit, pause, told }) {
     await pause();
     write("RELEASE.md", "# Release\n\nIt greets people, and there is a guide.\n");
@@ -56,7 +56,7 @@ export const RECIPES = {
     return "The release is ready.";
   },
 
-  /** Changes the line that another task changes as well. */
+  /** Changes a line that another task changes too. */
   async everyone({ read, write, commit, pause }) {
     await pause();
     write("hello.mjs", read("hello.mjs").replace('"world"', '"everyone"'));

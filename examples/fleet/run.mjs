@@ -1,4 +1,4 @@
-// The whole example: makes the sample, starts `rookery serve`, plays the story, and shows what became of the repository.
+// The whole example: creates the sample, starts `rookery serve`, plays the story, and prints the resulting repository.
 // node examples/fleet/run.mjs [FOLDER]
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ const CLI = fileURLToPath(new URL("../../dist/cli/main.cjs", import.meta.url));
 const [, , kept] = process.argv;
 const folder = kept === undefined ? mkdtempSync(join(tmpdir(), "rookery-fleet-")) : resolve(kept);
 const home = join(folder, "home");
-// Nothing of the real user: no keys, no settings, and a log of its own.
+// No keys or settings of the real user, and a separate log.
 const env = {
   PATH: process.env.PATH,
   HOME: home,
@@ -43,7 +43,7 @@ const history = ["log", "--graph", "--format=%s", "main"];
 console.log(`\n${execFileSync("git", history, { cwd: repository, env, encoding: "utf8" }).trimEnd()}`);
 if (kept === undefined) rmSync(folder, { recursive: true, force: true });
 
-/** A server says where it is in a file that only its user can read. */
+/** The server writes its address into a file that only its user can read. */
 async function announced(file) {
   while (!existsSync(file)) {
     if (server.exitCode !== null) throw new Error(`rookery serve ended with ${server.exitCode}`);
@@ -52,7 +52,7 @@ async function announced(file) {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** One line for what a person would want to know. */
+/** Formats an event as one line, or nothing if people do not need it. */
 function show(event) {
   const line = (words) => console.log(`  ${event.taskId.padEnd(12)}${words}`);
   if (event.type === "task.started") line("starts");

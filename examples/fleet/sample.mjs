@@ -1,4 +1,4 @@
-// Makes the sample: a repository with a small program, the user's own configuration, and a folder for the agents' notes.
+// Creates the sample: a repository with a small program, a user configuration, and a directory for the agents' notes.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -22,7 +22,7 @@ const FILES = {
   ".gitignore": ".env\n.ready\n",
 };
 
-/** `env` is what whoever works with it is to have; nothing of the user's own is read or written. */
+/** Resolves with the environment for everything that works with the sample. Does not touch the user's own files. */
 export function makeSample(folder, env) {
   const repository = join(folder, "hello");
   const notes = join(folder, "notes");

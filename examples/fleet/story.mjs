@@ -1,10 +1,10 @@
-// The story of ten tasks, as a client of `rookery serve` lives it: given, watched, answered, stopped, resumed, merged.
-// Each step looks before it acts, so that it can be repeated: the server may be killed and come back at any moment.
+// Ten tasks as a client of `rookery serve` sees them: started, watched, answered, stopped, resumed, merged.
+// Each step looks before it acts, so it can be repeated: the server may be killed and restarted at any moment.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient, remoteTasks } from "rookery/client";
 
-/** In the order in which they are given. Four run at a time, and three of the first four wait for somebody. */
+/** In the order in which they start. Four run at a time, and three of the first four wait for a person. */
 export const TASKS = [
   { id: "guide", title: "Write a guide", pipeline: "straight" },
   { id: "name", title: "Greet someone by name", pipeline: "straight" },
@@ -18,14 +18,14 @@ export const TASKS = [
   { id: "release", title: "Prepare a release", pipeline: "reviewed", needs: ["guide", "name"] },
 ];
 
-/** Resolves with what it saw; rejects where something did not go as it should. */
+/** Resolves with what it saw. Rejects if a task did not end as expected. */
 export async function playStory({ url, token, repository, signal, tell = () => {}, onEvent = () => {} }) {
   const client = createClient({ url, token });
   const tasks = remoteTasks(client);
   const log = watch(tasks, onEvent, signal);
   const show = (id) => again(() => tasks.show(id));
 
-  /** What becomes of a task, once `holds` says that it is as it should be. */
+  /** Resolves with the task once `holds` returns true for it. */
   async function until(id, holds) {
     for (;;) {
       const next = log.next();
@@ -37,7 +37,7 @@ export async function playStory({ url, token, repository, signal, tell = () => {
 
   const done = (id) => until(id, isEnded).then((view) => expectStatus(view, "done"));
 
-  /** Answers whatever it asks until it is done; it asks again where the server was killed before it had the answer. */
+  /** Answers every request until the task is done. A request repeats if the server was killed before it had the answer. */
   async function answered(id, answer) {
     for (;;) {
       const next = log.next();
@@ -61,7 +61,7 @@ export async function playStory({ url, token, repository, signal, tell = () => {
     return data?.requests.find((request) => request.requestId === requestId)?.title ?? "(answered already)";
   }
 
-  /** Acts until it is as it should be; where something else is being done with the task, looks again when that is over. */
+  /** Acts until the task is in the expected state. If another operation is in progress, looks again when it is over. */
   async function reach(id, holds, act) {
     for (;;) {
       const next = log.next();
@@ -72,7 +72,7 @@ export async function playStory({ url, token, repository, signal, tell = () => {
     }
   }
 
-  /** Has it predicted first, and holds the merge to it. */
+  /** Does a dry run first, and checks that the merge ends as predicted. */
   async function mergedAsPredicted(id, how) {
     const before = await show(id);
     const predicted = before.merge === undefined ? await again(() => tasks.predictMerge(id, { how })) : undefined;
@@ -93,7 +93,7 @@ export async function playStory({ url, token, repository, signal, tell = () => {
       await again(() => tasks.start({ id, prompt, cwd: repository, ...more }).catch(only("task_exists")));
     }
 
-    // It begins from what is there now; then somebody else's change of the same line is merged.
+    // It starts from the current commit; then another change of the same line is merged.
     await done("everyone");
     assert.equal((await done("guide")).merge?.outcome, "merged");
     await answered("name", { action: "accept", content: { name: "Ada" } });
@@ -142,7 +142,7 @@ export async function playStory({ url, token, repository, signal, tell = () => {
   }
 }
 
-/** One stream of everything: it is shown, and whoever waits for something looks again. */
+/** Follows all events, prints them, and wakes everything that waits. */
 function watch(tasks, onEvent, given) {
   const ending = new AbortController();
   const signal = given === undefined ? ending.signal : AbortSignal.any([ending.signal, given]);
@@ -151,7 +151,7 @@ function watch(tasks, onEvent, given) {
   let next;
   const turn = () => {
     next = new Promise((resolve, reject) => ([wake, fail] = [resolve, reject]));
-    next.catch(() => {}); // it may be that nobody waits
+    next.catch(() => {}); // nothing may be waiting
   };
   turn();
   let after = 0;
@@ -179,7 +179,7 @@ function watch(tasks, onEvent, given) {
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 50;
 
-/** While the server is away. */
+/** True while the server is down. */
 async function again(work) {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -192,12 +192,12 @@ async function again(work) {
   }
 }
 
-/** What the client says where nobody listens, or the connection broke before an answer came. */
+/** The errors of a client whose server is down or whose connection broke before the response. */
 function isAway(error) {
   return error?.code === "server_unreachable" || (error instanceof TypeError && /fetch|terminated/.test(error.message));
 }
 
-/** For `catch`: an error with one of these codes is as good as an answer. */
+/** For `catch`: ignores errors with one of these codes. */
 function only(...codes) {
   return (error) => {
     if (!codes.includes(error?.code)) throw error;

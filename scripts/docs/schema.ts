@@ -31,7 +31,7 @@ export function describeType(schema: JsonSchema): string {
 }
 
 function describeObject(schema: JsonSchema): string {
-  const properties = Object.keys((schema["properties"] ?? {}));
+  const properties = Object.keys(schema["properties"] ?? {});
   if (properties.length > 0) return `table of ${properties.map(code).join(", ")}`;
   const values = schema["additionalProperties"];
   return typeof values === "object" && values !== null ? `table of ${describeType(values)}` : "table";
