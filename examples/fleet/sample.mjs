@@ -22,7 +22,7 @@ const FILES = {
   ".gitignore": ".env\n.ready\n",
 };
 
-/** Resolves with the environment for everything that works with the sample. Does not touch the user's own files. */
+/** `env` is the environment for everything that works with the sample. Does not touch the user's own files. */
 export function makeSample(folder, env) {
   const repository = join(folder, "hello");
   const notes = join(folder, "notes");

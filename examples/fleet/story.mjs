@@ -179,7 +179,7 @@ function watch(tasks, onEvent, given) {
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 50;
 
-/** True while the server is down. */
+/** Repeats the work while the server is down. */
 async function again(work) {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -192,12 +192,12 @@ async function again(work) {
   }
 }
 
-/** The errors of a client whose server is down or whose connection broke before the response. */
+/** True for errors of a client whose server is down or whose connection broke before the response. */
 function isAway(error) {
   return error?.code === "server_unreachable" || (error instanceof TypeError && /fetch|terminated/.test(error.message));
 }
 
-/** For `catch`: ignores errors with one of these codes. */
+/** For `catch`: ignores errors with one of these codes, throws others. */
 function only(...codes) {
   return (error) => {
     if (!codes.includes(error?.code)) throw error;
