@@ -1,4 +1,4 @@
-// The table as the README has it.
+// Formats the comparison as the table of docs/benchmarks.md.
 import { format } from "../table.mjs";
 
 /** Rows as ../table.mjs has them. */

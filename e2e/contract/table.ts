@@ -1,4 +1,4 @@
-/** How the real programs did, as a table for the README. */
+/** Formats the results of the real programs as the table of docs/agents.md. */
 import { BEHAVIOURS, type Behaviour, type Verdict } from "../../src/backends/contract/index.ts";
 
 export class Table {

@@ -58,7 +58,7 @@ function stagesOf({ pipeline, agent }: StartTask, config: Config): Stage[] {
   const tables = config.pipelines.get(pipeline);
   if (tables === undefined) {
     const known = [...config.pipelines.keys()].join(", ");
-    const others = known === "" ? "none is configured: see [pipelines] in the README" : `there is ${known}`;
+    const others = known === "" ? "none is configured; add [pipelines.NAME] to rookery.toml" : `there is ${known}`;
     throw new RookeryError("config_invalid", `there is no pipeline "${pipeline}": ${others}`);
   }
   const names = tables.map(nameOf);
