@@ -30,7 +30,9 @@ function section(route: Route): string {
       ["status", "meaning"],
       [
         ...Object.entries(route.answers).map(([status, { description }]) => [status, description]),
-        ...[...codesOf(route)].map(([status, codes]) => [String(status), [...codes].sort().map(code).join(", ")]),
+        ...[...codesOf(route)]
+          .toSorted(([one], [other]) => one - other)
+          .map(([status, codes]) => [String(status), [...codes].sort().map(code).join(", ")]),
       ],
     ),
   ]

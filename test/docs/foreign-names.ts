@@ -1,10 +1,8 @@
 /** Names in documents that are not ours: other programs' commands, options and files. A test removes what nothing uses. */
 export const FOREIGN_NAMES: ReadonlySet<string> = new Set([
   "Accept: text/event-stream",
-  "CODEX_AUTH_JSON",
   "GITHUB_TOKEN",
   "NPM_TOKEN",
-  "OPENCODE_AUTH_CONTENT",
   "cron",
   "docker run",
   "esnext.disposable",
