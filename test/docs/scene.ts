@@ -10,12 +10,12 @@ export interface Scene extends AsyncDisposable {
   /** Resolves with the output of both streams. Rejects with it if the exit code is another. */
   shell(script: string, exitCode: number): Promise<string>;
   module(source: string): Promise<string>;
-  /** Starts `rookery serve` on its default port file; commands of the scene find it. */
+  /** Starts `rookery serve` on a free port, once. Commands of the scene find it through its home. */
   serve(): Promise<void>;
 }
 
 const COMMAND = join(ROOT, "dist/cli/main.cjs");
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 export async function openScene(): Promise<Scene> {
   const repository = await temporaryRepository({ "package.json": "{}\n", "README.md": "# hello\n" });
@@ -48,7 +48,9 @@ export async function openScene(): Promise<Scene> {
     async serve() {
       if (server !== undefined) return;
       server = spawn(process.execPath, [COMMAND, "serve", "--port", "0"], { cwd: repository.path, env });
-      await once(server.stdout ?? server, "data");
+      const exited = once(server, "exit").then(() => Promise.reject(new Error("rookery serve ended")));
+      await Promise.race([once(server.stdout ?? server, "data"), exited]);
+      exited.catch(() => undefined);
     },
     async [Symbol.asyncDispose]() {
       if (server !== undefined && server.exitCode === null) {

@@ -33,7 +33,7 @@ it.each(fences.filter(({ language }) => language === "json"))("$path:$line is va
 
 describe.concurrent("snippets run", () => {
   const pages = documents.filter((document) => runnable(document).length > 0);
-  it.each(pages)("$path", { timeout: 180_000 }, async (document) => {
+  it.each(pages)("$path", { timeout: 400_000 }, async (document) => {
     await using scene = await openScene();
     for (const fence of runnable(document)) {
       try {
