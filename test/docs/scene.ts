@@ -50,7 +50,6 @@ export async function openScene(): Promise<Scene> {
       server = spawn(process.execPath, [COMMAND, "serve", "--port", "0"], { cwd: repository.path, env });
       const exited = once(server, "exit").then(() => Promise.reject(new Error("rookery serve ended")));
       await Promise.race([once(server.stdout ?? server, "data"), exited]);
-      exited.catch(() => undefined);
     },
     async [Symbol.asyncDispose]() {
       if (server !== undefined && server.exitCode === null) {
