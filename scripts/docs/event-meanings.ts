@@ -7,13 +7,13 @@ export const SESSION_EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
   "session.closed": "The session takes no more turns.",
   "agent.switched": "Another agent drives the session from here on.",
   "agent.connected":
-    "The agent's program has a session of its own for this one. `how` says whether it was resumed, loaded, forked, new, or new and given the earlier conversation (`handed_over`).",
+    "The agent's program has its own session for this one. `how` says whether it was resumed, loaded, forked, new, or new and given the earlier conversation (`handed_over`).",
   "turn.started": "A turn begins with this input.",
   "turn.ended": "The turn ended: `done`, `cancelled`, `failed` or `stalled`. Every started turn ends exactly once.",
   "limit.reached": "The account behind the agent reached a usage limit.",
   "turn.parked": "The turn waits until this time and then continues by itself.",
   "turn.continued": "A parked turn continues.",
-  "input.queued": "An input waits: `steer` for the next step of the running turn, `follow_up` for a turn of its own.",
+  "input.queued": "An input waits: `steer` for the next step of the running turn, `follow_up` for a separate turn.",
   "input.delivered": "A queued input reached the running turn.",
   "conversation.replaced":
     "The next request holds these messages instead of the conversation so far. The log keeps the rest.",
