@@ -34,7 +34,7 @@ function describeObject(schema: JsonSchema): string {
   const properties = Object.keys(schema["properties"] ?? {});
   if (properties.length > 0) return `table of ${properties.map(code).join(", ")}`;
   const values = schema["additionalProperties"];
-  return typeof values === "object" && values !== null ? `table of ${describeType(values)}` : "table";
+  return isSchema(values) ? `table of ${describeType(values)}` : "table";
 }
 
 function bounds(schema: JsonSchema): string[] {
@@ -48,4 +48,8 @@ function bounds(schema: JsonSchema): string[] {
     const value = schema[key];
     return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? [`${words} ${value}`] : [];
   });
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null;
 }
