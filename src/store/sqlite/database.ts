@@ -2,7 +2,7 @@
 import type Libsql from "libsql";
 import { RookeryError } from "../../domain/index.ts";
 import { storeError } from "./errors.ts";
-import type { FileIdentity } from "./file-identity.ts";
+import { contentReplaced, type FileIdentity } from "./file-identity.ts";
 
 export type Value = string | number | null | Uint8Array;
 /** Text is selected as bytes: see `columns.ts`. */
@@ -15,6 +15,8 @@ export class Database {
   readonly #statements = new Map<string, Libsql.Statement>();
   #open = true;
   #identity: FileIdentity | undefined;
+  #readPosition: (() => number) | undefined;
+  #position = 0;
   #replaced: RookeryError | undefined;
 
   constructor(connection: Libsql.Database, path: string) {
@@ -25,6 +27,11 @@ export class Database {
   /** From now on, a transaction is reported as committed only if the files at the path are still these. */
   watchFiles(identity: FileIdentity): void {
     this.#identity = identity;
+  }
+
+  /** `read` returns a number that never gets smaller. If it does, other content was copied into the file. */
+  watchPosition(read: () => number): void {
+    this.#readPosition = read;
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
@@ -51,9 +58,12 @@ export class Database {
   transaction<T>(work: () => T): T {
     this.run("begin immediate");
     try {
+      this.#refuseIfOverwritten();
       const result = work();
+      const position = this.#currentPosition();
       this.run("commit");
       this.#refuseIfReplaced();
+      this.#position = position;
       return result;
     } catch (error) {
       this.#rollback();
@@ -86,6 +96,21 @@ export class Database {
       if (error instanceof RookeryError) this.#replaced = error;
       throw error;
     }
+  }
+
+  /** The last one known if it cannot be read: damage is reported to whoever reads what is damaged. */
+  #currentPosition(): number {
+    try {
+      return this.#readPosition?.() ?? 0;
+    } catch {
+      return this.#position;
+    }
+  }
+
+  #refuseIfOverwritten(): void {
+    if (this.#currentPosition() >= this.#position) return;
+    this.#replaced = contentReplaced(this.path);
+    throw this.#replaced;
   }
 
   /** SQLite has rolled back by itself after some errors (a full disk, a failed read). */

@@ -43,3 +43,12 @@ function replaced(path: string, suffix: string, how: string): RookeryError {
   const what = `${path}${suffix} was ${how} while this process used it, so what it writes would be lost`;
   return new RookeryError("store_replaced", `${what}: put the file back if you have it, then start rookery again`);
 }
+
+/** The file is the same, and what is in it is not: a backup was copied over it, for example. */
+export function contentReplaced(path: string): RookeryError {
+  const what = `${path} has lost events that this process has seen in it: an older copy was written over it`;
+  return new RookeryError(
+    "store_replaced",
+    `${what}; put the newer file back if you have it, then start rookery again`,
+  );
+}

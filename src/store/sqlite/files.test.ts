@@ -204,6 +204,22 @@ describe("the file of a SQLite store", () => {
     expect((await again.read({ sessionId: "ses_new" })).head).toBe(1);
   });
 
+  it("that an older copy is written over acknowledges nothing more", async () => {
+    const path = newPath();
+    await using store = await openSqliteStore({ path });
+    await openSession(store, ["a"]);
+    checkpoint(path);
+    const copy = readFileSync(path);
+    await store.append(appendOf(2, [says("b")]));
+    checkpoint(path);
+    writeFileSync(path, copy); // as cp does it: the file stays the same one
+    const lost = { code: "store_replaced", message: expect.stringContaining("older copy") };
+    await expect(store.append(appendOf(0, [opening()], { sessionId: "ses_new" }))).rejects.toMatchObject(lost);
+    await expect(store.putBlob(new Uint8Array(1))).rejects.toMatchObject(lost);
+    await using again = await openSqliteStore({ path });
+    expect((await again.read({ sessionId: SESSION })).head).toBe(2);
+  });
+
   it("may have any name that a path may have", async () => {
     const path = `${dirname(newPath())}/a ?mode=ro&x=%41 # 'b' 😀.db`;
     await using store = await openSqliteStore({ path });

@@ -7,6 +7,7 @@ import type { Store } from "../../domain/index.ts";
 import { makeFolder } from "../../stdx/index.ts";
 import { Database } from "./database.ts";
 import { storeError } from "./errors.ts";
+import { lastPosition } from "./feed.ts";
 import { FileIdentity } from "./file-identity.ts";
 import { whenUnlocked } from "./lock.ts";
 import { migrate } from "./schema.ts";
@@ -52,6 +53,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
     };
     await whenUnlocked(prepare, performance.now() + lockTimeout);
     db.watchFiles(new FileIdentity(path));
+    db.watchPosition(() => lastPosition(db));
     return new SqliteStore(db, { lockTimeout });
   } catch (error) {
     db.close();
