@@ -1,7 +1,7 @@
 /** Temporary folders and git repositories that know nothing of the user's own git settings. */
 
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -33,6 +33,7 @@ const GIT_ENVIRONMENT = {
   GIT_AUTHOR_DATE: "2025-01-01T00:00:00Z",
   GIT_COMMITTER_DATE: "2025-01-01T00:00:00Z",
 };
+const GIT_CONFIG = "[user]\n\tname = Rookery Test\n\temail = test@rookery.invalid\n[commit]\n\tgpgsign = false\n";
 const GIT_TIMEOUT_MS = 60_000;
 const GIT_MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
@@ -53,12 +54,10 @@ export async function temporaryRepository(
   const repository = openRepository(folder);
   try {
     await repository.git("init", "--quiet", `--initial-branch=${branch}`);
-    await repository.git("config", "user.name", "Rookery Test");
-    await repository.git("config", "user.email", "test@rookery.invalid");
-    await repository.git("config", "commit.gpgsign", "false");
+    await appendFile(path.join(folder.path, ".git", "config"), GIT_CONFIG); // quicker than three starts of git
     for (const [file, text] of Object.entries(files)) await repository.write(file, text);
     if (commit) {
-      await repository.git("add", "--all");
+      if (Object.keys(files).length > 0) await repository.git("add", "--all");
       await repository.git("commit", "--quiet", "--allow-empty", "--message=Initial commit");
     }
     return repository;
