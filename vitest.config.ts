@@ -1,14 +1,31 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+/** `npm run test:slow` runs only files that have cases for it, and these at full size. */
+const isSlowRun = process.env["ROOKERY_SLOW"] === "1";
+const SLOW_VARIABLES = { ROOKERY_SLOW: "1", ROOKERY_LINEAR: "full", ROOKERY_MATRIX: "all" };
+
+function findSlowTestFiles(): string[] {
+  const names = new RegExp(Object.keys(SLOW_VARIABLES).join("|"));
+  return ["src", "test"]
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)))
+    .filter((path) => path.endsWith(".test.ts") && names.test(readFileSync(path, "utf8")));
+}
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: isSlowRun ? findSlowTestFiles() : ["src/**/*.test.ts", "test/**/*.test.ts"],
+    env: isSlowRun ? SLOW_VARIABLES : {},
     globalSetup: ["scripts/vitest-setup.mjs"],
     setupFiles: ["scripts/vitest-patience.mjs"],
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: "forks",
+    restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     maxWorkers: 2, // most tests wait for other processes: on two cores, one worker leaves half of the machine idle
   },
 });

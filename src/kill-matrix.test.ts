@@ -13,6 +13,8 @@ const AGENTS = { deaf: "ignores EOF and TERM", stray: "its grandchild left the g
 const ENDINGS = ["close", "SIGTERM", "SIGINT", "SIGKILL"] as const;
 const BACKENDS = ["command", "claude-code", "acp"] as const;
 const AT_ONCE = 6;
+/** `npm test` plays every fourth cell, which has each backend, agent and ending at least twice. */
+const IS_WHOLE = process.env["ROOKERY_SLOW"] === "1";
 
 interface Cell {
   readonly agent: keyof typeof AGENTS;
@@ -97,9 +99,13 @@ it.runIf(process.platform === "linux")(
   "whatever the agent and however Rookery ends, no process is left after it, or after the next start",
   { timeout: 300_000 },
   async () => {
-    const cells = BACKENDS.flatMap((backend) =>
-      (Object.keys(AGENTS) as (keyof typeof AGENTS)[]).flatMap((agent) =>
-        ENDINGS.map((ending): Cell => ({ backend, agent, ending })),
+    const cells = BACKENDS.flatMap((backend, row) =>
+      (Object.keys(AGENTS) as (keyof typeof AGENTS)[]).flatMap((agent, block) =>
+        ENDINGS.filter((_, column) => IS_WHOLE || (row + block + column) % 4 === 0).map((ending): Cell => ({
+          backend,
+          agent,
+          ending,
+        })),
       ),
     );
     const counts = new Map<string, Count>();
@@ -127,8 +133,8 @@ function table(counts: ReadonlyMap<string, Count>): string {
   const rows = BACKENDS.flatMap((backend) =>
     (Object.keys(AGENTS) as (keyof typeof AGENTS)[]).map((agent) => {
       const cells = ENDINGS.map((ending) => {
-        const { up, left } = counts.get(nameOf({ backend, agent, ending }))!;
-        return `${up} → ${left}`.padEnd(9);
+        const count = counts.get(nameOf({ backend, agent, ending }));
+        return (count === undefined ? "" : `${count.up} → ${count.left}`).padEnd(9);
       });
       return `${backend.padEnd(12)} ${AGENTS[agent].padEnd(30)} ${cells.join("")}`;
     }),

@@ -20,7 +20,7 @@ import {
 
 const CLI = fileURLToPath(new URL("../dist/cli/main.cjs", import.meta.url));
 /** `npm run soak` asks for 200. */
-const KILLS = Number(process.env["ROOKERY_KILLS"] ?? 16);
+const KILLS = Number(process.env["ROOKERY_KILLS"] ?? (process.env["ROOKERY_SLOW"] === "1" ? 30 : 5));
 const AT_ONCE = 2;
 
 /** Says what comes next from what it was told, as a real model does, so that a repeated request gets the same reply. */

@@ -6,7 +6,7 @@ import { expectSwept, expectTheEnd } from "./test-checks.ts";
 import { openFleet, type Fleet, type Told } from "./test-scene.ts";
 
 /** `npm run soak` asks for 50. */
-const KILLS = Number(process.env["ROOKERY_KILLS"] ?? 6);
+const KILLS = Number(process.env["ROOKERY_KILLS"] ?? (process.env["ROOKERY_SLOW"] === "1" ? 10 : 2));
 /** Of one story: more, and it would mostly be starting. */
 const KILLS_OF_A_STORY = 6;
 const SEED = Number(process.env["ROOKERY_SEED"] ?? Date.now() % 1_000_000);

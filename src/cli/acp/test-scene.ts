@@ -1,11 +1,12 @@
 /** For tests: an editor at the built command, with a scripted model behind it. */
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { connectClient, startAgent, type AgentProcess, type ClientOptions } from "../../acp/index.ts";
 import { recorder, type Editor } from "../../server/acp/test-scene.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import type { ModelServerOptions, Script } from "../../testing/index.ts";
-import { MAIN, openPlace, type Place } from "../spawned.ts";
+import { linkCodeCache, MAIN, openPlace, type Place } from "../spawned.ts";
 
 export interface CommandEditor extends Editor {
   readonly agent: AgentProcess;
@@ -38,6 +39,7 @@ export async function openScene(script: Script, options: ModelServerOptions & { 
 
 async function openEditor(place: Place, { args = ["acp"], env, ...client }: EditorOptions): Promise<CommandEditor> {
   await using opening = new DisposeStack();
+  linkCodeCache(join(place.home, ".rookery"));
   const command = [process.execPath, MAIN, ...args];
   const agent = opening.use(await startAgent({ command, cwd: place.repository.path, env: { ...place.env, ...env } }));
   const { recorded, wire, came } = recorder();
@@ -49,6 +51,7 @@ async function openEditor(place: Place, { args = ["acp"], env, ...client }: Edit
 }
 
 function openRaw(place: Place, { args = ["acp"], env }: Pick<EditorOptions, "args" | "env">): Raw {
+  linkCodeCache(join(place.home, ".rookery"));
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: place.repository.path,
     env: { ...place.env, ...env },
