@@ -1,8 +1,8 @@
-/** What can go wrong between two peers: an answer that is an error, and an end of the connection. */
+/** Errors between two peers: error responses, and the end of the connection. */
 import type { ProgramExit } from "../programs/index.ts";
 import type { RpcErrorObject } from "./wire/message.ts";
 
-/** The codes of JSON-RPC and of ACP. */
+/** Error codes of JSON-RPC and ACP. */
 export const RPC = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -14,7 +14,7 @@ export const RPC = {
   cancelled: -32800,
 } as const;
 
-/** The peer's answer is an error. Thrown by a handler, it is answered as it is, with every field it has. */
+/** The peer answered with an error. If a handler throws it, it is sent as it is, with all of its fields. */
 export class PeerError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -40,15 +40,15 @@ export const invalidParams = (why: string): PeerError => peerError(RPC.invalidPa
 export const notFound = (what: string): PeerError => peerError(RPC.notFound, `${what} was not found`);
 export const requestCancelled = (): PeerError => peerError(RPC.cancelled, "the request was cancelled");
 
-/** How a process ended that was the other side of a connection. */
+/** How the process on the other side of a connection ended. */
 export type PeerExit = ProgramExit;
 
 export type ConnectionEnd = "closed" | "eof" | "broken";
 
-/** There will be no answer: the connection ended. */
+/** The connection ended, so there will be no answer. */
 export class ConnectionClosed extends Error {
   readonly end: ConnectionEnd;
-  /** Known where the peer was a process. */
+  /** Set if the peer was a process. */
   readonly exit: PeerExit | undefined;
 
   constructor(end: ConnectionEnd, peer: string, options: { exit?: PeerExit | undefined; cause?: unknown } = {}) {
@@ -59,21 +59,21 @@ export class ConnectionClosed extends Error {
   }
 }
 
-/** A message was longer than the limit; only the request that it belongs to fails. */
+/** A message exceeded the size limit. Only the request that it belongs to fails. */
 export class MessageTooLarge extends Error {
   readonly bytes: number;
 
   constructor(what: string, bytes: number) {
-    super(`${what} had ${bytes} bytes, which is more than the connection takes`);
+    super(`${what} had ${bytes} bytes, which exceeds the limit of the connection`);
     this.name = "MessageTooLarge";
     this.bytes = bytes;
   }
 }
 
-/** The peer does not read, and what waits for it has reached the limit. */
+/** The peer does not read, and the send queue has reached its limit. */
 export class PeerNotReading extends Error {
   constructor(peer: string, bytes: number) {
-    super(`${peer} does not read: ${bytes} bytes wait for it`);
+    super(`${peer} is not reading: ${bytes} bytes are queued for it`);
     this.name = "PeerNotReading";
   }
 }
@@ -82,9 +82,9 @@ function endText(end: ConnectionEnd, peer: string, exit: PeerExit | undefined, c
   if (exit !== undefined) {
     const how = exit.signal === null ? `exit code ${exit.exitCode ?? "unknown"}` : `signal ${exit.signal}`;
     const said = exit.stderr.trim();
-    return `${peer} ended (${how})${said === "" ? "" : `; it said last: ${said}`}`;
+    return `${peer} ended (${how})${said === "" ? "" : `; its last output: ${said}`}`;
   }
   if (end === "closed") return `the connection to ${peer} was closed`;
-  if (end === "eof") return `${peer} ended the connection`;
+  if (end === "eof") return `${peer} closed the connection`;
   return `the connection to ${peer} broke: ${cause instanceof Error ? cause.message : String(cause)}`;
 }

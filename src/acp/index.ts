@@ -1,4 +1,4 @@
-/** The Agent Client Protocol alone: one ordered connection, and the roles on it. */
+/** The Agent Client Protocol: an ordered connection and the roles on it (client, agent, proxy, conductor). */
 export { Connection, type ConnectionOptions, type RequestOptions } from "./connection/connection.ts";
 export {
   Verbatim,

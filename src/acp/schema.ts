@@ -1,6 +1,6 @@
 /**
- * The types of the protocol, from the package that its authors publish; values are kept as they are on the wire.
- * Each by its name: what bundles our declarations does not see through a star.
+ * The types of the protocol, from the package of its authors. Listed by name, because the bundler of our type
+ * declarations does not resolve `export *`.
  */
 export type {
   AgentAuthCapabilities,

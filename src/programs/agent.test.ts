@@ -97,7 +97,7 @@ it("gives a connection the exit code and the last words of an agent that ends be
     exit: () => agent.exit(),
   });
   await expect(connection.request("initialize")).rejects.toThrow(
-    "the agent ended (exit code 7); it said last: no credit left",
+    "the agent ended (exit code 7); its last output: no credit left",
   );
 });
 

@@ -1,4 +1,6 @@
-/** The params of what a client may ask: what handlers take for granted is checked, all else is left as it came. */
+/**
+ * Validates the params of a client's requests. It checks what handlers rely on and leaves all other fields unchanged.
+ */
 import { isAbsolute } from "node:path";
 import { invalidParams } from "../errors.ts";
 import { isJsonObject } from "../wire/json-object.ts";
@@ -10,14 +12,14 @@ const mustBeString: FieldCheck = (value) => (typeof value === "string" ? undefin
 const mustBeList: FieldCheck = (value) => (Array.isArray(value) ? undefined : "must be a list");
 const mustBeObjectList: FieldCheck = (value) =>
   Array.isArray(value) && value.every(isJsonObject) ? undefined : "must be a list of objects";
-/** As the schema has it: a version is a number of 16 bits. */
+/** The schema defines a version as an unsigned 16-bit integer. */
 const mustBeProtocolVersion: FieldCheck = (value) =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff
     ? undefined
-    : "must be a whole number from 0 to 65535";
+    : "must be an integer from 0 to 65535";
 const mustBeAbsolutePath: FieldCheck = (value) => {
   if (typeof value !== "string") return "must be a string";
-  if (value.includes("\0")) return "must not have a NUL character in it";
+  if (value.includes("\0")) return "must not contain a NUL character";
   return isAbsolute(value) ? undefined : `must be an absolute path, not "${value}"`;
 };
 const mustBeAbsolutePaths: FieldCheck = (value) =>
@@ -55,7 +57,7 @@ const SHAPES: Readonly<Record<string, ParamsShape>> = {
   "session/cancel": SESSION_SHAPE,
 };
 
-/** Throws -32602 where something is missing or is another thing. Params that were left out are empty ones. */
+/** Throws -32602 if a field is missing or has the wrong type. Missing params count as an empty object. */
 export function validateAgentParams(method: string, params: unknown): unknown {
   const shape = SHAPES[method];
   if (shape === undefined) return params;
@@ -76,7 +78,7 @@ function mustBeStringOrBoolean(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "boolean" ? undefined : "must be a string or a boolean";
 }
 
-/** The fields that each kind of content cannot do without. A kind that is not known is the handler's to refuse. */
+/** The required fields of each content type. The handler refuses a type that is unknown here. */
 const CONTENT_SHAPES: Readonly<Record<string, ParamsShape>> = {
   text: { text: mustBeString },
   image: { data: mustBeString, mimeType: mustBeString },
@@ -89,11 +91,11 @@ function mustBeContentBlocks(value: unknown): string | undefined {
   if (!Array.isArray(value)) return "must be a list of content blocks";
   for (const [index, block] of value.entries()) {
     const { type, ...fields } = isJsonObject(block) ? block : {};
-    if (typeof type !== "string") return `must be a list of content blocks, and [${index}] is none`;
+    if (typeof type !== "string") return `must be a list of content blocks, but [${index}] is not one`;
     const shape = Object.hasOwn(CONTENT_SHAPES, type) ? CONTENT_SHAPES[type] : undefined;
     for (const [name, check] of Object.entries(shape ?? {})) {
       const wrong = check(fields[name]);
-      if (wrong !== undefined) return `is wrong at [${index}]: ${name} ${wrong}`;
+      if (wrong !== undefined) return `is invalid at [${index}]: ${name} ${wrong}`;
     }
   }
   return undefined;

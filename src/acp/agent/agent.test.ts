@@ -15,7 +15,7 @@ const ECHO: AgentHandlers = {
 };
 
 interface Scene {
-  /** As raw as a client can be. */
+  /** A raw connection, without client-side checks. */
   readonly client: Connection;
   readonly peer: ClientPeer;
   readonly updates: acp.SessionNotification[];
@@ -54,7 +54,7 @@ const refused = async (answer: Promise<unknown>): Promise<[number, string]> => {
   return [error.code, error.message];
 };
 
-it.each([1, 0, 2, 65_535])("version %d is answered with 1", async (protocolVersion) => {
+it.each([1, 0, 2, 65_535])("answers protocol version %d with 1", async (protocolVersion) => {
   const { client } = open({});
   expect(await client.request("initialize", { protocolVersion })).toEqual({
     protocolVersion: 1,
@@ -63,8 +63,8 @@ it.each([1, 0, 2, 65_535])("version %d is answered with 1", async (protocolVersi
 });
 
 it.each<[string, unknown, string]>([
-  ["initialize", {}, "protocolVersion of initialize must be a whole number"],
-  ["initialize", { protocolVersion: "1" }, "must be a whole number"],
+  ["initialize", {}, "protocolVersion of initialize must be an integer"],
+  ["initialize", { protocolVersion: "1" }, "must be an integer"],
   [
     "initialize",
     { protocolVersion: 1, clientCapabilities: "all" },
@@ -74,7 +74,7 @@ it.each<[string, unknown, string]>([
   ["session/new", [], "the params of session/new must be an object"],
   ["session/new", { mcpServers: [] }, "cwd of session/new must be a string"],
   ["session/new", { cwd: "src", mcpServers: [] }, 'cwd of session/new must be an absolute path, not "src"'],
-  ["session/new", { cwd: "/a\0b", mcpServers: [] }, "cwd of session/new must not have a NUL"],
+  ["session/new", { cwd: "/a\0b", mcpServers: [] }, "cwd of session/new must not contain a NUL"],
   ["session/new", { cwd: "/a", mcpServers: {} }, "mcpServers of session/new must be a list of objects"],
   ["session/new", { cwd: "/a", mcpServers: ["x"] }, "mcpServers of session/new must be a list of objects"],
   [
@@ -84,10 +84,10 @@ it.each<[string, unknown, string]>([
   ],
   ["session/prompt", { prompt: [] }, "sessionId of session/prompt must be a string"],
   ["session/prompt", { sessionId: "s1", prompt: "Hi" }, "prompt of session/prompt must be a list of content blocks"],
-  ["session/prompt", { sessionId: "s1", prompt: ["Hi"] }, "and [0] is none"],
-  ["session/prompt", { sessionId: "s1", prompt: [{ type: "text" }] }, "wrong at [0]: text must be a string"],
+  ["session/prompt", { sessionId: "s1", prompt: ["Hi"] }, "but [0] is not one"],
+  ["session/prompt", { sessionId: "s1", prompt: [{ type: "text" }] }, "invalid at [0]: text must be a string"],
   ["session/prompt", { sessionId: "s1", prompt: [{ type: "image", data: "" }] }, "mimeType must be a string"],
-])("%s with %j is refused in words, and the connection goes on", async (method, params, words) => {
+])("refuses %s with %j as invalid params and keeps the connection open", async (method, params, words) => {
   const { client } = open({});
   const [code, message] = await refused(client.request(method, params));
   expect([code, message]).toEqual([RPC.invalidParams, expect.stringContaining(words)]);
@@ -95,7 +95,7 @@ it.each<[string, unknown, string]>([
 });
 
 it.each(["session/load", "session/fork", "session/steal", "_x/y", "constructor"])(
-  "%s is not there where the agent has no handler for it",
+  "answers %s with method not found if the agent has no handler for it",
   async (method) => {
     const { client } = open({});
     const params = { sessionId: "s1", cwd: "/" };
@@ -103,7 +103,7 @@ it.each(["session/load", "session/fork", "session/steal", "_x/y", "constructor"]
   },
 );
 
-it("an extension's messages come as they are, and a handler's error goes back as it is", async () => {
+it("passes extension messages on unchanged and sends a handler's PeerError back unchanged", async () => {
   const told: unknown[] = [];
   const { client } = open({
     request: ({ method, params }) => {
@@ -119,7 +119,7 @@ it("an extension's messages come as they are, and a handler's error goes back as
   expect(told).toEqual([["_x/told", { b: 2 }]]);
 });
 
-it("a second prompt in a session is refused while the first one runs, and one in another session is not", async () => {
+it("refuses a second prompt in a session while the first one runs, but not one in another session", async () => {
   const go = deferred();
   const { client } = open({
     prompt: async ({ sessionId }) => {
@@ -139,7 +139,7 @@ it("a second prompt in a session is refused while the first one runs, and one in
 const untilAborted: AgentHandlers["prompt"] = (_, { signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
 
-it("session/cancel ends the prompt of its session as cancelled, and no other one", async () => {
+it("cancels the prompt of the session that session/cancel names, and no other", async () => {
   const { client } = open({ prompt: untilAborted });
   const prompts = ["s1", "s2"].map((sessionId) => client.request("session/prompt", { sessionId, prompt: [] }));
   await client.notify("session/cancel", { sessionId: "s3" });
@@ -149,14 +149,14 @@ it("session/cancel ends the prompt of its session as cancelled, and no other one
   expect(await prompts[0]).toEqual({ stopReason: "cancelled" });
 });
 
-it("a cancel that comes after the answer does not hit the next prompt", async () => {
+it("does not apply a cancel that arrives after the answer to the next prompt", async () => {
   const { client } = open({});
   await client.request("session/prompt", { sessionId: "s1", prompt: [] });
   await client.notify("session/cancel", { sessionId: "s1" });
   expect(await client.request("session/prompt", { sessionId: "s1", prompt: [] })).toEqual({ stopReason: "end_turn" });
 });
 
-it("$/cancel_request ends the prompt as cancelled", async () => {
+it("answers a prompt as cancelled after $/cancel_request", async () => {
   const { client } = open({ prompt: untilAborted });
   const cancel = new AbortController();
   const answer = client.request("session/prompt", { sessionId: "s1", prompt: [] }, { signal: cancel.signal });
@@ -164,7 +164,7 @@ it("$/cancel_request ends the prompt as cancelled", async () => {
   expect(await answer).toEqual({ stopReason: "cancelled" });
 });
 
-it("what goes wrong in a prompt that nobody cancelled is an error", async () => {
+it("answers a failed prompt with an error if nobody cancelled it", async () => {
   const { client } = open({
     prompt: () => {
       throw new Error("out of ink");
@@ -174,14 +174,14 @@ it("what goes wrong in a prompt that nobody cancelled is an error", async () => 
   expect(await refused(answer)).toEqual([RPC.internalError, "out of ink"]);
 });
 
-it("a cancel without a session is told to nobody but the one who serves", async () => {
+it("reports a cancel without a session id to onFailure only", async () => {
   const { client, failures } = open({});
   await client.notify("session/cancel", {});
   await client.request("session/new", { cwd: "/" });
   expect(failures).toMatchObject([{ code: RPC.invalidParams }]);
 });
 
-it("an early answer is sent before what the handler sends then", async () => {
+it("sends an early answer before everything the handler sends later", async () => {
   const { client, peer, updates } = open({
     newSession: async (_, context) => {
       context.respond({ sessionId: "s1" });
@@ -196,7 +196,7 @@ it("an early answer is sent before what the handler sends then", async () => {
   expect([seen, updates]).toMatchObject([[], [{ sessionId: "s1" }]]);
 });
 
-it("the client is called back only for what it said that it can do", async () => {
+it("calls the client only for features that it advertises", async () => {
   const asked: string[] = [];
   const { client, peer, updates } = open({}, (method) => {
     asked.push(method);
@@ -243,7 +243,7 @@ it("the client is called back only for what it said that it can do", async () =>
   ]);
 });
 
-it("when the client goes away, the prompts in hand are cancelled and answered before it ends", async () => {
+it("cancels and answers the open prompts when the client disconnects", async () => {
   const ended: string[] = [];
   const [near, far] = transportPair();
   const lines: string[] = [];
@@ -274,7 +274,7 @@ it("when the client goes away, the prompts in hand are cancelled and answered be
   ]);
 });
 
-it("closing gives up on a prompt that does not end", async () => {
+it("stops waiting for a prompt that does not end when the server closes", async () => {
   const [near, far] = transportPair();
   const server = serveAgent({
     transport: far,

@@ -1,9 +1,9 @@
-/** The client as an agent sees it: what it said that it can do, and the ways to call it. */
+/** The client as an agent sees it: its capabilities, and methods to call it. */
 import { RookeryError } from "../../domain/errors.ts";
 import type { Connection, RequestOptions } from "../connection/connection.ts";
 import type * as acp from "../schema.ts";
 
-/** What an agent may do only where the client said so. */
+/** A capability that the client has to advertise before the agent may use it. */
 export type ClientFeature =
   | "fs/read_text_file"
   | "fs/write_text_file"
@@ -25,7 +25,7 @@ export class ClientPeer {
     this.connection = connection;
   }
 
-  /** What the client said of itself, as it came; undefined before it did. */
+  /** The client's `initialize` request as it came. Undefined until it arrives. */
   get introduction(): acp.InitializeRequest | undefined {
     return this.#introduced;
   }
@@ -34,7 +34,7 @@ export class ClientPeer {
     return this.#introduced?.clientCapabilities ?? {};
   }
 
-  /** Of the connection: the client introduced itself. */
+  /** Called by the server when the client sends `initialize`. */
   recordInitialize(request: acp.InitializeRequest): void {
     this.#introduced = request;
   }
@@ -64,8 +64,8 @@ export class ClientPeer {
   }
 
   /**
-   * Resolves when there is room for more. A notice or a compaction goes only to a client that takes such; for any other
-   * it is left out. Rejects with `ConnectionClosed` or `PeerNotReading`.
+   * Resolves when there is room for more. Skips a notice or a compaction if the client does not advertise support for
+   * it. Rejects with `ConnectionClosed` or `PeerNotReading`.
    */
   async update(sessionId: string, update: acp.SessionUpdate): Promise<void> {
     const feature = requiredFeature(update.sessionUpdate);
@@ -73,12 +73,14 @@ export class ClientPeer {
     await this.connection.notify("session/update", { sessionId, update });
   }
 
-  /** With a signal the request is taken back; the client's answer is waited for all the same. */
+  /**
+   * Aborting the signal cancels the request with `$/cancel_request`. The promise still waits for the client's answer.
+   */
   requestPermission(request: acp.RequestPermissionRequest, options?: Options): Promise<acp.RequestPermissionResponse> {
     return this.request("session/request_permission", request, options);
   }
 
-  /** This and what follows throws `backend_unsupported` where the client does not offer it. */
+  /** This method and those below throw `backend_unsupported` if the client does not advertise the feature. */
   readTextFile(request: acp.ReadTextFileRequest, options?: Options): Promise<acp.ReadTextFileResponse> {
     this.mustOffer("fs/read_text_file");
     return this.request("fs/read_text_file", request, options);
@@ -112,19 +114,19 @@ export class ClientPeer {
     return this.#terminal("release", request, options);
   }
 
-  /** Asks the person at the client. */
+  /** Asks the user of the client. */
   elicit(request: acp.CreateElicitationRequest, options?: Options): Promise<acp.CreateElicitationResponse> {
     this.mustOffer(request.mode === "url" ? "elicitation/url" : "elicitation/form");
     return this.request("elicitation/create", request, options);
   }
 
-  /** What was asked for by URL is done. */
+  /** Tells the client that a URL elicitation is complete. */
   async completeElicitation(notification: acp.CompleteElicitationNotification): Promise<void> {
     this.mustOffer("elicitation/url");
     await this.connection.notify("elicitation/complete", notification);
   }
 
-  /** Any request of the protocol or of an extension. */
+  /** Sends any request of the protocol or of an extension. */
   request<Result = unknown>(method: string, params?: unknown, options?: Options): Promise<Result> {
     return this.connection.request<Result>(method, params, options);
   }

@@ -1,29 +1,31 @@
-/** What an agent does for a client: each handler it has is a method that it serves. */
+/** The methods that an agent serves. Each handler that is present serves one method. */
 import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";
 
 export interface AgentContext {
-  /** Fires when the answer is of no use any more: the client took its request back, its turn was cancelled, or it is gone. */
+  /** Fires when nobody needs the answer: the client cancelled the request or the turn, or it disconnected. */
   readonly signal: AbortSignal;
-  /** Answers now, before the handler is done, so that what it sends then comes behind the answer. */
+  /** Answers before the handler returns, so that everything the handler sends later follows the answer. */
   respond(result: unknown): void;
 }
 
-/** Answers with what it returns. A `PeerError` that it throws is answered as it is, anything else as an internal error. */
+/**
+ * The return value is the answer. A thrown `PeerError` is sent as it is, any other error as an internal error (-32603).
+ */
 export type AgentHandler<Params, Result> = (params: Params, context: AgentContext) => Result | Promise<Result>;
 
-/** What an agent says of itself; the version of the protocol is negotiated for it. */
+/** The agent's part of the `initialize` response. The server adds the negotiated protocol version. */
 export type Introduction = Omit<acp.InitializeResponse, "protocolVersion">;
 
-/** Of agents before the protocol had config options. */
+/** `session/set_model`, which agents used before the protocol had config options. */
 export interface SetModelRequest {
   readonly sessionId: string;
   readonly modelId: string;
 }
 
 /**
- * What is left out is refused with -32601. Params that lack what the protocol wants are refused with -32602 before a
- * handler sees them; whatever else they carry is there.
+ * A missing handler means that the method is refused with -32601. Params that lack a required field are refused with
+ * -32602 before the handler is called. Unknown fields are kept.
  */
 export interface AgentHandlers {
   readonly initialize: (params: acp.InitializeRequest, context: AgentContext) => Introduction | Promise<Introduction>;
@@ -41,19 +43,19 @@ export interface AgentHandlers {
     AgentHandler<acp.SetSessionConfigOptionRequest, acp.SetSessionConfigOptionResponse> | undefined;
   readonly setModel?: AgentHandler<SetModelRequest, object> | undefined;
   /**
-   * One at a time in each session: a second one is refused. `session/cancel` and `$/cancel_request` fire the signal;
-   * what is thrown then is answered as `cancelled`, since a client takes an error for a failure.
+   * One prompt at a time per session; a second one is refused. `session/cancel` and `$/cancel_request` fire the signal.
+   * If the handler throws after that, the answer is `cancelled`, because clients treat an error as a failure.
    */
   readonly prompt: AgentHandler<acp.PromptRequest, acp.PromptResponse>;
-  /** Beside the signal of the prompt that runs: for a turn that no prompt of this client began. */
+  /** Called in addition to firing the signal of the running prompt, for a turn that this client did not start. */
   readonly cancel?: ((params: acp.CancelNotification) => void | Promise<void>) | undefined;
-  /** Any other request, such as one of an extension. */
+  /** Any other request, for example one of an extension. */
   readonly request?: ((request: IncomingRequest, context: AgentContext) => unknown) | undefined;
   /** Any other notification. */
   readonly notification?: ((notification: IncomingNotification) => void | Promise<void>) | undefined;
 }
 
-/** The handler of each method that sets nothing of the connection itself. */
+/** Maps each method to its handler. `initialize` and `session/prompt` are handled by `AgentServer` itself. */
 const HANDLER_NAMES = {
   authenticate: "authenticate",
   logout: "logout",
@@ -69,10 +71,10 @@ const HANDLER_NAMES = {
   "session/set_model": "setModel",
 } as const satisfies Readonly<Record<string, keyof AgentHandlers>>;
 
-/** Undefined where the agent does not serve it, or the protocol has no such method. */
+/** Undefined if the agent has no handler for the method or the protocol has no such method. */
 export function findAgentHandler(handlers: AgentHandlers, method: string): AgentHandler<unknown, unknown> | undefined {
   if (!Object.hasOwn(HANDLER_NAMES, method)) return undefined;
   const handler = handlers[HANDLER_NAMES[method as keyof typeof HANDLER_NAMES]];
-  // The params are what the protocol has for the method as far as they were checked; the rest is the client's word.
+  // The checked fields of the params have the right type; the rest is not validated.
   return handler?.bind(handlers) as AgentHandler<unknown, unknown> | undefined;
 }

@@ -1,4 +1,4 @@
-/** The prompts that run: one in each session, and each can be cancelled until it is answered. */
+/** The prompts that run now: at most one per session. Each can be cancelled until it is answered. */
 import { RPC, peerError } from "../errors.ts";
 import type * as acp from "../schema.ts";
 
@@ -7,7 +7,10 @@ const CANCELLED: acp.PromptResponse = { stopReason: "cancelled" };
 export class RunningPrompts {
   readonly #running = new Map<string, { readonly controller: AbortController; readonly finished: Promise<unknown> }>();
 
-  /** Rejects with -32600 where one runs in the session already. What fails once it was cancelled is `cancelled`. */
+  /**
+   * Rejects with -32600 if a prompt already runs in the session. If `play` fails after a cancel, resolves with
+   * `cancelled`.
+   */
   async run<Answer>(
     sessionId: string,
     requested: AbortSignal,
@@ -36,7 +39,7 @@ export class RunningPrompts {
     this.#running.get(sessionId)?.controller.abort(new Error("the turn was cancelled"));
   }
 
-  /** Resolves when every one of them is over. */
+  /** Resolves when all running prompts have ended. */
   async cancelAll(reason: Error): Promise<void> {
     const running = [...this.#running.values()];
     for (const { controller } of running) controller.abort(reason);

@@ -1,4 +1,6 @@
-/** The agent's side of a connection: checks what a client asks, hands it to the handlers, and can call the client back. */
+/**
+ * The agent's side of a connection: validates requests, passes them to the handlers, and gives access to the client.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection, type ConnectionOptions } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
@@ -11,18 +13,18 @@ import { ClientPeer } from "./client-peer.ts";
 import { RunningPrompts } from "./running-prompts.ts";
 
 export interface AgentOptions extends Omit<ConnectionOptions, "handlers" | "malformed" | "exit"> {
-  /** Called once, before anything is read. */
+  /** Called once, before the first message is read. */
   readonly handlers: (client: ClientPeer) => AgentHandlers;
   readonly onNoise?: ((noise: Noise) => void) | undefined;
-  /** A notification's handler threw; nobody else would hear of it. */
+  /** Called if a notification handler throws; otherwise the error would be lost. */
   readonly onFailure?: ((error: unknown, method: string) => void) | undefined;
-  /** How long turns that were cancelled may take to end before the connection is closed without their answers; 15 s if not said. */
+  /** How long cancelled turns may take to end before the connection closes without their answers. Default: 15 s. */
   readonly cancelMs?: number | undefined;
 }
 
 const CANCEL_MS = 15_000;
 
-/** Serves one client until it goes away or `close` is called. */
+/** Serves one client until it disconnects or `close` is called. */
 export function serveAgent(options: AgentOptions): AgentServer {
   return new AgentServer(options);
 }
@@ -30,7 +32,7 @@ export function serveAgent(options: AgentOptions): AgentServer {
 export class AgentServer implements AsyncDisposable {
   readonly connection: Connection;
   readonly client: ClientPeer;
-  /** Resolves when the client is gone, what it had asked is answered, and nothing more will go out. */
+  /** Resolves when the client has disconnected, its requests are answered, and nothing more will be sent. */
   readonly closed: Promise<void>;
   readonly #handlers: AgentHandlers;
   readonly #prompts = new RunningPrompts();
@@ -56,12 +58,12 @@ export class AgentServer implements AsyncDisposable {
     });
     this.client = new ClientPeer(this.connection);
     this.#handlers = options.handlers(this.client);
-    // Nobody can cancel a turn, or be asked by it, once the client says nothing more.
+    // After the end of input nobody can cancel a turn or answer its questions.
     void this.connection.inputEnded.then(() => this.close());
     this.closed = this.connection.closed;
   }
 
-  /** Cancels the turns that run, answers them, and closes the connection. A second call waits for the first. */
+  /** Cancels and answers the running turns, then closes the connection. A second call waits for the first. */
   close(cause?: unknown): Promise<void> {
     this.#closing ??= this.#close(cause);
     return this.#closing;
@@ -74,7 +76,7 @@ export class AgentServer implements AsyncDisposable {
   async #close(cause: unknown): Promise<void> {
     const ended = this.#prompts.cancelAll(new Error("the connection is being closed"));
     await Promise.race([ended, sleep(this.#cancelMs, undefined, { ref: false })]);
-    await new Promise((resolve) => setImmediate(resolve)); // what was just decided is answered first
+    await new Promise((resolve) => setImmediate(resolve)); // answers that were just decided go out first
     await this.connection.close(cause);
   }
 

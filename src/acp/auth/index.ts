@@ -1,4 +1,4 @@
-/** Logging in to an agent. */
+/** Login to an agent. */
 export {
   isTerminalLogin,
   runTerminalLogin,

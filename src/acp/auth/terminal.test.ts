@@ -21,7 +21,7 @@ afterEach(async () => {
 const method = (more: object = {}): AuthMethod => ({ id: "m", name: "Log in", type: "terminal", ...more });
 const shown = () => readFileSync(join(folder.path, "screen"), "utf8");
 
-/** A file that says that it is a terminal: what a child writes to its inherited streams is found in it. */
+/** A file that claims to be a terminal. Children write to it through their inherited streams. */
 const terminal = (isTTY = true) => {
   const handle = { isTTY, fd: screen };
   return { stdin: handle, stdout: handle, stderr: handle };
@@ -33,7 +33,7 @@ function run(script: string, more: Parameters<typeof terminalLogin>[0] = method(
   return runTerminalLogin(login, { cwd: folder.path, stdio: terminal(), signal });
 }
 
-it("adds the method's arguments and variables to the agent's own launch", () => {
+it("appends the method's arguments and variables to the agent's command", () => {
   const agent = { command: ["npx", "-y", "agent", "--acp"], env: { KEPT: "1", OVER: "agent" } };
   expect(terminalLogin(method({ args: ["--login"], env: { OVER: "method" } }), agent)).toEqual({
     name: "Log in",
@@ -44,7 +44,7 @@ it("adds the method's arguments and variables to the agent's own launch", () => 
   expect(terminalLogin(method({ args: null, env: null }), agent).args).toEqual(["-y", "agent", "--acp"]);
 });
 
-it("refuses a method that the agent does by itself", () => {
+it("refuses a method that the agent handles itself", () => {
   const agent: AuthMethod = { id: "a", name: "API key" };
   expect(isTerminalLogin(agent)).toBe(false);
   expect(isTerminalLogin(method())).toBe(true);
@@ -53,39 +53,39 @@ it("refuses a method that the agent does by itself", () => {
   );
 });
 
-it("runs the login on the person's own terminal, in its foreground", async () => {
+it("runs the login in the foreground of the user's terminal", async () => {
   const asked = method({ args: ["to", "login"], env: { BOTH: "method" } });
   await run('echo "$1 $2, $BASE $BOTH, marker:$ROOKERY_OWNER"; ps -o pgid= -p $$ >&2', asked);
   const group = execFileSync("ps", ["-o", "pgid=", "-p", String(process.pid)], { encoding: "utf8" });
   expect(shown()).toBe(`to login, base method, marker:\n${group}`);
 });
 
-it("says how it ended where it did not succeed", async () => {
+it("reports the exit code or the signal of a failed login", async () => {
   const failed = (how: string) => ({
     code: "agent_unavailable",
-    message: `the login "Log in" did not succeed (${how})`,
+    message: `the login "Log in" failed (${how})`,
   });
   await expect(run("exit 3")).rejects.toMatchObject(failed("exit code 3"));
   await expect(run("kill -9 $$")).rejects.toMatchObject(failed("signal SIGKILL"));
 });
 
-it("refuses without a terminal, and says what to type in one", async () => {
+it("refuses to run without a terminal and prints the command to type in one", async () => {
   const login = terminalLogin(method({ args: ["--as", "me too"] }), { command: ["agent"], env: {} });
   await expect(runTerminalLogin(login, { cwd: folder.path, stdio: terminal(false) })).rejects.toMatchObject({
     code: "agent_unavailable",
     message:
-      "the login \"Log in\" needs a terminal, and there is none here: run agent --as 'me too' in one, then try again",
+      "the login \"Log in\" needs a terminal, but this process has none: run agent --as 'me too' in a terminal, then try again",
   });
 });
 
-it("says why the program cannot be started", async () => {
+it("reports why the program cannot be started", async () => {
   const login = terminalLogin(method(), { command: ["no-such-program"], env: { PATH: folder.path } });
   await expect(runTerminalLogin(login, { cwd: folder.path, stdio: terminal() })).rejects.toThrow(
     "cannot start no-such-program: there is no such program on the PATH",
   );
 });
 
-it("leaves Ctrl-C to the login while it runs, and ends the login when it is cancelled", async () => {
+it("leaves Ctrl-C to the running login and stops it when it is cancelled", async () => {
   const before = process.listenerCount("SIGINT");
   const cancel = new AbortController();
   const running = run("exec sleep 60", method(), cancel.signal);
@@ -95,7 +95,7 @@ it("leaves Ctrl-C to the login while it runs, and ends the login when it is canc
   expect(process.listenerCount("SIGINT")).toBe(before);
 });
 
-it("starts nothing that is cancelled before", async () => {
+it("starts nothing if the signal has already fired", async () => {
   await expect(run("echo ran", method(), AbortSignal.abort())).rejects.toMatchObject({ code: "interrupted" });
   expect(shown()).toBe("");
 });

@@ -1,4 +1,4 @@
-/** Logging in to an agent by running its own program in the person's terminal. */
+/** Logs in to an agent by running its program in the user's terminal. */
 import { spawn } from "node:child_process";
 import type { AuthMethod } from "@agentclientprotocol/sdk";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
@@ -9,16 +9,16 @@ import { typed } from "../../programs/typed.ts";
 
 const GRACE_MS = 2_000;
 
-/** What is run in a terminal. */
+/** A command to run in a terminal. */
 export interface TerminalLogin {
-  /** How the agent calls it. */
+  /** The agent's name for this login. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: EnvironmentVariables;
 }
 
-/** A stream of this process that a child can be given. */
+/** A stream of this process that a child process can inherit. */
 interface TerminalHandle {
   readonly isTTY?: boolean;
   readonly fd: number;
@@ -27,7 +27,7 @@ interface TerminalHandle {
 export interface RunLoginOptions {
   readonly cwd: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where the person sits; the streams of this process if not said. */
+  /** The user's terminal. Default: the standard streams of this process. */
   readonly stdio?:
     { readonly stdin: TerminalHandle; readonly stdout: TerminalHandle; readonly stderr: TerminalHandle } | undefined;
 }
@@ -37,9 +37,9 @@ export function isTerminalLogin(method: AuthMethod): boolean {
 }
 
 /**
- * The agent's own launch with the method's arguments behind it and the method's variables over it. Such a method is
- * never passed to `authenticate`; after the login the agent is asked again for what it refused. Throws `input_invalid`
- * for a method of another kind.
+ * Returns the agent's command with the method's arguments appended and the method's variables added to its environment.
+ * A terminal method is never passed to `authenticate`; after the login, repeat the request that the agent refused.
+ * Throws `input_invalid` if the method is not a terminal login.
  */
 export function terminalLogin(
   method: AuthMethod,
@@ -58,13 +58,15 @@ export function terminalLogin(
   };
 }
 
-/** Resolves when the person has logged in. Rejects with `agent_unavailable`, `cwd_missing` or `interrupted`. */
+/**
+ * Resolves when the login command exits with code 0. Rejects with `agent_unavailable`, `cwd_missing` or `interrupted`.
+ */
 export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOptions): Promise<void> {
   const { name, command, args } = login;
   const { cwd, signal, stdio = process } = options;
   if (stdio.stdin.isTTY !== true || stdio.stdout.isTTY !== true) {
-    const way = `run ${typed([command, ...args])} in one, then try again`;
-    const message = `the login "${name}" needs a terminal, and there is none here: ${way}`;
+    const way = `run ${typed([command, ...args])} in a terminal, then try again`;
+    const message = `the login "${name}" needs a terminal, but this process has none: ${way}`;
     throw new RookeryError("agent_unavailable", message);
   }
   const unlessCancelled = (): void => {
@@ -78,12 +80,12 @@ export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOp
   unlessCancelled();
   if (end.exitCode === 0) return;
   const how = end.signal === null ? `exit code ${end.exitCode}` : `signal ${end.signal}`;
-  throw new RookeryError("agent_unavailable", `the login "${name}" did not succeed (${how})`);
+  throw new RookeryError("agent_unavailable", `the login "${name}" failed (${how})`);
 }
 
 /**
- * In the group of this process, since a terminal is read by one group only, and without a marker: the browser that a
- * login opens is the person's own and stays.
+ * The child stays in this process group, because only the foreground group can read the terminal. It gets no marker:
+ * the browser that a login opens belongs to the user and must keep running.
  */
 function runInForeground(
   { command, args, env }: TerminalLogin,
@@ -102,7 +104,7 @@ function runInForeground(
       child.kill("SIGTERM");
       late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
     };
-    const leave = (): void => undefined; // Ctrl-C is for the login, which shares the terminal
+    const leave = (): void => undefined; // Ctrl-C is meant for the login, which shares the terminal
     process.on("SIGINT", leave);
     signal?.addEventListener("abort", stop, { once: true });
     const done = (): void => {

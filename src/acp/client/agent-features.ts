@@ -1,10 +1,10 @@
-/** What an agent says that it can do. */
+/** The optional features that an agent advertises. */
 import { RookeryError } from "../../domain/errors.ts";
 import type * as acp from "../schema.ts";
 
 export type AgentFeature = "new" | "load" | "resume" | "fork" | "list" | "delete" | "close" | "additionalDirectories";
 
-/** `{}` and `true` are yes; `null`, `false` and nothing are no. */
+/** `{}` and `true` mean yes; `null`, `false` and a missing field mean no. */
 export function isFeatureOffered(
   { loadSession, sessionCapabilities }: acp.AgentCapabilities,
   what: AgentFeature,
@@ -14,9 +14,9 @@ export function isFeatureOffered(
   return said !== undefined && said !== null && said !== false;
 }
 
-/** Throws `backend_unsupported`. */
+/** Throws `backend_unsupported` if the agent does not offer the feature. */
 export function requireFeature(peer: string, capabilities: acp.AgentCapabilities, what: AgentFeature): void {
   if (isFeatureOffered(capabilities, what)) return;
-  const missing = what === "additionalDirectories" ? "directories beside the working folder" : `session/${what}`;
+  const missing = what === "additionalDirectories" ? "additional directories" : `session/${what}`;
   throw new RookeryError("backend_unsupported", `${peer} does not offer ${missing}`);
 }

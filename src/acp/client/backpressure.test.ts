@@ -4,10 +4,10 @@ import { heldMemory } from "../../programs/test-memory.ts";
 import { failure, openScene, readAll, stalled } from "./test-scene.ts";
 
 const MIB = 1024 * 1024;
-/** What waits here, what waits to be handled, and what the streams between hold. */
+/** Unread items, messages to handle, and the buffers of the streams between. */
 const BOUND = 4 * MIB;
 
-/** The numbers of a flood, as they come. */
+/** The numbers of a flood in the order of arrival. */
 async function* numbers(turn: ClientTurn): AsyncGenerator<number> {
   for await (const item of turn) {
     if (item.kind !== "update" || item.update.sessionUpdate !== "agent_message_chunk") continue;
@@ -22,7 +22,7 @@ async function count(turn: ClientTurn): Promise<number> {
 }
 
 describe("a turn that nobody reads", () => {
-  it("makes the agent wait, however much it has to say", async () => {
+  it("makes the agent wait, no matter how much it sends", async () => {
     await using scene = await openScene({ prompts: [[{ flood: { count: 1_000_000 } }]] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
@@ -31,12 +31,12 @@ describe("a turn that nobody reads", () => {
     let read = 0;
     for await (const number of numbers(turn)) {
       expect(number).toBe(read++);
-      if (read === 20_000) break; // that is more than waited
+      if (read === 20_000) break; // more than was buffered
     }
     expect(read).toBe(20_000);
   });
 
-  it("is there whole when it is read", async () => {
+  it("is complete when someone reads it later", async () => {
     const updates = 100_000;
     await using scene = await openScene({ prompts: [[{ flood: { count: updates } }]] });
     const session = await scene.client.session("/project").create();
@@ -46,7 +46,7 @@ describe("a turn that nobody reads", () => {
     expect(session.dropped).toBe(0);
   });
 
-  it("makes the agent wait again whenever its reader stops", async () => {
+  it("makes the agent wait again whenever the reader pauses", async () => {
     await using scene = await openScene({ prompts: [[{ flood: { count: 2_000, padding: "x".repeat(8 * 1024) } }]] });
     const session = await scene.client.session("/project").create();
     const reader = numbers(session.prompt("go"));
@@ -60,7 +60,7 @@ describe("a turn that nobody reads", () => {
     expect(read).toBe(2_000);
   });
 
-  it("keeps nothing of what was read, while there is more to read", async () => {
+  it("frees items that were read while more arrive", async () => {
     const padding = "x".repeat(64 * 1024);
     await using scene = await openScene({ prompts: [[{ flood: { count: 900, padding } }]] });
     const session = await scene.client.session("/project").create();
@@ -70,12 +70,12 @@ describe("a turn that nobody reads", () => {
     const before = heldMemory();
     for (let read = 0; read < 800; read += 1) {
       await reader.next();
-      await new Promise(setImmediate); // more comes before it has read all that is there
+      await new Promise(setImmediate); // more arrives before everything is read
     }
     expect(heldMemory() - before).toBeLessThan(8 * MIB);
   });
 
-  it("does not keep another session from being used", async () => {
+  it("does not block another session", async () => {
     const padding = "x".repeat(8 * 1024);
     await using scene = await openScene({
       prompts: [{ when: "flood", steps: [{ flood: { count: 2_000, padding } }] }],
@@ -90,7 +90,7 @@ describe("a turn that nobody reads", () => {
     expect(await count(flooded)).toBe(2_000);
   });
 
-  it("makes the agent wait again when nobody else waits for it", async () => {
+  it("makes the agent wait again once nobody else waits for it", async () => {
     const padding = "x".repeat(64 * 1024);
     await using scene = await openScene({
       prompts: [{ when: "flood", steps: [{ flood: { count: 500, padding } }] }, [{ say: "fine" }]],
@@ -106,7 +106,7 @@ describe("a turn that nobody reads", () => {
     expect(await count(flooded)).toBe(500);
   });
 
-  it("does not keep its own reader waiting, who waits for another session in the middle of it", async () => {
+  it("does not block a reader that waits for another session in between", async () => {
     const padding = "x".repeat(8 * 1024);
     await using scene = await openScene({
       prompts: [{ when: "flood", steps: [{ flood: { count: 1_000, padding } }] }],
@@ -121,7 +121,7 @@ describe("a turn that nobody reads", () => {
     expect(read).toBe(1_000);
   });
 
-  it("fails where it cannot be made to wait, and only that turn", async () => {
+  it("fails alone if the agent cannot be made to wait", async () => {
     const padding = "x".repeat(MIB);
     await using scene = await openScene({
       prompts: [
@@ -142,7 +142,7 @@ describe("a turn that nobody reads", () => {
   });
 });
 
-it("what is left unread of many turns is bounded, and the latest can be read", async () => {
+it("drops the oldest unread turns above the limit and keeps the latest readable", async () => {
   const padding = "x".repeat(16 * 1024);
   await using scene = await openScene({ otherwise: [{ flood: { count: 50, padding } }] });
   const session = await scene.client.session("/project").create();

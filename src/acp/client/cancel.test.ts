@@ -10,7 +10,7 @@ const CANCELLED_ELICITATION = { action: "cancel" };
 const ask: AcpStep = { permission: { echo: false } };
 const elicit: AcpStep = { elicit: { message: "?", echo: false } };
 
-/** Handlers that tell when they are asked, and never answer. */
+/** Handlers that report when they are called and never answer. */
 function silent() {
   const asked = deferred<RequestContext>();
   const never = (_: object, context: RequestContext): Promise<never> => {
@@ -35,7 +35,7 @@ describe("a cancel", () => {
   it.each([
     ["a permission", ask, CANCELLED_PERMISSION],
     ["a question", elicit, CANCELLED_ELICITATION],
-  ])("answers %s that is open at once, although its handler never does", async (_what, step, answer) => {
+  ])("answers %s immediately, although its handler never does", async (_what, step, answer) => {
     const { serve, asked } = silent();
     await using scene = await openScene({ prompts: [{ steps: [step], onCancel: "ignore" }] }, { serve });
     const session = await scene.client.session("/project").create();
@@ -47,7 +47,7 @@ describe("a cancel", () => {
     expect(scene.answers()).toEqual([answer]);
   });
 
-  it("answers every one that is open", async () => {
+  it("answers all open questions", async () => {
     const steps: AcpStep[] = [{ atOnce: [[ask], [ask], [elicit]] }];
     let asked = 0;
     const all = deferred();
@@ -67,7 +67,7 @@ describe("a cancel", () => {
     expect(scene.answers()).toEqual([CANCELLED_PERMISSION, CANCELLED_PERMISSION, CANCELLED_ELICITATION]);
   });
 
-  it("answers what comes after it, and asks nobody any more", async () => {
+  it("answers later questions without calling a handler", async () => {
     const { serve } = silent();
     const asked: string[] = [];
     const counting: SessionOptions = {
@@ -105,7 +105,7 @@ describe("a cancel", () => {
     ]);
   });
 
-  it("does not answer what is no question: files are still served", async () => {
+  it("does not answer other requests: files are still served", async () => {
     const file = deferred<{ content: string }>();
     const asked = deferred();
     const prompts = [{ steps: [{ readFile: { path: "/a", echo: false } }], onCancel: "ignore" as const }];
@@ -123,7 +123,7 @@ describe("a cancel", () => {
     expect(scene.answers()).toEqual([{ content: "still" }]);
   });
 
-  it("that is repeated is sent once", async () => {
+  it("is sent once, no matter how often it is called", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForCancel: true }]] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
@@ -134,7 +134,7 @@ describe("a cancel", () => {
     expect(scene.sent("session/cancel")).toHaveLength(1);
   });
 
-  it("that comes after the end hits no other turn", async () => {
+  it("does not affect another turn if it comes after the end", async () => {
     await using scene = await openScene({
       prompts: [[{ say: "a" }], [{ say: "b" }, { waitForMessage: "_go" }, { say: "c" }]],
     });
@@ -149,7 +149,7 @@ describe("a cancel", () => {
     expect(scene.sent("session/cancel")).toEqual([]);
   });
 
-  it("where nothing runs does nothing", async () => {
+  it("does nothing if no turn runs", async () => {
     await using scene = await openScene({ otherwise: [{ say: "a" }] });
     const session = await scene.client.session("/project").create();
     await session.cancel();
@@ -157,7 +157,7 @@ describe("a cancel", () => {
     expect(scene.sent("session/cancel")).toEqual([]);
   });
 
-  it("by the turn's signal is the same", async () => {
+  it("works the same through the turn's signal", async () => {
     const { serve, asked } = silent();
     await using scene = await openScene({ prompts: [[ask]], otherwise: [{ say: "b" }] }, { serve });
     const session = await scene.client.session("/project").create();
@@ -169,7 +169,7 @@ describe("a cancel", () => {
     expect(await session.prompt("again").readText()).toBe("b");
   });
 
-  it("by a signal that fires after the end hits no other turn", async () => {
+  it("does not affect another turn if the signal fires after the end", async () => {
     await using scene = await openScene({ prompts: [[], [{ waitForMessage: "_go" }, { say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const stop = new AbortController();
@@ -181,7 +181,7 @@ describe("a cancel", () => {
     expect(scene.sent("session/cancel")).toEqual([]);
   });
 
-  it("is no longer listened for once the turn is over", async () => {
+  it("removes its listener from the signal when the turn ends", async () => {
     await using scene = await openScene({ otherwise: [{ say: "a" }] });
     const session = await scene.client.session("/project").create();
     const { signal } = new AbortController();
@@ -189,7 +189,7 @@ describe("a cancel", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  it("by a signal that has fired already ends the turn, and the agent hears nothing of it", async () => {
+  it("ends the turn without sending it if the signal has already fired", async () => {
     await using scene = await openScene({ otherwise: [{ say: "b" }] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("secret", { signal: AbortSignal.abort() });
@@ -199,7 +199,7 @@ describe("a cancel", () => {
     expect(JSON.stringify(scene.agent.received)).not.toContain("secret");
   });
 
-  it("lets the stop come although nobody reads what is before it", async () => {
+  it("lets the stop through although nobody reads the updates before it", async () => {
     const prompts = [[{ flood: { count: 400, padding: "x".repeat(16 * 1024) } }, { waitForCancel: true } as const]];
     await using scene = await openScene({ prompts });
     const session = await scene.client.session("/project").create();
@@ -211,7 +211,7 @@ describe("a cancel", () => {
     expect(read.map((word) => parseInt(word.slice("turn ".length), 10))).toEqual(Array.from(read, (_, index) => index));
   });
 
-  it("does not have the answer of a handler that answers after all counted twice", async () => {
+  it("ignores an answer that the handler gives later", async () => {
     const answer = deferred<never>();
     const asked = deferred();
     const permission = (): Promise<never> => {
@@ -230,7 +230,7 @@ describe("a cancel", () => {
     expect(scene.agent.problems).toEqual([]);
   });
 
-  it("answers a question that is read by hand, and tells its reader", async () => {
+  it("answers a question that waits for a reader and fires its signal", async () => {
     await using scene = await openScene({ prompts: [[ask]] }, { serve: { unhandled: "read" } });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
@@ -253,7 +253,7 @@ describe("an agent that answers a cancelled prompt with an error", () => {
     prompts: [{ steps: [{ say: "a" }, { waitForCancel: true }], onCancel: { answer: { error } } }, [{ say: "b" }]],
   };
 
-  it("has cancelled it", async () => {
+  it("counts as having cancelled it", async () => {
     await using scene = await openScene(script);
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
@@ -262,7 +262,7 @@ describe("an agent that answers a cancelled prompt with an error", () => {
     expect(await session.prompt("again").readText()).toBe("b");
   });
 
-  it("has its error kept at the stop", async () => {
+  it("has its error kept in the stop item", async () => {
     await using scene = await openScene(script);
     const session = await scene.client.session("/project").create();
     session.prompt("go");
@@ -274,14 +274,14 @@ describe("an agent that answers a cancelled prompt with an error", () => {
     expect(stop.error?.raw).toEqual(error);
   });
 
-  it("has failed where nobody cancelled", async () => {
+  it("fails the turn if nobody cancelled it", async () => {
     await using scene = await openScene({ prompts: [[{ fail: error }]] });
     const session = await scene.client.session("/project").create();
     expect(await failure(session.prompt("go").finish())).toMatchObject({ code: -32603 });
   });
 });
 
-it("a prompt that fails takes what it asked off the user's hands", async () => {
+it("aborts open questions when the prompt fails", async () => {
   const { serve, asked } = silent();
   const prompts = [[{ atOnce: [[ask], [{ waitForMessage: "_go" }, { fail: { code: 1, message: "no" } }]] }]];
   await using scene = await openScene({ prompts }, { serve });
@@ -293,7 +293,7 @@ it("a prompt that fails takes what it asked off the user's hands", async () => {
   expect(signal.aborted).toBe(true);
 });
 
-it("a request that is read by hand is answered when the agent takes it back", async () => {
+it("answers a request that waits for a reader when the agent cancels it", async () => {
   await using scene = await openScene(
     { prompts: [[{ request: { method: "_own/ask" } }]] },
     { serve: { unhandled: "read" } },
@@ -302,7 +302,7 @@ it("a request that is read by hand is answered when the agent takes it back", as
   const turn = session.prompt("go");
   for await (const item of turn) {
     if (item.kind !== "request") continue;
-    await turn.cancel(); // the scripted agent takes back what it asked then
+    await turn.cancel(); // the scripted agent then cancels its request
     await new Promise((resolve) => item.signal.addEventListener("abort", resolve));
   }
   await failure(scene.client.request("_sync"));

@@ -8,7 +8,7 @@ import { failure, openScene } from "./test-scene.ts";
 const transport = () => streamTransport(new PassThrough(), new PassThrough());
 
 describe("a client", () => {
-  it("says what it is and can do, and knows what the agent said", async () => {
+  it("introduces itself and keeps what the agent answers", async () => {
     const info = { name: "editor", version: "3" };
     const readTextFile = () => ({ content: "" });
     const elicitation = () => ({ action: "cancel" }) as const;
@@ -37,7 +37,7 @@ describe("a client", () => {
     expect(scene.client.authMethods).toEqual([]);
   });
 
-  it("says what it is told to say of itself", async () => {
+  it("advertises the capabilities that it is given", async () => {
     const capabilities = { terminal: true, _meta: { own: 1 } };
     await using scene = await openScene({}, { capabilities });
     expect(scene.sent("initialize")).toMatchObject([{ clientCapabilities: capabilities }]);
@@ -47,19 +47,19 @@ describe("a client", () => {
     ["another version", { protocolVersion: 2 }, /speaks version 2 of the protocol, and this client 1$/],
     ["no version", {}, /speaks no version of the protocol/],
     ["null", null, /speaks no version of the protocol/],
-  ])("is not connected to an agent that answers with %s", async (_what, result, message) => {
+  ])("rejects if the agent answers initialize with %s", async (_what, result, message) => {
     const error = await failure(openScene({ on: { initialize: { answer: { result } } } }));
     expect(isRookeryError(error, "backend_unsupported")).toBe(true);
     expect(error.message).toMatch(message);
   });
 
-  it("is not connected to an agent that refuses, or ends", async () => {
+  it("rejects if the agent refuses initialize or exits", async () => {
     const error = { code: -32603, message: "no", data: 1 };
     expect(await failure(openScene({ on: { initialize: { answer: { error } } } }))).toBeInstanceOf(PeerError);
     expect(await failure(openScene({ onStart: [{ exit: {} }] }))).toBeInstanceOf(ConnectionClosed);
   });
 
-  it("gives up connecting to an agent that never answers", async () => {
+  it("stops connecting to an agent that never answers when the signal fires", async () => {
     const giveUp = new AbortController();
     const connecting = failure(connectClient({ transport: transport(), signal: giveUp.signal }));
     giveUp.abort();
@@ -79,7 +79,7 @@ describe("a client", () => {
     expect(await failure(client.session("/project").create())).toMatchObject({ code: -32000 });
   });
 
-  it("gives up a login that the agent does not end", async () => {
+  it("stops waiting for a login when the signal fires", async () => {
     await using scene = await openScene({ auth: {}, on: { authenticate: { steps: [{ hang: true }] } } });
     const giveUp = new AbortController();
     const login = failure(scene.client.authenticate("scripted", giveUp.signal));
@@ -89,7 +89,7 @@ describe("a client", () => {
     await scene.agent.receivedMethod("$/cancel_request");
   });
 
-  it("lists sessions by page, and deletes them", async () => {
+  it("lists sessions page by page and deletes them", async () => {
     const sessions = ["a", "b", "c"].map((sessionId) => ({ sessionId, cwd: "/project" }));
     await using scene = await openScene({ sessions, pageSize: 2 });
     const { client } = scene;
@@ -101,7 +101,7 @@ describe("a client", () => {
     expect((await client.listSessions()).sessions).toHaveLength(2);
   });
 
-  it("is closed where its handler of noise throws, which it says", async () => {
+  it("closes the connection if its noise handler throws, with the error as the cause", async () => {
     const bad = new Error("bad handler");
     const onNoise = (): never => {
       throw bad;
@@ -112,14 +112,14 @@ describe("a client", () => {
     expect(error.cause).toMatchObject({ message: "a handler of noise failed", cause: bad });
   });
 
-  it("keeps nothing of the answers that it got", async () => {
+  it("keeps nothing of the answers that it received", async () => {
     await using scene = await openScene({ on: { "_own/big": { answer: { result: "x".repeat(256 * 1024) } } } });
     const before = heldMemory();
     for (let time = 0; time < 100; time += 1) await scene.client.request("_own/big");
     expect(heldMemory() - before).toBeLessThan(8 * 1024 * 1024);
   });
 
-  it("hears what the agent writes that is no message, and goes on", async () => {
+  it("reports output that is not a message and continues", async () => {
     const noise: Noise[] = [];
     await using scene = await openScene(
       { prompts: [[{ write: "debug: starting\n" }, { send: [1] }, { say: "hi" }]] },

@@ -1,4 +1,4 @@
-/** The client's side of a connection: what the agent is, its sessions, and the messages that go to each. */
+/** The client's side of a connection: initializes the agent, starts sessions, and routes messages to them. */
 import { RookeryError } from "../../domain/errors.ts";
 import { raceAbort } from "../cancellation.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "../connection/connection.ts";
@@ -17,28 +17,28 @@ import type { ClientSession } from "./session.ts";
 import { setUpSession, type SessionSetupHost } from "./session-setup.ts";
 
 export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, McpOffersOptions {
-  /** How the client calls itself. */
+  /** Name and version of this client. Default: `rookery` without a version. */
   readonly info?: acp.Implementation | undefined;
-  /** What every session's client does, unless the session's builder says otherwise. */
+  /** Handlers for all sessions. The session builder can override them. */
   readonly serve?: SessionOptions | undefined;
-  /** What the client says of itself; follows from `serve` if not said. */
+  /** The capabilities to advertise. Default: derived from `serve`. */
   readonly capabilities?: acp.ClientCapabilities | undefined;
-  /** Hears what the agent writes that is no message, such as its log. */
+  /** Called for output of the agent that is not a message, such as a log line. */
   readonly onNoise?: ((noise: Noise) => void) | undefined;
-  /** An update that nobody here can take: of a session that is not open, or of none. */
+  /** Called for an update without a session, or of a session that is not open. */
   readonly onStray?: ((notification: IncomingNotification) => void) | undefined;
-  /** Gives up connecting: the connection is closed. */
+  /** Stops connecting and closes the connection. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is undefined counts as left out. */
+/** Allows undefined for every field. */
 type OptionalParams<Params> = { readonly [Key in keyof Params]: Params[Key] | undefined };
 
 const DEFAULT_INFO = { name: "rookery", version: "0" };
 
 /**
- * Connects to an agent and introduces itself. Rejects with `backend_unsupported` where the agent speaks another version
- * of the protocol, and with `ConnectionClosed` where it ends; the connection is closed then.
+ * Connects to an agent and initializes it. Rejects with `backend_unsupported` if the agent speaks another protocol
+ * version, and with `ConnectionClosed` if it exits; the connection is closed in both cases.
  */
 export async function connectClient(options: ClientOptions): Promise<Client> {
   const client = new Client(options);
@@ -52,7 +52,10 @@ export async function connectClient(options: ClientOptions): Promise<Client> {
   }
 }
 
-/** A client that is connected. What its handlers of notifications and noise throw closes the connection, as its cause. */
+/**
+ * A connected client. If a handler of notifications or noise throws, the connection closes with that error as its
+ * cause.
+ */
 export class Client implements AsyncDisposable {
   readonly connection: Connection;
   readonly #options: ClientOptions;
@@ -97,11 +100,11 @@ export class Client implements AsyncDisposable {
       const over = this.connection.over ?? new Error("the connection ended");
       for (const session of this.#routes.all) session.onConnectionEnd(over);
     });
-    // Told by `close`, where there is one who closes.
+    // `close` reports the error to its caller.
     void this.connection.closed.then(() => this.#offers[Symbol.asyncDispose]()).catch(() => undefined);
   }
 
-  /** What the agent said of itself, as it came. */
+  /** The agent's `initialize` response as it came. */
   get agent(): acp.InitializeResponse {
     return this.#agent;
   }
@@ -116,7 +119,7 @@ export class Client implements AsyncDisposable {
     return Array.isArray(methods) ? methods.filter(isAuthMethod) : [];
   }
 
-  /** Of `connectClient`. */
+  /** Called by `connectClient`. */
   async initialize(): Promise<void> {
     const { info = DEFAULT_INFO, capabilities = capabilitiesOf(this.#serve) } = this.#options;
     const params = { protocolVersion: ACP_PROTOCOL_VERSION, clientCapabilities: capabilities, clientInfo: info };
@@ -131,7 +134,7 @@ export class Client implements AsyncDisposable {
     throw new RookeryError("backend_unsupported", message);
   }
 
-  /** With one of `authMethods`. May take as long as a person takes to log in. */
+  /** `methodId` is the id of one of `authMethods`. May take as long as the user needs to log in. */
   async authenticate(methodId: string, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     await raceAbort(this.request("authenticate", { methodId }, { signal }), signal);
@@ -142,15 +145,15 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * A builder for a session in that folder, or from a request that was made elsewhere. Throws `input_invalid` where the
-   * folder is not absolute.
+   * Returns a builder for a session in this directory, or from an existing request. Throws `input_invalid` if the
+   * directory is not absolute.
    */
   session(where: string | SessionRequest): SessionBuilder {
     const request = typeof where === "string" ? { cwd: where } : where;
     return new SessionBuilder(request, this.#serve, (wanted) => this.#start(wanted));
   }
 
-  /** One page; its `nextCursor` as `cursor` gets the next. */
+  /** Returns one page. Pass its `nextCursor` as `cursor` to get the next one. */
   async listSessions(params: Partial<OptionalParams<acp.ListSessionsRequest>> = {}): Promise<acp.ListSessionsResponse> {
     this.#mustOffer("list");
     return this.request("session/list", params);
@@ -161,7 +164,10 @@ export class Client implements AsyncDisposable {
     await this.request("session/delete", { sessionId });
   }
 
-  /** Any request of the protocol or of an extension. Its signal tells the agent; the answer is waited for all the same. */
+  /**
+   * Sends any request of the protocol or of an extension. Aborting the signal sends `$/cancel_request`; the promise
+   * still waits for the answer.
+   */
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result> {
     return this.#flow.waitForCall(() => this.connection.request<Result>(method, params, options));
   }
@@ -170,12 +176,15 @@ export class Client implements AsyncDisposable {
     return this.connection.notify(method, params);
   }
 
-  /** Returns how to take it away again. */
+  /** Returns a function that removes the route. */
   addRoute(route: Route): () => void {
     return this.#dispatch.addRoute(route);
   }
 
-  /** Fails what was asked, and what is read gets the error behind what has come. A second call waits for the first. */
+  /**
+   * Rejects pending requests; readers get the error after everything that has arrived. A second call waits for the
+   * first.
+   */
   async close(): Promise<void> {
     await this.connection.close();
     await this.#offers[Symbol.asyncDispose]();
@@ -225,7 +234,7 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** Nobody else would hear of it. */
+  /** Closes the connection, because nobody else would see the error. */
   #failed(what: string, cause: unknown): void {
     void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
   }

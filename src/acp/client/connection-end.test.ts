@@ -7,7 +7,7 @@ const exited: Partial<ClientOptions> = {
 };
 
 describe("an agent that ends in a turn", () => {
-  it("is read to its last word, and then is told of with how it ended", async () => {
+  it("delivers everything it said, then the error with its exit", async () => {
     await using scene = await openScene({ prompts: [[{ say: ["a", "b"] }, { exit: { code: 7 } }]] }, exited);
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
@@ -20,12 +20,12 @@ describe("an agent that ends in a turn", () => {
     expect(seen).toEqual(["turn a", "turn b"]);
     expect(error).toBeInstanceOf(ConnectionClosed);
     expect(error).toMatchObject({ end: "eof", exit: { exitCode: 7, stderr: "out of cheese" } });
-    expect(error.message).toBe("the agent ended (exit code 7); it said last: out of cheese");
+    expect(error.message).toBe("the agent ended (exit code 7); its last output: out of cheese");
     expect(await failure(turn.response)).toBe(error);
     expect(await failure(session.idle().then(() => session.prompt("go").finish()))).toBeInstanceOf(ConnectionClosed);
   });
 
-  it("is read to its last word also where its reader is far behind", async () => {
+  it("delivers everything it said even to a slow reader", async () => {
     const padding = "x".repeat(16 * 1024);
     await using scene = await openScene({ prompts: [[{ flood: { count: 400, padding } }, { exit: {} }]] });
     const session = await scene.client.session("/project").create();
@@ -41,7 +41,7 @@ describe("an agent that ends in a turn", () => {
     expect(error).toBeInstanceOf(ConnectionClosed);
   });
 
-  it("fails each turn that runs, and what was asked beside", async () => {
+  it("fails every running turn and every pending request", async () => {
     await using scene = await openScene({
       prompts: [[{ waitForCancel: true }], [{ waitForMessage: "_own/thing" }, { exit: {} }]],
       on: { "_own/thing": { steps: [{ hang: true }] } },
@@ -55,7 +55,7 @@ describe("an agent that ends in a turn", () => {
     for (const error of await Promise.all(failures)) expect(error).toBeInstanceOf(ConnectionClosed);
   });
 
-  it("in a session that was left fails the turn too", async () => {
+  it("fails the turn of a disposed session too", async () => {
     await using scene = await openScene({
       prompts: [{ steps: [{ waitForMessage: "session/cancel" }, { exit: {} }], onCancel: "ignore" }],
     });
@@ -67,8 +67,8 @@ describe("an agent that ends in a turn", () => {
   });
 });
 
-describe("who reads outside of turns", () => {
-  it("gets what came, and then for ever how the agent ended", async () => {
+describe("a reader outside of turns", () => {
+  it("gets what arrived, then always the error with the agent's exit", async () => {
     await using scene = await openScene(
       { on: { "session/new": { after: [{ say: "commands" }, { exit: { code: 7 } }] } } },
       exited,
@@ -79,7 +79,7 @@ describe("who reads outside of turns", () => {
       expect(await failure(session.next())).toMatchObject({ exit: { exitCode: 7 } });
   });
 
-  it("is told that the client was closed", async () => {
+  it("gets an error when the client closes", async () => {
     await using scene = await openScene({});
     const session = await scene.client.session("/project").create();
     const waiting = [failure(session.next()), failure(session.next())];
@@ -88,7 +88,7 @@ describe("who reads outside of turns", () => {
     expect(await failure(session.prompt("go").finish())).toMatchObject({ end: "closed" });
   });
 
-  it("is told that the session was left", async () => {
+  it("gets session_closed when the session is disposed", async () => {
     await using scene = await openScene({});
     const session = await scene.client.session("/project").create();
     const waiting = failure(session.next());
@@ -98,8 +98,8 @@ describe("who reads outside of turns", () => {
   });
 });
 
-describe("a client that is closed", () => {
-  it("in a turn fails the turn, and the agent is answered what it waits for", async () => {
+describe("closing a client", () => {
+  it("fails the running turn and answers the agent's open requests", async () => {
     await using scene = await openScene(
       { prompts: [[{ say: "a" }, { permission: {} }]] },
       { serve: { permission: () => new Promise(() => undefined) } },
@@ -113,7 +113,7 @@ describe("a client that is closed", () => {
     await scene.agent.closed;
   });
 
-  it("while a session is started fails the start", async () => {
+  it("fails sessions that are being started", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [{ hang: true }] } } });
     const starting = [
       failure(scene.client.session("/project").create()),

@@ -8,8 +8,8 @@ function stored(...texts: string[]): AcpStoredSession {
   return { sessionId: "old", cwd: "/project", history };
 }
 
-describe("a session that is loaded", () => {
-  it("has its history told apart from what follows", async () => {
+describe("a loaded session", () => {
+  it("marks its history as replay", async () => {
     await using scene = await openScene({
       sessions: [stored("one", "two")],
       on: { "session/load": { after: [{ say: "ready" }, { notify: { method: "_ready" } }] } },
@@ -24,7 +24,7 @@ describe("a session that is loaded", () => {
     expect(await readAll(session.prompt("go"))).toEqual(["turn three"]);
   });
 
-  it("has its history for whoever takes it, and nobody who reads a turn is bothered with it", async () => {
+  it("returns its history from take() but not while iterating over a turn", async () => {
     await using scene = await openScene({ sessions: [stored("one", "two")], otherwise: [{ say: "three" }] });
     const session = await scene.client.session("/project").load("old");
     expect(await session.prompt("go").readText()).toBe("three");
@@ -35,7 +35,7 @@ describe("a session that is loaded", () => {
     expect(await readAll(again.prompt("go"))).toEqual(["turn three"]);
   });
 
-  it("gets what is replayed late all the same, as what came between", async () => {
+  it("marks history that the agent replays late as between", async () => {
     await using scene = await openScene({
       sessions: [stored("one", "two")],
       replay: "after",
@@ -46,7 +46,7 @@ describe("a session that is loaded", () => {
     expect(await readAll(session.prompt("go"))).toEqual(["turn hi"]);
   });
 
-  it("hands its history to an `update` handler before the load is done, however slow that is", async () => {
+  it("passes its history to a slow update handler before load resolves", async () => {
     const seen: string[] = [];
     await using scene = await openScene({ sessions: [stored("one", "two", "three")] });
     const update = async (item: UpdateItem): Promise<void> => {
@@ -57,7 +57,7 @@ describe("a session that is loaded", () => {
     expect(seen).toEqual(["replay one", "replay two", "replay three"]);
   });
 
-  it("is not there where an `update` handler throws at its history", async () => {
+  it("rejects load if the update handler throws for its history", async () => {
     const bad = new Error("bad handler");
     await using scene = await openScene({ sessions: [stored("one", "two")] });
     const loading = scene.client
@@ -68,7 +68,7 @@ describe("a session that is loaded", () => {
     expect((await scene.client.session("/project").load("old")).id).toBe("old");
   });
 
-  it("with more history than is kept says so, and goes on", async () => {
+  it("reports input_too_large for too much history and continues", async () => {
     const texts = Array.from({ length: 70 }, (_, index) => `${index} ${"x".repeat(1024 * 1024)}`);
     await using scene = await openScene({ sessions: [stored(...texts)], otherwise: [{ say: "hi" }] });
     const session = await scene.client.session("/project").load("old");
@@ -78,7 +78,7 @@ describe("a session that is loaded", () => {
 });
 
 describe("outside of a turn", () => {
-  it("updates are `between`: before the first prompt, and behind the response", async () => {
+  it("marks updates before the first prompt and after a response as between", async () => {
     await using scene = await openScene({
       on: { "session/new": { after: [{ say: "commands" }] } },
       prompts: [{ steps: [{ say: "one" }], after: [{ say: "tail" }] }, [{ say: "two" }]],
@@ -90,7 +90,7 @@ describe("outside of a turn", () => {
     expect(await readAll(session.prompt("go"))).toEqual(["turn two"]);
   });
 
-  it("updates that were not read come first in the next turn, and are no part of its text", async () => {
+  it("yields unread updates first in the next turn, but not as part of its text", async () => {
     await using scene = await openScene({
       prompts: [
         { steps: [{ say: "one" }], after: [{ say: "tail" }] },
@@ -104,7 +104,7 @@ describe("outside of a turn", () => {
     expect(await session.prompt("go").readText()).toBe("three");
   });
 
-  it("updates that had come when a prompt was sent are not its turn's", async () => {
+  it("does not count updates that arrived before a prompt as part of its turn", async () => {
     const response = JSON.stringify({ jsonrpc: "2.0", id: 3, result: { stopReason: "end_turn" } });
     const written = `${updateLine("one")}${response}\n${updateLine("tail")}noise\n${updateLine("tail")}`;
     await using scene = await openScene({
@@ -115,7 +115,7 @@ describe("outside of a turn", () => {
     expect(await readAll(session.prompt("go"))).toEqual(["between tail", "between tail", "turn tail", "turn tail"]);
   });
 
-  it("as many updates as there is room for are kept, the last ones, and the rest is counted", async () => {
+  it("keeps the latest updates within the limit and counts the dropped ones", async () => {
     await using scene = await openScene({
       prompts: [
         {
@@ -140,8 +140,8 @@ describe("outside of a turn", () => {
   });
 });
 
-describe("what comes late of a cancelled turn", () => {
-  it("is not the next turn's: tool calls and messages that it had begun", async () => {
+describe("late updates of a cancelled turn", () => {
+  it("are not part of the next turn if they concern its tool calls or messages", async () => {
     const message = (text: string, messageId: string) => ({
       update: { sessionUpdate: "agent_message_chunk", messageId, content: { type: "text", text } },
     });
@@ -169,7 +169,7 @@ describe("what comes late of a cancelled turn", () => {
     expect(await readAll(next)).toEqual(["between tool-1", "between b", "turn tool-2", "turn c", "turn d"]);
   });
 
-  it("is not taken for late where a new tool call has the id of an old one", async () => {
+  it("are not assumed if a new tool call reuses an old id", async () => {
     await using scene = await openScene({
       prompts: [
         [toolCall("tool-1"), { waitForCancel: true }],
@@ -182,14 +182,14 @@ describe("what comes late of a cancelled turn", () => {
     expect(await readAll(session.prompt("go"))).toEqual(["turn tool-1", "turn tool-1"]);
   });
 
-  it("of a turn that was not cancelled belongs to the turn that it comes in", async () => {
+  it("belong to the turn in which they arrive if the old turn was not cancelled", async () => {
     await using scene = await openScene({ prompts: [[toolCall("tool-1")], [toolCall("tool-1", "tool_call_update")]] });
     const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     expect(await readAll(session.prompt("go"))).toEqual(["turn tool-1"]);
   });
 
-  it("is refused where it asks for permission once the turn is over", async () => {
+  it("get their permission requests refused after the turn has ended", async () => {
     const asked: unknown[] = [];
     const late = (toolCallId: string) => ({ permission: { toolCall: { toolCallId }, echo: false } });
     await using scene = await openScene(
@@ -219,7 +219,7 @@ describe("what comes late of a cancelled turn", () => {
   });
 });
 
-it("all that was not read can be taken at once, in its order", async () => {
+it("takes all unread items at once, in order", async () => {
   const ask = JSON.stringify({ jsonrpc: "2.0", id: "q", method: "_own/ask", params: { sessionId: "old" } });
   await using scene = await openScene(
     {

@@ -9,12 +9,12 @@ const taking = (...kinds: ("acp" | "http")[]) => {
 };
 const call = (server: string) => ({ callMcp: { server, tool: "echo", arguments: { text: "hi" } } });
 
-describe("an MCP server of this process", () => {
+describe("an MCP server in this process", () => {
   it.each([
     ["over ACP", ["acp", "http"] as const, { type: "acp" }],
     ["over HTTP", ["http"] as const, { type: "http" }],
     ["through a program", [] as const, { command: process.execPath }],
-  ])("is reached %s where the agent takes that, until the session is left", async (_how, kinds, declaration) => {
+  ])("is reached %s if the agent supports that, until the session is disposed", async (_how, kinds, declaration) => {
     const server = toolServer();
     await using scene = await openScene({ ...taking(...kinds), otherwise: [call("tools")] });
     const session = await scene.client.session("/project").mcpServer(server).create();
@@ -26,26 +26,26 @@ describe("an MCP server of this process", () => {
     expect(await again.prompt("go").readText()).toContain("has no MCP server tools");
   });
 
-  it.each(["stateless", "stateful"] as const)("is spoken to over ACP as the agent likes: %s", async (dialect) => {
+  it.each(["stateless", "stateful"] as const)("serves agents that use the %s form of MCP over ACP", async (dialect) => {
     await using scene = await openScene({ otherwise: [{ callMcp: { ...call("tools").callMcp, dialect } }] });
     const session = await scene.client.session("/project").mcpServer(toolServer()).create();
     expect(await session.prompt("go").readText()).toBe("tools.echo: echo hi");
   });
 
-  it("is declared in the other dialect where that is asked for", async () => {
+  it("is declared in the Rust dialect on request", async () => {
     await using scene = await openScene({ otherwise: [call("tools")] }, { mcpDialect: "rust" });
     const session = await scene.client.session("/project").mcpServer(toolServer()).create();
     expect(scene.sent("session/new")).toMatchObject([{ mcpServers: [{ url: expect.stringMatching(/^acp:/) }] }]);
     expect(await session.prompt("go").readText()).toBe("tools.echo: echo hi");
   });
 
-  it("is there before the session's set-up is answered", async () => {
+  it("is available before the session setup is answered", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [call("tools")] } } });
     const session = await scene.client.session("/project").mcpServer(toolServer()).create();
     expect(JSON.stringify(session.take())).toContain("tools.echo: echo hi");
   });
 
-  it("is not another session's", async () => {
+  it("is separate for each session", async () => {
     const [one, other] = [toolServer(), toolServer()];
     await using scene = await openScene({ ...taking("http"), otherwise: [call("tools")] });
     const first = await scene.client.session("/a").mcpServer(one).create();
@@ -56,7 +56,7 @@ describe("an MCP server of this process", () => {
     expect(await second.prompt("go").readText()).toBe("tools.echo: echo hi");
   });
 
-  it.each(["acp", "http"] as const)("is closed with the client, where the agent takes %s", async (kind) => {
+  it.each(["acp", "http"] as const)("is closed together with the client if the agent supports %s", async (kind) => {
     const server = toolServer();
     await using scene = await openScene({
       ...taking(kind),
@@ -70,7 +70,7 @@ describe("an MCP server of this process", () => {
     expect(server.live).toBe(0);
   });
 
-  it.each(["is left", "is closed", "could not be started"])("cannot be reached once the session %s", async (how) => {
+  it.each(["is left", "is closed", "could not be started"])("is unreachable once the session %s", async (how) => {
     const answer = how === "could not be started" ? { error: { code: -32603, message: "no" } } : {};
     await using scene = await openScene({
       ...taking("http"),
@@ -85,7 +85,7 @@ describe("an MCP server of this process", () => {
     expect((await failure(fetch(url))).message).toBe("fetch failed");
   });
 
-  it("is not offered twice under one name", async () => {
+  it("is refused if its name is already taken", async () => {
     await using scene = await openScene({});
     const starting = scene.client
       .session("/project")

@@ -1,4 +1,4 @@
-/** The MCP servers that sessions were given: what was opened for each is closed when the session is left. */
+/** Offers MCP servers to sessions and closes what it opened for a session when that session is left. */
 import type { InProcessServer, McpDeclaration, McpSupport } from "../mcp/declaration.ts";
 import type { Offer } from "../mcp/offer.ts";
 import type { McpDialect } from "../mcp/over-acp/envelope.ts";
@@ -7,9 +7,12 @@ import type { McpOverAcp } from "../mcp/over-acp/provider.ts";
 import type { Route } from "./routing/dispatcher.ts";
 
 export interface McpOffersOptions {
-  /** How a server of this process is declared to an agent that reaches it over ACP. */
+  /** How a server in this process is declared to an agent that reaches it over ACP. Default: `official`. */
   readonly mcpDialect?: McpDialect | undefined;
-  /** The command of the program that stands between an agent and a server that it cannot reach itself. */
+  /**
+   * The command of the program that connects an agent on stdio to a server that it cannot reach itself. Default: the
+   * one of this package.
+   */
   readonly mcpBridge?: readonly string[] | undefined;
 }
 
@@ -27,13 +30,13 @@ export class McpOffers implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Rejects with `config_invalid` where two have one name. */
+  /** Rejects with `config_invalid` if two servers have the same name. */
   async offer(
     servers: readonly (McpDeclaration | InProcessServer)[],
     support: McpSupport | null | undefined,
   ): Promise<Offer> {
     if (servers.length === 0) return { mcpServers: [], [Symbol.asyncDispose]: () => Promise.resolve() };
-    const { McpOverAcp, offerServers } = await import("../mcp/index.ts"); // it is large, and many need none of it
+    const { McpOverAcp, offerServers } = await import("../mcp/index.ts"); // large, and rarely needed
     const overAcp = (this.#overAcp ??= this.#serve(new McpOverAcp(this.#peer, { dialect: this.#options.mcpDialect })));
     const offer = await offerServers(servers, { support, overAcp, bridge: this.#options.mcpBridge });
     this.#open.add(offer);

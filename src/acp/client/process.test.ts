@@ -5,7 +5,7 @@ import { builtEnvironment, temporaryFolder, writeAcpAgent, type AcpStep } from "
 import { connectClient, ConnectionClosed, serveFiles, serveTerminals, startAgent, type GateRequest } from "../index.ts";
 import { failure } from "./test-scene.ts";
 
-it("drives an agent that is a process, and serves it files and commands behind a gate", async () => {
+it("drives an agent process and serves it files and commands subject to a gate", async () => {
   await using folder = await temporaryFolder();
   const [cwd, env] = [folder.path, builtEnvironment({ home: folder.path })];
   await writeFile(join(cwd, "a.txt"), "one\ntwo\n");

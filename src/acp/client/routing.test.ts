@@ -8,14 +8,14 @@ import { failure, openScene, readAll, stalled, updateLine, words } from "./test-
 const allow = { outcome: { outcome: "selected", optionId: "allow_once" } } as const;
 const read: AcpStep = { readFile: { path: "/project/a.txt" } };
 
-describe("before the agent has said the session's id", () => {
-  it("its updates are kept for it", async () => {
+describe("before the agent has named the session", () => {
+  it("keeps its updates", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [{ say: "one" }, { say: "two" }] } } });
     const session = await scene.client.session("/project").create();
     expect(words(session.take())).toEqual(["between one", "between two"]);
   });
 
-  it("its requests are served, so that neither waits for the other", async () => {
+  it("serves its requests, so that neither side waits for the other", async () => {
     await using scene = await openScene(
       { on: { "session/new": { steps: [{ say: "hi" }, read, { permission: {} }] } } },
       {
@@ -31,7 +31,7 @@ describe("before the agent has said the session's id", () => {
   });
 
   it.each(["session/new", "session/load"])(
-    "a request of %s that only a reader would answer is refused",
+    "refuses a request during %s that only a reader would answer",
     async (method) => {
       await using scene = await openScene(
         { sessions: [{ sessionId: "stored", cwd: "/project", history: [] }], on: { [method]: { steps: [read] } } },
@@ -43,7 +43,7 @@ describe("before the agent has said the session's id", () => {
     },
   );
 
-  it("an `update` handler waits until it is known, and a request does not", async () => {
+  it("delays the update handler, but not requests", async () => {
     const seen: string[] = [];
     const update: SessionOptions["update"] = (item) => {
       seen.push(...words([item]));
@@ -64,7 +64,7 @@ describe("before the agent has said the session's id", () => {
     expect(seen).toEqual(["reads", "between hi", 'between fs/read_text_file: {"content":""}', "between there"]);
   });
 
-  it("what was another's after all is told as stray", async () => {
+  it("reports updates of another session as stray", async () => {
     const strays: unknown[] = [];
     const update = vi.fn();
     await using scene = await openScene(
@@ -76,7 +76,7 @@ describe("before the agent has said the session's id", () => {
     expect(update).not.toHaveBeenCalled();
   });
 
-  it("more than it can hold is bounded, and the answer comes through", async () => {
+  it("bounds the kept updates and delivers the answer", async () => {
     await using scene = await openScene({
       on: { "session/new": { steps: [{ flood: { count: 40, padding: "x".repeat(64 * 1024) } }] } },
     });
@@ -87,7 +87,7 @@ describe("before the agent has said the session's id", () => {
     expect(session.dropped).toBe(40 - kept.length);
   });
 
-  it("a handler that is slow does not keep the answer from coming", async () => {
+  it("delivers the answer although the update handler is slow", async () => {
     let handled = 0;
     await using scene = await openScene({
       on: { "session/new": { steps: [{ flood: { count: 40, padding: "x".repeat(64 * 1024) } }] } },
@@ -102,7 +102,7 @@ describe("before the agent has said the session's id", () => {
 });
 
 describe("several sessions", () => {
-  it("get their own updates, however they are interleaved", async () => {
+  it("get their own updates in any interleaving", async () => {
     const inB = (text: string): AcpStep => ({ in: { session: "session-2", steps: [{ say: text }] } });
     const steps = [{ say: "a1" }, inB("b1"), { say: "a2" }, { say: "a3" }, inB("b2"), { say: "a4" }, inB("b3")];
     await using scene = await openScene({ prompts: [[{ waitForMessage: "_go" }], steps] });
@@ -114,7 +114,7 @@ describe("several sessions", () => {
     expect(await ofB).toEqual(["turn b1", "turn b2", "turn b3"]);
   });
 
-  it("that are started at once each get what is theirs", async () => {
+  it("get their own messages if they start at the same time", async () => {
     await using scene = await openScene(
       { on: { "session/new": { steps: [{ say: "hello" }, read] } } },
       { serve: { readTextFile: () => ({ content: "client's" }) } },
@@ -131,7 +131,7 @@ describe("several sessions", () => {
     for (const session of sessions) expect(words(session.take())[0]).toBe("between hello");
   });
 
-  it("do not get what comes late of one that was left", async () => {
+  it("do not get late messages of a disposed session", async () => {
     const strays: unknown[] = [];
     const late: AcpStep = { in: { session: "session-1", steps: [{ say: "late" }, read] } };
     await using scene = await openScene(
@@ -148,7 +148,7 @@ describe("several sessions", () => {
 });
 
 describe("an update", () => {
-  it("of a session that nobody has is told as stray", async () => {
+  it("is reported as stray if nobody has the session", async () => {
     const strays: unknown[] = [];
     await using scene = await openScene(
       { prompts: [[{ in: { session: "nobody", steps: [{ say: "boo" }] } }, { say: "hi" }]] },
@@ -167,7 +167,7 @@ describe("an update", () => {
     ["no update", { sessionId: "session-1" }],
     ["null for an update", { sessionId: "session-1", update: null }],
     ["a text for an update", { sessionId: "session-1", update: "plan" }],
-  ])("with %s is told as stray, and the turn goes on", async (_what, params) => {
+  ])("with %s is reported as stray, and the turn continues", async (_what, params) => {
     const strays: unknown[] = [];
     await using scene = await openScene(
       { prompts: [[{ notify: { method: "session/update", params } }, { say: "hi" }]] },
@@ -183,7 +183,7 @@ describe("an update", () => {
     ["of no kind", { what: "?" }],
     ["of text without content", { sessionUpdate: "agent_message_chunk" }],
     ["of text that is null", { sessionUpdate: "agent_message_chunk", content: null }],
-  ])("%s is there as it came", async (_what, update) => {
+  ])("%s is delivered as it came", async (_what, update) => {
     const params = { sessionId: "session-1", update, _meta: { own: 1 } };
     await using scene = await openScene({
       otherwise: [{ notify: { method: "session/update", params } }, { say: "hi" }],
@@ -214,7 +214,7 @@ const REQUESTS: [method: string, good: Record<string, unknown>, bad: Record<stri
 
 const EXTENSION: (typeof REQUESTS)[number] = ["_own/thing", { a: 1 }, {}];
 
-/** Answers everything with who was asked, and what. */
+/** Answers every request with the name of the handler and the params. */
 function echoing(name: string): SessionOptions {
   const answer = (what: string) => (params: object, context: { sessionId: string | undefined }) =>
     ({ name, what, params, session: context.sessionId }) as never;
@@ -236,7 +236,7 @@ function echoing(name: string): SessionOptions {
 
 describe("a request", () => {
   it.each([...REQUESTS, EXTENSION])(
-    "of %s goes to its session's handler, with all it carries",
+    "of %s goes to its session's handler with all of its params",
     async (method, params) => {
       await using scene = await openScene(
         { otherwise: [{ request: { method, params } }] },
@@ -257,7 +257,7 @@ describe("a request", () => {
   );
 
   it.each([...REQUESTS.map(([method]) => method), "_own/thing"])(
-    "of %s is refused where nobody serves it",
+    "of %s is refused if nobody serves it",
     async (method) => {
       await using scene = await openScene({ otherwise: [{ request: { method } }] });
       const session = await scene.client.session("/project").create();
@@ -266,14 +266,14 @@ describe("a request", () => {
     },
   );
 
-  it.each(REQUESTS)("of %s is refused where its params lack something", async (method, _good, bad) => {
+  it.each(REQUESTS)("of %s is refused if its params are incomplete", async (method, _good, bad) => {
     await using scene = await openScene({ otherwise: [{ request: { method, params: bad } }] }, { serve: echoing("c") });
     const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     expect(scene.answers()).toMatchObject([{ code: -32602, message: expect.stringContaining(method) }]);
   });
 
-  it.each(REQUESTS)("of %s is refused where its session is not open here", async (method, params) => {
+  it.each(REQUESTS)("of %s is refused if its session is not open", async (method, params) => {
     const asked = { ...params, sessionId: "nobody" };
     await using scene = await openScene(
       { otherwise: [{ request: { method, params: asked } }] },
@@ -290,7 +290,7 @@ describe("a request", () => {
     ["terminal/create", -32602],
     ["_own/thing", undefined],
     ["elicitation/create", undefined],
-  ])("of %s that names no session is for the whole client, if it can be", async (method, code) => {
+  ])("of %s without a session goes to the client's handlers if the method allows that", async (method, code) => {
     const good = REQUESTS.find(([name]) => name === method)?.[1] ?? {};
     const params = { ...good, sessionId: null };
     await using scene = await openScene({ otherwise: [{ request: { method, params } }] }, { serve: echoing("client") });
@@ -299,7 +299,7 @@ describe("a request", () => {
     expect(scene.answers()).toMatchObject([code === undefined ? { name: "client" } : { code }]);
   });
 
-  it("that its handler refuses is refused in its words, and the connection goes on", async () => {
+  it("is refused with the handler's own error, and the connection continues", async () => {
     await using scene = await openScene(
       { otherwise: [read, { say: "on" }] },
       { serve: { readTextFile: () => Promise.reject(peerError(-32002, "gone", { path: 1 })) } },
@@ -308,7 +308,7 @@ describe("a request", () => {
     expect(await session.prompt("go").readText()).toMatch(/"code":-32002,"message":"gone","data":\{"path":1\}\}on$/);
   });
 
-  it("is read where nobody serves it, in its place among the updates", async () => {
+  it("is passed to the reader in order if it has no handler", async () => {
     const ask = JSON.stringify({ jsonrpc: "2.0", id: "q", method: "_own/ask", params: { sessionId: "session-1" } });
     await using scene = await openScene(
       { otherwise: [{ write: `${updateLine("one")}${ask}\n${updateLine("two")}` }, { waitForMessage: "_go" }] },
@@ -325,7 +325,7 @@ describe("a request", () => {
     expect(scene.answers()).toEqual([{ told: { sessionId: "session-1" } }]);
   });
 
-  it.each([["readText"], ["finish"]] as const)("that is to be read is refused by %s, which reads none", async (how) => {
+  it.each([["readText"], ["finish"]] as const)("without a handler is refused by %s, which reads no requests", async (how) => {
     await using scene = await openScene(
       { otherwise: [read] },
       { serve: { unhandled: "read" }, capabilities: { fs: { readTextFile: true } } },
@@ -335,7 +335,7 @@ describe("a request", () => {
     expect(scene.answers()).toMatchObject([{ code: -32601 }]);
   });
 
-  it("gets the handler's own object as `this`", async () => {
+  it("calls handlers with their own object as `this`", async () => {
     class Files {
       readonly #text = "mine";
       readTextFile(): { content: string } {
@@ -355,7 +355,7 @@ describe("a request", () => {
 });
 
 describe("a notification", () => {
-  it("of an extension goes to its session, or to the whole client", async () => {
+  it("of an extension goes to its session or to the client", async () => {
     const heard: string[] = [];
     const hears = (name: string): SessionOptions => ({
       notification: ({ method }) => void heard.push(`${name} ${method}`),
@@ -370,7 +370,7 @@ describe("a notification", () => {
     expect(heard).toEqual(["session _a", "client _b", "client _c"]);
   });
 
-  it("is done with before the next is begun, and holds up nothing else", async () => {
+  it("is handled before the next one, without blocking other messages", async () => {
     const heard: string[] = [];
     const gate = deferred();
     const notification = async ({ method }: { method: string }): Promise<void> => {
@@ -397,7 +397,7 @@ describe("a notification", () => {
     await expect.poll(() => heard).toEqual(["_slow", "_next"]);
   });
 
-  it("whose handler throws ends its session alone", async () => {
+  it("breaks only its session if the handler throws", async () => {
     const bad = new Error("bad handler");
     const throwing: SessionOptions = { notification: () => Promise.reject(bad) };
     await using scene = await openScene({
@@ -411,7 +411,7 @@ describe("a notification", () => {
     expect(await other.prompt("go").readText()).toBe("fine");
   });
 
-  it("of the whole client whose handler throws closes the connection, and says so", async () => {
+  it("closes the connection if the client's handler throws", async () => {
     const bad = new Error("bad handler");
     await using scene = await openScene(
       { otherwise: [{ notify: { method: "_a" } }, { waitForCancel: true }] },
@@ -423,7 +423,7 @@ describe("a notification", () => {
   });
 });
 
-it("an extra route takes what it wants, until it is taken away", async () => {
+it("routes matching messages to an extra route until it is removed", async () => {
   await using scene = await openScene({ otherwise: [{ request: { method: "mcp/message", params: { id: 1 } } }] });
   const session = await scene.client.session("/project").create();
   const remove = scene.client.addRoute({
@@ -437,7 +437,7 @@ it("an extra route takes what it wants, until it is taken away", async () => {
   expect(scene.answers()).toMatchObject([{ routed: { id: 1 } }, { code: -32601 }]);
 });
 
-it("a session that is left takes no prompt, and says so", async () => {
+it("refuses prompts in a disposed session with session_closed", async () => {
   await using scene = await openScene({});
   const session = await scene.client.session("/project").create();
   await session[Symbol.asyncDispose]();

@@ -6,13 +6,13 @@ import { failure, openScene, words } from "./test-scene.ts";
 
 const KNOWN = { sessionId: "old", cwd: "/project", history: [{ sessionUpdate: "plan", entries: [] }] };
 
-describe("a session is started", () => {
+describe("starting a session", () => {
   it.each([
     ["session/new", {}],
     ["session/load", { sessionId: "old" }],
     ["session/resume", { sessionId: "old" }],
     ["session/fork", { sessionId: "old" }],
-  ] as const)("by %s with its servers, folders and metadata as they were given", async (method, named) => {
+  ] as const)("by %s sends the given servers, directories and metadata", async (method, named) => {
     await using scene = await openScene({ sessions: [KNOWN] });
     const stdio = { name: "files", command: "/bin/files", args: ["-v"], env: [{ name: "A", value: "1" }], later: [1] };
     const custom = { type: "telepathy", name: "mind", depth: { of: "thought" } };
@@ -44,7 +44,7 @@ describe("a session is started", () => {
     expect(scene.sent("session/prompt")).toMatchObject([{ sessionId: session.id }]);
   });
 
-  it("by a builder that starts others with the same", async () => {
+  it("works several times with one builder", async () => {
     await using scene = await openScene({});
     const builder = scene.client.session("/project").mcpServer({ name: "a", command: "/a", args: [], env: [] });
     const [one, other] = await Promise.all([builder.create(), builder.create()]);
@@ -53,7 +53,7 @@ describe("a session is started", () => {
     expect(scene.sent("session/new")[0]).toEqual(scene.sent("session/new")[1]);
   });
 
-  it("from a request that was made elsewhere, whatever is in it", async () => {
+  it("accepts an existing request with any fields", async () => {
     await using scene = await openScene({ sessions: [KNOWN] });
     const custom = { type: "telepathy", name: "mind" };
     await scene.client.session({ cwd: "/project", sessionId: "another", mcpServers: [custom] }).resume("old");
@@ -62,7 +62,7 @@ describe("a session is started", () => {
     expect(scene.sent("session/new")).toEqual([{ cwd: "/project", mcpServers: [], additionalDirectories: null }]);
   });
 
-  it("with what the agent answered at hand, typed and as it came", async () => {
+  it("keeps the agent's answer, typed and as it came", async () => {
     const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }] };
     await using scene = await openScene({ modes, on: { "session/new": { answer: { merge: { own: { a: 1 } } } } } });
     const session = await scene.client.session("/project").create();
@@ -70,7 +70,7 @@ describe("a session is started", () => {
     expect(session.setUp?.result).toEqual({ sessionId: "session-1", modes, own: { a: 1 } });
   });
 
-  it("although the agent answers a load with null", async () => {
+  it("accepts null as the answer to a load", async () => {
     await using scene = await openScene({ sessions: [KNOWN], on: { "session/load": { answer: { result: null } } } });
     const session = await scene.client.session("/project").load("old");
     expect(session.response).toEqual({ sessionId: "old" });
@@ -78,8 +78,8 @@ describe("a session is started", () => {
   });
 });
 
-describe("a session is not started", () => {
-  it.each(["work", "./work", "", "../work"])("in a folder that is not absolute: %j", async (cwd) => {
+describe("starting a session fails", () => {
+  it.each(["work", "./work", "", "../work"])("if a directory is not absolute: %j", async (cwd) => {
     await using scene = await openScene({});
     expect(() => scene.client.session(cwd)).toThrow(/is not an absolute path/);
     expect(() => scene.client.session({ cwd })).toThrow(expect.objectContaining({ code: "input_invalid" }));
@@ -95,7 +95,7 @@ describe("a session is not started", () => {
     ["session/fork", { sessionCapabilities: { fork: null } }],
     ["session/list", { sessionCapabilities: { list: null } }],
     ["session/delete", { sessionCapabilities: { delete: null } }],
-  ])("by %s where the agent does not offer it", async (method, agentCapabilities) => {
+  ])("with %s if the agent does not offer it", async (method, agentCapabilities) => {
     await using scene = await openScene({ sessions: [KNOWN], initialize: { agentCapabilities } });
     const { client } = scene;
     const error = await failure(
@@ -112,12 +112,12 @@ describe("a session is not started", () => {
     expect(scene.sent(method)).toEqual([]);
   });
 
-  it("with further folders where the agent does not take any", async () => {
+  it("with additional directories if the agent does not support them", async () => {
     const agentCapabilities = { sessionCapabilities: { additionalDirectories: null } };
     await using scene = await openScene({ initialize: { agentCapabilities } });
     const error = await failure(scene.client.session("/project").directories("/more").create());
     expect(isRookeryError(error, "backend_unsupported")).toBe(true);
-    expect(error.message).toBe("the agent does not offer directories beside the working folder");
+    expect(error.message).toBe("the agent does not offer additional directories");
   });
 
   it.each([
@@ -125,7 +125,7 @@ describe("a session is not started", () => {
     ["an empty id", { sessionId: "" }],
     ["an id that is no text", { sessionId: 7 }],
     ["null", null],
-  ])("by an answer with %s", async (_what, result) => {
+  ])("if the agent answers with %s", async (_what, result) => {
     await using scene = await openScene({ on: { "session/new": [{ answer: { result } }] } });
     const error = await failure(scene.client.session("/project").create());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
@@ -133,7 +133,7 @@ describe("a session is not started", () => {
     expect((await scene.client.session("/project").create()).id).toBe("session-2");
   });
 
-  it("by an answer with the id of one that is open", async () => {
+  it("if the agent answers with the id of an open session", async () => {
     await using scene = await openScene({
       otherwise: [{ say: "hi" }],
       on: { "session/new": [{}, { answer: { merge: { sessionId: "session-1" } } }] },
@@ -144,14 +144,14 @@ describe("a session is not started", () => {
     expect(await session.prompt("hi").readText()).toBe("hi");
   });
 
-  it("when it is open on this connection already", async () => {
+  it("if the session is already open on this connection", async () => {
     await using scene = await openScene({ sessions: [KNOWN], otherwise: [{ say: "hi" }] });
     const session = await scene.client.session("/project").load("old");
     expect(isRookeryError(await failure(scene.client.session("/project").resume("old")), "session_in_use")).toBe(true);
     expect(await session.prompt("hi").readText()).toBe("hi");
   });
 
-  it.each(["session/new", "session/load"])("where the agent refuses %s; its error is whole", async (method) => {
+  it.each(["session/new", "session/load"])("with the agent's complete error if it refuses %s", async (method) => {
     const error = { code: -32000, message: "log in first", data: { methods: ["a"] }, hint: "there" };
     await using scene = await openScene({ sessions: [KNOWN], on: { [method]: [{ answer: { error } }] } });
     const builder = scene.client.session("/project");
@@ -163,8 +163,8 @@ describe("a session is not started", () => {
   });
 });
 
-describe("a start that is given up", () => {
-  it("before it began is not sent", async () => {
+describe("aborting the start of a session", () => {
+  it("sends nothing if the signal has already fired", async () => {
     await using scene = await openScene({});
     const reason = new Error("never mind");
     const signal = AbortSignal.abort(reason);
@@ -173,7 +173,7 @@ describe("a start that is given up", () => {
   });
 
   it.each(["session/new", "session/load"] as const)(
-    "rejects at once, although the agent goes on with %s",
+    "rejects immediately, although the agent continues with %s",
     async (method) => {
       await using scene = await openScene({
         sessions: [KNOWN],
@@ -192,7 +192,7 @@ describe("a start that is given up", () => {
     },
   );
 
-  it("and that the agent answers nonetheless is closed there, and what comes of it is nobody's", async () => {
+  it("closes the session if the agent still creates it, and drops its messages", async () => {
     const late = { jsonrpc: "2.0", id: 2, result: { sessionId: "late" } };
     const strays: unknown[] = [];
     await using scene = await openScene(
@@ -223,7 +223,7 @@ describe("a start that is given up", () => {
     expect(next.take()).toEqual([]);
   });
 
-  it("does not keep the next from being started", async () => {
+  it("does not block the next start", async () => {
     await using scene = await openScene({
       otherwise: [{ say: "hi" }],
       on: { "session/new": [{ steps: [{ hang: true }] }] },
@@ -238,7 +238,7 @@ describe("a start that is given up", () => {
     expect(await (await next).prompt("hi").readText()).toBe("hi");
   });
 
-  it("while it waits for another is not sent, and the other goes on", async () => {
+  it("removes it from the queue without affecting the one before it", async () => {
     await using scene = await openScene({ on: { "session/new": [{ steps: [{ waitForMessage: "_go" }] }] } });
     const { client, agent } = scene;
     const first = client.session("/project").create();

@@ -1,4 +1,4 @@
-/** How a session starts: a new one, one of the agent's history, or a fork of it. */
+/** Starts a session: a new one, an existing one of the agent, or a fork. */
 import { isAbsolute } from "node:path";
 import { RookeryError } from "../../domain/errors.ts";
 import type { InProcessServer, McpDeclaration } from "../mcp/declaration.ts";
@@ -6,7 +6,7 @@ import { mergeSessionOptions, type SessionOptions } from "./session-handlers.ts"
 import type { ClientSession } from "./session.ts";
 import type { SessionSetupMethod } from "./session-setup.ts";
 
-/** A request to start a session; it may carry fields of its own. */
+/** The params of the request that starts a session. Extension fields are allowed. */
 export type SessionRequest = { readonly cwd: string } & Readonly<Record<string, unknown>>;
 
 export interface SessionStart {
@@ -19,13 +19,15 @@ export interface SessionStart {
 }
 
 export interface StartOptions {
-  /** The start is given up: it rejects with the signal's reason at once, and what the agent starts nonetheless is closed. */
+  /**
+   * Gives up waiting: the start rejects with the signal's reason, and a session that the agent still creates is closed.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Made by `client.session(cwd)`; can be used for several sessions. Whatever starts one rejects with `PeerError` where
- * the agent refuses (`code` -32000: log in first), and with `backend_unsupported` where it does not offer the way.
+ * Created by `client.session(cwd)`; can start several sessions. Every start rejects with `PeerError` if the agent
+ * refuses (`code` -32000: log in first), and with `backend_unsupported` if the agent does not offer the method.
  */
 export class SessionBuilder {
   readonly #start: (wanted: SessionStart) => Promise<ClientSession>;
@@ -33,7 +35,7 @@ export class SessionBuilder {
   readonly #mcpServers: (McpDeclaration | InProcessServer)[];
   #options: SessionOptions;
 
-  /** Throws `input_invalid` where a folder is not absolute. */
+  /** Throws `input_invalid` if a directory is not absolute. */
   constructor(
     request: SessionRequest,
     options: SessionOptions,
@@ -49,30 +51,31 @@ export class SessionBuilder {
   }
 
   /**
-   * A server as the protocol declares it, also of a type that is not known here, or one of this process. The agent is
-   * given it in a form that it says it takes; one of this process is there until the session is left.
+   * Adds an MCP server: a declaration of the protocol, including unknown types, or a server in this process. The agent
+   * gets it in a form that it advertises. A server in this process stays available until the session is closed or
+   * disposed.
    */
   mcpServer(server: McpDeclaration | InProcessServer): this {
     this.#mcpServers.push(server);
     return this;
   }
 
-  /** Roots beside the working folder. Throws `input_invalid` where one is not absolute. */
+  /** Adds workspace roots besides the working directory. Throws `input_invalid` if one is not absolute. */
   directories(...paths: readonly string[]): this {
     for (const path of paths) assertAbsolutePath(path);
     this.#request["additionalDirectories"] = [...toList(this.#request["additionalDirectories"]), ...paths];
     return this;
   }
 
-  /** `_meta` of the request. */
+  /** Sets `_meta` of the request. */
   meta(meta: Readonly<Record<string, unknown>>): this {
     this.#request["_meta"] = meta;
     return this;
   }
 
   /**
-   * What this session's client does for the agent, over what it does for every session. The agent was told in the
-   * beginning what the client can do: what is served here alone has to be in `capabilities` of `connectClient`.
+   * Overrides the client's handlers for this session. The agent learned the capabilities at `initialize`: to serve
+   * something here only, set it in `capabilities` of `connectClient`.
    */
   serve(options: SessionOptions): this {
     this.#options = mergeSessionOptions(this.#options, options);
@@ -83,17 +86,20 @@ export class SessionBuilder {
     return this.#with("session/new", undefined, options);
   }
 
-  /** The agent replays the whole history before it answers: `take()` of the session gives it, each update as `replay`. */
+  /**
+   * The agent replays the whole history before it answers. `take()` of the session returns it; each update has `when:
+   * "replay"`.
+   */
   load(sessionId: string, options: StartOptions = {}): Promise<ClientSession> {
     return this.#with("session/load", sessionId, options);
   }
 
-  /** The agent replays nothing. */
+  /** Continues a session. The agent replays nothing. */
   resume(sessionId: string, options: StartOptions = {}): Promise<ClientSession> {
     return this.#with("session/resume", sessionId, options);
   }
 
-  /** A new session that begins with what another one holds. */
+  /** Creates a session with a copy of the other session's history. */
   fork(sessionId: string, options: StartOptions = {}): Promise<ClientSession> {
     return this.#with("session/fork", sessionId, options);
   }
@@ -116,5 +122,5 @@ function toList(value: unknown): unknown[] {
 
 function assertAbsolutePath(path: unknown): void {
   if (typeof path === "string" && isAbsolute(path)) return;
-  throw new RookeryError("input_invalid", `"${String(path)}" is not an absolute path: the protocol takes no other`);
+  throw new RookeryError("input_invalid", `"${String(path)}" is not an absolute path; the protocol requires one`);
 }

@@ -1,17 +1,21 @@
-/** What a session's client does for the agent: each handler it has is a request it serves. */
+/** The requests that a client serves for a session. Each handler that is present serves one kind of request. */
 import type { IncomingNotification, IncomingRequest } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";
 import type { UpdateHandler } from "./buffer/ordered-delivery.ts";
 import { validateClientParams } from "./routing/request-params.ts";
 
 export interface RequestContext {
-  /** Undefined where the request belongs to no session. */
+  /** Undefined if the request belongs to no session. */
   readonly sessionId: string | undefined;
-  /** Fires when the answer is of no use any more: the agent took its request back, its turn was cancelled, or it is gone. */
+  /**
+   * Fires when nobody needs the answer: the agent cancelled its request, the turn was cancelled, or the agent exited.
+   */
   readonly signal: AbortSignal;
 }
 
-/** Answers with what it returns. A `PeerError` that it throws is answered as it is, anything else as an internal error. */
+/**
+ * The return value is the answer. A thrown `PeerError` is sent as it is, any other error as an internal error (-32603).
+ */
 type Handler<Params, Result> = (params: Params, context: RequestContext) => Result | Promise<Result>;
 
 export interface TerminalHandlers {
@@ -23,38 +27,38 @@ export interface TerminalHandlers {
 }
 
 /**
- * What is left out is refused with -32601. Params that lack what the protocol wants are refused with -32602 before a
- * handler sees them; whatever else they carry is there.
+ * A missing handler means that the request is refused with -32601. Params that lack a required field are refused with
+ * -32602 before the handler is called. Unknown fields are kept.
  */
 export interface SessionHandlers {
-  /** When the turn is cancelled the agent is answered at once, whatever this does then. */
+  /** When the turn is cancelled, the agent gets its answer immediately; the handler's result is ignored. */
   readonly permission?: Handler<acp.RequestPermissionRequest, acp.RequestPermissionResponse> | undefined;
   readonly readTextFile?: Handler<acp.ReadTextFileRequest, acp.ReadTextFileResponse> | undefined;
   readonly writeTextFile?: Handler<acp.WriteTextFileRequest, acp.WriteTextFileResponse> | undefined;
   readonly terminal?: TerminalHandlers | undefined;
-  /** When the turn is cancelled the agent is answered at once, whatever this does then. */
+  /** When the turn is cancelled, the agent gets its answer immediately; the handler's result is ignored. */
   readonly elicitation?: Handler<acp.CreateElicitationRequest, acp.CreateElicitationResponse> | undefined;
-  /** Any other request, such as one of an extension. */
+  /** Any other request, for example one of an extension. */
   readonly request?: ((request: IncomingRequest, context: RequestContext) => unknown) | undefined;
-  /** Any notification but `session/update`. */
+  /** Any notification except `session/update`. */
   readonly notification?: ((notification: IncomingNotification) => void | Promise<void>) | undefined;
 }
 
 export interface SessionOptions extends SessionHandlers {
   /**
-   * Takes each update as it comes, in the place of a reader: iterating over a turn gives none then. The next one waits
-   * until it is done, and so do requests of the session and the turn's response. What it throws ends the session here:
-   * the turn fails with it, and so does every other prompt.
+   * Receives each update instead of a reader; iterating over a turn then yields none. The next update, requests of the
+   * session and the turn's response wait until the handler is done. If it throws, the session breaks: the running turn
+   * and every later prompt reject with that error.
    */
   readonly update?: UpdateHandler | undefined;
   /**
-   * A request that no handler takes is refused, or is an item for the reader to answer. Default: `refuse`. One that comes
-   * before the session is set up is refused in any case, because nobody can read it yet.
+   * What happens to a request without a handler: refuse it, or give it to the reader as an item. A request that arrives
+   * during session setup is always refused, because nobody can read it yet. Default: `refuse`.
    */
   readonly unhandled?: "refuse" | "read" | undefined;
 }
 
-/** What a client that has these says of itself. */
+/** The capabilities of a client with these handlers. */
 export function capabilitiesOf(handlers: SessionHandlers): acp.ClientCapabilities {
   return {
     fs: { readTextFile: handlers.readTextFile !== undefined, writeTextFile: handlers.writeTextFile !== undefined },
@@ -64,7 +68,7 @@ export function capabilitiesOf(handlers: SessionHandlers): acp.ClientCapabilitie
   };
 }
 
-/** What `over` does not say is as in `under`; either may be an object of a class. */
+/** Fields of `over` take precedence. Both may be class instances, so methods are bound. */
 export function mergeSessionOptions(under: SessionOptions, over: SessionOptions): SessionOptions {
   const chosen = <Key extends keyof SessionOptions>(key: Key): SessionOptions[Key] => {
     const from = over[key] === undefined ? under : over;
@@ -84,7 +88,7 @@ export function mergeSessionOptions(under: SessionOptions, over: SessionOptions)
   };
 }
 
-/** What serves the request; undefined where nobody does. Throws -32602. */
+/** Undefined if there is no handler for the request. Throws -32602 for invalid params. */
 export function findSessionHandler(
   handlers: SessionHandlers,
   request: IncomingRequest,
@@ -92,7 +96,7 @@ export function findSessionHandler(
   const { method, params } = request;
   const typed = findTypedHandler(handlers, method);
   if (typed !== undefined) {
-    validateClientParams(method, params); // the rest of its type is the agent's word
+    validateClientParams(method, params); // only required fields are validated
     return (context) => (typed as Handler<unknown, unknown>)(params, context);
   }
   const { request: other } = handlers;

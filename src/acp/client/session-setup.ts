@@ -1,4 +1,4 @@
-/** Starts a session on the agent's side; what arrives for it goes to it from the first message on. */
+/** Starts a session on the agent's side. From the first message on, everything for the session is routed to it. */
 import { RookeryError } from "../../domain/errors.ts";
 import { raceAbort } from "../cancellation.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -16,7 +16,7 @@ export interface SessionSetup {
   readonly method: SessionSetupMethod;
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: SessionOptions;
-  /** Where the agent does not choose it. */
+  /** Undefined if the agent chooses it. */
   readonly sessionId: string | undefined;
   readonly leave: (session: ClientSession) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
@@ -27,12 +27,12 @@ export interface SessionSetupHost {
   readonly routes: SessionRoutes;
   readonly flow: Backpressure;
   readonly arrivals: ArrivalLog;
-  /** Whether the agent takes `session/close`. */
+  /** Whether the agent supports `session/close`. */
   readonly closes: boolean;
   readonly stray: (notification: IncomingNotification) => void;
 }
 
-/** Rejects as soon as the signal fires; a session that the agent starts all the same is given back to it. */
+/** Rejects as soon as the signal fires. A session that the agent still creates is closed again. */
 export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup): Promise<ClientSession> {
   const { routes, connection, flow, arrivals, closes } = host;
   const { method, options, sessionId, leave, signal } = wanted;
@@ -44,7 +44,7 @@ export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup)
       ? routes.runSetup(
           open,
           async (named) => {
-            signal?.throwIfAborted(); // it may have waited for others
+            signal?.throwIfAborted(); // it may have waited for other setups
             return sendSetup(host, wanted, {}, (response) => named(requireSessionId(response, method)));
           },
           (early) => rejectEarlySession(early, host),
@@ -61,7 +61,10 @@ export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup)
   }
 }
 
-/** The id in the agent's answer. Throws `PeerError`, or what is wrong with the answer. */
+/**
+ * Returns the id in the agent's answer. Throws `PeerError` if the answer is an error, and `agent_failed` if it has no
+ * id.
+ */
 export function requireSessionId({ result, error }: Verbatim, method: SessionSetupMethod): string {
   if (error !== undefined) throw new PeerError(error);
   const id = getSessionId(result);
@@ -77,7 +80,7 @@ async function startKnownSession(
 ): Promise<ClientSession> {
   const { routes } = host;
   if (routes.has(sessionId)) {
-    throw new RookeryError("session_in_use", `session ${sessionId} is open on this connection already`);
+    throw new RookeryError("session_in_use", `session ${sessionId} is already open on this connection`);
   }
   const session = open(sessionId);
   if (wanted.method === "session/load") session.startLoading();
@@ -90,7 +93,7 @@ async function startKnownSession(
   }
 }
 
-/** `named` is called in wire order, so that nothing that follows the response misses the session. */
+/** Calls `named` in wire order, so that the session misses nothing that follows the response. */
 async function sendSetup(
   { connection, flow, routes, closes }: SessionSetupHost,
   { method, params, signal, sessionId }: SessionSetup,
@@ -125,7 +128,7 @@ async function sendSetup(
   throw outcome?.failed;
 }
 
-/** It was not the session after all. */
+/** The agent answered with another id: passes the messages of this one on as stray. */
 function rejectEarlySession(early: ClientSession, { stray }: SessionSetupHost): void {
   for (const item of early.take()) {
     if (item.kind === "update") stray({ method: "session/update", params: item.notification, line: item.line });

@@ -1,4 +1,4 @@
-/** A session with an agent: its updates and its requests, one prompt at a time, and a cancel that hits no other. */
+/** A session with an agent: its updates and requests, one prompt at a time, and cancellation of exactly that prompt. */
 import { RookeryError } from "../../domain/errors.ts";
 import type { RequestOptions } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../connection/incoming.ts";
@@ -16,7 +16,7 @@ import { createClientTurn, type ClientTurn } from "./turn/client-turn.ts";
 
 export type { SessionOptions } from "./session-handlers.ts";
 
-/** The way to the agent: a connection, or what a proxy has instead of one. */
+/** Sends messages to the agent: a connection, or a proxy's port. */
 export interface SessionLink {
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result>;
   notify(method: string, params?: unknown): Promise<void>;
@@ -26,15 +26,15 @@ export interface ClientSessionParts {
   readonly connection: SessionLink;
   readonly id: string;
   readonly options: SessionOptions;
-  /** Of all sessions on the connection; of its own if not said. */
+  /** Shared by all sessions of the connection. Default: a new one. */
   readonly flow?: Backpressure | undefined;
-  /** Of the connection, so that what had come before a prompt is not taken for its turn's. */
+  /** Of the connection. Separates messages that arrived before a prompt from those of its turn. */
   readonly arrivals?: ArrivalLog | undefined;
-  /** Whether the agent takes `session/close`; it does if not said. */
+  /** Whether the agent supports `session/close`. Default: true. */
   readonly closes?: boolean | undefined;
-  /** What is not read here is for someone else: nothing is passed over, and up to 64 MiB is kept. */
+  /** Keeps unread items for another reader: nothing is skipped, and up to 64 MiB is kept. Default: false. */
   readonly keepsUnread?: boolean | undefined;
-  /** Called once the session is left: nothing is routed to it any more. */
+  /** Called once when the session is left: no more messages are routed to it. */
   readonly leave: (session: ClientSession) => Promise<void>;
 }
 
@@ -61,12 +61,12 @@ export class ClientSession implements AsyncDisposable {
     this.id = id;
   }
 
-  /** The agent's answer to what started the session: its modes, its options, and what else it said. */
+  /** The agent's answer to the request that started the session: its modes, its options, and other fields. */
   get response(): acp.NewSessionResponse {
     return { sessionId: this.id, ...(this.#setUp?.result as Partial<acp.NewSessionResponse> | null | undefined) };
   }
 
-  /** The same as it came. */
+  /** The same answer as it came. */
   get setUp(): Verbatim | undefined {
     return this.#setUp;
   }
@@ -75,24 +75,27 @@ export class ClientSession implements AsyncDisposable {
     return this.#parts.connection;
   }
 
-  /** Closed or left: prompts are refused, and nothing is routed here. */
+  /** True if the session was closed or disposed: prompts are refused, and no messages are routed here. */
   get isLeft(): boolean {
     return this.#left;
   }
 
-  /** A handler of the session threw: every prompt fails from then on, so its owner starts another. */
+  /** True if a handler of the session threw. Every prompt rejects from then on; start another session. */
   get isBroken(): boolean {
     return this.#broken !== undefined;
   }
 
-  /** How many updates nobody read in time. Those of a turn that is being read are never among them. */
+  /**
+   * Number of updates that were dropped because nobody read them in time. Updates of a turn with a reader are never
+   * dropped.
+   */
   get dropped(): number {
     return this.#intake.unread.dropped;
   }
 
   /**
-   * Starts a turn. Throws `turn_in_progress` or `session_closed`. Aborting the signal cancels the turn; one that has
-   * fired already ends it as cancelled, and the agent hears nothing of it.
+   * Starts a turn. Throws `turn_in_progress` or `session_closed`. Aborting the signal cancels the turn. If the signal
+   * has already fired, the turn ends as cancelled and nothing is sent to the agent.
    */
   prompt(
     prompt: string | acp.ContentBlock | readonly acp.ContentBlock[],
@@ -100,7 +103,7 @@ export class ClientSession implements AsyncDisposable {
   ): ClientTurn {
     this.#refuseIfOver();
     if (this.#turn !== undefined) {
-      const message = `session ${this.id} has a turn that has not ended: wait for it, or cancel it`;
+      const message = `session ${this.id} already has a running turn: wait for its end, or cancel it`;
       throw new RookeryError("turn_in_progress", message);
     }
     const turn = new ActiveTurn(this.#intake.unread.addTurn(), this.#parts.arrivals?.last);
@@ -117,26 +120,26 @@ export class ClientSession implements AsyncDisposable {
     });
   }
 
-  /** Asks the agent to stop the turn that runs, if one does, and answers what it asks meanwhile with `cancelled`. */
+  /** Asks the agent to stop the running turn, if there is one, and answers its open questions with `cancelled`. */
   async cancel(): Promise<void> {
     if (this.#turn !== undefined) await this.#cancel(this.#turn);
   }
 
-  /** Resolves when no turn runs. It reads nothing; the agent does not wait for a reader meanwhile. */
+  /** Resolves when no turn runs. Reads nothing, and does not make the agent wait for a reader. */
   idle(): Promise<void> {
     this.#turn?.stopWaitingForReader();
     return this.#idle;
   }
 
   /**
-   * The oldest item that was not read, of any turn or of none; for those who do not iterate over turns. Rejects where a
-   * turn failed, and then goes on; once nothing more can come, it rejects with the reason for ever.
+   * Returns the oldest unread item of the session, for callers that do not iterate over turns. Rejects if a turn
+   * failed; the next call continues after it. Once the session has ended, every call rejects with the reason.
    */
   next(): Promise<SessionItem> {
     return this.#intake.unread.next();
   }
 
-  /** What has come and was not read, also what waits for the `update` handler. */
+  /** Removes and returns all unread items, including those that wait for the `update` handler. */
   take(): SessionItem[] {
     return this.#intake.take();
   }
@@ -145,18 +148,18 @@ export class ClientSession implements AsyncDisposable {
     return this.request("session/set_mode", { modeId });
   }
 
-  /** Answered with all options, because one may change another. */
+  /** Resolves with all options, because one option may change another. */
   setConfigOption(configId: string, value: string | boolean): Promise<acp.SetSessionConfigOptionResponse> {
     const typed = typeof value === "boolean" ? { type: "boolean", value } : { value };
     return this.request("session/set_config_option", { configId, ...typed });
   }
 
-  /** Agents in the field still take it, though the protocol has config options now. */
+  /** Some agents still use this method, although the protocol now has config options. */
   setModel(modelId: string): Promise<unknown> {
     return this.request("session/set_model", { modelId });
   }
 
-  /** Any request about this session, such as one of an extension; the session's id is added to the params. */
+  /** Sends any request about this session, for example one of an extension. The session id is added to the params. */
   async request<Result = unknown>(method: string, params: object = {}): Promise<Result> {
     this.#refuseIfOver();
     const { connection } = this.#parts;
@@ -164,40 +167,42 @@ export class ClientSession implements AsyncDisposable {
   }
 
   /**
-   * Ends it on the agent's side, where the agent offers that, and leaves it. What runs is cancelled. A second call waits
-   * for the first, and one that was left is not closed any more.
+   * Closes the session on the agent's side, if the agent supports that, and leaves it. Cancels the running turn. A
+   * second call waits for the first. Does nothing if the session was disposed before.
    */
   close(): Promise<void> {
     this.#closing ??= this.#leaving ?? this.#close();
     return this.#closing;
   }
 
-  /** Leaves it: nothing more is routed here. The agent keeps it, and a turn that runs is cancelled. */
+  /** Leaves the session: no more messages are routed here. The agent keeps the session; a running turn is cancelled. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#leaving ??= this.#leave();
     return this.#leaving;
   }
 
-  /** Of the set-up: what comes before its response is history. */
+  /** Called by the setup: updates before its response are history. */
   startLoading(): void {
     this.#loading = true;
     this.#intake.open();
   }
 
-  /** Of the set-up: the agent has answered. Called in wire order. */
+  /** Called by the setup, in wire order, when the agent has answered. */
   recordSetup(setUp: Verbatim): void {
     this.#setUp = setUp;
     this.#loading = false;
     this.#intake.open();
   }
 
-  /** Of the set-up: resolves when the `update` handler is done with what came before; rejects with what it threw. */
+  /**
+   * Called by the setup. Resolves when the `update` handler is done with what came before; rejects with what it threw.
+   */
   async waitUntilHandled(): Promise<void> {
     await this.#intake.drained;
     this.#throwIfBroken();
   }
 
-  /** Of the connection: a `session/update`. */
+  /** Called by the connection for a `session/update`. */
   onUpdate({ params, line }: IncomingNotification): void | Promise<void> {
     const notification = params as acp.SessionNotification;
     const { update } = notification;
@@ -206,7 +211,7 @@ export class ClientSession implements AsyncDisposable {
     return room && this.#flow.holdPipe(this, room);
   }
 
-  /** Of the connection: any other notification that names this session. */
+  /** Called by the connection for any other notification that names this session. */
   async onNotification(notification: IncomingNotification): Promise<void> {
     try {
       await this.#parts.options.notification?.(notification);
@@ -215,7 +220,7 @@ export class ClientSession implements AsyncDisposable {
     }
   }
 
-  /** Of the connection: a request that names this session. */
+  /** Called by the connection for a request that names this session. */
   async onRequest(request: IncomingRequest): Promise<unknown> {
     const cancelled = getCancelledAnswer(request.method);
     if (cancelled === undefined) return this.#serve(request, request.signal);
@@ -226,7 +231,7 @@ export class ClientSession implements AsyncDisposable {
     return this.#fence.isLateTool(toolCall?.toolCallId) ? cancelled : this.#serve(request, request.signal);
   }
 
-  /** Of the connection: nothing more will come. */
+  /** Called by the connection when no more messages will come. */
   onConnectionEnd(error: Error): void {
     this.#intake.unread.close(error);
   }
@@ -243,7 +248,7 @@ export class ClientSession implements AsyncDisposable {
 
   async #leave(): Promise<void> {
     this.#left = true;
-    this.cancel().catch(() => undefined); // likewise
+    this.cancel().catch(() => undefined); // same as in #close
     if (this.#turn === undefined) this.#intake.unread.close(this.#leftError());
     await this.#parts.leave(this);
   }
@@ -251,7 +256,7 @@ export class ClientSession implements AsyncDisposable {
   async #run(turn: ActiveTurn, params: acp.PromptRequest, signal: AbortSignal | undefined): Promise<void> {
     const abort = (): void => void this.#cancel(turn).catch(() => undefined); // a lost connection fails the turn itself
     signal?.addEventListener("abort", abort, { once: true });
-    const apart = this.#flow.isHeld; // whoever holds it lets go by itself, and is not to be passed by for the whole turn
+    const apart = this.#flow.isHeld; // the holder releases it by itself, so this turn must not bypass it
     const end = this.#flow.startWait(this);
     try {
       await this.#parts.connection.request("session/prompt", params, {
@@ -314,7 +319,7 @@ export class ClientSession implements AsyncDisposable {
     return "turn";
   }
 
-  /** A handler here lost something, so the session cannot be gone on with; the others can. */
+  /** Breaks the session, because its handler lost an update. Other sessions are not affected. */
   #break(error: unknown): void {
     this.#broken ??= { error };
     this.#intake.stop();
@@ -335,6 +340,6 @@ export class ClientSession implements AsyncDisposable {
   }
 
   #leftError(): RookeryError {
-    return new RookeryError("session_closed", `session ${this.id} was closed or left`);
+    return new RookeryError("session_closed", `session ${this.id} was closed or disposed`);
   }
 }

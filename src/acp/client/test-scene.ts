@@ -1,4 +1,4 @@
-/** The scene of the client's tests: our client and a scripted agent on a pair of streams. */
+/** Setup of the client's tests: our client and a scripted agent, connected by streams. */
 import { PassThrough, type Transform } from "node:stream";
 import { startAcpAgent, type AcpScript, type AcpStep } from "../../testing/acp-agent/index.ts";
 import {
@@ -34,11 +34,11 @@ export async function openScene(
   return {
     agent,
     client,
-    /** How much the client took from the agent, in characters. */
+    /** How much the client has read from the agent, in characters. */
     taken: () => taken,
-    /** The params of every message with this method that the agent got. */
+    /** The params of every message with this method that the agent received. */
     sent: (method: string) => received().flatMap((message) => (message.method === method ? [message.params] : [])),
-    /** What the agent got as answers, in order. */
+    /** The answers that the agent received, in order. */
     answers: () => received().flatMap(({ method, error, result }) => (method === undefined ? [error ?? result] : [])),
     async [Symbol.asyncDispose]() {
       await client.close();
@@ -57,7 +57,7 @@ export function toolCall(toolCallId: string, sessionUpdate = "tool_call"): AcpSt
   return { update: { sessionUpdate, toolCallId, title: toolCallId } };
 }
 
-/** Each item as one word: when an update came and what it says, what was asked, how it stopped. */
+/** Each item as a short text: when an update came and its content, the method of a request, or the stop reason. */
 export function words(items: Iterable<SessionItem>): string[] {
   return Array.from(items, (item) => {
     if (item.kind === "stop") return `stop ${item.response.stopReason}`;
@@ -77,7 +77,7 @@ export async function readAll(turn: AsyncIterable<SessionItem>): Promise<string[
   return words(items);
 }
 
-/** What a promise was rejected with. */
+/** Returns the error that the promise rejects with. */
 export async function failure(work: Promise<unknown>): Promise<Error> {
   try {
     await work;
@@ -87,7 +87,7 @@ export async function failure(work: Promise<unknown>): Promise<Error> {
   throw new Error("it did not fail");
 }
 
-/** Waits until the client has stopped taking anything for a long while. */
+/** Waits until the client has stopped reading for many turns of the event loop. */
 export async function stalled({ taken }: { taken: () => number }): Promise<void> {
   for (let before = -1; before !== taken();) {
     before = taken();

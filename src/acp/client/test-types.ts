@@ -1,4 +1,4 @@
-/** A client that is written against the exported types alone: it has to compile without a cast. */
+/** A client that uses only the exported types. It has to compile without a cast. */
 import {
   capabilitiesOf,
   connectClient,
@@ -90,7 +90,7 @@ export async function show(session: ClientSession, signal: AbortSignal): Promise
   }
 }
 
-/** Every kind of item has a name, so that a missing one is noticed. */
+/** The switch covers every kind of item, so that a missing one is a compile error. */
 export function answer(item: SessionItem): string {
   switch (item.kind) {
     case "update":

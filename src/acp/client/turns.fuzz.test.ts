@@ -14,7 +14,7 @@ interface Plan {
   readonly script: AcpTurnScript;
 }
 
-/** A turn in which the agent says its own name and numbers, asks now and then, and sometimes is late with the last. */
+/** A turn in which the agent sends numbered texts, sometimes asks for permission, and sometimes sends a late tail. */
 function plan(random: Random, name: string): Plan {
   const way = random.pick<Way>(...WAYS);
   const large = random.chance(0.1) && way !== "waits for the response";
@@ -27,10 +27,10 @@ function plan(random: Random, name: string): Plan {
   return { name, way, texts, script: { when: `[${name}]`, steps, after: tail } };
 }
 
-/** A tail that was on its way when the next prompt was sent cannot be told from what belongs to that one. */
+/** A tail that was in transit when the next prompt was sent cannot be told from that prompt's own updates. */
 const TAIL = /\d+\.\d+:tail \d+;/g;
 
-/** Does one turn in its way, and looks at what came of it. */
+/** Runs one turn in the given way and checks what arrived. */
 async function live(
   session: ClientSession,
   { name, way, texts }: Plan,
@@ -64,7 +64,7 @@ function textsOf(item: UpdateItem): string[] {
   return words([item]).map((word) => word.slice(item.when.length + 1));
 }
 
-/** Several sessions at once, each turn after turn, some with a handler in the place of a reader. */
+/** Several sessions at once, each with several turns, some with an update handler instead of a reader. */
 async function run(random: Random): Promise<void> {
   const plans = Array.from({ length: 1 + random.below(4) }, (_, session) =>
     Array.from({ length: 1 + random.below(5) }, (_, turn) => plan(random, `${session}.${turn}`)),
@@ -99,6 +99,6 @@ async function run(random: Random): Promise<void> {
   expect(scene.agent.problems).toEqual([]);
 }
 
-it("whatever is done with its turns, each session gets its own, whole and in order", async () => {
+it("delivers each session's turns completely and in order, however they are read", async () => {
   await fuzz(60, run);
 }, 300_000);

@@ -4,7 +4,7 @@ import { deferred } from "../../stdx/index.ts";
 import { methodNotFound, PeerError } from "../index.ts";
 import { failure, openScene, readAll, stalled, words } from "./test-scene.ts";
 
-const many = { flood: { count: 200, padding: "x".repeat(32 * 1024) } }; // 6 MiB, which is more than waits to be read
+const many = { flood: { count: 200, padding: "x".repeat(32 * 1024) } }; // 6 MiB, more than may wait unread
 
 describe("a turn", () => {
   it("is read until the agent stops", async () => {
@@ -18,13 +18,13 @@ describe("a turn", () => {
     expect(await turn.response).toEqual({ stopReason: "max_tokens" });
   });
 
-  it("gives the text that the agent said", async () => {
+  it("returns the agent's text", async () => {
     await using scene = await openScene({ prompts: [[{ think: "Hm" }, { say: ["Hel", "lo"] }]] });
     const session = await scene.client.session("/project").create();
     expect(await session.prompt("Hi").readText()).toBe("Hello");
   });
 
-  it("can be read to its end for its response alone, with what else the agent put there", async () => {
+  it("returns its complete response from finish()", async () => {
     await using scene = await openScene({ prompts: [{ steps: [many], answer: { merge: { usage: { tokens: 1 } } } }] });
     const session = await scene.client.session("/project").create();
     expect(await session.prompt("Hi").finish()).toEqual({ stopReason: "end_turn", usage: { tokens: 1 } });
@@ -56,7 +56,7 @@ describe("a turn", () => {
     expect(scene.sent("session/prompt")).toEqual([{ sessionId: "session-1", prompt: blocks }]);
   });
 
-  it("has its stop where it is read without a turn at hand", async () => {
+  it("ends with a stop item for readers without a turn", async () => {
     await using scene = await openScene({ otherwise: [{ say: "hi" }] });
     const session = await scene.client.session("/project").create();
     session.prompt("one");
@@ -65,7 +65,7 @@ describe("a turn", () => {
     expect(words([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
   });
 
-  it("is refused while another runs, which goes on", async () => {
+  it("is refused while another turn runs, which continues", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForMessage: "_go" }, { say: "b" }], []] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
@@ -76,7 +76,7 @@ describe("a turn", () => {
     expect(scene.sent("session/prompt")).toHaveLength(2);
   });
 
-  it("can follow as soon as the other is answered, read or not", async () => {
+  it("can start as soon as the previous one is answered, read or not", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }], [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const first = session.prompt("one");
@@ -86,7 +86,7 @@ describe("a turn", () => {
     expect(await first.readText()).toBe("a");
   });
 
-  it("can be read by two, each item once", async () => {
+  it("can have two readers, each of which gets different items", async () => {
     await using scene = await openScene({ prompts: [[{ flood: { count: 500 } }]] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
@@ -96,8 +96,8 @@ describe("a turn", () => {
   });
 });
 
-describe("a turn that is broken off", () => {
-  it("does not hold the agent up, and the next has nothing of it", async () => {
+describe("leaving a turn early", () => {
+  it("does not block the agent, and the next turn contains nothing of it", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, many, { say: "z" }], [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
@@ -110,7 +110,7 @@ describe("a turn that is broken off", () => {
     expect(scene.sent("session/cancel")).toEqual([]);
   });
 
-  it("by an error in its reader is not held up either", async () => {
+  it("by an error in the reader does not block the agent either", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, many], [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
@@ -122,7 +122,7 @@ describe("a turn that is broken off", () => {
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
-  it("while the agent waits for its reader lets the agent go on", async () => {
+  it("lets a waiting agent continue", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, many], [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const reader = session.prompt("one")[Symbol.asyncIterator]();
@@ -133,7 +133,7 @@ describe("a turn that is broken off", () => {
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
-  it("can be read again, to its end, of which there is no more than that", async () => {
+  it("leaves nothing more to read in that turn", async () => {
     await using scene = await openScene({ prompts: [[{ say: "a" }, { waitForMessage: "_go" }, { say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
@@ -143,7 +143,7 @@ describe("a turn that is broken off", () => {
     expect(await turn.stopReason).toBe("end_turn");
   });
 
-  it("refuses what only its reader would have answered", async () => {
+  it("refuses requests that only the reader would have answered", async () => {
     const ask = { request: { method: "_own/ask", echo: false } };
     await using scene = await openScene(
       { prompts: [[{ say: "a" }, ask, ask, { say: "b" }]] },
@@ -162,7 +162,7 @@ describe("a turn that is broken off", () => {
 });
 
 describe("a prompt that fails", () => {
-  it("fails its turn alone, with the agent's error whole", async () => {
+  it("fails only its turn, with the agent's complete error", async () => {
     const error = { code: -32603, message: "overloaded", data: { retry: true }, hint: "later" };
     await using scene = await openScene({ prompts: [[{ say: "a" }, { fail: error }], [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
@@ -181,7 +181,7 @@ describe("a prompt that fails", () => {
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
-  it("and was not read does not fail the next", async () => {
+  it("does not fail the next turn if it was not read", async () => {
     await using scene = await openScene({
       prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
     });
@@ -190,7 +190,7 @@ describe("a prompt that fails", () => {
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
-  it("is told to who reads without a turn at hand, who can read on", async () => {
+  it("is reported to readers without a turn, who can continue", async () => {
     await using scene = await openScene({
       prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
     });
@@ -206,7 +206,7 @@ describe("a prompt that fails", () => {
     ["null", null],
     ["nothing in it", {}],
     ["a stop reason that is no text", { stopReason: 1 }],
-  ])("is what an answer with %s is", async (_what, result) => {
+  ])("is what an answer with %s counts as", async (_what, result) => {
     await using scene = await openScene({ prompts: [{ answer: { result } }, [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
     const error = await failure(session.prompt("one").finish());
@@ -214,7 +214,7 @@ describe("a prompt that fails", () => {
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
-  it("because its answer is too large fails its turn alone", async () => {
+  it("because its answer is too large fails only its turn", async () => {
     await using scene = await openScene(
       { prompts: [{ answer: { merge: { big: "x".repeat(70 * 1024) } } }, [{ say: "b" }]] },
       {},
@@ -225,7 +225,7 @@ describe("a prompt that fails", () => {
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
-  it("because what it says is no JSON fails its turn alone", async () => {
+  it("because its params are not serializable fails only its turn", async () => {
     await using scene = await openScene({ otherwise: [{ say: "b" }] });
     const session = await scene.client.session("/project").create();
     const cyclic: Record<string, unknown> = {};
@@ -237,8 +237,8 @@ describe("a prompt that fails", () => {
   });
 });
 
-describe("a session that is closed", () => {
-  it("is closed at the agent's, and takes no prompt", async () => {
+describe("closing a session", () => {
+  it("closes it at the agent and refuses further prompts", async () => {
     await using scene = await openScene({});
     const session = await scene.client.session("/project").create();
     await session.close();
@@ -249,7 +249,7 @@ describe("a session that is closed", () => {
     expect(isRookeryError(await failure(session.next()), "session_closed")).toBe(true);
   });
 
-  it("in a turn stops the turn, and what waits for the user is cancelled", async () => {
+  it("stops the running turn and cancels its open questions", async () => {
     const asked = deferred();
     const permission = (): Promise<never> => {
       asked.resolve();
@@ -265,7 +265,7 @@ describe("a session that is closed", () => {
     expect(isRookeryError(await failure(session.next()), "session_closed")).toBe(true);
   });
 
-  it("is only left where the agent has no way to close it", async () => {
+  it("only leaves the session if the agent does not support closing", async () => {
     const agentCapabilities = { sessionCapabilities: { close: null } };
     await using scene = await openScene({ initialize: { agentCapabilities }, prompts: [[{ waitForCancel: true }]] });
     const session = await scene.client.session("/project").create();
@@ -275,14 +275,14 @@ describe("a session that is closed", () => {
     expect(scene.sent("session/close")).toEqual([]);
   });
 
-  it("is left also where the agent refuses to close it", async () => {
+  it("leaves the session even if the agent refuses to close it", async () => {
     await using scene = await openScene({ on: { "session/close": { answer: { error: { code: 1, message: "no" } } } } });
     const session = await scene.client.session("/project").create();
     expect((await failure(session.close())).message).toBe("no");
     expect(session.isLeft).toBe(true);
   });
 
-  it("that is only left can be resumed", async () => {
+  it("is different from disposing it, after which it can be resumed", async () => {
     await using scene = await openScene({ otherwise: [{ say: "hi" }] });
     {
       await using left = await scene.client.session("/project").create();
@@ -294,7 +294,7 @@ describe("a session that is closed", () => {
   });
 });
 
-it("a session's mode, options and model are set", async () => {
+it("sets a session's mode, options and model", async () => {
   await using scene = await openScene({
     modes: {
       currentModeId: "ask",

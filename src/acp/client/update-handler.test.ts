@@ -9,7 +9,7 @@ const COUNT = 300;
 const expected = Array.from({ length: COUNT }, (_, index) => `turn ${index}`);
 const flood = { flood: { count: COUNT } };
 
-/** How long handlers take, in turns of the loop: each run the same. */
+/** Waits a pseudo-random number of event loop turns, the same in every run. */
 function randomWaits(): () => Promise<void> {
   const random = new Random(7);
   return async () => {
@@ -18,7 +18,7 @@ function randomWaits(): () => Promise<void> {
 }
 
 describe("an `update` handler", () => {
-  it("gets every update in order, and the turn has none to read", async () => {
+  it("gets every update in order, and the turn yields none", async () => {
     const seen: string[] = [];
     await using scene = await openScene({ prompts: [[flood]] });
     const session = await scene.client
@@ -29,7 +29,7 @@ describe("an `update` handler", () => {
     expect(seen).toEqual(expected);
   });
 
-  it("that waits is done with one before it gets the next, and with all before the turn is", async () => {
+  it("finishes each update before it gets the next, and all before the turn ends", async () => {
     const seen: string[] = [];
     const wait = randomWaits();
     let running = 0;
@@ -45,7 +45,7 @@ describe("an `update` handler", () => {
     expect(seen).toEqual(expected);
   });
 
-  it("that waits keeps the order also while others wait for the agent", async () => {
+  it("keeps the order while others wait for the agent", async () => {
     const seen: string[] = [];
     const wait = randomWaits();
     const update = async (item: UpdateItem): Promise<void> => {
@@ -64,7 +64,7 @@ describe("an `update` handler", () => {
     await asked;
   });
 
-  it("is done before a request that came behind is served", async () => {
+  it("finishes before a later request is served", async () => {
     const seen: string[] = [];
     const wait = randomWaits();
     const ask = JSON.stringify({
@@ -94,7 +94,7 @@ describe("an `update` handler", () => {
     expect(seen).toEqual(["turn one", "turn two", "reads", "turn three"]);
   });
 
-  it("may ask the agent and wait, also where the agent asks something first", async () => {
+  it("may wait for a request to the agent, even if the agent asks something first", async () => {
     const seen: string[] = [];
     await using scene = await openScene(
       {
@@ -122,7 +122,7 @@ describe("an `update` handler", () => {
     expect(seen).toEqual(["turn one", '{"is":"thing"}', "turn two"]);
   });
 
-  it("may prompt another session and wait for its end", async () => {
+  it("may wait for a prompt in another session", async () => {
     const seen: string[] = [];
     await using scene = await openScene({ prompts: [[{ say: "ask" }, flood], [{ say: "answer" }]] });
     const helper = await scene.client.session("/helper").create();
@@ -171,7 +171,7 @@ describe("an `update` handler", () => {
     expect(await scene.agent.receivedMethod("session/cancel")).toEqual({ sessionId: "session-1" });
   });
 
-  it("that throws fails its turn at once, although the agent does not stop", async () => {
+  it("that throws fails its turn immediately, although the agent does not stop", async () => {
     const bad = new Error("bad handler");
     await using scene = await openScene({ prompts: [[{ say: "one" }, { hang: true }]] });
     const session = await scene.client
@@ -181,7 +181,7 @@ describe("an `update` handler", () => {
     expect(await failure(session.prompt("go").response)).toBe(bad);
   });
 
-  it("that throws at the last update, which the agent has stopped behind, fails the turn all the same", async () => {
+  it("that throws for the last update fails the turn although the agent has already stopped", async () => {
     const bad = new Error("bad handler");
     const gate = deferred();
     const stop = JSON.stringify({ jsonrpc: "2.0", id: 3, result: { stopReason: "end_turn" } });
@@ -198,7 +198,7 @@ describe("an `update` handler", () => {
     expect(await failure(turn.response)).toBe(bad);
   });
 
-  it("that never is done fails its session where the agent cannot be made to wait for it", async () => {
+  it("that never finishes fails its session if the agent cannot be made to wait", async () => {
     const prompts = [[{ waitForMessage: "_go" }], [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }]];
     await using scene = await openScene({ prompts });
     const other = await scene.client.session("/other").create();
@@ -226,7 +226,7 @@ describe("an `update` handler", () => {
     expect(() => session.prompt("go")).toThrow(bad);
   });
 
-  it("that is behind makes the agent wait, and gets everything", async () => {
+  it("that is slow makes the agent wait and gets everything", async () => {
     const gate = deferred();
     const seen: number[] = [];
     const count = 400;

@@ -16,7 +16,7 @@ const SCRIPT: AcpScript = {
   otherwise: [{ say: "next" }],
 };
 
-/** What is on its way, in the order in which it comes, when the cancel does. */
+/** The message in transit when the cancel comes, in the order of the turn. */
 const POINTS = [
   ["the prompt", "request", "session/prompt"],
   ["the first update", "notification", "session/update"],
@@ -29,12 +29,12 @@ type Point = (typeof POINTS)[number];
 const CANCELLERS = ["session/cancel", "$/cancel_request", "the agent", "both ends"] as const;
 type Canceller = (typeof CANCELLERS)[number];
 
-/** The agent can take back only what it has asked. */
+/** The agent can cancel only a request that it has sent. */
 function cancellersAt([, kind, method]: Point): readonly Canceller[] {
   return method === PERMISSION || kind === "response" ? CANCELLERS : ["session/cancel", "$/cancel_request"];
 }
 
-/** Handlers in every proxy: everything goes through them, and nothing is changed. */
+/** Handlers in every proxy that pass everything on unchanged. */
 const HANDLES: ProxyOptions = {
   prompt: (request) => Promise.resolve({ ...request }),
   fromClient: { "session/new": (request) => request.forward() },
@@ -53,7 +53,7 @@ describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
     open({ script: SCRIPT, proxies: [proxy, proxy, proxy], heard: (message, client) => user.heard(message, client) });
 
   for (const point of POINTS) {
-    it.each(cancellersAt(point))(`with ${point[0]} at any hop, a cancel by %s ends it once`, async (canceller) => {
+    it.each(cancellersAt(point))(`ends once after a cancel by %s with ${point[0]} at any hop`, async (canceller) => {
       for (const place of open === conducted ? CONDUCTED : NESTED) {
         const user = new User(point[1] === "response");
         await using chain = opened(user);
@@ -71,7 +71,7 @@ describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
     });
   }
 
-  it.each(CANCELLERS)("with the permission before the user, a cancel by %s ends it once", async (canceller) => {
+  it.each(CANCELLERS)("ends once after a cancel by %s while the user sees the permission request", async (canceller) => {
     const user = new User(false);
     await using chain = opened(user);
     const turn = await begin(chain, user);
@@ -81,7 +81,7 @@ describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
     await ended(turn, prompt, canceller);
   });
 
-  it("whoever cancels at whatever moment, however slow each hop is, everything ends once", async () => {
+  it("ends everything once, whoever cancels at any moment and however slow each hop is", async () => {
     await fuzz(40, async (random) => {
       const user = new User(random.chance(0.5));
       await using chain = opened(user);
@@ -96,7 +96,7 @@ describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
   }, 600_000);
 });
 
-/** Any from the prompt's on; of the agent, which can take back only what it has asked, from its question on. */
+/** Waits for a random moment after the prompt; if the agent cancels, after its permission request. */
 async function moment(random: Random, { hops }: Chain, canceller: Canceller): Promise<void> {
   const asked = (): boolean => hops.at(-1)?.messages.some(({ method }) => method === PERMISSION) === true;
   const byAgent = canceller === "the agent" || canceller === "both ends";
@@ -107,7 +107,7 @@ async function moment(random: Random, { hops }: Chain, canceller: Canceller): Pr
 
 interface Place {
   readonly hop: number;
-  /** In a conductor's chain whatever passes a proxy goes to it, and then comes from it. */
+  /** In a conductor's chain each message crosses a proxy's hop twice: to the proxy and from it. */
   readonly crossing: number;
 }
 
@@ -118,7 +118,7 @@ const CONDUCTED: readonly Place[] = [
   ...[1, 2, 3].map((hop) => ({ hop, crossing: 1 })),
 ];
 
-/** Answers the permission at once; or not before something is cancelled, and then as the protocol has it. */
+/** Answers the permission at once, or as the protocol requires after a cancel. */
 class User {
   readonly #atOnce: boolean;
   readonly #asked = new Set<unknown>();
@@ -183,7 +183,7 @@ function cancel({ chain: { client, hops }, user, sessionId }: Turn, prompt: stri
   }
 }
 
-/** Once, and as it should; nothing is left behind, and the next prompt works. */
+/** Checks that the prompt ends once, as expected; nothing is left open, and the next prompt works. */
 async function ended({ chain, sessionId }: Turn, prompt: string, canceller: Canceller): Promise<void> {
   const { client, hops, agent } = chain;
   const { result, error } = await client.answerTo(prompt);

@@ -1,4 +1,4 @@
-/** One place in the chain: its component, the connection to it once it runs, and what became of it. */
+/** One position in the chain: its component, the connection to it, and its state. */
 import { raceCancellation } from "../cancellation.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, messageOf } from "../../domain/errors.ts";
@@ -13,11 +13,11 @@ import type { Component, RunningComponent } from "./component.ts";
 export interface ChainNodeOptions {
   readonly component: Component;
   readonly handlers: ConnectionHandlers;
-  /** Told once, when it ended without being closed from here. */
+  /** Called once if the component exits without being closed by the conductor. */
   readonly onExit: (error: ConnectionClosed) => void;
 }
 
-/** Both ways into a component: as who comes before it, and as who comes behind it. */
+/** Both ways into a component: as its predecessor and as its successor. */
 export interface ComponentPorts {
   readonly asPredecessor: Port;
   readonly asSuccessor: Port;
@@ -29,14 +29,14 @@ interface StartedComponent {
   readonly ports: ComponentPorts;
 }
 
-/** How long one that is still being started when it is not needed any more is waited for. */
+/** How long `close` waits for a component that is still starting. */
 const START_WAIT_MS = 2_000;
 
 export class ChainNode {
   readonly name: string;
   readonly #options: ChainNodeOptions;
   readonly #unneeded = new AbortController();
-  /** The one that it was asked in last. */
+  /** The dialect of the last `initialize` request. */
   #dialect: ProxyDialect;
   #isFoundOut: boolean;
   #starting: Promise<ComponentPorts> | undefined;
@@ -50,18 +50,18 @@ export class ChainNode {
     this.#isFoundOut = options.component.dialect !== undefined;
   }
 
-  /** Undefined while it is not there yet: then wait for `start`. */
+  /** Undefined until the component runs; then use `start`. */
   get ports(): ComponentPorts | undefined {
     return this.#running?.ports;
   }
 
-  /** Starts it if need be. Rejects with `agent_unavailable`, each time; and where the signal fires it waits no longer. */
+  /** Starts the component once. Rejects with `agent_unavailable`, and stops waiting when the signal fires. */
   start(signal?: AbortSignal): Promise<ComponentPorts> {
     this.#starting ??= this.#start();
     return signal === undefined ? this.#starting : raceCancellation(this.#starting, signal);
   }
 
-  /** Tells a proxy that it is one. Which dialect it speaks is found out by asking. */
+  /** Initializes a proxy. Tries both dialects if the dialect is unknown. */
   async initializeProxy(request: IncomingRequest): Promise<Verbatim> {
     const { asPredecessor } = await this.start(request.signal);
     const dialects: readonly ProxyDialect[] = this.#isFoundOut ? [this.#dialect] : ["official", "rust"];
@@ -76,10 +76,10 @@ export class ChainNode {
       }
       refusals.push(`${asked.method} was refused (${response.error.message})`);
     }
-    throw new RookeryError("agent_unavailable", `${this.name} is no proxy: ${refusals.join(", ")}`);
+    throw new RookeryError("agent_unavailable", `${this.name} is not a proxy: ${refusals.join(", ")}`);
   }
 
-  /** Resolves when nothing of it is left. A second call waits for the first. */
+  /** Resolves when the component has stopped. A second call waits for the first. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

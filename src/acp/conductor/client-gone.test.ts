@@ -9,11 +9,11 @@ import { conducted, nested } from "./test-chain.ts";
 import { LineClient } from "./test-line-client.ts";
 import { eventually, NAMES, openProcesses } from "./test-processes.ts";
 
-/** Says nothing and never ends, so that nobody has anything to tell the client. */
+/** Never ends its turn, so nobody has anything to send to the client. */
 const HANGS: AcpScript = { prompts: [[{ say: "one" }, { hang: true }]], process: { ignoreEof: true } };
 
-describe("the client goes while a prompt runs", () => {
-  it("every program of a chain ends", async () => {
+describe("if the client disconnects while a prompt runs", () => {
+  it("every program of a chain exits", async () => {
     await using folder = await temporaryFolder();
     await using chain = await openProcesses({ folder, script: HANGS, programs: NAMES });
     await chain.client.request("initialize", { protocolVersion: 1 });
@@ -38,7 +38,7 @@ describe("the client goes while a prompt runs", () => {
       ],
     ],
     ["acp proxy", (agent: readonly string[]) => ["acp", "proxy", "--", ...agent]],
-  ])("`rookery %s` ends with everything that it started", async (_, args) => {
+  ])("`rookery %s` exits with everything that it started", async (_, args) => {
     await using folder = await temporaryFolder();
     const { command } = await writeAcpAgent(folder.path, HANGS);
     const marker = `gone-${Date.now()}-${process.pid}`;
@@ -64,8 +64,8 @@ const MAIN = fileURLToPath(new URL("../../../dist/cli/main.cjs", import.meta.url
 describe.each([
   ["a conductor", conducted],
   ["byte streams", nested],
-])("the client ends its side of %s and listens", (_, open) => {
-  it("it is told what it asked for, and then the rest ends", async () => {
+])("if the client ends its side of %s but keeps reading", (_, open) => {
+  it("it gets its answers, then everything else exits", async () => {
     await using chain = open({
       script: { prompts: [[{ say: "one" }, { waitForMessage: "_ext/go" }, { say: "two" }]] },
       proxies: [{}, {}, {}],
@@ -80,7 +80,7 @@ describe.each([
     await chain.agent.closed;
   });
 
-  it("a question of the agent fails, because nobody will answer it", async () => {
+  it("a question of the agent fails because nobody will answer it", async () => {
     await using chain = open({
       script: { prompts: [[{ waitForMessage: "_ext/go" }, { permission: {} }]] },
       proxies: [{}, {}, {}],
@@ -91,6 +91,6 @@ describe.each([
     chain.client.send({ method: "_ext/go" });
     await chain.client.end();
     await chain.client.answerTo(prompt);
-    expect(chain.client.text).toContain("the client ended the connection");
+    expect(chain.client.text).toContain("the client closed the connection");
   });
 });

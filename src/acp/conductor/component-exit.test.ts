@@ -10,12 +10,12 @@ const PERMISSION = "session/request_permission";
 const SCRIPT: AcpScript = {
   prompts: [{ when: "warm up", steps: [{ say: "warm" }] }, [{ say: "one" }, { permission: {} }, { say: "two" }]],
 };
-/** In the long run every component is a program; else only the one that dies. */
+/** In the long run every component is a program; otherwise only the one that is killed. */
 const ALL_PROGRAMS = process.env["ROOKERY_FUZZ"] !== undefined;
 
 type Moment = (chain: ProcessChain, kill: () => void) => Promise<Message[]>;
 
-/** Each kills at its moment, and gives what the client was told of everything it had asked for. */
+/** Each kills the component at its moment and returns the client's answers to its request. */
 const MOMENTS: Readonly<Record<string, Moment>> = {
   "while it is initialized": async (chain, kill) => {
     const held = chain.hops.agent.hold(isAnswerTo("initialize"));
@@ -25,7 +25,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
     return answers(chain, held.release, asked);
   },
 
-  "between its introduction and a session": async (chain, kill) => {
+  "between initialization and a session": async (chain, kill) => {
     await chain.client.answerTo(introduce(chain));
     kill();
     return answers(chain, () => undefined, open(chain));
@@ -68,8 +68,8 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
   },
 };
 
-describe.each(NAMES)("%s of a chain is killed", (victim) => {
-  it.concurrent.each(Object.entries(MOMENTS))("%s: what was lost is told once, the rest goes on", async (_, moment) => {
+describe.each(NAMES)("killing %s of a chain", (victim) => {
+  it.concurrent.each(Object.entries(MOMENTS))("reports what was lost once and keeps the rest running: %s", async (_, moment) => {
     await using folder = await temporaryFolder();
     await using chain = await openProcesses({ folder, script: SCRIPT, programs: ALL_PROGRAMS ? NAMES : [victim] });
     const told = await moment(chain, () => chain.kill(victim));
@@ -95,17 +95,17 @@ describe.each(NAMES)("%s of a chain is killed", (victim) => {
 });
 
 describe.each(NAMES)("%s of a chain", (name) => {
-  it.concurrent("that ends as soon as it is started is told with what it said", async () => {
+  it.concurrent("is reported with its stderr if it exits immediately after the start", async () => {
     await using folder = await temporaryFolder();
     const dies = [process.execPath, "-e", 'process.stderr.write("no licence\\n"); process.exitCode = 3'];
     await using chain = await openProcesses({ folder, script: SCRIPT, programs: [name], commands: { [name]: dies } });
-    const error = { code: -32603, message: `${name} ended (exit code 3); it said last: no licence` };
+    const error = { code: -32603, message: `${name} ended (exit code 3); its last output: no licence` };
     expect(await chain.client.request("initialize", { protocolVersion: 1 })).toMatchObject({ error });
     expect(await chain.client.request("session/new", {})).toMatchObject({ error });
     expect(chain.deaths).toEqual([name]);
   });
 
-  it.concurrent("that cannot be started is told with the reason, each time", async () => {
+  it.concurrent("is reported with the reason each time if it cannot be started", async () => {
     await using folder = await temporaryFolder();
     const missing = [`${folder.path}/missing`];
     await using chain = await openProcesses({
@@ -122,7 +122,7 @@ describe.each(NAMES)("%s of a chain", (name) => {
     }
   });
 
-  it.concurrent("that never answers is given up by who asked, and ended with the chain", async () => {
+  it.concurrent("is stopped with the chain if it never answers a cancelled request", async () => {
     await using folder = await temporaryFolder();
     const deaf = [process.execPath, "-e", "setInterval(() => undefined, 1_000)"];
     await using chain = await openProcesses({ folder, script: SCRIPT, programs: [name], commands: { [name]: deaf } });
@@ -136,10 +136,10 @@ describe.each(NAMES)("%s of a chain", (name) => {
   });
 });
 
-/** Real processes take their time: the long run has at most this many. */
+/** Real processes are slow: the long run has at most this many cases. */
 const CASES = Math.min(Number(process.env["ROOKERY_FUZZ"] ?? 3), 100);
 
-it("any component may be killed at any moment: everything is answered once, and no process stays", async () => {
+it("answers everything once and leaves no process after any component is killed at any moment", async () => {
   for (let seed = Date.now() % 1_000_000, last = seed + CASES; seed < last; seed += 1) {
     const random = new Random(Number(process.env["ROOKERY_SEED"] ?? seed));
     await using folder = await temporaryFolder();
@@ -168,7 +168,7 @@ function allow({ id, method }: Message, client: LineClient): void {
   client.send({ id, result: { outcome: { outcome: "selected", optionId: "allow_once" } } });
 }
 
-/** Asks one thing after the other, and allows everything, until one fails. */
+/** Sends one request after the other and allows everything, until one fails. */
 async function converse(chain: ProcessChain): Promise<string[]> {
   const { client } = chain;
   const asked: string[] = [];
@@ -209,11 +209,11 @@ function isAnswerTo(method: string) {
   return (message: HopMessage): boolean => message.kind === "response" && message.method === method;
 }
 
-/** The error that says who is gone, how it ended, and what it said. */
+/** The error that names the lost component, how it ended, and its last output. */
 function lost(name: Name) {
   return {
     code: -32603,
-    message: `${name} ended (signal SIGKILL); it said last: ${name} was here`,
+    message: `${name} ended (signal SIGKILL); its last output: ${name} was here`,
     data: { end: "eof", exitCode: null, signal: "SIGKILL", stderr: `${name} was here\n` },
   };
 }

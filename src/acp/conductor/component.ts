@@ -1,4 +1,4 @@
-/** A part of a chain: a proxy or the agent, a program or a piece of this process, started when it is first needed. */
+/** A component of a chain: a proxy or the agent, as a program or in this process. It is started on first use. */
 import type { PeerExit } from "../errors.ts";
 import { startAgent, type AgentCommand } from "../../programs/index.ts";
 import { openProxyComponent, type ProxyOptions } from "../proxy/proxy.ts";
@@ -6,17 +6,17 @@ import type { ProxyDialect } from "../proxy/proxy-dialect.ts";
 import { transportPair, type Transport } from "../../programs/transport.ts";
 
 export interface Component {
-  /** As it is called in errors. */
+  /** Used in error messages. */
   readonly name: string;
-  /** The signal fires when it is not needed any more; should it start all the same, it is disposed of. */
+  /** The signal fires when the component is no longer needed. If it starts anyway, it is disposed. */
   start(signal: AbortSignal): Promise<RunningComponent>;
-  /** How a proxy is spoken to; found out if not said. */
+  /** The proxy dialect that the component speaks. Default: detected. */
   readonly dialect?: ProxyDialect | undefined;
 }
 
 export interface RunningComponent extends AsyncDisposable {
   readonly transport: Transport;
-  /** Where it is a process. */
+  /** Set if the component is a process. */
   readonly exit?: (() => Promise<PeerExit>) | undefined;
 }
 
@@ -35,7 +35,7 @@ export function commandComponent(name: string, command: AgentCommand, dialect?: 
   };
 }
 
-/** A proxy of this process. */
+/** A proxy in this process. */
 export function proxyComponent(name: string, options: ProxyOptions): Component {
   return {
     name,

@@ -24,7 +24,7 @@ it("passes a prompt through every proxy of the chain, in order", async () => {
   expect(prompts).toEqual(["zero one two"]);
 });
 
-it("asks the client for what the agent asks, through every proxy", async () => {
+it("passes the agent's requests through every proxy to the client", async () => {
   await using scene = await openChain(
     [adds("one"), adds("two")],
     scriptedComponent({ prompts: [[{ permission: {} }]] }),

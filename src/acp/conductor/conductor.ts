@@ -1,4 +1,7 @@
-/** Runs a chain, client → proxies → agent, and is to the client as one agent; or, within another chain, as one proxy. */
+/**
+ * Runs a chain (client → proxies → agent) and acts as a single agent towards the client, or as a single proxy within
+ * another chain.
+ */
 import { Connection } from "../connection/connection.ts";
 import type { IncomingNotification, IncomingRequest, Noise } from "../connection/incoming.ts";
 import { methodNotFound, peerError, requestCancelled, RPC, type ConnectionClosed } from "../errors.ts";
@@ -14,22 +17,25 @@ import { AcpBridge } from "./mcp/acp-bridge.ts";
 
 export interface ConductorOptions {
   readonly client: LinkOptions;
-  /** From the client's end on. */
+  /** Ordered from the client to the agent. */
   readonly proxies: readonly Component[];
-  /** Without it the conductor is a proxy in another's chain. */
+  /** Without an agent the conductor is a proxy in another conductor's chain. */
   readonly agent?: Component | undefined;
-  /** A component ended by itself. What went through it failed; the rest goes on. */
+  /** Called if a component exits by itself. Requests through it have failed; the rest of the chain continues. */
   readonly onDeath?: ((name: string, error: ConnectionClosed) => void) | undefined;
-  /** Hears what a component writes that is no message, such as its log. */
+  /** Called for output of a component that is not a message, such as a log line. */
   readonly onNoise?: ((name: string, noise: Noise) => void) | undefined;
-  /** The command of the program through which an agent reaches a server that was declared over ACP, if in no other way. */
+  /**
+   * The command of the program that connects an agent on stdio to a server that was declared over ACP. Default: the one
+   * of this package.
+   */
   readonly bridge?: readonly string[] | undefined;
 }
 
-/** Where a message is to go: a port that is there, or one that is being started. */
+/** A port, or one that is being started. */
 type PortTarget = Port | Promise<Port>;
 
-/** How long a component that was told that nobody waits for it any more may take to say so. */
+/** How long a component may take to answer a cancelled request while it starts. */
 const CANCEL_WAIT_MS = 1_000;
 
 export function openConductor(options: ConductorOptions): Conductor {
@@ -37,16 +43,16 @@ export function openConductor(options: ConductorOptions): Conductor {
 }
 
 export class Conductor implements AsyncDisposable {
-  /** Resolves when the client is gone and every component with it. Never rejects. */
+  /** Resolves when the client has disconnected and every component has exited. Never rejects. */
   readonly closed: Promise<void>;
   readonly #options: ConductorOptions;
   readonly #nodes: readonly ChainNode[];
   readonly #client: Connection;
   readonly #bridge: AcpBridge;
   readonly #toClient: Port;
-  /** In another's chain: whoever comes behind it. */
+  /** The component behind this chain, if it is part of another chain. */
   readonly #toSuccessor: Port;
-  /** In another's chain: how the outer conductor is spoken to. */
+  /** The dialect of the outer conductor, if this chain is part of another chain. */
   #outer: ProxyDialect = "official";
   #closing: Promise<void> | undefined;
 
@@ -66,10 +72,10 @@ export class Conductor implements AsyncDisposable {
     });
     this.#toClient = directPort(this.#client);
     this.#toSuccessor = successorPort(this.#client, () => PROXY_DIALECTS[this.#outer].successor);
-    this.closed = this.#client.closed.then(() => this.close()).catch(() => undefined); // told by `close`
+    this.closed = this.#client.closed.then(() => this.close()).catch(() => undefined); // `close` reports the error
   }
 
-  /** Fails what is under way. Rejects where a component could not be ended. A second call waits for the first. */
+  /** Fails pending requests. Rejects if a component could not be stopped. A second call waits for the first. */
   close(cause?: unknown): Promise<void> {
     this.#closing ??= this.#close(cause);
     return this.#closing;
@@ -86,7 +92,7 @@ export class Conductor implements AsyncDisposable {
     const failures = [...components, bridge].flatMap((end) =>
       end.status === "rejected" ? [end.reason as unknown] : [],
     );
-    if (failures.length > 0) throw new AggregateError(failures, "not every component could be ended");
+    if (failures.length > 0) throw new AggregateError(failures, "some components could not be stopped");
   }
 
   #node(component: Component, place: number): ChainNode {
@@ -131,7 +137,7 @@ export class Conductor implements AsyncDisposable {
     return this.#tell(unwrapMessage(notification), this.#before(this.#nodes.length));
   }
 
-  /** Towards the agent, to the component at that place. */
+  /** Passes a request towards the agent, to the component at this position. */
   #down(request: IncomingRequest, place: number): unknown {
     if (isProxyMethod(request)) throw methodNotFound(request.method);
     if (!this.#isProxy(place)) return this.#toAgent(request, place);
@@ -139,7 +145,7 @@ export class Conductor implements AsyncDisposable {
     if (request.method !== "initialize" || node === undefined) {
       return this.#pass(request, this.#at(place, request.signal));
     }
-    request.hold(node.start(request.signal).catch(() => undefined)); // what follows finds it running
+    request.hold(node.start(request.signal).catch(() => undefined)); // messages that follow find it running
     return node.initializeProxy(request);
   }
 
@@ -162,7 +168,7 @@ export class Conductor implements AsyncDisposable {
     };
   }
 
-  /** Who comes before that place hears it as from his successor. */
+  /** The component before this position; it gets the message as one from its successor. */
   #before(place: number): PortTarget {
     const node = this.#nodes[place - 1];
     if (node === undefined) return this.#toClient;
@@ -188,22 +194,21 @@ export class Conductor implements AsyncDisposable {
     return to instanceof Promise ? to.then((port) => port.passOn(message)) : to.passOn(message);
   }
 
-  /** What is behind a dead component can be reached by nobody, so it is closed; what is before it goes on. */
+  /** Components behind a stopped one are unreachable, so they are closed. Those before it continue. */
   #died(place: number, error: ConnectionClosed): void {
-    for (const node of this.#nodes.slice(place)) node.close().catch(() => undefined); // told by our own `close`
+    for (const node of this.#nodes.slice(place)) node.close().catch(() => undefined); // our own `close` reports the error
     this.#options.onDeath?.(this.#nodes[place]?.name ?? "", error);
   }
 }
 
 /**
- * Only the conductor tells a component that it is a proxy, and what its successor says. A proxy that passes on what it
- * does not know would do so too.
+ * Only the conductor may send these to a component. A proxy that passes unknown methods on would otherwise relay them.
  */
 function isProxyMethod({ method }: PassedMessage): boolean {
   return getProxyDialect(method) !== undefined;
 }
 
-/** A component that hangs while it starts would leave whoever gives up waiting, too. */
+/** Answers a cancelled request even if the component hangs while it starts. */
 function answerWhenCancelled(request: IncomingRequest): void {
   const { signal } = request;
   signal.addEventListener("abort", () => setTimeout(() => request.fail(requestCancelled()), CANCEL_WAIT_MS), {
@@ -212,6 +217,6 @@ function answerWhenCancelled(request: IncomingRequest): void {
 }
 
 function noAgent(): Error {
-  const message = "this is a chain of proxies without an agent: it is initialized with proxy/initialize";
+  const message = "this is a chain of proxies without an agent: initialize it with proxy/initialize";
   return peerError(RPC.invalidRequest, message);
 }

@@ -17,7 +17,7 @@ import { rawComponent } from "./test-raw-proxy.ts";
 const DIALECTS: readonly ProxyDialect[] = ["official", "rust"];
 const PERMISSION = "session/request_permission";
 const SCRIPT: AcpScript = { ids: "string", otherwise: [{ say: "one" }, { permission: {} }, { say: "two" }] };
-/** With what nobody here knows. */
+/** Contains fields that nobody here knows. */
 const INTRODUCTION = {
   protocolVersion: 65_535,
   clientCapabilities: { fs: { readTextFile: true }, future: { deep: [null, 1.5] } },
@@ -45,7 +45,7 @@ function open(proxies: readonly Component[], script: AcpScript = SCRIPT) {
   };
 }
 
-/** A turn with an update and a permission goes through the chain. */
+/** Runs a turn with an update and a permission request through the chain. */
 async function converse({ client, agent }: ReturnType<typeof open>): Promise<void> {
   const introduced = await client.request("initialize", INTRODUCTION);
   expect(introduced.result).toMatchObject({ protocolVersion: 1, agentInfo: { name: "scripted-agent" } });
@@ -56,13 +56,13 @@ async function converse({ client, agent }: ReturnType<typeof open>): Promise<voi
   expect(agent.received.filter((message) => (message as { method?: string }).method === "initialize")).toHaveLength(1);
 }
 
-describe("a chain of proxies in other hands", () => {
+describe("a chain of third-party proxies", () => {
   it.each([
     ["official", "rust"],
     ["rust", "official"],
     ["rust", "rust"],
     ["official", "official"],
-  ] as const)("speaks to each in its own dialect, which is found out by asking: %s, then %s", async (...dialects) => {
+  ] as const)("detects each proxy's dialect by asking: %s, then %s", async (...dialects) => {
     const raw = dialects.map((dialect, place) => rawComponent(`raw ${place}`, dialect));
     const components = raw.map(({ component }) => component);
     await using scene = open([...components, proxyComponent("ours", {})]);
@@ -71,7 +71,7 @@ describe("a chain of proxies in other hands", () => {
       const { methods } = raw[place]?.proxy() ?? { methods: [] };
       const [own, other] = dialect === "rust" ? ["_proxy/", "proxy/"] : ["proxy/", "_proxy/"];
       expect(methods.filter((method) => method === `${own}initialize`)).toHaveLength(1);
-      // It is asked in the official one first; nobody is ever told anything else in a dialect that is not his.
+      // The official dialect is tried first. No proxy gets any other message in a foreign dialect.
       expect(methods.filter((method) => method.startsWith(other))).toEqual(
         dialect === "rust" ? ["proxy/initialize"] : [],
       );
@@ -79,7 +79,7 @@ describe("a chain of proxies in other hands", () => {
     }
   });
 
-  it.each(DIALECTS)("asks once where the dialect is said: %s", async (dialect) => {
+  it.each(DIALECTS)("asks once if the dialect is configured: %s", async (dialect) => {
     const raw = rawComponent("raw", dialect);
     await using scene = open([{ ...raw.component, dialect }]);
     await converse(scene);
@@ -87,7 +87,7 @@ describe("a chain of proxies in other hands", () => {
     expect(raw.proxy().methods.filter((method) => method.endsWith("/initialize"))).toHaveLength(1);
   });
 
-  it("asks again in the same dialect when the client introduces itself again", async () => {
+  it("asks again in the same dialect when the client initializes again", async () => {
     const raw = rawComponent("raw", "rust");
     await using scene = open([raw.component]);
     await scene.client.request("initialize", INTRODUCTION);
@@ -95,7 +95,7 @@ describe("a chain of proxies in other hands", () => {
     expect(raw.proxy().methods).toEqual(["proxy/initialize", "_proxy/initialize", "_proxy/initialize"]);
   });
 
-  it.each(DIALECTS)("drops a cancel in an envelope, whose id is of another hop: %s", async (dialect) => {
+  it.each(DIALECTS)("drops a cancel in an envelope, because its id belongs to another hop: %s", async (dialect) => {
     const raw = rawComponent("raw", dialect);
     await using scene = open([{ ...raw.component, dialect }]);
     await scene.client.request("initialize", INTRODUCTION);
@@ -106,7 +106,7 @@ describe("a chain of proxies in other hands", () => {
     expect(JSON.stringify(scene.agent.received)).not.toMatch(/cancel_request|hop/);
   });
 
-  it("refuses an envelope with nothing in it, and goes on", async () => {
+  it("refuses an empty envelope and continues", async () => {
     const raw = rawComponent("raw", "official");
     await using scene = open([raw.component]);
     await scene.client.request("initialize", INTRODUCTION);
@@ -119,7 +119,7 @@ describe("a chain of proxies in other hands", () => {
   });
 });
 
-it("the agent's answer to initialize reaches the client as it is", async () => {
+it("passes the agent's initialize response to the client unchanged", async () => {
   const result = {
     protocolVersion: 1,
     agentCapabilities: { future: [{ deep: null }] },
@@ -131,17 +131,17 @@ it("the agent's answer to initialize reaches the client as it is", async () => {
   expect((await scene.client.request("initialize", INTRODUCTION)).result).toEqual(result);
 });
 
-describe("what is no part of the protocol is refused", () => {
-  it("a component in a proxy's place that is none, by its name", async () => {
+describe("a conductor refuses", () => {
+  it("a component that is not a proxy, by its name", async () => {
     const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
     await using agent = startAcpAgent({ script: {}, input: toAgent, output: fromAgent });
     await using scene = open([running("claude", streamTransport(fromAgent, toAgent))]);
     const { error } = await scene.client.request("initialize", INTRODUCTION);
-    expect(error?.message).toMatch(/^claude is no proxy: proxy\/initialize was refused .*, _proxy\/initialize was/);
+    expect(error?.message).toMatch(/^claude is not a proxy: proxy\/initialize was refused .*, _proxy\/initialize was/);
     expect(agent.problems).toEqual([]);
   });
 
-  it("a proxy in the agent's place", async () => {
+  it("a proxy in the agent's position", async () => {
     const [near, far] = transportPair();
     await using _proxy = openProxyComponent({ transport: far });
     const client = new LineClient(near);
@@ -149,7 +149,7 @@ describe("what is no part of the protocol is refused", () => {
     expect(client.messages).toHaveLength(1);
   });
 
-  it("a chain without an agent in the agent's place", async () => {
+  it("a chain without an agent in the agent's position", async () => {
     const [near, far] = transportPair();
     await using _conductor = openConductor({ client: { transport: far }, proxies: [proxyComponent("one", {})] });
     const client = new LineClient(near);
@@ -158,7 +158,7 @@ describe("what is no part of the protocol is refused", () => {
   });
 
   it.each(["proxy/initialize", "_proxy/initialize", "proxy/successor", "_proxy/successor"])(
-    "%s of a client, of an agent, and of a proxy to its successor",
+    "%s from a client, from an agent, and from a proxy to its successor",
     async (method) => {
       const raw = rawComponent("raw", "official");
       const script: AcpScript = { prompts: [[{ request: { method, params: { method: "_ext/ask" } } }]] };
@@ -197,7 +197,7 @@ describe("a conductor within a conductor", () => {
       prompt: (request) => ({ ...request, prompt: [...request.prompt, { type: "text", text }] }),
     });
 
-  it.each([undefined, ...DIALECTS])("is one proxy, spoken to in the dialect %s", async (dialect) => {
+  it.each([undefined, ...DIALECTS])("acts as one proxy in the dialect %s", async (dialect) => {
     await using scene = open([
       adds("one"),
       conductorComponent("inner", [adds("two"), rawComponent("raw", "rust").component, adds("three")], dialect),
@@ -208,7 +208,7 @@ describe("a conductor within a conductor", () => {
     expect((prompt as { text: string }[]).map(({ text }) => text)).toEqual(["Go", "one", "two", "three", "four"]);
   });
 
-  it("nests as deep as one likes, also with nothing in it", async () => {
+  it("nests to any depth, even if it is empty", async () => {
     const deep = (depth: number): Component =>
       depth === 0
         ? conductorComponent("empty", [])
@@ -219,7 +219,7 @@ describe("a conductor within a conductor", () => {
     expect(prompt).toHaveLength(4);
   });
 
-  it("passes a cancel through, and a death in it is told with the name of who died", async () => {
+  it("passes a cancel through and names the component that exits within it", async () => {
     const raw = rawComponent("inside", "official");
     await using scene = open([conductorComponent("inner", [adds("two"), raw.component])], {
       prompts: [{ steps: [{ waitForCancel: true }], onCancel: { answer: { result: { stopReason: "cancelled" } } } }],
@@ -233,10 +233,10 @@ describe("a conductor within a conductor", () => {
     raw.proxy().leave();
     await settle();
     const { error } = await scene.client.request("session/list", {});
-    expect(error?.message).toBe("inside ended the connection");
+    expect(error?.message).toBe("inside closed the connection");
   });
 
-  it("may be the agent of another", async () => {
+  it("can be the agent of another conductor", async () => {
     const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
     await using _agent = startAcpAgent({ script: SCRIPT, input: toAgent, output: fromAgent });
     const [near, far] = transportPair();

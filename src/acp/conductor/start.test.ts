@@ -4,7 +4,7 @@ import { openConductor, proxyComponent, transportPair, type Component, type Runn
 import { LineClient, settle } from "./test-line-client.ts";
 import { scriptedComponent } from "./test-scene.ts";
 
-/** Notes that it is started. */
+/** Records each start. */
 function noted(component: Component, started: string[]): Component {
   return {
     ...component,
@@ -31,7 +31,7 @@ function open(proxies: readonly Component[], agent: Component) {
 
 const introduction = { protocolVersion: 1, clientCapabilities: {} };
 
-it("starts each component when the first message for it comes, and no sooner", async () => {
+it("starts each component when its first message arrives, not before", async () => {
   const started: string[] = [];
   const answersItself = proxyComponent("first", { fromClient: { "_first/ask": () => "itself" } });
   await using scene = open(
@@ -47,7 +47,7 @@ it("starts each component when the first message for it comes, and no sooner", a
   expect(started).toEqual(["first", "second", "agent"]);
 });
 
-describe("a component that takes its time to start", () => {
+describe("a component that starts slowly", () => {
   function slow(component: Component, signalled: () => void = () => undefined) {
     const ready = deferred();
     const disposed = deferred();
@@ -66,7 +66,7 @@ describe("a component that takes its time to start", () => {
     return { component: slowed, ready, disposed };
   }
 
-  it.each(["proxy", "agent"])("gets everything in order once it is there, as the %s", async (place) => {
+  it.each(["proxy", "agent"])("gets everything in order once it runs, as the %s", async (place) => {
     const proxy = slow(proxyComponent("proxy", {}));
     const agent = slow(scriptedComponent({ otherwise: [{ say: "hi" }] }, "agent"));
     (place === "proxy" ? agent : proxy).ready.resolve();
@@ -82,7 +82,7 @@ describe("a component that takes its time to start", () => {
     expect(scene.client.text).toBe("hi");
   });
 
-  it.each(["proxy", "agent"])("holds nobody who gives up, as the %s", async (place) => {
+  it.each(["proxy", "agent"])("does not block callers that cancel, as the %s", async (place) => {
     const proxy = slow(proxyComponent("proxy", {}));
     const agent = slow(scriptedComponent({}, "agent"));
     if (place === "agent") proxy.ready.resolve();
@@ -96,7 +96,7 @@ describe("a component that takes its time to start", () => {
     expect(await scene.client.request("initialize", introduction)).not.toHaveProperty("error");
   });
 
-  it("is told when the chain is closed first, and ended should it start all the same", async () => {
+  it("gets an abort signal when the chain closes first, and is disposed if it still starts", async () => {
     const signalled = deferred();
     const agent = slow(scriptedComponent({}, "agent"), () => signalled.resolve());
     const scene = open([], agent.component);
@@ -109,7 +109,7 @@ describe("a component that takes its time to start", () => {
     await closed;
   });
 
-  it("is not waited for by who closes the chain if it never starts", async () => {
+  it("does not block closing the chain if it never starts", async () => {
     const scene = open([], { name: "agent", start: () => new Promise<RunningComponent>(() => undefined) });
     const asked = scene.client.ask("initialize", introduction);
     await settle();
@@ -119,7 +119,7 @@ describe("a component that takes its time to start", () => {
   });
 });
 
-it("tells who closes it of a component that could not be ended, when all others are", async () => {
+it("rejects close with the components that could not be stopped, after stopping all others", async () => {
   const ended: string[] = [];
   const ends = (component: Component, end: () => void): Component => ({
     ...component,

@@ -1,4 +1,4 @@
-/** Chains of three proxies between a client of lines and a scripted agent, with every hop under the test's eyes. */
+/** Chains of three proxies between a line-based client and a scripted agent, with an observer at every hop. */
 import { PassThrough } from "node:stream";
 import { startAcpAgent, type AcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
 import {
@@ -17,7 +17,7 @@ import { LineClient, type Message } from "./test-line-client.ts";
 
 export interface Chain extends AsyncDisposable {
   readonly client: LineClient;
-  /** From the client's on. */
+  /** Ordered from the client to the agent. */
   readonly hops: readonly Hop[];
   readonly agent: AcpAgent;
 }
@@ -28,7 +28,7 @@ export interface ChainOptions {
   readonly heard?: (message: Message, client: LineClient) => void;
 }
 
-/** Through a conductor, whose proxies speak one dialect and the other. */
+/** Through a conductor whose proxies alternate between the two dialects. */
 export function conducted({ script, proxies, heard }: ChainOptions): Chain {
   const [near, far] = transportPair();
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
@@ -58,7 +58,7 @@ export function conducted({ script, proxies, heard }: ChainOptions): Chain {
   };
 }
 
-/** One proxy in front of the other, each on byte streams of its own. */
+/** One proxy in front of the other, each on its own byte streams. */
 export function nested({ script, proxies, heard }: ChainOptions): Chain {
   const pipes = Array.from({ length: proxies.length + 1 }, () => ({ up: new PassThrough(), down: new PassThrough() }));
   const hops = pipes.map((_, place) => new Hop(`hop ${place}`));
@@ -89,7 +89,7 @@ export function nested({ script, proxies, heard }: ChainOptions): Chain {
   };
 }
 
-/** A component that is there already. */
+/** A component that already runs. */
 export function running(name: string, transport: Transport): Component {
   return {
     name,

@@ -1,13 +1,13 @@
-/** One hop of a chain under a test's eyes: every message, what was asked and not answered, and a place to hold a message up. */
+/** Observes one hop of a chain: records every message and open request, and can hold a message. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import type { Transport, TransportSink } from "../index.ts";
 import { pause, type Random } from "../../programs/test-fuzz.ts";
 
 export interface HopMessage {
   readonly kind: "request" | "notification" | "response";
-  /** Of what is in the envelope, where it is in one; of a response, what it answers. */
+  /** The inner method if the message is in an envelope; for a response, the method that it answers. */
   readonly method: string;
-  /** `out` is away from whoever stands on the transport that was wrapped. */
+  /** `out` leads away from the owner of the wrapped transport. */
   readonly direction: Direction;
 }
 
@@ -19,28 +19,25 @@ interface Gate {
   readonly reached: Deferred<void>;
 }
 
-/** What goes one way, and what was asked that way. */
+/** The traffic in one direction, and the requests sent that way. */
 class Lane {
   readonly waiting: string[] = [];
   readonly asked = new Map<unknown, string>();
-  /** Every id that was ever asked under, as the other side knows it. */
+  /** Every id that was ever used, as the other side knows it. */
   readonly ids = new Set<unknown>();
   gate: Gate | undefined;
   closed = false;
-  /** Where lines take their time. */
+  /** Chains the delayed lines. */
   last = Promise.resolve();
 }
 
 const CANCEL = "$/cancel_request";
 
-/**
- * Gives every id another spelling on its way, so that no two hops have one in common: an id of another hop in a
- * `$/cancel_request` cannot be taken for one of this.
- */
+/** Rewrites every id, so that no two hops share one and an id of another hop in a `$/cancel_request` is detected. */
 export class Hop {
   readonly name: string;
   readonly messages: HopMessage[] = [];
-  /** What nobody may do. */
+  /** Violations of the protocol. */
   readonly problems: string[] = [];
   readonly #lanes: Readonly<Record<Direction, Lane>> = { out: new Lane(), in: new Lane() };
   #transport: Transport | undefined;
@@ -51,19 +48,19 @@ export class Hop {
     this.name = name;
   }
 
-  /** From now on each line takes its time, and none overtakes another. */
+  /** Delays each line from now on, without reordering. */
   dawdle(random: Random): void {
     this.#random = random;
   }
 
-  /** Requests that were not answered, in either direction. */
+  /** Unanswered requests in both directions. */
   get open(): string[] {
     return [...this.#lanes.out.asked.values(), ...this.#lanes.in.asked.values()].map(
       (method) => `${this.name}: ${method}`,
     );
   }
 
-  /** The first message from now on that matches waits, and whatever goes the same way waits behind it. */
+  /** Holds the first matching message from now on, and everything behind it in the same direction. */
   hold(matches: (message: HopMessage) => boolean): { readonly reached: Promise<void>; readonly release: () => void } {
     const gate: Gate = { matches, reached: deferred() };
     for (const lane of Object.values(this.#lanes)) lane.gate = gate;
@@ -80,7 +77,7 @@ export class Hop {
     };
   }
 
-  /** A message as if the other side had said it. */
+  /** Injects a message as if the other side had sent it. */
   inject(message: Json): void {
     this.#arrive("in", JSON.stringify({ jsonrpc: "2.0", ...message }));
   }

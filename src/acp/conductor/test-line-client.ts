@@ -1,4 +1,4 @@
-/** A client that knows only messages: it says what the test has it say, and keeps what it is told. */
+/** A client that only knows messages: it sends what the test says and records what it receives. */
 import { setImmediate as tick } from "node:timers/promises";
 import type { RpcErrorObject, Transport } from "../index.ts";
 
@@ -18,7 +18,7 @@ export class LineClient {
   readonly #watchers = new Set<() => void>();
   #ids = 0;
 
-  /** `heard` sees each message as it comes. */
+  /** `heard` is called for each message. */
   constructor(transport: Transport, heard: (message: Message, client: LineClient) => void = () => undefined) {
     this.#transport = transport;
     this.#heard = heard;
@@ -38,14 +38,14 @@ export class LineClient {
     this.#transport.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   }
 
-  /** Returns its id. */
+  /** Returns the id of the request. */
   ask(method: string, params: unknown = {}): string {
     const id = `client ${(this.#ids += 1)}`;
     this.send({ id, method, params });
     return id;
   }
 
-  /** The whole response, whether it is a result or an error. */
+  /** Returns the whole response, a result or an error. */
   request(method: string, params?: unknown): Promise<Message> {
     return this.answerTo(this.ask(method, params));
   }
@@ -72,7 +72,7 @@ export class LineClient {
     return this.ask("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }
 
-  /** What the agent said. */
+  /** The text that the agent sent. */
   get text(): string {
     return this.messages
       .filter(({ method }) => method === "session/update")
@@ -80,7 +80,7 @@ export class LineClient {
       .join("|");
   }
 
-  /** Also one from before the call. */
+  /** Also finds a message that arrived before the call. */
   async first(wanted: (message: Message) => boolean, what: string): Promise<Message> {
     for (;;) {
       const found = this.messages.find(wanted);
@@ -90,17 +90,17 @@ export class LineClient {
     }
   }
 
-  /** Resolves when nothing more is said to it. */
+  /** Resolves when the connection ends. */
   async over(): Promise<void> {
     while (!this.ended) await this.#next("the end of the connection");
   }
 
-  /** It says no more. */
+  /** Sends no more. */
   end(): Promise<void> {
     return this.#transport.end();
   }
 
-  /** As when its process is killed. */
+  /** Disconnects as if the process were killed. */
   destroy(): void {
     this.#transport.destroy();
   }
@@ -137,7 +137,7 @@ export class LineClient {
 
 const PATIENCE_MS = 15_000;
 
-/** Enough turns of the event loop for whatever is under way within the process. */
+/** Waits enough turns of the event loop for everything in progress within this process. */
 export async function settle(turns = 40): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await tick();
 }

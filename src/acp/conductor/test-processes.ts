@@ -1,4 +1,4 @@
-/** Chains whose components may be real processes, each of which can be killed by its name. */
+/** Chains whose components may be real processes that can be killed by name. */
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,10 +19,10 @@ export type Name = (typeof NAMES)[number];
 export interface ProcessChain extends AsyncDisposable {
   readonly client: LineClient;
   readonly conductor: ReturnType<typeof openConductor>;
-  /** To and from each component. */
+  /** The hop to and from each component. */
   readonly hops: Readonly<Record<Name, Hop>>;
   readonly deaths: string[];
-  /** Those that were ended, or seen to be. */
+  /** Components that were disposed. */
   readonly ended: Set<string>;
   pids(name: Name): number[];
   kill(name: Name): void;
@@ -31,9 +31,9 @@ export interface ProcessChain extends AsyncDisposable {
 export interface ProcessChainOptions {
   readonly folder: TemporaryFolder;
   readonly script: AcpScript;
-  /** Those that are programs; the others live here. */
+  /** The components that are programs; the others run in this process. */
   readonly programs: readonly Name[];
-  /** Another command in the place of the usual. */
+  /** Replaces the usual command. */
   readonly commands?: Partial<Readonly<Record<Name, readonly string[]>>>;
   readonly heard?: (message: Message, client: LineClient) => void;
 }
@@ -86,7 +86,7 @@ export async function openProcesses(options: ProcessChainOptions): Promise<Proce
 
 const LOOK_AGAIN_MS = 20;
 
-/** What the system does takes as long as it takes. */
+/** Polls, because processes of the system take an unknown time. */
 export async function eventually(what: string, holds: () => boolean, withinMs = 15_000): Promise<void> {
   const until = Date.now() + withinMs;
   while (!holds()) {

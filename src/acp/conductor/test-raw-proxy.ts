@@ -1,4 +1,4 @@
-/** A proxy that is written by hand, message by message, in one dialect of the proxy protocol: it passes everything on. */
+/** A proxy written by hand, message by message, in one dialect of the proxy protocol. It passes everything on. */
 import { transportPair, type Component, type ProxyDialect, type Transport } from "../index.ts";
 import type { Message } from "./test-line-client.ts";
 
@@ -7,7 +7,7 @@ type Params = { readonly method?: string; readonly params?: unknown } | undefine
 const PREFIX: Readonly<Record<ProxyDialect, string>> = { official: "proxy", rust: "_proxy" };
 
 export class RawProxy {
-  /** Everything that it was told. */
+  /** Everything that it received. */
   readonly heard: Message[] = [];
   readonly #transport: Transport;
   readonly #prefix: string;
@@ -38,7 +38,7 @@ export class RawProxy {
     this.#transport.destroy();
   }
 
-  /** The whole answer. */
+  /** Returns the whole answer. */
   ask(method: string, params?: unknown): Promise<Message> {
     const id = `raw ${(this.#ids += 1)}`;
     const answer = new Promise<Message>((resolve) => this.#asked.set(id, resolve));
@@ -56,7 +56,7 @@ export class RawProxy {
     void this.ask(onwards, inner).then(({ result, error }) => this.send({ id, ...(error ? { error } : { result }) }));
   }
 
-  /** What is in an envelope goes to the client, and all else into one: also what it does not know. */
+  /** Unwraps envelopes for the client, and wraps everything else, including unknown methods. */
   #onwards(method: string, params: unknown): [string, unknown] {
     const successor = `${this.#prefix}/successor`;
     if (method === successor) return [(params as Params)?.method ?? "", (params as Params)?.params];
@@ -67,7 +67,7 @@ export class RawProxy {
 
 export interface RawComponent {
   readonly component: Component;
-  /** Once it is started. */
+  /** Available after the start. */
   readonly proxy: () => RawProxy;
 }
 

@@ -1,4 +1,4 @@
-/** The scene of the conductor's tests: our client, a chain, and a scripted agent at its end. */
+/** Setup of the conductor's tests: our client, a chain, and a scripted agent at its end. */
 import { PassThrough } from "node:stream";
 import { startAcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
 import {

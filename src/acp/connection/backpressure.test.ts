@@ -16,8 +16,8 @@ import { quiet } from "./test-scene.ts";
 const MB = 1024 * 1024;
 const UPDATE = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","n":`;
 
-describe("a handler that stalls", () => {
-  it("stops a source of a million updates, and has them all in order when it goes on", async () => {
+describe("a handler that blocks", () => {
+  it("stops a source of a million updates and gets all of them in order when it continues", async () => {
     const [stalls, goesOn] = [deferred(), deferred()];
     const flood = new Flood(1_000_000, (n) => `${UPDATE}${n}}}\n`);
     let handled = 0;
@@ -42,7 +42,7 @@ describe("a handler that stalls", () => {
     expect({ handled, wrong }).toEqual({ handled: 1_000_000, wrong: 0 });
   });
 
-  it("lets the peer fill no more than the limit that was set", async () => {
+  it("buffers no more than the configured limit", async () => {
     const flood = new Flood(100_000, (n) => `${UPDATE}${n}}}\n`);
     connect(flood.source, sink(), {
       readBytes: 100_000,
@@ -52,7 +52,7 @@ describe("a handler that stalls", () => {
     expect(flood.bytes).toBeLessThan(400_000);
   });
 
-  it("stops one who writes a million tiny lines before they fill the memory", async () => {
+  it("stops a peer that sends a million tiny lines before they fill the memory", async () => {
     const flood = new Flood(1_000_000, (n) => (n === 0 ? '{"method":"a"}\n' : "1\n"));
     const before = heldMemory();
     connect(flood.source, sink(), { handlers: { notification: () => new Promise(() => undefined) } });
@@ -60,7 +60,7 @@ describe("a handler that stalls", () => {
     expect(heldMemory() - before).toBeLessThan(16 * MB);
   });
 
-  it("that is a request's stops the source as well where it holds the rest", async () => {
+  it("stops the source if it is a request handler that holds the queue", async () => {
     const flood = new Flood(100_000, (n) => (n === 0 ? '{"id":1,"method":"a"}\n' : `${UPDATE}${n}}}\n`));
     connect(flood.source, sink(), {
       handlers: {
@@ -72,7 +72,7 @@ describe("a handler that stalls", () => {
     expect(flood.bytes).toBeLessThan(1.5 * MB);
   });
 
-  it("because it passes on to one who does not read stops the source too", async () => {
+  it("stops the source if it passes messages on to a peer that does not read", async () => {
     const flood = new Flood(200_000, (n) => `${UPDATE}${n}}}\n`);
     const stuck = new Stuck();
     const onward = connect(new PassThrough(), stuck);
@@ -90,14 +90,14 @@ describe("a handler that stalls", () => {
     const sending = (async () => {
       for (; sent < 100_000; sent += 1) await left.notify("session/update", { text: "x".repeat(100) });
     })();
-    void sending.catch(() => undefined); // it is closed with the test
+    void sending.catch(() => undefined); // it is closed at the end of the test
     await quiet(() => sent);
     expect(sent * 100).toBeLessThan(3 * MB);
   });
 });
 
 describe("a peer that does not read", () => {
-  it("makes a sender wait, who goes on when it reads again", async () => {
+  it("makes the sender wait until it reads again", async () => {
     const stuck = new Stuck();
     const connection = connect(new PassThrough(), stuck);
     let sent = 0;
@@ -113,10 +113,10 @@ describe("a peer that does not read", () => {
     expect(numbers).toEqual(Array.from({ length: 3_000 }, (_, n) => n));
   });
 
-  it("fails what is sent above the limit, and keeps no more than that", async () => {
+  it("fails messages above the limit and keeps no more than that", async () => {
     const stuck = new Stuck();
     const connection = connect(new PassThrough(), stuck, { writeBytes: MB });
-    await connection.notify("n"); // from here on the transport takes no more
+    await connection.notify("n"); // from here on the transport accepts no more
     let taken = 1;
     const refused: unknown[] = [];
     for (let n = 0; n < 3_000; n += 1) {
@@ -137,16 +137,16 @@ describe("a peer that does not read", () => {
   });
 
   it.each([
-    ["asks", {}, (n: number) => `{"id":${n},"method":"a"}\n`],
-    ["asks what does not exist", {}, (n: number) => `{"id":${n},"method":"none"}\n`],
-    ["asks under one id", {}, () => '{"id":1,"method":"never"}\n'],
-    ["writes nonsense to one who answers it", { malformed: "answer" }, () => "nonsense\n"],
+    ["sends requests", {}, (n: number) => `{"id":${n},"method":"a"}\n`],
+    ["sends requests of unknown methods", {}, (n: number) => `{"id":${n},"method":"none"}\n`],
+    ["reuses one request id", {}, () => '{"id":1,"method":"never"}\n'],
+    ["sends lines that are not JSON to a peer that answers them", { malformed: "answer" }, () => "nonsense\n"],
     [
-      "writes messages that are too large",
+      "sends messages that are too large",
       {},
       (n: number) => `{"id":${n},"method":"a","params":"${"x".repeat(2_000)}"}\n`,
     ],
-  ] as const)("is left when it %s without end", async (_how, options, line) => {
+  ] as const)("is disconnected when it endlessly %s", async (_how, options, line) => {
     const flood = new Flood(50_000, line);
     const stuck = new Stuck();
     const transport = streamTransport(flood.source, stuck, { maxMessageBytes: 1_000 });
@@ -168,11 +168,11 @@ describe("a peer that does not read", () => {
     expect(await asked).toBeInstanceOf(ConnectionClosed);
     expect(await asked).toMatchObject({ end: "closed", cause: expect.any(PeerNotReading) });
     expect(heldMemory() - before).toBeLessThan(8 * MB);
-    stuck.destroy(); // or closing waits for it a while
+    stuck.destroy(); // otherwise closing waits for it
     await connection.closed;
   });
 
-  it("keeps no one from closing", async () => {
+  it("does not prevent closing", async () => {
     const connection = connect(new PassThrough(), new Stuck());
     void connection.notify("n", "x".repeat(MB)).catch(() => undefined);
     await connection.close();
@@ -180,7 +180,7 @@ describe("a peer that does not read", () => {
   });
 });
 
-/** More lines than anybody should hold, made only as they are asked for. */
+/** More lines than anybody should hold, generated on demand. */
 class Flood {
   bytes = 0;
   readonly source: Readable;
@@ -189,7 +189,7 @@ class Flood {
     this.source = Readable.from(this.#chunks(count, line), { objectMode: false, highWaterMark: 1 });
   }
 
-  /** One in a turn of the event loop, as a pipe gives them. */
+  /** One chunk per turn of the event loop, like a pipe. */
   async *#chunks(count: number, line: (n: number) => string): AsyncGenerator<Buffer> {
     for (let n = 0; n < count;) {
       let text = "";
@@ -200,13 +200,13 @@ class Flood {
     }
   }
 
-  /** Nobody asks for more. */
+  /** Resolves when nobody reads any more. */
   still(): Promise<void> {
     return quiet(() => this.bytes);
   }
 }
 
-/** Takes nothing until it is told to read. */
+/** Accepts nothing until `read` is called. */
 class Stuck extends Writable {
   #text = "";
   #reads = false;

@@ -6,8 +6,8 @@ import { scene } from "./test-scene.ts";
 
 const cancelOf = (requestId: unknown) => ({ method: "$/cancel_request", params: { requestId } });
 
-describe("a request of ours that is aborted", () => {
-  it("tells the peer once, and waits for its answer", async () => {
+describe("aborting our request", () => {
+  it("cancels it at the peer once and waits for the answer", async () => {
     const peer = scene();
     const abort = new AbortController();
     const asked = peer.connection.request("a", undefined, { signal: abort.signal });
@@ -25,7 +25,7 @@ describe("a request of ours that is aborted", () => {
     expect(peer.lines).toHaveLength(3);
   });
 
-  it("takes a result that was on its way", async () => {
+  it("still accepts a result that was in transit", async () => {
     const peer = scene();
     const abort = new AbortController();
     const asked = peer.connection.request("a", undefined, { signal: abort.signal });
@@ -35,7 +35,7 @@ describe("a request of ours that is aborted", () => {
     await expect(asked).resolves.toBe("done all the same");
   });
 
-  it("was sent and cancelled where it was aborted before", async () => {
+  it("sends the request and the cancel if the signal has already fired", async () => {
     const peer = scene();
     const asked = peer.connection.request("a", undefined, { signal: AbortSignal.abort() });
     await peer.call("$/cancel_request");
@@ -44,7 +44,7 @@ describe("a request of ours that is aborted", () => {
     await asked;
   });
 
-  it("tells nobody once it is answered, and leaves nothing on the signal", async () => {
+  it("sends nothing once it is answered and removes its listener", async () => {
     const peer = scene({ request: () => 1 });
     const { signal, abort } = aborting();
     const asked = peer.connection.request("a", undefined, { signal });
@@ -56,7 +56,7 @@ describe("a request of ours that is aborted", () => {
     expect(peer.lines).toHaveLength(2);
   });
 
-  it("tells nobody when the connection is over", async () => {
+  it("sends nothing once the connection has ended", async () => {
     const peer = scene();
     const { signal, abort } = aborting();
     const asked = peer.connection.request("a", undefined, { signal }).catch((error: unknown) => error);
@@ -68,7 +68,7 @@ describe("a request of ours that is aborted", () => {
     expect(peer.lines).toHaveLength(1);
   });
 
-  it("is cancelled under the id that it has here, where it was forwarded", async () => {
+  it("cancels a forwarded request under the id of this connection", async () => {
     const peer = scene();
     const { signal, abort } = aborting();
     const asked = peer.connection.forward('{"id":"theirs","method":"a"}', "a", { signal });
@@ -79,21 +79,21 @@ describe("a request of ours that is aborted", () => {
   });
 });
 
-describe("the peer cancels a request", () => {
+describe("when the peer cancels a request", () => {
   it.each([
     ["an integer", "7"],
     ["a string", '"seven"'],
     ["a string of digits", '"7"'],
     ["a number that JavaScript cannot hold", "12345678901234567890"],
     ["a fraction", "7.5"],
-  ])("that runs, whose id is %s: it is answered as cancelled", async (_what, id) => {
+  ])("answers it as cancelled if it runs, with an id that is %s", async (_what, id) => {
     const peer = scene({ request: untilAborted });
     peer.send(`{"id":${id},"method":"a"}`, `{"method":"$/cancel_request","params":{"requestId":${id}}}`);
     await peer.until(() => peer.lines.length === 1, "the answer");
     expect(peer.lines[0]).toMatch(new RegExp(`^{"jsonrpc":"2.0","id":${id},"error":{"code":-32800,`));
   });
 
-  it("that runs, whose handler answers all the same", async () => {
+  it("sends the handler's own answer", async () => {
     const peer = scene({
       request: async (request) => {
         await untilAborted(request).catch(() => undefined);
@@ -104,7 +104,7 @@ describe("the peer cancels a request", () => {
     expect(await peer.answer(1)).toMatchObject({ result: { stopReason: "cancelled" } });
   });
 
-  it("that runs, whose handler fails because of that: it is answered as cancelled", async () => {
+  it("answers it as cancelled if its handler fails because of that", async () => {
     const peer = scene({
       request: async (request) => {
         await untilAborted(request).catch(() => undefined);
@@ -115,7 +115,7 @@ describe("the peer cancels a request", () => {
     expect(await peer.answer(1)).toMatchObject({ error: { code: -32800 } });
   });
 
-  it("that runs, whose handler fails with an error of its own", async () => {
+  it("sends the handler's own error", async () => {
     const peer = scene({
       request: async (request) => {
         await untilAborted(request).catch(() => undefined);
@@ -127,7 +127,7 @@ describe("the peer cancels a request", () => {
   });
 
   it.each([["7"], ['"7"'], ["12345678901234567890"]])(
-    "that waits its turn: it is answered and its handler never called (%s)",
+    "answers it without calling its handler if it is still queued (%s)",
     async (id) => {
       const first = deferred();
       const aborted: unknown[] = [];
@@ -149,11 +149,11 @@ describe("the peer cancels a request", () => {
   );
 
   it.each([
-    ["is done", 1],
-    ["never was", 2],
-    ["has the same digits as a string", "3"],
-    ["has another number near by", 3.5],
-  ])("that %s: nothing happens, now or later", async (_what, id) => {
+    ["is already answered", 1],
+    ["was never used", 2],
+    ["is a string with the same digits", "3"],
+    ["is a number close to another", 3.5],
+  ])("nothing happens if the id %s", async (_what, id) => {
     const open = deferred<string>();
     const aborted: boolean[] = [];
     const peer = scene({
@@ -177,7 +177,7 @@ describe("the peer cancels a request", () => {
   });
 
   it.each(["{}", "null", '"1"', "[]", '{"requestId":{}}', '{"requestId":[1]}', '{"requestId":true}'])(
-    "with params that say nothing: %s",
+    "nothing happens if the params are %s",
     async (params) => {
       const peer = scene({ request: ({ signal }) => signal.aborted, notification: () => expect.unreachable() });
       peer.send(`{"method":"$/cancel_request","params":${params}}`, '{"method":"$/cancel_request"}');
@@ -186,7 +186,7 @@ describe("the peer cancels a request", () => {
     },
   );
 
-  it("under an id that two used at once: the one that runs is cancelled, and both are answered", async () => {
+  it("under a duplicate id, the running request is cancelled and both are answered", async () => {
     const peer = scene({ request: untilAborted });
     peer.send({ id: 1, method: "a" }, { id: 1, method: "a" }, cancelOf(1));
     await peer.until(() => peer.lines.length === 2, "both answers");

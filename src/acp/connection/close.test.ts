@@ -5,7 +5,7 @@ import { Connection, ConnectionClosed, streamTransport, transportPair } from "..
 import { scene, slow } from "./test-scene.ts";
 
 describe("closing", () => {
-  it("answers what is in hand, sends what waits, fails what was asked, and ends", async () => {
+  it("answers open requests, sends what is queued, rejects our requests, and ends the stream", async () => {
     const [input, output, begun] = [new PassThrough(), slow(), deferred()];
     const connection = track(
       new Connection({
@@ -25,7 +25,7 @@ describe("closing", () => {
     expect(output.writableFinished).toBe(true);
   });
 
-  it("twice is once", async () => {
+  it("happens once if it is called twice", async () => {
     const peer = scene();
     const first = peer.connection.close(new Error("why"));
     expect(peer.connection.close(new Error("again"))).toBe(first);
@@ -35,7 +35,7 @@ describe("closing", () => {
     expect(peer.connection.over).toMatchObject({ end: "closed", cause: expect.objectContaining({ message: "why" }) });
   });
 
-  it("aborts what is in hand, and a late answer goes nowhere", async () => {
+  it("aborts open requests and ignores late answers", async () => {
     const late = deferred<string>();
     const aborted = deferred<unknown>();
     const peer = scene({
@@ -54,7 +54,7 @@ describe("closing", () => {
     expect(peer.messages).toMatchObject([{ id: 1, error: { message: "the connection is being closed" } }]);
   });
 
-  it("hands nothing more to the handlers, not even what had come", async () => {
+  it("passes nothing more to the handlers, not even what has already arrived", async () => {
     const first = deferred();
     const seen: unknown[] = [];
     const peer = scene({
@@ -73,7 +73,7 @@ describe("closing", () => {
     expect(seen).toEqual([1]);
   });
 
-  it("is heard at the other end of the process", async () => {
+  it("is noticed by a peer in the same process", async () => {
     const [a, b] = transportPair();
     const seen: unknown[] = [];
     const left = track(new Connection({ transport: a }));

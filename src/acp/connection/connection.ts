@@ -1,4 +1,4 @@
-/** One side of a JSON-RPC connection that keeps wire order: responses, requests and notifications are taken one at a time. */
+/** One side of a JSON-RPC connection that keeps wire order: it handles one message at a time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { deferred } from "../../stdx/index.ts";
 import {
@@ -33,28 +33,34 @@ import { Outbox } from "./outbox.ts";
 export interface ConnectionOptions {
   readonly transport: Transport;
   readonly handlers?: ConnectionHandlers | undefined;
-  /** How the other side is called in errors. */
+  /** The name of the other side in error messages. Default: `the peer`. */
   readonly peer?: string | undefined;
-  /** What is no message is an event (`report`); one who is spoken to by strangers also answers it, as JSON-RPC says. */
+  /**
+   * What to do with a line that is not a message: `report` it as noise, or also `answer` it with an error, as JSON-RPC
+   * requires of a server. Default: `report`.
+   */
   readonly malformed?: "report" | "answer" | undefined;
-  /** Asked once nothing more comes in, where the peer is a process. */
+  /** Called at the end of input if the peer is a process. */
   readonly exit?: (() => Promise<PeerExit | undefined>) | undefined;
-  /** Sees every line, both ways, as it is on the wire. */
+  /** Called for every line in both directions, as it is on the wire. */
   readonly trace?: ((direction: "in" | "out", line: string) => void) | undefined;
-  /** How a line is read; as JSON if not said. */
+  /** Parses a line. Default: JSON. */
   readonly read?: ((line: string) => ClassifiedLine) | undefined;
-  /** What may wait to be handled before reading stops; 1 MiB if not said. */
+  /** How much may wait to be handled before reading pauses. Default: 1 MiB. */
   readonly readBytes?: number | undefined;
-  /** What may wait for a peer that does not read before sending fails; 64 MiB if not said. */
+  /** How much may wait for a peer that does not read before sending fails. Default: 64 MiB. */
   readonly writeBytes?: number | undefined;
 }
 
 export interface RequestOptions {
-  /** Tells the peer with `$/cancel_request`; its answer is waited for all the same. */
+  /** Aborting it sends `$/cancel_request`. The promise still waits for the peer's answer. */
   readonly signal?: AbortSignal | undefined;
   /** Called in wire order: the next message waits until it settles. */
   readonly onResponse?: ((response: Verbatim) => void | Promise<void>) | undefined;
-  /** Made apart from the handler that holds the connection now, if one does: it goes on holding. */
+  /**
+   * True if the request is independent of the handler that blocks the connection now, so that the handler keeps
+   * blocking. Default: false.
+   */
   readonly apart?: boolean | undefined;
 }
 
@@ -65,21 +71,21 @@ interface InboxEntry {
 }
 
 const READ_BYTES = 1024 * 1024;
-/** What a message takes beside its text, so that many small ones are no way around the limit. */
+/** Size of a message besides its text, so that many small messages cannot bypass the limit. */
 const ENTRY_BYTES = 128;
 const WRITE_BYTES = 64 * 1024 * 1024;
 const EXIT_WAIT_MS = 2_000;
 const FLUSH_WAIT_MS = 2_000;
-/** How often one who sends no more is looked after while he is owed an answer. */
+/** How often to probe a peer that sends no more but still expects an answer. */
 const PROBE_MS = 1_000;
 const NOISE_LENGTH = 2_000;
 const CANCEL_METHOD = "$/cancel_request";
 const RESOLVED = Promise.resolve();
 
 export class Connection implements AsyncDisposable {
-  /** Resolves when nothing more will come or go. Never rejects. */
+  /** Resolves when nothing more will be received or sent. Never rejects. */
   readonly closed: Promise<void>;
-  /** Resolves when everything that the peer sent has been handled, and it sends no more. */
+  /** Resolves when the peer sends no more and all of its messages are handled. */
   readonly inputEnded: Promise<void>;
   readonly peer: string;
   readonly #options: ConnectionOptions;
@@ -91,11 +97,14 @@ export class Connection implements AsyncDisposable {
   readonly #inputEnded = deferred();
   #handlers: ConnectionHandlers;
   #paused = false;
-  /** A request's handler holds nothing up unless it says so, and what it asks needs no haste. */
+  /**
+   * True while a request handler is being started. Such a handler blocks nothing, so its own requests need no special
+   * treatment.
+   */
   #startsRequest = false;
   #ended: { readonly error: Error | undefined } | undefined;
   #over: ConnectionClosed | undefined;
-  /** The process closed its output, and how it ended is not known yet. */
+  /** The process closed its output, and its exit is not known yet. */
   #awaitsExit = false;
   #closing: Promise<void> | undefined;
 
@@ -125,12 +134,12 @@ export class Connection implements AsyncDisposable {
     });
   }
 
-  /** Why it ended; undefined while it goes on. */
+  /** The reason if the connection has ended; otherwise undefined. */
   get over(): ConnectionClosed | undefined {
     return this.#over;
   }
 
-  /** Takes the place of the handlers there were, from the next message on. */
+  /** Replaces the handlers, starting with the next message. */
   handle(handlers: ConnectionHandlers): void {
     this.#handlers = handlers;
   }
@@ -143,18 +152,20 @@ export class Connection implements AsyncDisposable {
     return response.result as Result;
   }
 
-  /** Sends a request of someone else with an id of our own, and gives the response as it came. */
+  /** Sends another peer's request with an id of this connection, and resolves with the response as it came. */
   forward(line: string, method: string, options: RequestOptions = {}): Promise<Verbatim> {
     const id = this.#asked.nextId();
     return this.#ask(id, method, replaceValue(line, "id", String(id)) ?? line, options);
   }
 
-  /** Resolves when there is room for more; rejects with `ConnectionClosed` or `PeerNotReading`. */
+  /** Resolves when there is room for more. Rejects with `ConnectionClosed` or `PeerNotReading`. */
   async notify(method: string, params?: unknown): Promise<void> {
     await this.passOn(encodeMessage({ method, params }));
   }
 
-  /** Sends a notification of someone else, as it came. Undefined while there is room; throws where it cannot be sent. */
+  /**
+   * Sends another peer's notification as it came. Returns undefined while there is room. Throws if it cannot be sent.
+   */
   passOn(line: string): Promise<void> | undefined {
     const refusal = this.#stillListens ? this.#fullness() : this.#refusal();
     if (refusal !== undefined) throw refusal;
@@ -162,17 +173,20 @@ export class Connection implements AsyncDisposable {
     return this.#outbox.ready();
   }
 
-  /** Resolves when there is room for more to be sent. */
+  /** Resolves when there is room to send more. */
   ready(): Promise<void> {
     return this.#outbox.ready() ?? RESOLVED;
   }
 
-  /** Resolves when nothing that the peer asked is without its answer. */
+  /** Resolves when every request of the peer is answered. */
   idle(): Promise<void> {
     return this.#inHand.idle();
   }
 
-  /** Answers what is in hand, sends what waits, and fails what was asked. A second call waits for the first. */
+  /**
+   * Answers open requests of the peer, sends what is queued, and rejects our own requests. A second call waits for the
+   * first.
+   */
   close(cause?: unknown): Promise<void> {
     this.#closing ??= this.#close(cause);
     return this.#closing;
@@ -183,7 +197,7 @@ export class Connection implements AsyncDisposable {
   }
 
   async #ask(id: number, method: string, line: string, options: RequestOptions): Promise<Verbatim> {
-    // Nobody can answer any more, but the error should say how the process ended: it is rejected once that is known.
+    // Nobody can answer any more, but the error should report how the process ended, so wait until that is known.
     if (this.#awaitsExit)
       return this.#asked.add(id, { method, onResponse: undefined, answered: undefined, apart: true });
     const refusal = this.#refusal();
@@ -210,7 +224,7 @@ export class Connection implements AsyncDisposable {
     return size > this.#writeLimit ? new PeerNotReading(this.peer, size) : undefined;
   }
 
-  /** A peer that will say no more may wait for what it asked, and for what is told on the way there. */
+  /** A peer that sends no more may still wait for answers and for notifications that precede them. */
   get #stillListens(): boolean {
     return this.#ended !== undefined && this.#options.exit === undefined && this.#closing === undefined;
   }
@@ -224,7 +238,7 @@ export class Connection implements AsyncDisposable {
     this.#outbox.send(line);
   }
 
-  /** An answer is owed, so one who asks and never reads is left. */
+  /** A response must not be dropped, so a peer that never reads is disconnected. */
   #reply(line: string): void {
     this.#send(line);
     const { size } = this.#outbox;
@@ -240,7 +254,7 @@ export class Connection implements AsyncDisposable {
     this.#flow();
   }
 
-  /** Taken as it arrives, although what it cancels may still wait its turn. */
+  /** Handled on arrival, because the request to cancel may still be queued. */
   #cancelled(cancel: string, params: unknown): void {
     const id = formatCancelledId(params, cancel);
     if (id === undefined) return;
@@ -251,7 +265,7 @@ export class Connection implements AsyncDisposable {
     this.#inHand.cancel(id, waits);
   }
 
-  /** Reading stops while too much waits to be handled. */
+  /** Pauses reading while too much waits to be handled. */
   #flow(): void {
     const limit = this.#options.readBytes ?? READ_BYTES;
     const full = this.#inbox.size > (this.#paused ? limit / 2 : limit);
@@ -273,7 +287,7 @@ export class Connection implements AsyncDisposable {
       case "invalid":
         return this.#malformed("not_a_message", line, { code: RPC.invalidRequest, message: what.why }, what.id);
       case "noise":
-        return this.#malformed("not_json", line, { code: RPC.parseError, message: "this is not JSON" }, null);
+        return this.#malformed("not_json", line, { code: RPC.parseError, message: "the line is not JSON" }, null);
       case "oversize":
         return this.#tooLarge(line, what.tail, what.bytes);
     }
@@ -294,7 +308,7 @@ export class Connection implements AsyncDisposable {
     const request = this.#inHand.begin(formatRequestId(id, line));
     if (request === undefined) return undefined;
     if (request.controller.signal.aborted) {
-      this.#inHand.fail(request, requestCancelled()); // cancelled before its turn came: nobody needs to see it
+      this.#inHand.fail(request, requestCancelled()); // cancelled while queued, so the handler does not see it
       return undefined;
     }
     let held: Promise<unknown> | undefined;
@@ -303,7 +317,7 @@ export class Connection implements AsyncDisposable {
     };
     const respond = (value: unknown): void => this.#inHand.respond(request, value);
     const fail = (error: unknown): void => this.#inHand.fail(request, error);
-    /** What a handler throws at once is a rejection too. */
+    /** Turns an exception of the handler into a rejection. */
     const run = async (): Promise<unknown> => {
       const handler = this.#handlers;
       if (handler.request === undefined) throw methodNotFound(method);
@@ -336,7 +350,7 @@ export class Connection implements AsyncDisposable {
     this.#noise("too_large", head, bytes);
     if (text === undefined || !isRequestId(id)) return undefined;
     if (spans.has("method")) {
-      const message = `the message had ${bytes} bytes, which is more than is taken here`;
+      const message = `the message has ${bytes} bytes, which exceeds the limit`;
       this.#reply(formatErrorLine(text, { code: RPC.invalidRequest, message, data: { bytes } }));
       return undefined;
     }
@@ -349,7 +363,7 @@ export class Connection implements AsyncDisposable {
     try {
       this.#handlers.noise?.({ kind, text: text.slice(0, NOISE_LENGTH), ...(bytes !== undefined && { bytes }) });
     } catch {
-      // A listener's failure is its own; what comes next is handled all the same.
+      // A listener's failure must not affect the messages that follow.
     }
   }
 
@@ -359,7 +373,7 @@ export class Connection implements AsyncDisposable {
     void this.#finish(this.#ended.error);
   }
 
-  /** Everything that came has been handled: what was asked gets no answer any more, what is in hand is still answered. */
+  /** Called when all input is handled: rejects our pending requests. Open requests of the peer are still answered. */
   async #finish(error: Error | undefined): Promise<void> {
     const { exit } = this.#options;
     const end = error === undefined ? "eof" : "broken";
@@ -376,11 +390,13 @@ export class Connection implements AsyncDisposable {
     }
     this.#asked.failAll(this.#over);
     this.#inputEnded.resolve();
-    if (exit === undefined) await this.#answerTheRest(); // else nobody is there to be answered
+    if (exit === undefined) await this.#answerTheRest(); // otherwise nobody is there to be answered
     await this.close();
   }
 
-  /** One who has ended is silent too, and only writing shows that he is gone: what is written says nothing to one who reads. */
+  /**
+   * A closed peer is also silent; only a failed write reveals it. The probe means nothing to a peer that still reads.
+   */
   async #answerTheRest(): Promise<void> {
     const probe = setInterval(
       () => this.#send(encodeMessage({ method: CANCEL_METHOD, params: { requestId: null } })),
@@ -407,7 +423,7 @@ export class Connection implements AsyncDisposable {
   #writeFailed(error: Error): void {
     this.#outbox.fail();
     if (this.#over !== undefined && this.#options.exit === undefined) return void this.close(error);
-    // A dead process closes both ways: its last words and its exit are worth a moment.
+    // A dead process closes both directions: wait a moment for its last output and its exit.
     void sleep(EXIT_WAIT_MS, undefined, { ref: false }).then(() => {
       this.#over ??= new ConnectionClosed("broken", this.peer, { cause: error });
       return this.close();

@@ -7,7 +7,7 @@ import { Connection, ConnectionClosed, streamTransport, type IncomingRequest, ty
 import { scene, slow } from "./test-scene.ts";
 
 describe("when the peer sends no more", () => {
-  it("what was buffered is delivered first, answers too, however long the handlers take", async () => {
+  it("delivers everything that was buffered first, including answers, however slow the handlers are", async () => {
     const seen: unknown[] = [];
     const first = deferred();
     const peer = scene({
@@ -27,7 +27,7 @@ describe("when the peer sends no more", () => {
     expect(seen).toEqual([...Array.from({ length: 50 }, (_, n) => n), "answer", "last, without a newline"]);
   });
 
-  it("what was asked fails, each once, and so does what is asked afterwards", async () => {
+  it("rejects each pending request once, and every later one", async () => {
     const peer = scene();
     const asked = [peer.connection.request("a"), peer.connection.request("b")].map((request) =>
       request.catch((error: unknown) => error),
@@ -35,14 +35,14 @@ describe("when the peer sends no more", () => {
     peer.input.end();
     for (const error of await Promise.all(asked)) {
       expect(error).toBeInstanceOf(ConnectionClosed);
-      expect(error).toMatchObject({ end: "eof", exit: undefined, message: "the peer ended the connection" });
+      expect(error).toMatchObject({ end: "eof", exit: undefined, message: "the peer closed the connection" });
     }
     await expect(peer.connection.request("c")).rejects.toBeInstanceOf(ConnectionClosed);
     await peer.connection.closed;
     await expect(peer.connection.notify("d")).rejects.toBeInstanceOf(ConnectionClosed);
   });
 
-  it("what is in hand is still answered, what it tells on the way is sent, and then it is closed", async () => {
+  it("still answers open requests, sends their notifications, and then closes", async () => {
     const go = deferred();
     const peer = scene({
       request: async ({ signal }) => {
@@ -65,7 +65,7 @@ describe("when the peer sends no more", () => {
     ]);
   });
 
-  it("what was queued is sent, however much it is", async () => {
+  it("sends everything that was queued", async () => {
     const output = slow();
     const input = new PassThrough();
     const connection = track(new Connection({ transport: streamTransport(input, output) }));
@@ -75,14 +75,14 @@ describe("when the peer sends no more", () => {
     expect(output.lines()).toHaveLength(2_000);
   });
 
-  it("a request in hand that waits for an answer of the peer is told that there will be none", async () => {
+  it("rejects a request that a handler of an open request sends to the peer", async () => {
     const peer = scene({ request: () => peer.connection.request("a").catch((error: unknown) => String(error)) });
     peer.input.end('{"id":1,"method":"asks"}\n');
     await peer.connection.closed;
-    expect(peer.messages[1]).toMatchObject({ id: 1, result: "ConnectionClosed: the peer ended the connection" });
+    expect(peer.messages[1]).toMatchObject({ id: 1, result: "ConnectionClosed: the peer closed the connection" });
   });
 
-  it("that it reads no more either is noticed, although a handler that never ends has nothing to tell", async () => {
+  it("notices that the peer reads no more either, although a running handler sends nothing", async () => {
     const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error("EPIPE")) });
     const input = new PassThrough();
     const aborted = deferred();
@@ -98,7 +98,7 @@ describe("when the peer sends no more", () => {
     await connection.closed;
   });
 
-  it("while it reads and waits, what it is told beside its answer means nothing", async () => {
+  it("sends only a probe without meaning to a peer that still waits for its answer", async () => {
     const go = deferred();
     const peer = scene({ request: () => go.promise });
     peer.input.end('{"id":1,"method":"prompt"}\n');
@@ -108,7 +108,7 @@ describe("when the peer sends no more", () => {
     await peer.connection.closed;
   });
 
-  it("a handler that holds the connection and calls the peer is told", async () => {
+  it("rejects a request of a handler that blocks the connection", async () => {
     const peer = scene({
       notification: async () => {
         outcome.resolve(await peer.connection.request("a").catch((error: unknown) => error));
@@ -122,7 +122,7 @@ describe("when the peer sends no more", () => {
 });
 
 describe("when the peer was a process", () => {
-  it("a request made after its output ended, but before its exit is known, fails with the exit too", async () => {
+  it("fails a request made between the end of output and the exit with the exit too", async () => {
     const exit: PeerExit = { exitCode: null, signal: "SIGKILL", stderr: "" };
     const asksForExit = deferred();
     const known = deferred<PeerExit>();
@@ -143,17 +143,17 @@ describe("when the peer was a process", () => {
     await expect(peer.connection.request("b")).rejects.toMatchObject({ exit });
   });
 
-  it("what fails says how it ended and what it said last", async () => {
+  it("reports its exit code and its last output", async () => {
     const exit: PeerExit = { exitCode: 3, signal: null, stderr: "out of memory\n" };
     const peer = scene({}, { peer: "the agent", exit: () => Promise.resolve(exit) });
     const asked = peer.connection.request("a").catch((error: unknown) => error);
     peer.input.end();
     expect(await asked).toMatchObject({ end: "eof", exit });
-    expect(String(await asked)).toBe("ConnectionClosed: the agent ended (exit code 3); it said last: out of memory");
+    expect(String(await asked)).toBe("ConnectionClosed: the agent ended (exit code 3); its last output: out of memory");
     expect(peer.connection.over).toBe(await asked);
   });
 
-  it("what it had asked is aborted, for nobody waits for it", async () => {
+  it("aborts its open requests, because nobody waits for them", async () => {
     const exit: PeerExit = { exitCode: null, signal: "SIGKILL", stderr: "" };
     const reason = deferred<unknown>();
     const peer = scene(
@@ -171,7 +171,7 @@ describe("when the peer was a process", () => {
     await peer.connection.closed;
   });
 
-  it("it is closed although a handler does not care that it was aborted", async () => {
+  it("closes although a handler ignores the abort", async () => {
     const exit: PeerExit = { exitCode: 0, signal: null, stderr: "" };
     const peer = scene({ request: () => new Promise(() => undefined) }, { exit: () => Promise.resolve(exit) });
     peer.input.end('{"id":1,"method":"a"}\n');
@@ -179,9 +179,9 @@ describe("when the peer was a process", () => {
   });
 
   it.each([
-    ["cannot be found out", () => Promise.reject(new Error("no"))],
-    ["is not known", () => Promise.resolve(undefined)],
-  ])("what was asked fails although its exit %s", async (_how, exit) => {
+    ["cannot be determined", () => Promise.reject(new Error("no"))],
+    ["is unknown", () => Promise.resolve(undefined)],
+  ])("rejects pending requests although its exit %s", async (_how, exit) => {
     const peer = scene({}, { exit });
     const asked = peer.connection.request("a");
     peer.input.end();
@@ -189,7 +189,7 @@ describe("when the peer was a process", () => {
     await peer.connection.closed;
   });
 
-  it("nothing keeps the program alive once it is closed", async () => {
+  it("keeps no timer alive after it is closed", async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     const before = timers();
     const peer = scene({}, { exit: () => Promise.resolve(undefined) });
@@ -198,7 +198,7 @@ describe("when the peer was a process", () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it("its death is told with its exit although writing to it fails first", async () => {
+  it("reports its exit although a write fails first", async () => {
     const child = spawn(process.execPath, ["-e", "process.stderr.write('bye'); process.exit(7)"], { stdio: "pipe" });
     let stderr = "";
     child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
@@ -216,8 +216,8 @@ describe("when the peer was a process", () => {
   });
 });
 
-describe("when a stream breaks", () => {
-  it("what comes in: what was asked fails with the cause", async () => {
+describe("when a stream fails", () => {
+  it("rejects pending requests with the cause if it is the input", async () => {
     const peer = scene();
     const asked = peer.connection.request("a").catch((error: unknown) => error);
     peer.input.destroy(new Error("EIO"));
@@ -226,7 +226,7 @@ describe("when a stream breaks", () => {
     await peer.connection.closed;
   });
 
-  it("what comes in was over before the connection was made: what is asked fails", async () => {
+  it("rejects requests if the input was closed before the connection was made", async () => {
     const input = new PassThrough();
     input.destroy();
     await once(input, "close");
@@ -234,7 +234,7 @@ describe("when a stream breaks", () => {
     await expect(connection.request("a")).rejects.toBeInstanceOf(ConnectionClosed);
   });
 
-  it("what goes out: what was asked fails, after what still came in was handled", async () => {
+  it("rejects pending requests after handling the rest of the input if it is the output", async () => {
     const breaking = async (cause: Error | undefined): Promise<unknown> => {
       const [input, output, seen] = [new PassThrough(), new PassThrough(), deferred<unknown>()];
       const handlers = { notification: ({ params }: { params: unknown }) => seen.resolve(params) };

@@ -1,8 +1,8 @@
-/** The order of what came in: one entry is handled at a time, and one that holds keeps the rest waiting. */
+/** Handles incoming entries one at a time. An entry can hold the queue, so that later ones wait. */
 
-/** The next entry waits for it. */
+/** The next entry waits until it is released. */
 interface InboxHold {
-  /** Made by a handler that may itself call the peer, and then must not keep the answer waiting. */
+  /** True if a handler made it. A handler may call the peer and must then not block the answer. */
   readonly byHandler: boolean;
 }
 
@@ -14,10 +14,13 @@ export class Inbox<Entry extends { readonly size: number }> {
   #size = 0;
   #hold: InboxHold | undefined;
   #running = false;
-  /** While someone waits for an answer that he asked for within a hold, holds are short: his answer may be behind the next. */
+  /**
+   * Number of requests made within a hold whose answers are pending. Holds are short meanwhile, because the answer may
+   * be behind the next entry.
+   */
   #urgent = 0;
 
-  /** `handle` returns what the next entry waits for; `changed` hears that entries went out. */
+  /** `handle` returns what the next entry waits for. `changed` is called after entries were handled. */
   constructor(handle: (entry: Entry) => Promise<unknown> | undefined, changed: () => void) {
     this.#handle = handle;
     this.#changed = changed;
@@ -43,8 +46,8 @@ export class Inbox<Entry extends { readonly size: number }> {
   }
 
   /**
-   * A handler that calls the peer waits for an answer that is behind what it holds up, so it holds no longer.
-   * Returns what to call when the answer is there.
+   * A handler that calls the peer waits for an answer behind the messages that it blocks, so its hold is released.
+   * Returns a function to call when the answer is there.
    */
   releaseForRequest(): (() => void) | undefined {
     const hold = this.#hold;
@@ -56,7 +59,7 @@ export class Inbox<Entry extends { readonly size: number }> {
     };
   }
 
-  /** Yields to whoever an answer was given to, so that he goes on before the next entry is handled. */
+  /** Lets the receiver of an answer continue before the next entry is handled. */
   yield(): void {
     this.#holdFor(new Promise((resolve) => setImmediate(resolve)), false);
   }
@@ -67,7 +70,7 @@ export class Inbox<Entry extends { readonly size: number }> {
     while (this.#hold === undefined) {
       const entry = this.#entries[this.#next];
       if (entry === undefined) break;
-      this.#entries[this.#next] = undefined; // one that was handled is not kept for those that wait
+      this.#entries[this.#next] = undefined; // frees the entry while others wait
       this.#next += 1;
       this.#size -= entry.size;
       this.#compact();

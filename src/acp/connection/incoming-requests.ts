@@ -1,4 +1,4 @@
-/** The peer's requests that are being handled: each is answered once, and can be cancelled until then. */
+/** The peer's open requests. Each is answered once and can be cancelled until then. */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { ConnectionClosed, PeerError, RPC, requestCancelled } from "../errors.ts";
 import { replaceValue } from "../wire/scan.ts";
@@ -7,14 +7,14 @@ import { Verbatim } from "./incoming.ts";
 
 interface OpenRequest {
   readonly controller: AbortController;
-  /** As it was written. */
+  /** The id as it was written. */
   readonly id: string;
 }
 
 export class IncomingRequests {
   readonly #send: (line: string) => void;
   readonly #requests = new Map<string, OpenRequest>();
-  /** Cancelled before their turn came. */
+  /** Requests that were cancelled while queued. */
   readonly #cancelled = new Set<string>();
   #idle: Deferred<void> | undefined;
 
@@ -22,11 +22,11 @@ export class IncomingRequests {
     this.#send = send;
   }
 
-  /** Undefined where the id is in use, which is answered here. */
+  /** Undefined if the id is in use; the request is then refused here. */
   begin(id: string): OpenRequest | undefined {
     if (this.#requests.has(id)) {
       this.#send(
-        formatErrorLine(id, { code: RPC.invalidRequest, message: `a request with the id ${id} is in hand already` }),
+        formatErrorLine(id, { code: RPC.invalidRequest, message: `a request with the id ${id} is already in progress` }),
       );
       return undefined;
     }
@@ -36,7 +36,7 @@ export class IncomingRequests {
     return request;
   }
 
-  /** Answers with the result; one that is no JSON is an error. */
+  /** Answers with the result. A result that cannot be serialized becomes an error. */
   respond(request: OpenRequest, result: unknown): void {
     if (result instanceof Verbatim) {
       this.#answer(request, replaceValue(result.line, "id", request.id) ?? result.line);
@@ -53,7 +53,7 @@ export class IncomingRequests {
     this.#answer(request, formatFailureLine(request, error));
   }
 
-  /** `waits` says whether a request of that id has come and not been started. */
+  /** `waits` returns true if a request with this id is queued but not started. */
   cancel(id: string, waits: () => boolean): void {
     const request = this.#requests.get(id);
     if (request !== undefined) request.controller.abort(requestCancelled());
@@ -64,12 +64,12 @@ export class IncomingRequests {
     for (const { controller } of this.#requests.values()) controller.abort(reason);
   }
 
-  /** Answers everything that is left: nobody will wait for the handlers. */
+  /** Answers everything that is still open, without waiting for the handlers. */
   failAll(error: RpcErrorObject): void {
     for (const request of [...this.#requests.values()]) this.fail(request, new PeerError(error));
   }
 
-  /** Resolves when nothing is in hand. */
+  /** Resolves when no request is open. */
   idle(): Promise<void> {
     if (this.#requests.size === 0) return Promise.resolve();
     this.#idle ??= deferred();
@@ -96,7 +96,7 @@ function formatFailureLine({ id, controller }: OpenRequest, error: unknown): str
   } catch {
     return formatErrorLine(id, {
       code: RPC.internalError,
-      message: "the request failed with an error that is no JSON",
+      message: "the request failed with an error that cannot be serialized",
     });
   }
 }
@@ -108,12 +108,12 @@ function toErrorObject(error: unknown, signal: AbortSignal): RpcErrorObject {
   return { code: RPC.internalError, message: error instanceof Error ? error.message : String(error) };
 }
 
-/** Someone further on is gone: whoever asked is told how. */
+/** Tells the caller how a peer further down the chain ended. */
 function toLostPeerError({ message, end, exit }: ConnectionClosed): RpcErrorObject {
   return { code: RPC.internalError, message, data: { end, ...exit } };
 }
 
-/** In a list, because there what has no JSON (nothing, a function) is null. */
+/** Serialized inside a list, where a value without a JSON form (undefined, a function) becomes null. */
 function toJsonText(value: unknown): string {
   return JSON.stringify([value]).slice(1, -1);
 }

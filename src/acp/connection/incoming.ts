@@ -1,4 +1,4 @@
-/** What a handler is given: a message of the peer, as it came. */
+/** The messages that a handler gets, as they came from the peer. */
 import { RPC } from "../errors.ts";
 import type { RequestId, RpcErrorObject } from "../wire/message.ts";
 
@@ -11,38 +11,38 @@ export interface IncomingNotification {
 
 export interface IncomingRequest extends IncomingNotification {
   readonly id: RequestId;
-  /** Fires when the peer cancels the request, or is gone. */
+  /** Fires when the peer cancels the request or disconnects. */
   readonly signal: AbortSignal;
-  /** The next message waits until this settles. Without it a request's handler is only started in its turn. */
+  /** Blocks the next message until the promise settles. Without it, handlers of requests are only started in order. */
   hold(until: Promise<unknown>): void;
-  /** Answers now, before the handler is done; what it returns or throws later counts for nothing. */
+  /** Answers before the handler returns; its later result or error is ignored. */
   respond(result: unknown): void;
   fail(error: unknown): void;
 }
 
-/** Something came that is nobody's message. */
+/** Input that is not a message of the protocol. */
 export interface Noise {
   readonly kind: "not_json" | "not_a_message" | "response_to_nothing" | "too_large";
-  /** Bounded. */
+  /** At most 2,000 characters. */
   readonly text: string;
-  /** Of a message that was too large: how long it was. */
+  /** Length of a message that was too large. */
   readonly bytes?: number | undefined;
 }
 
 export interface ConnectionHandlers {
   /**
-   * Answers with what it returns; what it throws is the error. Started in wire order, and not waited for: a prompt may
-   * take an hour. Whatever must not be overtaken says so with `hold`.
+   * The return value is the answer; a thrown error becomes an error response. Handlers are started in wire order and
+   * not awaited, because a prompt may take an hour. Use `hold` if later messages must wait.
    */
   request?(request: IncomingRequest): unknown;
-  /** The next message waits until it settles, unless it calls the peer meanwhile. What it throws is told to `failed`. */
+  /** The next message waits until it settles, unless it calls the peer meanwhile. `failed` gets what it throws. */
   notification?(notification: IncomingNotification): void | Promise<void>;
   noise?(noise: Noise): void;
-  /** A notification's handler threw; nobody else would hear of it. */
+  /** Called if a notification handler throws; otherwise the error would be lost. */
   failed?(error: unknown, notification: IncomingNotification): void;
 }
 
-/** A response as it came, to be passed on as it is. */
+/** A response as it came, so that it can be passed on unchanged. */
 export class Verbatim {
   readonly line: string;
   readonly result: unknown;
@@ -55,7 +55,7 @@ export class Verbatim {
   }
 }
 
-/** An answer that is neither one thing nor the other is an error: whoever asked has to hear something. */
+/** A response with neither a result nor an error counts as an error, so that the caller gets an answer. */
 function extractError(message: { readonly error?: unknown }): RpcErrorObject | undefined {
   const { error } = message;
   if (typeof error === "object" && error !== null) return error as RpcErrorObject;

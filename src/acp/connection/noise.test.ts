@@ -21,9 +21,9 @@ const NO_MESSAGE = [
   '{"jsonrpc":"2.0","result":{}}',
 ];
 
-describe("what is no message", () => {
+describe("a line that is not a message", () => {
   it.each([...NOT_JSON.map((line) => ["not_json", line]), ...NO_MESSAGE.map((line) => ["not_a_message", line])])(
-    "is an event and no answer, and the connection goes on (%s): %s",
+    "is reported and not answered, and the connection continues (%s): %s",
     async (kind, line) => {
       const peer = scene({ request: () => 1, notification: () => expect.unreachable() });
       peer.send(line);
@@ -34,7 +34,7 @@ describe("what is no message", () => {
   );
 
   it.each([...NOT_JSON.map((line) => [-32700, line] as const), ...NO_MESSAGE.map((line) => [-32600, line] as const)])(
-    "is answered with %d where strangers speak: %s",
+    "is answered with %d if configured: %s",
     async (code, line) => {
       const peer = scene({ request: () => 1 }, { malformed: "answer" });
       peer.send(line);
@@ -44,19 +44,19 @@ describe("what is no message", () => {
     },
   );
 
-  it("is answered with what is wrong with it", async () => {
+  it("is answered with the reason", async () => {
     const peer = scene({ request: () => 1 }, { malformed: "answer" });
     peer.send("[]", "1", '{"method":1}');
     await peer.ask("a");
     expect(peer.messages.map(({ error }) => error?.message)).toEqual([
       "a batch is not part of the protocol",
-      "a message is an object",
-      "a method is a string",
+      "a message must be an object",
+      "a method must be a string",
       undefined,
     ]);
   });
 
-  it("is answered under its id where it has one", async () => {
+  it("is answered under its id if it has one", async () => {
     const peer = scene({ request: () => 1 }, { malformed: "answer" });
     peer.send('{"id":12345678901234567890,"method":["a"]}', '{"id":"x","method":{}}');
     await peer.ask("a");
@@ -67,7 +67,7 @@ describe("what is no message", () => {
     ]);
   });
 
-  it("is never answered where it is an answer, for both sides count their ids from one", async () => {
+  it("is never answered if it is a response, because both sides count their ids from one", async () => {
     const peer = scene({ request: () => 1 }, { malformed: "answer" });
     peer.send(
       '{"id":1}',
@@ -80,7 +80,7 @@ describe("what is no message", () => {
     expect(peer.noise.map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => "response_to_nothing"));
   });
 
-  it("is told in its place among the messages, and never whole if it is long", async () => {
+  it("is reported in order and truncated if it is long", async () => {
     const seen: string[] = [];
     const peer = scene({
       request: () => 1,
@@ -92,15 +92,15 @@ describe("what is no message", () => {
     expect(seen).toEqual(["one", "xxx cut", "two", "y cut", "three"]);
   });
 
-  it("needs nobody to listen to it", async () => {
+  it("needs no listener", async () => {
     const peer = scene({ request: () => 1, noise: undefined as never });
     peer.send("x", "[]", { id: 1, result: 1 });
     expect(await peer.ask("a")).toMatchObject({ result: 1 });
   });
 });
 
-describe("bytes", () => {
-  it("may come in any pieces, with CRLF, and without a newline at the end", async () => {
+describe("the bytes of a line", () => {
+  it("may arrive in any pieces, with CRLF, and without a final newline", async () => {
     const seen: unknown[] = [];
     const peer = scene({ notification: ({ params }) => void seen.push(params) });
     const text =
@@ -111,7 +111,7 @@ describe("bytes", () => {
     expect(seen).toEqual(["é€😀", "two", "last"]);
   });
 
-  it("that are no UTF-8 harm the one message", async () => {
+  it("damage only one message if they are not UTF-8", async () => {
     const seen: unknown[] = [];
     const peer = scene({ request: () => 1, notification: ({ params }) => void seen.push(params) });
     peer.input.write(

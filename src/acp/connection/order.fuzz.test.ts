@@ -14,14 +14,14 @@ import { quiet } from "./test-scene.ts";
 
 interface Params {
   readonly key: string;
-  /** How many calls led to this one. */
+  /** The number of calls that led to this one. */
   readonly depth: number;
   readonly text: unknown;
 }
 
-/** Of one case. */
+/** The probabilities of one case. */
 interface Manners {
-  /** Handlers call the peer and wait for it. */
+  /** Handlers call the peer and wait for the answer. */
   readonly calls: number;
   readonly throws: number;
   readonly cancels: number;
@@ -32,7 +32,7 @@ interface Manners {
 const DEEPEST = 2;
 const CASES = 300;
 
-it("nothing is lost, doubled or reordered, whatever the chunks are and whatever the handlers wait for", async () => {
+it("loses, duplicates and reorders nothing, for any chunks and any handlers", async () => {
   await fuzz(CASES, async (random) => {
     const manners: Manners = {
       calls: random.pick(0, 0.1, 0.5),
@@ -60,7 +60,7 @@ it("nothing is lost, doubled or reordered, whatever the chunks are and whatever 
 class Side {
   readonly connection: Connection;
   readonly log = new OrderLog();
-  /** What was answered otherwise than it should have been. */
+  /** Unexpected answers. */
   readonly wrong: string[] = [];
   readonly #name: string;
   readonly #random: Random;
@@ -91,7 +91,7 @@ class Side {
     this.#peer = peer;
   }
 
-  /** Says and asks at its own pace, and waits for what it asked. */
+  /** Sends notifications and requests at its own pace, and waits for the answers. */
   async drive(): Promise<void> {
     for (let left = this.#manners.messages; left > 0 && !this.#closing; left -= 1) {
       if (this.#random.chance(0.5)) this.#tell(0);
@@ -150,7 +150,7 @@ class Side {
     }
   }
 
-  /** In its place, until it is done. */
+  /** Runs random steps and records when they start and end. */
   async #act(key: string, depth: number): Promise<void> {
     this.log.starts(key);
     try {

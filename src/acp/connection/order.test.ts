@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
 import { scene } from "./test-scene.ts";
 
-describe("messages are taken one at a time in wire order", () => {
-  it("although the handlers of notifications wait for this and that", async () => {
+describe("handling messages one at a time in wire order", () => {
+  it("waits for the handlers of notifications", async () => {
     const seen: string[] = [];
     const peer = scene({
       notification: async ({ method }) => {
@@ -25,7 +25,7 @@ describe("messages are taken one at a time in wire order", () => {
     expect(seen).toEqual(["ab begins", "ab ends", "c begins", "c ends", "asked", "def begins", "def ends", "again"]);
   });
 
-  it("and a handler that fails keeps nobody waiting", async () => {
+  it("continues after a handler fails", async () => {
     const seen: string[] = [];
     const peer = scene({
       notification: async ({ method }) => {
@@ -39,7 +39,7 @@ describe("messages are taken one at a time in wire order", () => {
     expect(await peer.ask("a")).toMatchObject({ result: "one,two" });
   });
 
-  it("while a request's handler is only started, however long it takes", async () => {
+  it("only starts the handler of a request, however long it takes", async () => {
     const prompt = deferred<string>();
     const seen: string[] = [];
     const peer = scene({
@@ -52,7 +52,7 @@ describe("messages are taken one at a time in wire order", () => {
     expect(await peer.answer(1)).toMatchObject({ result: "done" });
   });
 
-  it("also while a request's handler waits for an answer that it asked for at once", async () => {
+  it("continues while a request handler waits for its own request to the peer", async () => {
     const seen: string[] = [];
     const peer = scene({
       request: ({ method }) => (method === "prompt" ? peer.connection.request("permission") : seen.join()),
@@ -67,7 +67,7 @@ describe("messages are taken one at a time in wire order", () => {
     expect(await peer.answer(1)).toMatchObject({ result: "granted" });
   });
 
-  it("and a request's handler may hold the rest until it says so", async () => {
+  it("lets a request handler hold the queue", async () => {
     const [ready, held] = [deferred(), deferred()];
     const seen: string[] = [];
     const peer = scene({
@@ -88,7 +88,7 @@ describe("messages are taken one at a time in wire order", () => {
     expect(await peer.ask("a")).toMatchObject({ result: "update" });
   });
 
-  it("and a request may be answered before its handler is done, once", async () => {
+  it("lets a handler answer its request early, once", async () => {
     const peer = scene({
       request: (request) => {
         if (request.method === "good") request.respond("early");
@@ -103,7 +103,7 @@ describe("messages are taken one at a time in wire order", () => {
 });
 
 describe("an answer", () => {
-  it("is given to whoever asked before what came after it is handled", async () => {
+  it("is delivered before the messages behind it are handled", async () => {
     const seen: string[] = [];
     const peer = scene({ notification: ({ method }) => void seen.push(method), request: () => seen.join() });
     const asked = (async () => {
@@ -116,7 +116,7 @@ describe("an answer", () => {
     expect(await peer.ask("a")).toMatchObject({ result: "before,answer,goes on,after" });
   });
 
-  it("is given as an error in the same order", async () => {
+  it("is delivered in the same order if it is an error", async () => {
     const seen: string[] = [];
     const peer = scene({ notification: ({ method }) => void seen.push(method), request: () => seen.join() });
     void peer.connection.request("a").catch((error: unknown) => seen.push(String(error)));
@@ -124,7 +124,7 @@ describe("an answer", () => {
     expect(await peer.ask("a")).toMatchObject({ result: "PeerError: no,after" });
   });
 
-  it("is shown to `onResponse` first, and the rest waits for that", async () => {
+  it("is passed to `onResponse` first, and later messages wait for that", async () => {
     const shown = deferred();
     const seen: string[] = [];
     const peer = scene({ notification: ({ method }) => void seen.push(method), request: () => seen.join() });
@@ -146,7 +146,7 @@ describe("an answer", () => {
   it.each([
     ["throws", () => raise(new Error("mine"))],
     ["rejects", () => Promise.reject(new Error("mine"))],
-  ])("is given although `onResponse` %s", async (_how, onResponse) => {
+  ])("is delivered although `onResponse` %s", async (_how, onResponse) => {
     const peer = scene({ request: () => 1 });
     const asked = peer.connection.request("a", undefined, { onResponse });
     peer.send({ id: 1, result: "x" });
@@ -155,8 +155,8 @@ describe("an answer", () => {
   });
 });
 
-describe("a handler may call the peer and wait", () => {
-  it("although its answer comes after other messages", async () => {
+describe("a handler that calls the peer and waits", () => {
+  it("gets its answer although other messages come first", async () => {
     const seen: string[] = [];
     const peer = scene({
       notification: async ({ method }) => {
@@ -171,7 +171,7 @@ describe("a handler may call the peer and wait", () => {
     expect(await peer.ask("b")).toMatchObject({ result: "one,two,got it,three" });
   });
 
-  it("after it has waited for something else", async () => {
+  it("may wait for something else before", async () => {
     const peer = scene({
       notification: async () => {
         await nextTurn();
@@ -189,7 +189,7 @@ describe("a handler may call the peer and wait", () => {
     expect(await peer.ask("c")).toMatchObject({ result: 1 });
   });
 
-  it("although the next message's handler calls the peer as well and its answer comes first", async () => {
+  it("works although the next handler calls the peer too and gets its answer first", async () => {
     const seen: string[] = [];
     const peer = scene({
       notification: async ({ method }) => void seen.push(`${method} ${String(await peer.connection.request(method))}`),
@@ -201,7 +201,7 @@ describe("a handler may call the peer and wait", () => {
     expect(await peer.ask("a")).toMatchObject({ result: "two B,one A" });
   });
 
-  it("while a hold of the message behind it is kept short", async () => {
+  it("gets its answer although the handler behind it blocks", async () => {
     const never = deferred();
     const seen: string[] = [];
     const peer = scene({
@@ -218,7 +218,7 @@ describe("a handler may call the peer and wait", () => {
     expect(await peer.ask("a")).toMatchObject({ result: "it" });
   });
 
-  it("from `onResponse` too", async () => {
+  it("works from `onResponse` too", async () => {
     const peer = scene({ request: () => 1 });
     let second: unknown;
     const onResponse = async (): Promise<void> => {
@@ -233,7 +233,7 @@ describe("a handler may call the peer and wait", () => {
     expect(second).toBe(2);
   });
 
-  it("but what is asked apart from it leaves it in its place", async () => {
+  it("keeps its position if someone else makes an independent request", async () => {
     const first = deferred();
     const seen: string[] = [];
     const peer = scene({
@@ -256,7 +256,7 @@ describe("a handler may call the peer and wait", () => {
   });
 });
 
-it("other handlers take over with the next message", async () => {
+it("uses new handlers from the next message on", async () => {
   const seen: string[] = [];
   const peer = scene({
     notification: () => {

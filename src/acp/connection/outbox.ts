@@ -1,8 +1,10 @@
-/** What waits to be written: gathered while the process is busy, written at once, and bounded while the peer does not read. */
+/**
+ * Queues outgoing lines: joins those of one tick into one write, and applies backpressure while the peer does not read.
+ */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import type { Transport } from "../../programs/transport.ts";
 
-/** Above this a writer is asked to wait. */
+/** Above this size, writers are asked to wait. */
 const HIGH_WATER = 256 * 1024;
 
 export class Outbox {
@@ -18,12 +20,12 @@ export class Outbox {
     this.#transport = transport;
   }
 
-  /** What waits here, in characters; what the transport has taken is its own. */
+  /** What is queued here, in characters, without what the transport has accepted. */
   get size(): number {
     return this.#size;
   }
 
-  /** Never waits; ask `ready` before more is made. */
+  /** Never waits; check `ready` before producing more. */
   send(line: string): void {
     if (this.#failed) return;
     this.#lines.push(line);
@@ -45,7 +47,7 @@ export class Outbox {
     this.#flush();
   }
 
-  /** Nobody will read it. */
+  /** Drops everything, because nobody will read it. */
   fail(): void {
     this.#failed = true;
     this.#lines = [];
@@ -53,7 +55,7 @@ export class Outbox {
     this.#letIn();
   }
 
-  /** Resolves when the transport has taken all of it. */
+  /** Resolves when the transport has accepted everything. */
   async flushed(): Promise<void> {
     while (this.#size > 0 && !this.#failed) {
       if (!this.#full) this.#flush();

@@ -1,13 +1,13 @@
-/** What was asked of the peer and is not answered yet. */
+/** Requests to the peer that have no answer yet. */
 import type { RequestId } from "../wire/message.ts";
 import type { Verbatim } from "./incoming.ts";
 
 export interface OutgoingRequest {
   readonly method: string;
-  /** Called in wire order, before the answer is given; what it returns holds the next message up. */
+  /** Called in wire order before the answer is delivered. The returned promise blocks the next message. */
   readonly onResponse: ((response: Verbatim) => void | Promise<void>) | undefined;
   readonly apart: boolean;
-  /** Told that an answer is there, whatever it is. */
+  /** Called when an answer of any kind has arrived. */
   readonly answered: (() => void) | undefined;
 }
 
@@ -40,8 +40,8 @@ export class OutgoingRequests {
   }
 
   /**
-   * Undefined where nothing was asked under that id; else what the next message waits for, and whether all who have to
-   * hear of it before the next message have: a proxy has passed it on, and nobody else waits.
+   * Undefined if no request has this id. Otherwise `held` is what the next message waits for, and `isPassedOn` is true
+   * if a proxy has already passed the answer on, so nobody else has to see it before the next message.
    */
   settle(id: RequestId, answer: Verbatim | Error): SettledRequest | undefined {
     const pending = this.#pending.get(id);
@@ -63,6 +63,6 @@ function callOnResponse(onResponse: () => void | Promise<void>): Promise<unknown
     const done = onResponse();
     return done instanceof Promise ? done.catch(() => undefined) : undefined;
   } catch {
-    return undefined; // whoever asked is told by the request itself
+    return undefined; // the request itself reports the error
   }
 }

@@ -21,7 +21,7 @@ describe("a message of 64 MB", () => {
     expect(peer.noise).toMatchObject([{ kind: "too_large" }]);
   });
 
-  it("is answered with an error where it is a request", async () => {
+  it("is answered with an error if it is a request", async () => {
     const peer = scene({ request: ({ method }) => method });
     await pour(peer, '{"jsonrpc":"2.0","id":"big","method":"a","params":{"text":"', '"}}');
     expect(await peer.answer("big")).toMatchObject({ error: { code: -32600, data: { bytes: 64 * MB + 62 } } });
@@ -29,7 +29,7 @@ describe("a message of 64 MB", () => {
     expect(peer.lines).toHaveLength(2);
   });
 
-  it("is noise where it is a notification, and is not kept", async () => {
+  it("is noise if it is a notification, and is not kept", async () => {
     const peer = scene({ request: () => 1, notification: () => expect.unreachable() });
     const before = heldMemory();
     await pour(peer, '{"jsonrpc":"2.0","method":"a","params":{"text":"', '","id":5}}');
@@ -39,7 +39,7 @@ describe("a message of 64 MB", () => {
     expect(heldMemory() - before).toBeLessThan(4 * MB);
   });
 
-  it("is taken where the limit allows it", async () => {
+  it("is accepted if the limit allows it", async () => {
     const peer = scene(
       { request: ({ params }) => (params as { text: string }).text.length },
       { maxMessageBytes: 65 * MB },
@@ -57,7 +57,7 @@ describe("a message that is too large", () => {
     ["its id is last", `{"jsonrpc":"2.0","result":{"text":"${LONG}","id":2},"id":1}`],
     ["its id is last, with spaces", `{"jsonrpc":"2.0","result":["${LONG}"], "id" : 1 } `],
     ["it is an error", `{"id":1,"error":{"code":1,"message":"${LONG}"}}`],
-  ])("fails the request that it answers although %s", async (_how, line) => {
+  ])("fails the request that it answers if %s", async (_how, line) => {
     const peer = scene({ request: () => 1 }, { maxMessageBytes: 16_000 });
     const asked = peer.connection.request("big");
     peer.send(line);
@@ -69,7 +69,7 @@ describe("a message that is too large", () => {
     ["its id is first", `{"id":"big","method":"a","params":"${LONG}"}`],
     ["its id is between", `{"method":"a","id":"big","params":["${LONG}"]}`],
     ["its id is last", `{"method":"a","params":"${LONG}","id":"big"}`],
-  ])("is answered where it is a request although %s", async (_how, line) => {
+  ])("is answered if it is a request and %s", async (_how, line) => {
     const peer = scene({ request: () => 1 }, { maxMessageBytes: 16_000 });
     peer.send(line);
     expect(await peer.answer("big")).toMatchObject({ error: { code: -32600 } });
@@ -87,7 +87,7 @@ describe("a message that is too large", () => {
     ["an answer to nothing", `{"id":99,"result":"${LONG}"}`],
     ["a notification that ends like an answer", `{"method":"a","params":{"text":"${LONG}","id":1}}`],
     ["a string that ends like an answer", `{"method":"a","params":"${LONG}\\"id\\":1}"}`],
-  ])("is noise where it is %s", async (_what, line) => {
+  ])("is noise if it is %s", async (_what, line) => {
     const peer = scene({ request: () => 1, notification: () => expect.unreachable() }, { maxMessageBytes: 16_000 });
     const asked = peer.connection.request("other");
     peer.send(line);
@@ -98,7 +98,7 @@ describe("a message that is too large", () => {
     await expect(asked).resolves.toBe("still asked");
   });
 
-  it("is told in its place", async () => {
+  it("is reported in order", async () => {
     const seen: string[] = [];
     const peer = scene(
       {
@@ -119,7 +119,7 @@ describe("a message that is too large", () => {
   });
 });
 
-/** 64 MB between the head and the tail, as fast as it is taken. */
+/** Writes 64 MB between the head and the tail, as fast as they are read. */
 async function pour(peer: Scene, head: string, tail: string): Promise<void> {
   const filler = Buffer.alloc(MB, "x");
   const source = Readable.from([

@@ -3,7 +3,7 @@ import { PeerError, type RpcErrorObject } from "../index.ts";
 import { scene } from "./test-scene.ts";
 
 describe("a request to the peer", () => {
-  it("resolves with the result, whatever order the answers come in", async () => {
+  it("resolves with the result, in whatever order the answers come", async () => {
     const peer = scene();
     const asked = [
       peer.connection.request("a", { n: 1 }),
@@ -20,7 +20,7 @@ describe("a request to the peer", () => {
     expect(await Promise.all(asked)).toEqual([null, { later: [1] }, "C"]);
   });
 
-  it("rejects with the peer's error and every field it has", async () => {
+  it("rejects with the peer's error and all of its fields", async () => {
     const raw = { code: -32000, message: "log in first", data: { methods: ["x"] }, docs: "there", extra: { a: null } };
     const error = await failure({ error: raw });
     expect(error).toBeInstanceOf(PeerError);
@@ -28,7 +28,7 @@ describe("a request to the peer", () => {
     expect((error as PeerError).raw).toEqual(raw);
   });
 
-  it("takes the result of an answer that also says that there is no error", async () => {
+  it("resolves with the result of an answer that also has a null error", async () => {
     const peer = scene();
     const asked = peer.connection.request("a");
     peer.send('{"id":1,"error":null,"result":2}');
@@ -41,7 +41,7 @@ describe("a request to the peer", () => {
     ["has neither result nor error", '{"jsonrpc":"2.0","id":1}', ""],
     ["has an error that is a number", '{"id":1,"error":7}', ""],
     ["has an error without a message", '{"id":1,"error":{"code":-32000}}', ""],
-  ])("fails where the answer %s, and the connection goes on", async (_how, line, said) => {
+  ])("rejects if the answer %s, and the connection continues", async (_how, line, said) => {
     const peer = scene({ request: () => 1 });
     const asked = peer.connection.request("a");
     peer.send(line);
@@ -77,7 +77,7 @@ describe("a request to the peer", () => {
       ],
       ["response_to_nothing", "response_to_nothing"],
     ],
-  ] as const)("that is answered %s has one answer, and the rest is noise", async (_how, answers, noise) => {
+  ] as const)("uses the first answer if it is answered %s, and reports the rest as noise", async (_how, answers, noise) => {
     const peer = scene({ request: () => 1 });
     const asked = peer.connection.request("a");
     peer.send(...answers);
@@ -90,7 +90,7 @@ describe("a request to the peer", () => {
   it.each([
     ["a BigInt", 1n],
     ["a thing that holds itself", cyclic()],
-  ])("whose params are no JSON rejects: %s", async (_what, params) => {
+  ])("rejects if its params are not serializable: %s", async (_what, params) => {
     const peer = scene({ request: () => 1 });
     await expect(peer.connection.request("a", params)).rejects.toThrow(TypeError);
     await expect(peer.connection.notify("a", params)).rejects.toThrow(TypeError);
@@ -99,8 +99,8 @@ describe("a request to the peer", () => {
   });
 });
 
-describe("a message of someone else", () => {
-  it("is sent on as it is, under an id of our own, and its answer is given as it came", async () => {
+describe("a message of another peer", () => {
+  it("is forwarded unchanged with an id of this connection, and its answer is returned as it came", async () => {
     const peer = scene();
     const asked = peer.connection.forward('{"_x":1.0, "id":"theirs", "method":"a", "params":{"id":1}}', "a");
     void peer.connection.passOn('{"method":"n", "params":1.0}');
@@ -111,7 +111,7 @@ describe("a message of someone else", () => {
     expect(await asked).toMatchObject({ line: answer, error: { code: 7, message: "m", x: 1 } });
   });
 
-  it("is answered with the answer as it came, under its own id", async () => {
+  it("is answered with the forwarded answer under its own id", async () => {
     const behind = scene();
     const peer = scene({ request: ({ line, method }) => behind.connection.forward(line, method) });
     peer.send('{"id":12345678901234567890,"method":"a"}');

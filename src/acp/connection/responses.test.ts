@@ -12,12 +12,12 @@ describe("a request of the peer", () => {
     ["null", null, null],
     ["nothing", undefined, null],
     ["a function", () => 1, null],
-  ])("is answered with what its handler returns: %s", async (_what, result, answer) => {
+  ])("is answered with the return value of its handler: %s", async (_what, result, answer) => {
     const peer = scene({ request: () => result });
     expect(await peer.ask("a")).toEqual({ jsonrpc: "2.0", id: expect.any(String), result: answer });
   });
 
-  it("is given to its handler as it came", async () => {
+  it("is passed to its handler as it came", async () => {
     const seen: unknown[] = [];
     const peer = scene({ request: ({ id, method, params, line }) => seen.push({ id, method, params, line }) });
     const line = '{"method":"_own/a", "params":"a string where an object belongs", "id":7, "_meta":{"x":1.0}}';
@@ -30,18 +30,18 @@ describe("a request of the peer", () => {
     ["throws at once", (): never => raise(new Error("no luck"))],
     ["rejects", () => Promise.reject(new Error("no luck"))],
     ["throws no error", (): never => raise("no luck")],
-  ])("is answered with an error when its handler %s", async (_how, request) => {
+  ])("is answered with an error if its handler %s", async (_how, request) => {
     const peer = scene({ request });
     expect(await peer.ask("a")).toMatchObject({ error: { code: -32603, message: "no luck" } });
   });
 
-  it("is answered with the very error that its handler throws, unknown fields and all", async () => {
+  it("is answered with the PeerError that its handler throws, including unknown fields", async () => {
     const raw = { code: -32002, message: "gone", data: { uri: "x" }, hint: ["look there"], retry: null };
     const peer = scene({ request: () => raise(new PeerError(raw)) });
     expect((await peer.ask("a")).error).toEqual(raw);
   });
 
-  it("is refused where nobody handles requests", async () => {
+  it("is refused if there is no request handler", async () => {
     const peer = scene();
     expect((await peer.ask("_own/a")).error).toEqual({
       code: -32601,
@@ -58,7 +58,7 @@ describe("a request of the peer", () => {
     ["an error whose data holds itself", () => raise(peerError(-32000, "m", cycle))],
     ["an error whose data has a BigInt", () => Promise.reject(peerError(-32000, "m", 1n))],
     ["a thrown thing that is no text", () => raise(Object.create(null))],
-  ])("is answered with an error where the answer is no JSON, and the connection goes on: %s", async (_what, answer) => {
+  ])("is answered with an error if the answer is not serializable: %s", async (_what, answer) => {
     const peer = scene({ request: ({ method }) => (method === "bad" ? answer() : "fine") });
     expect(await peer.ask("bad")).toMatchObject({ error: { code: expect.any(Number), message: expect.any(String) } });
     expect(await peer.ask("good")).toMatchObject({ result: "fine" });
@@ -75,7 +75,7 @@ describe("a request of the peer", () => {
     ['"7"'],
     ['"é😀 \\"}"'],
     ["null"],
-  ])("has its id echoed exactly: %s", async (id) => {
+  ])("gets its id echoed exactly: %s", async (id) => {
     const peer = scene({ request: ({ method }) => (method === "good" ? 1 : raise(new Error("bad"))) });
     peer.send(`{"jsonrpc":"2.0","id":${id},"method":"good"}`);
     await peer.until(() => peer.lines.length === 1, "the answer");
@@ -87,7 +87,7 @@ describe("a request of the peer", () => {
     ]);
   });
 
-  it("is refused when its id is in hand, and the first is answered all the same", async () => {
+  it("is refused if its id is in use, and the first request is still answered", async () => {
     const first = deferred<string>();
     const starts = vi.fn();
     const peer = scene({
@@ -125,7 +125,7 @@ describe("a request of the peer", () => {
 });
 
 describe("a notification", () => {
-  it("is never answered, not even where its handler fails; that is told here", async () => {
+  it("is never answered; a failure of its handler is passed to `failed`", async () => {
     const failed = vi.fn();
     const peer = scene({
       request: () => 1,
@@ -141,7 +141,7 @@ describe("a notification", () => {
     ]);
   });
 
-  it("that nobody handles is passed over", async () => {
+  it("without a handler is ignored", async () => {
     const peer = scene({ request: () => 1 });
     peer.send({ method: "_own/a" });
     await peer.ask("a");

@@ -1,4 +1,4 @@
-/** What one side of a connection saw, and whether that is the order in which it came. */
+/** Records what one side of a connection handled, and checks the order against the wire. */
 
 interface Note {
   readonly what: "starts" | "ends" | "calls" | "has its answer";
@@ -7,22 +7,22 @@ interface Note {
 
 export class OrderLog {
   readonly #notes: Note[] = [];
-  /** What was put on the wire towards this side, in order. */
+  /** What was sent to this side, in order. */
   readonly wire: string[] = [];
-  /** Need not start: whoever asked has cancelled it. */
+  /** Cancelled requests, which need not start. */
   readonly cancelled = new Set<string>();
 
-  /** A message is given to whoever is there for it. */
+  /** A message is passed to its receiver. */
   starts(key: string): void {
     this.#notes.push({ what: "starts", key });
   }
 
-  /** It keeps the next waiting no longer. One that never keeps anything waiting has no end. */
+  /** The message blocks the next one no longer. Messages that never block have no end. */
   ends(key: string): void {
     this.#notes.push({ what: "ends", key });
   }
 
-  /** The peer is called in a way that keeps nothing waiting until the answer is there. */
+  /** The peer is called without blocking anything until the answer arrives. */
   calls(key: string): void {
     this.#notes.push({ what: "calls", key });
   }
@@ -31,7 +31,7 @@ export class OrderLog {
     this.#notes.push({ what: "has its answer", key });
   }
 
-  /** All that is wrong: lost, doubled, reordered, or begun while something else was in its place. */
+  /** Everything that is wrong: lost, duplicated, reordered, or started while another message blocked. */
   faults({ complete }: { readonly complete: boolean }): string[] {
     return [...this.#misplaced(complete), ...this.#overlapping()];
   }

@@ -1,4 +1,4 @@
-/** A connection whose other end is the test: it writes lines by hand and sees what was written, as it was written. */
+/** A connection whose other end is the test, which writes raw lines and sees the raw output. */
 import { PassThrough, Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
@@ -31,7 +31,7 @@ export class Scene {
   /** Every line that the connection wrote. */
   readonly lines: string[] = [];
   readonly noise: Noise[] = [];
-  /** Nothing more is written. */
+  /** True when nothing more will be written. */
   ended = false;
   readonly #watchers = new Set<() => void>();
 
@@ -43,7 +43,7 @@ export class Scene {
     });
   }
 
-  /** In one chunk; a string is a line as it is. */
+  /** Sends everything in one chunk; a string is sent as it is. */
   send(...messages: (Message | string)[]): void {
     this.input.write(
       messages.map((message) => `${typeof message === "string" ? message : encode(message)}\n`).join(""),
@@ -54,7 +54,10 @@ export class Scene {
     return this.lines.map((line) => JSON.parse(line) as Message);
   }
 
-  /** The answer to what is sent now, which shows that the connection goes on, and that all before it was handled. */
+  /**
+   * Sends a request and returns its answer. That proves that the connection still works and has handled everything
+   * before.
+   */
   async ask(method: string, params?: unknown): Promise<Message> {
     const id = `asked ${this.lines.length} ${method}`;
     this.send({ id, method, params });
@@ -69,7 +72,7 @@ export class Scene {
     return this.#first((message) => message.method === method, `a call of ${method}`);
   }
 
-  /** Looks again after each line, and at the end. */
+  /** Checks the condition after each line and at the end. */
   async until(holds: () => boolean, what: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -111,7 +114,7 @@ export class Scene {
   }
 }
 
-/** Closed when the test is over. */
+/** The connection is closed when the test ends. */
 export function scene(handlers: ConnectionHandlers = {}, options: SceneOptions = {}): Scene {
   const made = new Scene(handlers, options);
   onTestFinished(() => made.connection.close());
@@ -122,7 +125,9 @@ function encode(message: Message): string {
   return JSON.stringify({ jsonrpc: "2.0", ...message });
 }
 
-/** In-process streams need no clock: a count that stays the same for so many turns of the event loop stays for good. */
+/**
+ * In-process streams need no clock: a count that stays the same for this many turns of the event loop stays for good.
+ */
 export async function quiet(count: () => number, turns = 300): Promise<void> {
   for (let before = -1; before !== count();) {
     before = count();
@@ -130,7 +135,7 @@ export async function quiet(count: () => number, turns = 300): Promise<void> {
   }
 }
 
-/** Takes a chunk in each turn of the event loop. */
+/** Accepts one chunk per turn of the event loop. */
 export function slow(): Writable & { lines(): string[] } {
   let text = "";
   const writable = new Writable({

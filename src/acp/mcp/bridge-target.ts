@@ -1,4 +1,7 @@
-/** What the bridge program is started with: where the real server is, in a variable, because arguments are for all to see. */
+/**
+ * The environment of the bridge program: it gets the address of the real server in a variable, because command lines
+ * are visible to other users.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +17,7 @@ const BridgeTarget = z.object({
 });
 export type BridgeTarget = z.infer<typeof BridgeTarget>;
 
-/** The same server for an agent that starts programs only. */
+/** Declares a remote server for an agent that only starts programs. */
 export function toBridgedDeclaration(declaration: RemoteDeclaration, command: readonly string[]): StdioDeclaration {
   const { type, name, url, headers, _meta } = declaration;
   const [program = process.execPath, ...args] = command;
@@ -23,7 +26,7 @@ export function toBridgedDeclaration(declaration: RemoteDeclaration, command: re
   return { name, command: program, args, env, ...(_meta !== undefined && { _meta }) };
 }
 
-/** Throws what is wrong, without the value: it has a token in it. */
+/** Throws if the variable is missing or invalid. The error does not contain its value, which has a token in it. */
 export function readBridgeTarget(env: Readonly<Record<string, string | undefined>>): BridgeTarget {
   const text = env[BRIDGE_VARIABLE];
   if (text === undefined) throw new Error(`${BRIDGE_VARIABLE} is not set; this program is started by an agent`);
@@ -40,7 +43,7 @@ export function readBridgeTarget(env: Readonly<Record<string, string | undefined
   );
 }
 
-/** The program of the built package, wherever in it this module was put. */
+/** The command of the bridge program in the built package, relative to this module. */
 export function bridgeCommand(): readonly string[] {
   const url: string | undefined = import.meta.url;
   let folder = url === undefined || url === "" ? undefined : dirname(fileURLToPath(url));
@@ -51,5 +54,5 @@ export function bridgeCommand(): readonly string[] {
     }
     folder = dirname(folder);
   }
-  throw new Error("the bridge program (acp/mcp-bridge.js) is not there; say with `bridge` which command is to be used");
+  throw new Error("the bridge program (acp/mcp-bridge.js) was not found; set its command with `bridge`");
 }

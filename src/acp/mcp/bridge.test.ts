@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene[Symbol.asyncDispose]());
 
-it("carries requests, progress and questions both ways, in order", async () => {
+it("passes requests, progress and questions in both directions, in order", async () => {
   const bridge = start(remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec));
   bridge.say({ id: 1, method: "initialize", params: { ...CLIENT, capabilities: { elicitation: {} } } });
   expect(await bridge.line()).toMatchObject({ id: 1, result: { serverInfo: { name: "tool-server" } } });
@@ -38,7 +38,7 @@ it("carries requests, progress and questions both ways, in order", async () => {
   expect(await bridge.line()).toMatchObject({ id: 3, result: { content: [{ text: "they like green" }] } });
 });
 
-it("carries many calls at once", async () => {
+it("handles many concurrent calls", async () => {
   const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec);
   const client = await connectTo(toBridgedDeclaration(declaration, bridgeCommand()), home);
   scene.defer(() => client.close());
@@ -46,7 +46,7 @@ it("carries many calls at once", async () => {
   expect(many).toEqual(Array.from({ length: 300 }, (_, n) => `echo ${n}`));
 });
 
-it("lets no call wait for another, also where the server answers in plain JSON", async () => {
+it("lets no call wait for another, even if the server answers in plain JSON", async () => {
   const held: (() => void)[] = [];
   const place = scene.use(
     await serveHttp((request, response) => {
@@ -82,7 +82,7 @@ it("stops a call that the agent cancels", async () => {
   await expect(call).rejects.toThrow();
 });
 
-it("ends with stdin, and the session with it", async () => {
+it("exits at the end of stdin and ends the session", async () => {
   const server = toolServer();
   const bridge = start(remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec));
   bridge.say(INITIALIZE);
@@ -93,7 +93,7 @@ it("ends with stdin, and the session with it", async () => {
   expect(server.live).toBe(0);
 });
 
-it("says in one line that it cannot connect, and tells the agent", async () => {
+it("reports a failed connection in one line and to the agent", async () => {
   const place = await serveHttp(() => undefined);
   await place[Symbol.asyncDispose]();
   const bridge = start({ type: "http", name: "gone", url: `${place.url}/mcp?key=secret`, headers: [] });
@@ -104,14 +104,14 @@ it("says in one line that it cannot connect, and tells the agent", async () => {
   expect(stderr).toMatch(new RegExp(`^mcp-bridge: ${place.url}/mcp: .*ECONNREFUSED.*\n$`));
 });
 
-it("says in one line that an event stream cannot be opened", async () => {
+it("reports in one line that an event stream cannot be opened", async () => {
   const place = scene.use(await serveHttp((_, response) => response.writeHead(403).end("no\nentry")));
   const { code, stderr } = await start({ type: "sse", name: "closed", url: place.url, headers: [] }).ended;
   expect(code).toBe(1);
   expect(stderr).toMatch(/^mcp-bridge: .*403.*\n$/);
 });
 
-it("says in one line that it was refused", async () => {
+it("reports a refusal in one line", async () => {
   const declaration = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(toolServer()).spec);
   const bridge = start({ ...declaration, headers: [] });
   bridge.say(INITIALIZE);
@@ -120,7 +120,7 @@ it("says in one line that it was refused", async () => {
   expect(stderr.split("\n")).toHaveLength(2);
 });
 
-it.each(["http", "sse"])("answers what is pending and ends when the server is gone (%s)", async (type) => {
+it.each(["http", "sse"])("answers pending requests and exits when the server is gone (%s)", async (type) => {
   const server = toolServer();
   const loopback = await LoopbackHttp.listen();
   const sse = await serveSse(server);
@@ -136,7 +136,7 @@ it.each(["http", "sse"])("answers what is pending and ends when the server is go
   expect((await bridge.ended).code).toBe(1);
 });
 
-it("ends when its session is lost, although the server is there", async () => {
+it("exits when its session is lost, although the server still runs", async () => {
   const server = toolServer();
   const bridge = start(remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec));
   bridge.say(INITIALIZE);
@@ -147,7 +147,7 @@ it("ends when its session is lost, although the server is there", async () => {
   expect(await bridge.ended).toMatchObject({ code: 1, stderr: expect.stringContaining("session") });
 });
 
-it("ends with the event stream that its session is bound to", async () => {
+it("exits with the event stream of its session", async () => {
   const place = scene.use(await serveSse(toolServer()));
   const bridge = start({ type: "sse", name: "s", url: place.url, headers: [] });
   bridge.say(INITIALIZE);
@@ -160,8 +160,8 @@ it.each([
   ["is not set", undefined],
   ["is not JSON", "{"],
   ["has no address", '{"type":"http","headers":[]}'],
-  ["has an address that is none", '{"type":"http","url":"file:///etc/passwd","headers":[]}'],
-])("ends at once where its variable %s", async (_, value) => {
+  ["has an invalid address", '{"type":"http","url":"file:///etc/passwd","headers":[]}'],
+])("exits immediately if its variable %s", async (_, value) => {
   const bridge = start(undefined, value);
   const { code, stderr } = await bridge.ended;
   expect(code).toBe(1);
@@ -174,7 +174,7 @@ async function readJson(request: IncomingMessage): Promise<{ id?: number; method
   return JSON.parse(text === "" ? "{}" : text) as { id?: number; method?: string };
 }
 
-/** The real program, with what an agent would give it. */
+/** Starts the real program as an agent would. */
 function start(declaration: RemoteDeclaration | undefined, value?: string) {
   const stdio = declaration === undefined ? undefined : toBridgedDeclaration(declaration, bridgeCommand());
   const set = stdio?.env[0]?.value ?? value;
@@ -182,7 +182,7 @@ function start(declaration: RemoteDeclaration | undefined, value?: string) {
   const extra: Record<string, string> = set === undefined ? {} : { [BRIDGE_VARIABLE]: set };
   const child = spawn(program, args, { env: builtEnvironment({ home, extra }), stdio: "pipe" });
   scene.defer(() => child.kill("SIGKILL"));
-  child.stdin.on("error", () => undefined); // it may have ended before it was written to
+  child.stdin.on("error", () => undefined); // it may have exited before the write
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -1,5 +1,5 @@
-/** The bridge program: an MCP server on stdio that passes everything to one on HTTP. */
+/** The bridge program: an MCP server on stdio that passes every message to a server on HTTP. */
 import { runBridge } from "./run-bridge.ts";
 
 const code = await runBridge(process);
-process.stdout.write("", () => process.exit(code)); // connections that are kept alive would hold it up
+process.stdout.write("", () => process.exit(code)); // exits even if HTTP connections are kept alive

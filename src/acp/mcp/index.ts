@@ -1,4 +1,4 @@
-/** How a client or a proxy gives MCP servers to an agent, whatever the agent can take. */
+/** Offers MCP servers to an agent, using the transports that the agent supports. */
 export { bridgeCommand } from "./bridge-target.ts";
 export type { ConnectableServer, InProcessServer, McpDeclaration, McpSupport } from "./declaration.ts";
 export { parseMcpFile, readMcpFile } from "./mcp-file.ts";

@@ -3,22 +3,22 @@ import { injectServers } from "./inject.ts";
 
 const OURS = { name: "tools", command: "/bin/tools", args: [], env: [] };
 
-it("adds servers behind those that were given, and leaves the rest as it is", () => {
+it("appends servers to the given ones and keeps everything else", () => {
   const theirs = { type: "_custom", name: "theirs", extra: { deep: true } };
   const params = { cwd: "/project", mcpServers: [theirs], _meta: { kept: 1 } };
   expect(injectServers(params, [OURS])).toEqual({ cwd: "/project", mcpServers: [theirs, OURS], _meta: { kept: 1 } });
   expect(params.mcpServers).toEqual([theirs]);
 });
 
-it("adds servers where none were given", () => {
+it("adds servers if none were given", () => {
   expect(injectServers({ sessionId: "s" }, [OURS])).toEqual({ sessionId: "s", mcpServers: [OURS] });
 });
 
-it("gives another name to a server whose name is taken", () => {
+it("renames a server whose name is taken", () => {
   const mcpServers = [{ name: "tools" }, { name: "tools-2" }];
   expect(injectServers({ mcpServers }, [OURS])).toEqual({ mcpServers: [...mcpServers, { ...OURS, name: "tools-3" }] });
 });
 
-it.each([[undefined], [null], ["text"], [[]]])("leaves %j for the agent to refuse", (params) => {
+it.each([[undefined], [null], ["text"], [[]]])("leaves %j to the agent to refuse", (params) => {
   expect(injectServers(params, [OURS])).toBe(params);
 });

@@ -1,7 +1,7 @@
-/** Puts servers into the request that sets a session up, beside those that the client gave. */
+/** Adds MCP servers to the request that sets a session up. */
 import type { McpDeclaration } from "./declaration.ts";
 
-/** The requests that carry `mcpServers`. */
+/** The requests with an `mcpServers` field. */
 export const SESSION_SETUP_METHODS: ReadonlySet<string> = new Set([
   "session/new",
   "session/load",
@@ -10,8 +10,8 @@ export const SESSION_SETUP_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Everything else stays as it came. Agents keep servers by name, and of two with one name they lose one: ours gets
- * another name then, with a number behind it.
+ * Keeps all other fields. Agents store servers by name and would lose one of two with the same name, so an added server
+ * gets a number appended if its name is taken.
  */
 export function injectServers(params: unknown, servers: readonly McpDeclaration[]): unknown {
   if (typeof params !== "object" || params === null || Array.isArray(params)) return params;

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "../../testing/index.ts";
 import { parseMcpFile, readMcpFile } from "./mcp-file.ts";
 
-it("declares the servers of a file as ACP has them", () => {
+it("returns the servers of a file as ACP declarations", () => {
   const text = JSON.stringify({
     mcpServers: {
       files: { command: "npx", args: ["-y", "files"], env: { A: "$TOKEN" }, disabled: false },
@@ -24,7 +24,7 @@ it("declares the servers of a file as ACP has them", () => {
   ]);
 });
 
-it("reads a file, and refuses one with a variable that is not set", async () => {
+it("reads a file and refuses one with an unset variable", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, ".mcp.json");
   await writeFile(file, '{"mcpServers":{"a":{"command":"$PROGRAM"}}}');

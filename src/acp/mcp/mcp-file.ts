@@ -1,11 +1,11 @@
-/** Reads a `.mcp.json` for a session over ACP: the servers that it lists, as ACP declares them. */
+/** Reads a `.mcp.json` file and returns its servers as ACP declarations. */
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
 import { parseMcpFile as parseSpecs, readMcpFile as readSpecs } from "../../mcp/config/index.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 import type { McpDeclaration } from "./declaration.ts";
 import { declarationOfSpec } from "./spec.ts";
 
-/** Throws `config_invalid`, which names the file and the key. */
+/** Rejects with `config_invalid`; the message names the file and the key. */
 export async function readMcpFile(file: string, env: EnvironmentVariables = process.env): Promise<McpDeclaration[]> {
   return toDeclarations(await readSpecs(file, env));
 }

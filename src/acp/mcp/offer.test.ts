@@ -29,14 +29,14 @@ describe("a declaration", () => {
     ["of a type nobody knows", { type: "_carrier-pigeon", name: "p", coop: { level: 3 } }],
     ["over ACP", { type: "acp", name: "far", serverId: "someone-else" }],
     ["with an address of another kind", { type: "http", name: "old", url: "acp:1234", headers: [] }],
-  ])("%s is passed on untouched", async (_, declaration) => {
+  ])("%s is passed on unchanged", async (_, declaration) => {
     await using offer = await offerServers([declaration], REFUSING);
     expect(offer.mcpServers).toEqual([declaration]);
     expect(offer.mcpServers[0]).toBe(declaration);
   });
 
   it.each<[McpSupport]>([[{ http: true, sse: true }], [{ http: {}, sse: {} }]])(
-    "of a remote server is passed on to an agent that says %j",
+    "of a remote server is passed on to an agent that advertises %j",
     async (support) => {
       const declarations: McpDeclaration[] = [
         { type: "http", name: "a", url: "https://a.invalid/mcp", headers: [{ name: "X", value: "1" }] },
@@ -52,7 +52,7 @@ describe("a declaration", () => {
     ["null", null],
     ["false", { http: false, sse: false }],
     ["a text", { http: "true", sse: "yes" }],
-  ])("of a remote server goes through the bridge where the agent says %s", async (_, support) => {
+  ])("of a remote server goes through the bridge if the agent advertises %s", async (_, support) => {
     const server = toolServer();
     const http = remoteDeclaration(scene.use(await LoopbackHttp.listen()).serve(server).spec);
     const sse = { type: "sse", name: "sse", url: scene.use(await serveSse(server)).url, headers: [] } as const;
@@ -77,8 +77,8 @@ describe("a declaration", () => {
   });
 });
 
-describe("a server of this process", () => {
-  it("is offered over ACP where the agent takes that", async () => {
+describe("a server in this process", () => {
+  it("is offered over ACP if the agent supports that", async () => {
     const server = toolServer();
     const { overAcp, agent } = connected();
     await using offer = await offerServers([server], { support: { acp: true, http: true }, overAcp, ...REFUSING });
@@ -93,7 +93,7 @@ describe("a server of this process", () => {
   it.each<[string, McpSupport, boolean]>([
     ["http and no acp", { http: true }, true],
     ["acp, but nobody serves it on the connection", { http: true, acp: true }, false],
-  ])("is offered over loopback HTTP to an agent that takes %s", async (_, support, serves) => {
+  ])("is offered over loopback HTTP to an agent that supports %s", async (_, support, serves) => {
     const server = toolServer();
     const overAcp = serves ? connected().overAcp : undefined;
     await using offer = await offerServers([server], { support, overAcp, ...REFUSING });
@@ -105,7 +105,7 @@ describe("a server of this process", () => {
     for (const client of clients) await client.close();
   });
 
-  it("is offered through the bridge where the agent takes stdio alone", async () => {
+  it("is offered through the bridge if the agent supports only stdio", async () => {
     const server = toolServer();
     await using offer = await offerServers([server], { support: {} });
     expect(offer.mcpServers).toMatchObject([{ name: "tools", command: process.execPath }]);
@@ -114,7 +114,7 @@ describe("a server of this process", () => {
     for (const client of clients) await client.close();
   });
 
-  it("gives its token to the bridge by a variable, where the arguments are for all to see", async () => {
+  it("passes its token to the bridge in a variable, because arguments are visible to others", async () => {
     await using offer = await offerServers([toolServer()], { bridge: ["/bin/bridge", "acp", "mcp-bridge"] });
     const { command, args, env } = offer.mcpServers[0] as {
       command: string;
@@ -127,7 +127,7 @@ describe("a server of this process", () => {
   });
 });
 
-it("offers every server, in the order given", async () => {
+it("offers every server in the given order", async () => {
   const given = [
     { name: "one", command: "/bin/one", args: [], env: [] },
     toolServer("two"),
@@ -138,14 +138,14 @@ it("offers every server, in the order given", async () => {
   expect(offer.mcpServers.map((server) => (server as { name: string }).name)).toEqual(["one", "two", "three", "four"]);
 });
 
-it("refuses two servers of one name, of which an agent would lose one", async () => {
+it("refuses two servers with the same name", async () => {
   await expect(offerServers([toolServer("x"), { type: "later", name: "x" }])).rejects.toMatchObject({
     code: "config_invalid",
     message: expect.stringContaining('"x"'),
   });
 });
 
-it("undoes what it opened when a later server cannot be offered", async () => {
+it("closes what it opened if a later server cannot be offered", async () => {
   const sockets = await listening();
   const remote = { type: "http", name: "b", url: "http://b.invalid", headers: [] } as const;
   const unreadable = { ...remote, headers: [null] as never[] };
@@ -153,8 +153,8 @@ it("undoes what it opened when a later server cannot be offered", async () => {
   expect(await listening()).toBe(sockets);
 });
 
-describe("disposing of an offer", () => {
-  it("ends the HTTP server, its connections and the servers of this process", async () => {
+describe("disposing an offer", () => {
+  it("stops the HTTP server, its connections and the servers in this process", async () => {
     const server = toolServer();
     const sockets = await listening();
     const offer = await offerServers([server], { support: { http: true } });
@@ -174,7 +174,7 @@ describe("disposing of an offer", () => {
     await offer[Symbol.asyncDispose]();
   });
 
-  it("ends the bridge that an agent has started", async () => {
+  it("stops the bridge that an agent has started", async () => {
     const offer = await offerServers([toolServer()]);
     const client = await connectTo(offer.mcpServers[0]!, home);
     expect(await echo(client, "hi")).toBe("echo hi");
@@ -183,7 +183,7 @@ describe("disposing of an offer", () => {
     await closed;
   });
 
-  it("ends what is served over ACP, and says so to an agent that asks again", async () => {
+  it("stops servers offered over ACP and reports that to an agent that asks again", async () => {
     const server = toolServer();
     const { overAcp, agent } = connected();
     const offer = await offerServers([server], { support: { acp: true }, overAcp });
@@ -196,7 +196,7 @@ describe("disposing of an offer", () => {
   });
 });
 
-/** A client that serves over ACP, and the agent at the other end. */
+/** A client that serves MCP over ACP, and the agent at the other end. */
 function connected() {
   const [near, far] = transportPair();
   const client: Connection = new Connection({
@@ -212,8 +212,8 @@ function connected() {
   return { overAcp, agent };
 }
 
-/** The sockets that this process listens on. */
+/** The number of sockets that this process listens on. */
 async function listening(): Promise<number> {
-  await tick(); // a socket is counted until the loop has come round
+  await tick(); // a socket counts until the next turn of the event loop
   return process.getActiveResourcesInfo().filter((resource) => resource === "TCPServerWrap").length;
 }

@@ -1,4 +1,7 @@
-/** Gives MCP servers to an agent in a form that it takes: as they are, over ACP, over loopback HTTP, or through a bridge on stdio. */
+/**
+ * Offers MCP servers to an agent in a form that it supports: as declared, over ACP, over loopback HTTP, or through a
+ * bridge on stdio.
+ */
 import { RookeryError } from "../../domain/errors.ts";
 import { LoopbackHttp } from "../../mcp/endpoint/loopback.ts";
 import { DisposeStack } from "../../stdx/index.ts";
@@ -15,21 +18,26 @@ import type { McpOverAcp } from "./over-acp/provider.ts";
 import { remoteDeclaration } from "./spec.ts";
 
 export interface OfferOptions {
-  /** `agentCapabilities.mcpCapabilities`, as the agent said it; nothing means stdio alone. */
+  /** `agentCapabilities.mcpCapabilities` of the agent. Default: stdio only. */
   readonly support?: McpSupport | null | undefined;
-  /** What serves on the connection to the agent. Without it servers of this process go another way. */
+  /**
+   * Serves MCP on the connection to the agent. Without it, servers in this process are offered over HTTP or the bridge.
+   */
   readonly overAcp?: McpOverAcp | undefined;
-  /** The command of the bridge program; that of the package if not said. */
+  /** The command of the bridge program. Default: the one of this package. */
   readonly bridge?: readonly string[] | undefined;
 }
 
-/** Owns what was opened for it: when it is disposed, the servers of this process cannot be reached any more. */
+/** Owns what was opened for it. After disposal, servers in this process can no longer be reached. */
 export interface Offer extends AsyncDisposable {
   /** For `mcpServers` of a request that sets a session up. */
   readonly mcpServers: readonly McpDeclaration[];
 }
 
-/** Every server is in the offer, in the order given; one that the agent cannot take in any form does not exist. */
+/**
+ * The offer contains every server, in the given order; each has a form that every agent supports. Rejects with
+ * `config_invalid` if two servers have the same name.
+ */
 export async function offerServers(
   servers: readonly (McpDeclaration | InProcessServer)[],
   { support, overAcp, bridge }: OfferOptions = {},
@@ -60,7 +68,7 @@ export async function offerServers(
   return { mcpServers, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-/** Agents keep servers by name: the second would replace the first, and nobody would be told. */
+/** Agents store servers by name: the second would silently replace the first. */
 function refuseSameNames(servers: readonly (McpDeclaration | InProcessServer)[]): void {
   const names = new Set<unknown>();
   for (const server of servers) {
@@ -68,7 +76,7 @@ function refuseSameNames(servers: readonly (McpDeclaration | InProcessServer)[])
     if (typeof name === "string" && names.has(name)) {
       throw new RookeryError(
         "config_invalid",
-        `two MCP servers are called ${JSON.stringify(name)}; rename one of them`,
+        `two MCP servers have the name ${JSON.stringify(name)}; rename one of them`,
       );
     }
     names.add(name);

@@ -1,17 +1,17 @@
-/** The bridge's way to the real server: a client transport of the MCP SDK, and word of the moment when it leads nowhere any more. */
+/** The bridge's connection to the real server: an MCP client transport that detects when the server is gone. */
 import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { deferred } from "../../stdx/index.ts";
 import type { BridgeTarget } from "./bridge-target.ts";
 
 export interface RemoteServer {
   readonly transport: Transport;
-  /** Resolves with the reason when the server cannot be reached any more, or has ended the session. */
+  /** Resolves with the reason when the server is unreachable or has ended the session. */
   readonly gone: Promise<Error>;
-  /** Says goodbye where there is something to say it to. */
+  /** Ends the session on the server, if there is one. */
   end(): Promise<void>;
 }
 
-/** How often in a row the network may fail before the server counts as gone. */
+/** Number of consecutive network failures after which the server counts as gone. */
 const MAX_FAILURES = 2;
 const RECONNECTION = {
   initialReconnectionDelay: 200,
@@ -67,7 +67,7 @@ function watchFetch(gone: (reason: Error) => void): FetchLike {
   };
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** Reports the cause, because `fetch failed` alone does not explain anything. */
 function toNetworkError(error: unknown): Error {
   const { cause } = error as { cause?: unknown };
   if (cause instanceof Error)

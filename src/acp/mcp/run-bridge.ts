@@ -1,4 +1,4 @@
-/** Passes MCP messages between an agent on stdio and a server elsewhere, one by one, until one of them is gone. */
+/** Passes MCP messages between an agent on stdio and a remote server until one of them disconnects. */
 import type { Readable, Writable } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
@@ -10,17 +10,17 @@ import { connectRemoteServer, type RemoteServer } from "./remote-server.ts";
 export interface BridgeStreams {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
-  /** Carries MCP alone. */
+  /** Carries only MCP messages. */
   readonly stdout: Writable;
   readonly stderr: Writable;
 }
 
-/** Requests in flight at which no more are read, and unread answers at which the agent is given up. */
+/** Reading pauses at this number of requests in flight. */
 const MAX_PENDING = 256;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
-/** Resolves with the exit code: 0 when stdin ended, otherwise 1, and stderr has a line that says why. */
+/** Resolves with the exit code: 0 when stdin ended, otherwise 1 with the reason as one line on stderr. */
 export async function runBridge({ env, stdin, stdout, stderr }: BridgeStreams): Promise<number> {
   let remote: RemoteServer | undefined;
   try {
@@ -44,18 +44,18 @@ interface RelayEnds {
   readonly remote: RemoteServer;
 }
 
-/** Resolves with the reason, or with nothing when the agent went. */
+/** Resolves with the reason, or with undefined if the agent disconnected. */
 async function relayMessages({ stdin, stdout, remote }: RelayEnds): Promise<Error | undefined> {
   const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
   const near: Transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
   const far = remote.transport;
   const over = deferred<Error | undefined>();
   const pending = new Map<unknown, string>();
-  /** What is sent waits for what must be there before it: the way, the session, and notifications that came first. */
+  /** Sends are chained behind what must precede them: the connection, the session, and earlier notifications. */
   let turn: Promise<void> = far.start().catch((error: unknown) => over.resolve(toError(error)));
 
   const answer = (message: JSONRPCMessage): void => {
-    if (stdout.writableLength > MAX_UNREAD_BYTES) return over.resolve(new Error("the agent does not read"));
+    if (stdout.writableLength > MAX_UNREAD_BYTES) return over.resolve(new Error("the agent is not reading"));
     near.send(message).catch((error: unknown) => over.resolve(toError(error)));
   };
   const settle = (id: unknown): boolean => {
@@ -92,8 +92,8 @@ async function relayMessages({ stdin, stdout, remote }: RelayEnds): Promise<Erro
     const waits = !isRequest || message.method === "initialize";
     turn = turn.then(() => (waits ? send(message) : void send(message)));
   };
-  near.onclose = () => over.resolve(new Error("a message was longer than is taken here"));
-  stdout.setMaxListeners(0); // the SDK's transport waits for room once for each message
+  near.onclose = () => over.resolve(new Error("a message exceeded the size limit"));
+  stdout.setMaxListeners(0); // the SDK's transport adds one listener per pending message
   for (const event of ["end", "close"]) stdin.once(event, () => over.resolve(undefined));
   stdout.once("error", () => over.resolve(undefined));
 

@@ -1,27 +1,33 @@
-/** One MCP connection to a server of this process: a transport to the server, requests and notifications to us. */
+/**
+ * One MCP connection to a server in this process: a transport for the server, requests and notifications for the
+ * caller.
+ */
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, JSONRPCRequest } from "@modelcontextprotocol/sdk/types.js";
 import { PeerError, RPC, requestCancelled } from "../errors.ts";
 import type { RpcErrorObject } from "../wire/message.ts";
 import type { InProcessServer } from "./declaration.ts";
 
-/** What the server does on its own account. */
+/** Messages that the server sends by itself. */
 export interface ServerLinkHandlers {
-  /** What it throws is answered as the error. */
+  /** A thrown error becomes the answer. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Belongs to no request that wanted its own. */
+  /** Called unless the request that the notification belongs to has its own `notified`. */
   notification(method: string, params: unknown): void;
-  /** Called once, whoever closed it. */
+  /** Called once, no matter which side closed the connection. */
   closed(): void;
 }
 
-/** What the server answered. */
+/** The server's answer. */
 export type McpOutcome = { readonly result: unknown } | { readonly error: RpcErrorObject };
 
 export interface ServerLinkRequestOptions {
-  /** Told to the server; the request fails at once, because a server does not answer what was cancelled. */
+  /**
+   * Aborting it cancels the request at the server. The promise rejects at once, because a server does not answer a
+   * cancelled request.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Takes the notifications that the server sends for this request. */
+  /** Receives the server's notifications for this request. */
   readonly notified?: ((method: string, params: unknown) => void) | undefined;
 }
 
@@ -31,7 +37,7 @@ interface PendingServerRequest {
   readonly notified: ServerLinkRequestOptions["notified"];
 }
 
-/** The server ended the connection, or it was ended under the request. */
+/** The connection to the server was closed. */
 export class ServerLinkClosed extends Error {
   constructor(server: string) {
     super(`the connection to the MCP server ${server} was closed`);
@@ -61,11 +67,11 @@ export class ServerLink implements Transport {
     return link;
   }
 
-  /** Asks the server. Rejects with `LinkClosed`, or with the error of a cancelled request. */
+  /** Sends a request to the server. Rejects with `ServerLinkClosed`, or with -32800 if the signal fires. */
   request(method: string, params: unknown, { signal, notified }: ServerLinkRequestOptions = {}): Promise<McpOutcome> {
     if (this.#closed) return Promise.reject(new ServerLinkClosed(this.#name));
     if (signal?.aborted === true) return Promise.reject(requestCancelled());
-    // A text that no client counts to: one that cancels by its own number must not hit a stranger's request.
+    // A string that no client uses as an id, so that a client that cancels by number cannot hit another request.
     const id = `link-${(this.#count += 1)}`;
     return new Promise<McpOutcome>((resolve, reject) => {
       const cancel = (): void => {
@@ -88,12 +94,12 @@ export class ServerLink implements Transport {
     if (!this.#closed) this.#deliver({ jsonrpc: "2.0", method, ...toParamsField(params) });
   }
 
-  /** For the server. */
+  /** Called by the server. */
   start(): Promise<void> {
     return Promise.resolve();
   }
 
-  /** For the server: what it sends. */
+  /** Called by the server to send a message. */
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.#closed) return Promise.reject(new ServerLinkClosed(this.#name));
     if (!("method" in message)) this.#answered(message);

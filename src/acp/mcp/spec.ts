@@ -1,4 +1,4 @@
-/** Declarations of MCP servers as ACP has them, and as the rest of Rookery has them. */
+/** Converts MCP server declarations between ACP and Rookery's own form. */
 import type { McpServerSpec, RemoteServerSpec } from "../../domain/mcp.ts";
 import {
   isRemote,
@@ -8,7 +8,7 @@ import {
   type StdioDeclaration,
 } from "./declaration.ts";
 
-/** One that is not understood stays what it is, for the agent that may understand it. */
+/** An unknown declaration is kept as it is, because the agent may understand it. */
 export function specOfDeclaration(declaration: McpDeclaration): McpServerSpec {
   const name = getDeclaredName(declaration);
   if (isRemote(declaration)) {
@@ -22,7 +22,7 @@ export function specOfDeclaration(declaration: McpDeclaration): McpServerSpec {
   return { type: "foreign", name, declaration };
 }
 
-/** Undefined where there is nothing to declare. */
+/** Undefined if there is nothing to declare. */
 export function declarationOfSpec(spec: McpServerSpec): McpDeclaration | InProcessServer | undefined {
   if (spec.asDeclared !== undefined) return spec.asDeclared as McpDeclaration;
   switch (spec.type) {

@@ -1,4 +1,4 @@
-/** For tests: real MCP servers, in this process and on HTTP, and real MCP clients for whatever an agent was offered. */
+/** Test helpers: real MCP servers, in this process and on HTTP, and real MCP clients for every kind of declaration. */
 /* eslint-disable @typescript-eslint/no-deprecated -- servers that speak nothing but SSE are declared to agents */
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,17 +15,17 @@ import { builtEnvironment } from "../../testing/index.ts";
 import type { InProcessServer, McpDeclaration } from "./declaration.ts";
 
 export interface ToolServer extends InProcessServer {
-  /** Connections that were opened, and that are open now. */
+  /** Number of connections opened so far. */
   readonly opened: number;
   readonly live: number;
   /** The server that was opened last. */
   readonly latest: McpServer | undefined;
-  /** Resolves when the tool `hang` has been called, and when it was told to stop. */
+  /** Resolves when the tool `hang` is called. */
   readonly hanging: Deferred<void>;
   readonly stopped: Deferred<void>;
 }
 
-/** With tools that answer, that report progress, that ask the user, and that hang until they are cancelled. */
+/** Has tools that answer, report progress, ask the user, and hang until they are cancelled. */
 export function toolServer(name = "tools"): ToolServer {
   const state = {
     name,
@@ -74,7 +74,7 @@ function serverWithTools({ hanging, stopped }: Pick<ToolServer, "hanging" | "sto
   return server;
 }
 
-/** A client as an agent has one, for what it was given in `mcpServers`. */
+/** Connects a client to a declaration from `mcpServers`, as an agent does. */
 export async function connectTo(declaration: McpDeclaration, home: string): Promise<Client> {
   const client = new Client({ name: "agent", version: "1.0.0" });
   await client.connect(clientTransport(declaration, home));
@@ -98,7 +98,7 @@ interface Pair {
   readonly value: string;
 }
 
-/** What the tool `echo` says. */
+/** Calls the tool `echo` and returns its text. */
 export async function echo(client: Client, text: string): Promise<unknown> {
   return textOf(await client.callTool({ name: "echo", arguments: { text } }));
 }
@@ -126,7 +126,7 @@ export async function serveHttp(listener: RequestListener): Promise<HttpPlace> {
   };
 }
 
-/** An MCP server as they were before streamable HTTP. */
+/** An MCP server with the SSE transport that preceded streamable HTTP. */
 export function serveSse(server: InProcessServer): Promise<HttpPlace> {
   const transports = new Map<string, SseServerTransport>();
   return serveHttp((request, response) => {

@@ -1,8 +1,11 @@
-/** Notifications of sessions that nobody knows yet: they wait until a set-up response says whose each session is. */
+/**
+ * Holds notifications of unknown sessions until a setup response tells whether the proxy or the client owns the
+ * session.
+ */
 import { HARD_LIMIT } from "../client/buffer/limits.ts";
 import type { IncomingNotification } from "../connection/incoming.ts";
 
-/** Memory of an entry beside its text, in characters. */
+/** Memory of an entry besides its text, in characters. */
 const ENTRY_OVERHEAD = 256;
 
 interface EarlyEntry {

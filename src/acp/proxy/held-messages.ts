@@ -1,4 +1,7 @@
-/** What came for a session that a proxy holds, in the order in which it came: for the proxy to read, and the rest for the client. */
+/**
+ * The unread messages of a session that a proxy holds, in the order of arrival. The proxy reads them; the client gets
+ * the rest.
+ */
 import { findSessionHandler } from "../client/session-handlers.ts";
 import { hasUpdate } from "../client/routing/request-params.ts";
 import type { RequestItem, SessionItem } from "../client/session-items.ts";
@@ -7,13 +10,13 @@ import type { IncomingNotification, IncomingRequest } from "../connection/incomi
 import { ConnectionClosed } from "../errors.ts";
 import type { Port } from "./port.ts";
 
-/** Of notifications that are no updates, and so for no reader; in characters. What is above it does not wait. */
+/** Limit for notifications other than updates, in characters. Above it they pass through at once. */
 const MAX_OTHER_CHARACTERS = 1024 * 1024;
 
 export class HeldMessages {
   readonly #session: ClientSession;
   readonly #options: SessionOptions;
-  /** When it came: of an update by its params, of a request by itself. */
+  /** Arrival number: of an update by its params, of a request by the request. */
   readonly #order = new WeakMap<object, number>();
   #others: { readonly at: number; readonly notification: IncomingNotification }[] = [];
   #size = 0;
@@ -25,7 +28,10 @@ export class HeldMessages {
     this.#options = options;
   }
 
-  /** Whether the proxy answers it. Until the set-up is answered nobody can read a request, so only a handler can. */
+  /**
+   * True if the proxy answers the request. Until the setup is answered nobody can read requests, so only a handler can
+   * answer.
+   */
   isForProxy(request: IncomingRequest): boolean {
     if (this.#answeredAt > 0) return true;
     try {
@@ -40,7 +46,7 @@ export class HeldMessages {
     return this.#session.onRequest(request);
   }
 
-  /** Undefined where it does not wait here; else what the agent has to wait for. */
+  /** Undefined if the notification passes through; otherwise what the agent has to wait for. */
   notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
     const { method, params, line } = notification;
     if (method !== "session/update" && this.#options.notification !== undefined)
@@ -55,15 +61,15 @@ export class HeldMessages {
     return { room: undefined };
   }
 
-  /** The agent has answered the request that set the session up. */
+  /** The agent has answered the setup request. */
   answered(): void {
     this.#answeredAt = this.#count += 1;
   }
 
   /**
-   * Sends everything that was not read on. `answer` gives the client the agent's answer: first, because a client may not
-   * know the session before; or in its place, because a client that loads a session is told its history before.
-   * Throws where a client that is there cannot be told.
+   * Sends all unread messages to the client. `answer` sends the agent's answer: first, because the client does not know
+   * a new session before; or in its place, because a client that loads a session expects the history before the answer.
+   * Throws if a connected client cannot be reached.
    */
   passOn(client: Port, answer?: { readonly give: () => void; readonly inPlace: boolean }): void {
     const items = this.#session.take().map((item) => ({ at: this.#at(item), pass: () => passItemOn(item, client) }));
@@ -81,7 +87,7 @@ export class HeldMessages {
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Passes everything over; what was asked fails. */
+  /** Drops all messages; requests fail with the error. */
   refuse(error: Error): void {
     for (const item of this.#session.take()) if (item.kind === "request") item.fail(error);
     this.#forget();
@@ -93,7 +99,7 @@ export class HeldMessages {
   }
 
   #at(item: SessionItem): number {
-    if (item.kind === "stop") return 0; // for nobody but who prompted
+    if (item.kind === "stop") return 0; // only for the caller of `prompt`
     return this.#order.get(item.kind === "update" ? item.notification : item.request) ?? 0;
   }
 }

@@ -13,7 +13,7 @@ const STORED = {
   history: ["a", "b"].map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } })),
 };
 
-/** With that handler in the proxy. */
+/** Opens a proxy with this handler. */
 type Open = (script: AcpScript, handler: ClientRequestHandler, method?: string) => Sides;
 
 const handling =
@@ -21,7 +21,7 @@ const handling =
   (script, handler, method = "session/new") =>
     open(script, { fromClient: { [method]: handler } });
 
-/** What the client was told, in short. */
+/** The messages that the client received, abbreviated. */
 function told({ client }: Sides): string[] {
   return client.messages.map(({ method, params, result, error }: Message) => {
     if (method === "session/update") {
@@ -38,7 +38,7 @@ describe.each([
   ["between two transports", handling(direct)],
   ["in a conductor's chain", handling(conducted)],
 ])("a session that a proxy %s holds", (_, open) => {
-  it("is handed over with a prompt in flight: the rest of it is the client's, the response the proxy's", async () => {
+  it("is handed over with a running prompt: the client gets its updates, the proxy its response", async () => {
     const stop = deferred<unknown>();
     await using scene = open(
       { prompts: [[{ say: "one" }, { waitForMessage: "_ext/go" }, { say: "two" }], [{ say: "three" }]] },
@@ -60,7 +60,7 @@ describe.each([
     expect(told(scene)).toEqual(["answer sessionId", "two", "three", "answer stopReason"]);
   });
 
-  it("leaves to the client what was not read of a turn that was broken off", async () => {
+  it("leaves the unread rest of an abandoned turn to the client", async () => {
     await using scene = open({ prompts: [[{ say: "one" }, { say: "two" }, { say: "three" }]] }, async (request) => {
       const { session, proxyRemaining } = await request.startSession();
       const turn = session.prompt("warm up");
@@ -73,7 +73,7 @@ describe.each([
     expect(told(scene)).toEqual(["answer sessionId", "two", "three"]);
   });
 
-  it("is handed over with a permission that nobody read, which the client answers", async () => {
+  it("is handed over with an unread permission request, which the client answers", async () => {
     await using scene = open({ prompts: [[{ say: "one" }, { permission: {} }]] }, async (request) => {
       const { session, proxyRemaining } = await request.startSession();
       session.prompt("warm up").response.catch(() => undefined);
@@ -87,7 +87,7 @@ describe.each([
     expect(told(scene).slice(0, 3)).toEqual(["answer sessionId", "one", PERMISSION]);
   });
 
-  it("takes the permission back from the client when the proxy cancels its prompt, and the agent is told once", async () => {
+  it("withdraws the permission request from the client when the proxy cancels its prompt, once", async () => {
     const cancel = deferred();
     await using scene = open({ prompts: [[{ permission: {} }]] }, async (request) => {
       const { session, proxyRemaining } = await request.startSession();
@@ -107,7 +107,7 @@ describe.each([
     expect(scene.agent.problems).toEqual([]);
   });
 
-  it("is handed over while a handler of the proxy works on a permission, whose answer is the agent's", async () => {
+  it("is handed over while a handler of the proxy answers a permission request", async () => {
     const [asked, answer] = [deferred(), deferred()];
     await using scene = open({ prompts: [[{ permission: {} }]] }, async (request) => {
       const { session, proxyRemaining } = await request.startSession({
@@ -129,7 +129,7 @@ describe.each([
     expect(told(scene)).not.toContain(PERMISSION);
   });
 
-  it("that is loaded is handed over with its history before the response, as the agent had it", async () => {
+  it("passes the history of a loaded session on before the response", async () => {
     const script: AcpScript = { sessions: [STORED], on: { "session/load": { after: [{ say: "after" }] } } };
     await using scene = open(
       script,
@@ -145,7 +145,7 @@ describe.each([
     expect(told(scene)).toEqual(["a", "b", "answer ", "after"]);
   });
 
-  it("that is loaded keeps its history for the client although the proxy reads a turn", async () => {
+  it("keeps the history of a loaded session for the client although the proxy reads a turn", async () => {
     await using scene = open(
       { sessions: [STORED], prompts: [[{ say: "own" }]] },
       async (request) => {
@@ -160,7 +160,7 @@ describe.each([
     expect(told(scene)).toEqual(["a", "b", "answer "]);
   });
 
-  it.each(["session/resume", "session/fork"])("may be one of %s", async (method) => {
+  it.each(["session/resume", "session/fork"])("can be created by %s", async (method) => {
     const script: AcpScript = {
       sessions: [STORED],
       on: { [method]: { answer: { merge: { custom: 1 } }, after: [{ say: "after" }] } },
@@ -182,7 +182,7 @@ describe.each([
     expect(told(scene)).toHaveLength(1);
   });
 
-  it("is handed over with the notifications that are no updates in their place, and updates that are none", async () => {
+  it("passes other notifications and malformed updates on in their order", async () => {
     const odd = { method: "session/update", params: { sessionId: "session-1", update: null } };
     const after = [
       { say: "one" },
@@ -202,7 +202,7 @@ describe.each([
     expect(told(scene)).toEqual(["answer sessionId", "_ext/told", "two", "an update", "three"]);
   });
 
-  it("keeps for its own handler the notifications that one was given for", async () => {
+  it("keeps notifications for its own handler", async () => {
     const heard: unknown[] = [];
     const after = [{ notify: { method: "_ext/told", params: { sessionId: "session-1", n: 1 } } }, { say: "one" }];
     await using scene = open({ on: { "session/new": { after } } }, async (request) => {
@@ -216,7 +216,7 @@ describe.each([
     expect(told(scene)).toEqual(["answer sessionId", "one"]);
   });
 
-  it("may be handed over twice, and nothing is said twice", async () => {
+  it("sends nothing twice if it is handed over twice", async () => {
     await using scene = open({ on: { "session/new": { after: [{ say: "one" }] } } }, async (request) => {
       const held = await request.startSession();
       await settle();
@@ -228,7 +228,7 @@ describe.each([
     expect(told(scene)).toEqual(["answer sessionId", "one"]);
   });
 
-  it("lets the updates of others pass meanwhile, in their order", async () => {
+  it("lets the updates of other sessions pass in order", async () => {
     const go = deferred();
     let first = true;
     await using scene = open(
@@ -260,7 +260,7 @@ describe.each([
     expect(await scene.client.answerTo(held)).toMatchObject({ result: { sessionId: "session-2" } });
   });
 
-  it("is set up with the client's own params, whatever is in them", async () => {
+  it("is set up with the client's params, whatever they contain", async () => {
     const params = { cwd: "/project", sessionId: "stored", extra: { deep: [null] } };
     await using scene = open(
       { sessions: [STORED] },
@@ -271,7 +271,7 @@ describe.each([
     expect(await scene.agent.receivedMethod("session/resume")).toEqual(params);
   });
 
-  it("that the agent refuses is refused as the agent did", async () => {
+  it("is refused with the agent's error", async () => {
     const error = { code: -32_000, message: "log in first", data: { methods: ["x"] }, extra: null };
     await using scene = open({ on: { "session/new": { answer: { error } } } }, async (request) => {
       await request.startSession();
@@ -279,7 +279,7 @@ describe.each([
     expect((await scene.client.request("session/new", { cwd: "/project", mcpServers: [] })).error).toEqual(error);
   });
 
-  it("is given up where the handler fails: its turn is cancelled, what it asks is refused", async () => {
+  it("is discarded if the handler fails: its turn is cancelled and its requests are refused", async () => {
     await using scene = open({ prompts: [[{ permission: {} }]], otherwise: [{ say: "next" }] }, async (request) => {
       const { session } = await request.startSession();
       session.prompt("warm up").response.catch(() => undefined);
@@ -291,13 +291,13 @@ describe.each([
     await scene.agent.receivedMethod("session/cancel");
     await settle();
     expect(told(scene)).not.toContain(PERMISSION);
-    // The agent is free again.
+    // The agent is available again.
     expect(await scene.client.answerTo(scene.client.prompt("session-1"))).toMatchObject({
       result: { stopReason: "end_turn" },
     });
   });
 
-  it("is told that the agent is gone, and may be handed over all the same", async () => {
+  it("reports that the agent exited, and can still be handed over", async () => {
     const failed = deferred<unknown>();
     await using scene = open(
       { on: { "session/new": { after: [{ say: "one" }, { say: "two" }] } }, prompts: [[{ exit: { code: 0 } }]] },
@@ -310,12 +310,12 @@ describe.each([
     );
     const { result } = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
     expect(result).toMatchObject({ sessionId: "session-1" });
-    expect(String(await failed.promise)).toMatch(/agent ended the connection/);
+    expect(String(await failed.promise)).toMatch(/agent closed the connection/);
     await settle();
     expect(told(scene)).toEqual(["answer sessionId", "two"]);
   });
 
-  it("is handed over at once by `startProxy`, which says its id, and lets nothing overtake the response", async () => {
+  it("is handed over at once by `startProxy`, which returns its id, and nothing overtakes the response", async () => {
     const ids: unknown[] = [];
     const script: AcpScript = { on: { "session/new": { answer: { merge: { custom: 1 } }, after: [{ say: "one" }] } } };
     await using scene = open(script, async (request) => {
@@ -329,7 +329,7 @@ describe.each([
   });
 });
 
-it("a session that waits for an agent that is gone is told, where the agent has a transport of its own", async () => {
+it("fails a held session that waits for an agent that exited", async () => {
   const failed = deferred<unknown>();
   await using scene = handling(direct)(
     { on: { "session/new": { after: [{ exit: { code: 0 } }] } } },
@@ -340,14 +340,14 @@ it("a session that waits for an agent that is gone is told, where the agent has 
     },
   );
   await scene.client.newSession();
-  expect(String(await failed.promise)).toMatch(/the agent ended the connection/);
+  expect(String(await failed.promise)).toMatch(/the agent closed the connection/);
   await scene.client.over();
 });
 
 it.each([
   [20, undefined],
-  [70, /more than 64 MiB of updates were not read: read on/],
-])("waiting for the response of a turn with %i MiB of unread updates does not hang", async (count, failure) => {
+  [70, /more than 64 MiB of updates are unread: read them/],
+])("resolves the response of a turn with %i MiB of unread updates without hanging", async (count, failure) => {
   const outcome = deferred<unknown>();
   await using scene = handling(direct)(
     { prompts: [[{ flood: { count, padding: "x".repeat(1024 * 1024) } }]] },
@@ -362,7 +362,7 @@ it.each([
   else expect(String(await outcome.promise)).toMatch(failure);
 });
 
-it("a session in which more came than can be kept fails when it is handed over, and says so", async () => {
+it("refuses to hand over a session if updates were dropped", async () => {
   await using scene = handling(direct)(
     { on: { "session/new": { after: [{ flood: { count: 70, padding: "x".repeat(1024 * 1024) } }, { say: "last" }] } } },
     async (request) => {
@@ -372,5 +372,5 @@ it("a session in which more came than can be kept fails when it is handed over, 
     },
   );
   const { error } = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
-  expect(error?.message).toMatch(/updates of session session-1 were not read and are lost/);
+  expect(error?.message).toMatch(/unread updates of session session-1 were dropped/);
 });

@@ -1,4 +1,7 @@
-/** Sessions that a proxy drives itself for a while, and then hands over to the client with everything it did not read. */
+/**
+ * Sessions that a proxy drives itself for a while and then hands over to the client, with everything that it did not
+ * read.
+ */
 import { RookeryError } from "../../domain/errors.ts";
 import { requireSessionId, type SessionSetupMethod } from "../client/session-setup.ts";
 import { getSessionId } from "../client/routing/request-params.ts";
@@ -11,45 +14,45 @@ import type { ProxyLink } from "./proxy-link.ts";
 import { HeldMessages } from "./held-messages.ts";
 
 export interface HeldSession {
-  /** For the proxy to prompt and to read. What no handler takes is an item to read. */
+  /** For the proxy to prompt and read. Requests without a handler are items for the reader. */
   readonly session: ClientSession;
   /**
-   * Answers the client's request with the agent's own response, passes on what was not read, in order, and from then on
-   * everything as it comes. Of a session that is loaded or resumed, what came before the response goes before it.
+   * Answers the client's request with the agent's response, passes unread messages on in order, and then everything as
+   * it comes. If the session is loaded or resumed, messages that came before the response are passed on before it.
    *
-   * A prompt of the proxy that still runs goes on: its updates and requests are the client's, its response is the
-   * proxy's, and until then the agent refuses the client's prompts, as it refuses any two at once.
+   * A running prompt of the proxy continues: its updates and requests go to the client, its response to the proxy.
+   * Until then the agent refuses prompts of the client.
    *
-   * Throws `input_too_large` where more was left unread than could be kept; then nothing of this has happened.
+   * Throws `input_too_large` if unread messages were dropped; then nothing has been sent.
    */
   readonly proxyRemaining: () => void;
 }
 
-/** What a session is opened for: who asked, and what the proxy does itself. */
+/** The request that sets the session up, and the proxy's own options for it. */
 export interface HeldSessionRequest {
   readonly request: IncomingRequest;
   readonly params: Readonly<Record<string, unknown>>;
   readonly options: SessionOptions;
-  /** Told that the session was closed or left by the proxy. */
+  /** Called when the proxy closes or disposes the session. */
   readonly left: (session: ClientSession) => void;
 }
 
 /**
- * Order within a session holds no matter how many sessions are set up at once:
+ * Keeps the order within each session, no matter how many sessions are set up at once:
  *
- * 1. While a set-up of the proxy is pending, a notification of an unknown session waits (`#early`). The set-up response
- *    that names the session settles whose it is: the proxy's session takes what waited; for a session of the client it
- *    is passed on before that response.
- * 2. A request of a session that is not held yet passes through at once, behind what waited of its session: the agent
- *    may need the answer before it answers the set-up.
- * 3. What nobody claimed is passed on when no set-up of the proxy is pending any more.
+ * 1. While a setup of the proxy is pending, a notification of an unknown session waits (`#early`). The setup response
+ * that names the session decides: the proxy's session takes the waiting notifications; those of a client session are
+ * passed on before that response.
+ * 2. A request of a session that is not held yet passes through at once, behind its session's waiting notifications:
+ * the agent may need the answer before it answers the setup.
+ * 3. Unclaimed notifications are passed on when no setup of the proxy is pending.
  */
 export class HeldSessions {
   readonly #link: ProxyLink;
   readonly #routes = new SessionRoutes();
   readonly #waiting = new WeakMap<ClientSession, HeldMessages>();
   readonly #early = new EarlyNotifications();
-  /** Set-ups of the proxy whose session id the agent has not said yet. */
+  /** Number of the proxy's setups that wait for a session id from the agent. */
   #unnamed = 0;
 
   constructor(link: ProxyLink) {
@@ -59,20 +62,23 @@ export class HeldSessions {
     });
   }
 
-  /** The session is the client's: what waited of it is passed on now. Call it before the client is told of the session. */
+  /**
+   * The session belongs to the client: passes its waiting notifications on. Call it before the client learns of the
+   * session.
+   */
   markClientSession(sessionId: string | undefined): void {
     if (sessionId === undefined) return;
     this.#routes.forget(sessionId);
     this.#release(this.#early.take(sessionId));
   }
 
-  /** Takes a request of a held session. Undefined: it passes through. */
+  /** Handles a request of a held session. Undefined if the request passes through. */
   request(request: IncomingRequest): Promise<unknown> | undefined {
     const session = this.#routes.find(request);
     if (session !== undefined) {
       const waiting = this.#waitingFor(session);
       if (waiting.isForProxy(request)) return waiting.request(request);
-      waiting.passOn(this.#link.client); // what came before it goes before it
+      waiting.passOn(this.#link.client); // earlier messages go first
     } else if (this.#unnamed > 0) {
       const sessionId = getSessionId(request.params);
       if (sessionId !== undefined) this.#release(this.#early.take(sessionId));
@@ -80,7 +86,7 @@ export class HeldSessions {
     return undefined;
   }
 
-  /** Takes a notification of a held session, or of one that may become held. Undefined: it passes through. */
+  /** Handles a notification of a held session, or of one that may become held. Undefined if it passes through. */
   notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
     const session = this.#routes.find(notification);
     if (session !== undefined) return this.#waitingFor(session).notification(notification);
@@ -92,7 +98,9 @@ export class HeldSessions {
     return undefined;
   }
 
-  /** Sends the client's set-up request to the agent with these params, and takes the session. Rejects with `PeerError`. */
+  /**
+   * Sends the client's setup request to the agent with these params and takes the session. Rejects with `PeerError`.
+   */
   async start(holding: HeldSessionRequest): Promise<HeldSession> {
     const { request } = holding;
     const session = await this.#start(holding, request.method as SessionSetupMethod);
@@ -106,7 +114,7 @@ export class HeldSessions {
     };
   }
 
-  /** Nobody wants it: what it said is passed over, what it asked is refused, and what runs is cancelled. */
+  /** Discards the session: drops its messages, refuses its requests, and cancels a running turn. */
   async giveUp({ session }: HeldSession): Promise<void> {
     if (!this.#routes.all.includes(session)) return;
     this.#routes.remove(session);
@@ -142,10 +150,10 @@ export class HeldSessions {
     }
   }
 
-  /** The agent has said the id: the session gets what waited for it. */
+  /** The agent has named the session: it gets the notifications that waited for it. */
   #openNamed(id: string, holding: HeldSessionRequest): ClientSession {
     if (this.#routes.has(id)) {
-      throw new RookeryError("agent_failed", `the agent gave a new session the id of another: ${id}`);
+      throw new RookeryError("agent_failed", `the agent created a session with an id that is already in use: ${id}`);
     }
     const session = this.#open(id, holding);
     this.#routes.add(session);
@@ -157,14 +165,14 @@ export class HeldSessions {
   }
 
   async #startKnown(id: string, holding: HeldSessionRequest, method: SessionSetupMethod): Promise<ClientSession> {
-    if (this.#routes.has(id)) throw peerError(RPC.invalidRequest, `session ${id} is being set up already`);
+    if (this.#routes.has(id)) throw peerError(RPC.invalidRequest, `session ${id} is already being set up`);
     const session = this.#open(id, holding);
     if (method === "session/load") session.startLoading();
     this.#routes.add(session);
     try {
       return await this.#send(holding, method, () => session);
     } catch (error) {
-      this.#handOver(session); // the client may have use for what came before the refusal
+      this.#handOver(session); // the client may need what came before the refusal
       throw error;
     }
   }
@@ -206,7 +214,9 @@ export class HeldSessions {
     return session;
   }
 
-  /** In one go: nothing is handled between the last that is passed on here and the first that is passed on by itself. */
+  /**
+   * Synchronous, so that no message is handled between the last one passed on here and the first that passes by itself.
+   */
   #handOver(session: ClientSession, answer?: Parameters<HeldMessages["passOn"]>[1]): void {
     this.#routes.remove(session);
     this.#waitingFor(session).passOn(this.#link.client, answer);
@@ -229,12 +239,12 @@ export class HeldSessions {
   }
 }
 
-/** The session that the request is about; undefined where it makes a new one. */
+/** The session that the request is about. Undefined if the request creates one. */
 function getExistingSessionId({ request: { method }, params }: HeldSessionRequest): string | undefined {
   return method === "session/load" || method === "session/resume" ? getSessionId(params) : undefined;
 }
 
 function lostUpdatesError({ id, dropped }: ClientSession): RookeryError {
-  const message = `${dropped} updates of session ${id} were not read and are lost: read on, or hand it over sooner`;
+  const message = `${dropped} unread updates of session ${id} were dropped: read them, or hand the session over sooner`;
   return new RookeryError("input_too_large", message);
 }

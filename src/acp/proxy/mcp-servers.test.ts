@@ -18,7 +18,7 @@ const taking = (...kinds: ("acp" | "http")[]): AcpScript => ({
 });
 const call = (server: string, tool = "echo") => ({ callMcp: { server, tool, arguments: { text: "hi" } } });
 
-/** What the agent was given in the request. */
+/** The servers that the agent got in the request. */
 async function given({ agent }: Sides, method: string): Promise<(McpDeclaration & { name?: string; url?: string })[]> {
   return (await agent.receivedMethod(method))["mcpServers"] as McpDeclaration[];
 }
@@ -31,12 +31,12 @@ describe.each([
   ["between two transports", direct],
   ["in a conductor's chain", conducted],
 ])("the servers of a proxy %s", (_, open) => {
-  describe.each(SET_UPS)("are given in %s", (method) => {
+  describe.each(SET_UPS)("are added to %s", (method) => {
     it.each([
       ["over ACP", ["acp", "http"] as const, { type: "acp" }],
       ["over HTTP", ["http"] as const, { type: "http" }],
       ["through a program", [] as const, { command: process.execPath }],
-    ])("in the form that the agent takes, beside the client's own, and work: %s", async (_how, kinds, declaration) => {
+    ])("in a form that the agent supports, next to the client's servers: %s", async (_how, kinds, declaration) => {
       const server = toolServer("own");
       const script = { ...taking(...kinds), otherwise: [call("own")] };
       await using sides = open(script, { mcpServers: [server] });
@@ -53,7 +53,7 @@ describe.each([
     });
   });
 
-  it("keep out of the way of a server of the client's with the same name", async () => {
+  it("are renamed if the client has a server with the same name", async () => {
     await using sides = open({ ...taking(), otherwise: [call("tools-2")] }, { mcpServers: [toolServer("tools")] });
     await introduce(sides);
     const sessionId = await sides.client.newSession({ mcpServers: [THEIRS] });
@@ -62,7 +62,7 @@ describe.each([
     expect(sides.client.text).toBe("tools-2.echo: echo hi");
   });
 
-  it.each([["acp"], ["http"]] as const)("are all there when two proxies give some, over %s", async (kind) => {
+  it.each([["acp"], ["http"]] as const)("are all available if two proxies add some, over %s", async (kind) => {
     const script = { ...taking(kind), otherwise: [call("tools"), call("tools-2"), call("other")] };
     const [first, second] = [toolServer("tools"), toolServer("tools")];
     await using sides = open(script, { mcpServers: [first] }, { mcpServers: [second, toolServer("other")] });
@@ -72,7 +72,7 @@ describe.each([
     expect([first.opened, second.opened]).toEqual([1, 1]);
   });
 
-  it("that are declared are given as they are where the agent takes them, and of a kind that nobody knows", async () => {
+  it("are passed on as declared if the agent supports them or their type is unknown", async () => {
     const declared: McpDeclaration[] = [
       { type: "http", name: "far", url: "http://127.0.0.1:9/mcp", headers: [{ name: "A", value: "b" }] },
       { type: "quantum", name: "odd", qubits: 3 },
@@ -84,7 +84,7 @@ describe.each([
     expect(await given(sides, "session/new")).toEqual(declared);
   });
 
-  it("that are declared and that the agent cannot reach go through a program", async () => {
+  it("go through the bridge if the agent cannot reach them", async () => {
     const far: McpDeclaration = { type: "http", name: "far", url: "http://127.0.0.1:9/mcp", headers: [] };
     await using sides = open(taking(), { mcpServers: [far], bridge: ["/bridge", "now"] });
     await introduce(sides);
@@ -92,8 +92,8 @@ describe.each([
     expect(await given(sides, "session/new")).toMatchObject([{ name: "far", command: "/bridge", args: ["now"] }]);
   });
 
-  it.each(["is refused", "is closed", "is deleted", "is set up again", "was left by the proxy that held it"])(
-    "cannot be reached once the session %s",
+  it.each(["is refused", "is closed", "is deleted", "is set up again", "was disposed by the proxy that held it"])(
+    "are unreachable once the session %s",
     async (how) => {
       const answer = how === "is refused" ? { error: { code: -32_000, message: "no" } } : {};
       const holds: ProxyOptions["fromClient"] = {
@@ -105,7 +105,7 @@ describe.each([
       };
       await using sides = open(
         { ...taking("http"), on: { "session/new": { answer } }, otherwise: [call("own")] },
-        { mcpServers: [toolServer("own")], ...(how.startsWith("was left") && { fromClient: holds }) },
+        { mcpServers: [toolServer("own")], ...(how.startsWith("was disposed") && { fromClient: holds }) },
       );
       await introduce(sides);
       const { result } = await sides.client.request("session/new", SETTING_UP);
@@ -123,7 +123,7 @@ describe.each([
     },
   );
 
-  it("stay while the session does: a close that the agent refuses is none, and another's is another's", async () => {
+  it("stay available if the agent refuses the close or another session is closed", async () => {
     const script: AcpScript = {
       ...taking("http"),
       on: { "session/close": [{ answer: { error: { code: -32_603, message: "busy" } } }, {}] },
@@ -138,7 +138,7 @@ describe.each([
     expect(sides.client.text).toBe("own.echo: echo hi");
   });
 
-  it("end with the session also where a handler stands in for its close", async () => {
+  it("are closed with the session even if a handler handles its close", async () => {
     await using sides = open(taking("http"), {
       mcpServers: [toolServer("own")],
       fromClient: { "session/close": async (request) => (await request.forward()).result },
@@ -150,7 +150,7 @@ describe.each([
     await expect(unreachable(url)).resolves.toBe(true);
   });
 
-  it("end with the proxy, also those of a session that is just being set up", async () => {
+  it("are closed with the proxy, even those of a session that is being set up", async () => {
     const server = toolServer("own");
     const script: AcpScript = { ...taking("http"), on: { "session/new": { steps: [call("own"), { hang: true }] } } };
     await using sides = open(script, { mcpServers: [server] });
@@ -163,7 +163,7 @@ describe.each([
     expect(server.live).toBe(0);
   });
 
-  it("are there for a session that the proxy holds, which may use them before the client knows it", async () => {
+  it("are available to a session that the proxy holds before the client knows it", async () => {
     await using sides = open(
       { ...taking("acp"), prompts: [[call("own")], [call("own")]] },
       {
@@ -183,7 +183,7 @@ describe.each([
   });
 });
 
-it("a proxy that is closed tells of a server that could not be closed", async () => {
+it("rejects close if a server could not be closed", async () => {
   const closing = deferred();
   const stuck: InProcessServer = {
     name: "stuck",
@@ -201,7 +201,7 @@ it("a proxy that is closed tells of a server that could not be closed", async ()
   await introduce(sides);
   sides.client.prompt(await sides.client.newSession());
   await settle();
-  await expect(sides.close()).rejects.toThrow("not every MCP server could be closed");
+  await expect(sides.close()).rejects.toThrow("some MCP servers could not be closed");
   await closing.promise;
   await sides.agent.close();
 });

@@ -5,12 +5,12 @@ import { fuzz, type Random } from "../../programs/test-fuzz.ts";
 import { pause, throughChain, throughProxy, type Ends } from "./test-ends.ts";
 import { until, type RawPeer, type Seen } from "./test-traffic.ts";
 
-/** Of each kind, so that all together are some hundreds; `ROOKERY_FUZZ=10000` is the long run. */
+/** Cases of each kind; `ROOKERY_FUZZ=10000` is the long run. */
 const CASES = 100;
 
-/** Random messages both ways until each has said its part and everything is answered. */
+/** Sends random messages in both directions until everything is sent and answered. */
 async function converse(random: Random, { client, agent }: Ends): Promise<void> {
-  client.notify("_ext/hello", {}); // a chain starts when it is needed
+  client.notify("_ext/hello", {}); // starts the chain
   await client.flush();
   await until("the greeting", () => agent.seen.length === 1);
   let count = 0;
@@ -45,7 +45,7 @@ async function converse(random: Random, { client, agent }: Ends): Promise<void> 
   await until("everything", () => client.seen.length === agent.sent.length && agent.seen.length === client.sent.length);
 }
 
-/** Handlers that dawdle before and after they pass a request on. */
+/** Handlers that wait before and after they pass a request on. */
 const slow = (random: Random): ProxyOptions => ({
   fromClient: {
     "session/new": async (request) => {
@@ -70,12 +70,12 @@ const slow = (random: Random): ProxyOptions => ({
 });
 
 describe.each([
-  ["a proxy that looks on", throughProxy, () => ({})],
-  ["a proxy that dawdles", throughProxy, slow],
+  ["a passive proxy", throughProxy, () => ({})],
+  ["a slow proxy", throughProxy, slow],
   ["a chain of proxies", throughChain, () => ({})],
-  ["a chain of proxies that dawdle", throughChain, slow],
+  ["a chain of slow proxies", throughChain, slow],
 ] as const)("through %s", (_, open, options) => {
-  it("nothing is lost, doubled, changed or overtaken, either way", async () => {
+  it("loses, duplicates, changes and reorders nothing in either direction", async () => {
     await fuzz(CASES, async (random) => {
       const ends = open(random, options(random));
       await converse(random, ends);
@@ -89,8 +89,8 @@ describe.each([
 describe.each([
   ["a proxy", throughProxy],
   ["a chain of proxies", throughChain],
-])("sessions that %s holds and hands over at some moment", (_, open) => {
-  it("reach the client whole: the agent's own response before what came, in order", async () => {
+])("sessions that %s holds and hands over at a random moment", (_, open) => {
+  it("reach the client completely: the agent's response first, then everything in order", async () => {
     await fuzz(CASES, async (random) => {
       const ends = open(random, { fromClient: { "session/new": holding(random) } });
       await handedOver(random, ends);
@@ -108,7 +108,7 @@ function holding(random: Random): ClientRequestHandler {
   };
 }
 
-/** One session that the proxy holds, beside one that is the client's from the start. */
+/** One session that the proxy holds, next to one that belongs to the client from the start. */
 async function handedOver(random: Random, { client, agent }: Ends): Promise<void> {
   client.request("session/resume", { cwd: "/w", sessionId: "live" });
   await client.flush();
@@ -147,7 +147,7 @@ async function handedOver(random: Random, { client, agent }: Ends): Promise<void
   expect(of("live", client.seen)).toEqual(live);
   const isResponse = ({ kind }: Seen): boolean => kind === "response";
   const lastEarlyRequest = held.slice(0, held.findIndex(isResponse)).findLastIndex(({ kind }) => kind === "request");
-  const early = held.slice(0, lastEarlyRequest + 1); // a request does not wait for the response, nor what is before it
+  const early = held.slice(0, lastEarlyRequest + 1); // a request and what precedes it do not wait for the response
   const rest = held.slice(lastEarlyRequest + 1);
   expect(of("held", client.seen)).toEqual([
     ...early,

@@ -1,4 +1,4 @@
-/** A message on its way through: its text is what goes on, and is changed only where someone changed it. */
+/** A message that passes through. Its text is kept, except for the parts that a handler changes. */
 import { invalidParams } from "../errors.ts";
 import { findTopLevelSpans, replaceValue } from "../wire/scan.ts";
 
@@ -8,7 +8,7 @@ export interface PassedMessage {
   readonly line: string;
 }
 
-/** The same message with other params; every other field stays. */
+/** Returns the message with other params; all other fields are kept. */
 export function withParams<Message extends PassedMessage>(message: Message, params: unknown): Message {
   if (params === message.params) return message;
   const text = JSON.stringify(params);
@@ -16,32 +16,29 @@ export function withParams<Message extends PassedMessage>(message: Message, para
   return { ...message, params, line };
 }
 
-/** The same message under another name. */
+/** Returns the message with another method. */
 export function withMethod<Message extends PassedMessage>(message: Message, method: string): Message {
   return { ...message, method, line: replaceValue(message.line, "method", JSON.stringify(method)) ?? message.line };
 }
 
-/** Puts a message into an envelope for the conductor, its params as they are. */
+/** Wraps a message for the conductor, with its params unchanged. */
 export function wrapMessage({ method, line }: PassedMessage, envelope: string, isRequest: boolean): string {
   const span = findTopLevelSpans(line).get("params");
   const params = span === undefined ? "" : `,"params":${line.slice(span.start, span.end)}`;
-  const id = isRequest ? `"id":0,` : ""; // the connection gives it its own
+  const id = isRequest ? `"id":0,` : ""; // the connection replaces it
   return `{"jsonrpc":"2.0",${id}"method":${JSON.stringify(envelope)},"params":{"method":${JSON.stringify(method)}${params}}}`;
 }
 
-/** Takes a request out of its envelope. Throws -32602 where there is none in it. */
+/** Unwraps a request. Throws -32602 if the envelope contains none. */
 export function unwrapRequest<Message extends PassedMessage>(request: Message): Message {
   const inner = unwrapMessage(request);
-  if (inner === undefined) throw invalidParams(`${request.method} holds no message`);
+  if (inner === undefined) throw invalidParams(`${request.method} contains no message`);
   return inner;
 }
 
 const CANCEL_METHOD = "$/cancel_request";
 
-/**
- * Takes a message out of its envelope. Undefined where there is none in it, or a cancel: the id that it names is of
- * another hop.
- */
+/** Unwraps a message. Undefined if the envelope contains none, or a cancel: the id in it belongs to another hop. */
 export function unwrapMessage<Message extends PassedMessage>(message: Message): Message | undefined {
   const inner = message.params as { method?: unknown; params?: unknown } | null | undefined;
   if (typeof inner !== "object" || inner === null || typeof inner.method !== "string") return undefined;

@@ -8,7 +8,7 @@ import { openProxy, startAgent, transportPair } from "../index.ts";
 const MAIN = fileURLToPath(new URL("../../../dist/cli/main.cjs", import.meta.url));
 const PERMISSION = "session/request_permission";
 
-/** The client, a proxy here, and behind it the agent itself or a proxy of its own process with the agent. */
+/** The client, a proxy here, and behind it the agent or another proxy process with the agent. */
 async function open(script: AcpScript, behindAnother: boolean) {
   const folder = await temporaryFolder();
   const { command } = await writeAcpAgent(folder.path, script);
@@ -39,9 +39,9 @@ async function open(script: AcpScript, behindAnother: boolean) {
 
 describe.each([
   ["the agent", false],
-  ["another proxy, in front of an agent that does not go by itself", true],
-])("%s is killed", (_, behindAnother) => {
-  it("what was asked is told once how it ended, then the client's connection ends, and nothing is left", async () => {
+  ["another proxy, in front of an agent that ignores SIGTERM", true],
+])("killing %s", (_, behindAnother) => {
+  it("fails the open request once with the exit, closes the client's connection, and leaves nothing running", async () => {
     const script: AcpScript = {
       prompts: [[{ say: "one" }, { permission: {} }]],
       process: { ignoreEof: true, ignoreSigterm: true },
@@ -64,13 +64,13 @@ describe.each([
   });
 });
 
-it("an agent that ends by itself while it is asked is told with its exit code and its last words", async () => {
+it("reports the exit code and the last output of an agent that exits during a request", async () => {
   const script: AcpScript = {
     on: { "session/new": { steps: [{ stderr: "out of credit\n" }, { exit: { code: 7 } }] } },
   };
   await using scene = await open(script, false);
   await scene.client.request("initialize", { protocolVersion: 1 });
   const answer = await scene.client.request("session/new", { cwd: "/project", mcpServers: [] });
-  expect(answer.error?.message).toBe("the agent ended (exit code 7); it said last: out of credit");
+  expect(answer.error?.message).toBe("the agent ended (exit code 7); its last output: out of credit");
   await scene.client.over();
 });

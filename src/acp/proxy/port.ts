@@ -1,4 +1,4 @@
-/** One of the two sides that a proxy stands between: a connection of its own, or a part of the one to its conductor. */
+/** One of the two sides of a proxy: its own connection, or a part of the connection to its conductor. */
 import type { Connection, RequestOptions } from "../connection/connection.ts";
 import type { Verbatim } from "../connection/incoming.ts";
 import { wrapMessage, type PassedMessage } from "./passed-message.ts";
@@ -7,9 +7,9 @@ export interface Port {
   readonly peer: string;
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result>;
   notify(method: string, params?: unknown): Promise<void>;
-  /** Sends someone else's request on, under an id of this hop. */
+  /** Sends another peer's request under an id of this hop. */
   forward(message: PassedMessage, options?: RequestOptions): Promise<Verbatim>;
-  /** Sends someone else's notification on. Undefined while there is room; throws where it cannot be sent. */
+  /** Sends another peer's notification. Returns undefined while there is room. Throws if it cannot be sent. */
   passOn(message: PassedMessage): Promise<void> | undefined;
 }
 
@@ -23,7 +23,7 @@ export function directPort(connection: Connection): Port {
   };
 }
 
-/** Whoever is behind the conductor: what goes there is wrapped, as the proxy dialect has it. */
+/** The component behind the conductor: messages to it are wrapped as the dialect requires. */
 export function successorPort(connection: Connection, envelope: () => string): Port {
   const wrapped = (method: string, params: unknown) => ({ method, ...(params !== undefined && { params }) });
   return {

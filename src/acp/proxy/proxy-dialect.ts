@@ -1,4 +1,4 @@
-/** The two spellings of the proxy protocol: the official draft's, and the Rust SDK's with an underscore. */
+/** The two dialects of the proxy protocol: the official draft, and the Rust SDK with underscores. */
 
 export type ProxyDialect = "official" | "rust";
 
@@ -12,7 +12,7 @@ export const PROXY_DIALECTS: Readonly<Record<ProxyDialect, ProxyMethods>> = {
   rust: { initialize: "_proxy/initialize", successor: "_proxy/successor" },
 };
 
-/** Which dialect a method is of, if it is one of the proxy protocol's. */
+/** The dialect of a method of the proxy protocol. Undefined for any other method. */
 export function getProxyDialect(method: string): ProxyDialect | undefined {
   const name = method.startsWith("_") ? method.slice(1) : method;
   if (name !== "proxy/initialize" && name !== "proxy/successor") return undefined;

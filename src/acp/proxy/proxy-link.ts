@@ -1,4 +1,4 @@
-/** What a proxy stands on: two connections, or one to a conductor that carries both sides. */
+/** The connections of a proxy: two, or one to a conductor that carries both sides. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection, type ConnectionOptions } from "../connection/connection.ts";
 import type { ConnectionHandlers } from "../connection/incoming.ts";
@@ -16,16 +16,16 @@ export interface ProxyLinkHandlers {
 export interface ProxyLink {
   readonly client: Port;
   readonly agent: Port;
-  /** Resolves with the reason when nothing more can come from the agent. */
+  /** Resolves with the reason when the agent can send nothing more. */
   readonly agentGone: Promise<Error>;
-  /** Resolves when both sides are gone. */
+  /** Resolves when both sides are closed. */
   readonly closed: Promise<void>;
   close(cause?: unknown): Promise<void>;
 }
 
 export type LinkOptions = Omit<ConnectionOptions, "handlers" | "malformed">;
 
-/** How long whoever stands in for a request may take to answer it once the agent is gone. */
+/** How long handlers may take to answer open requests after the agent is gone. */
 const LAST_ANSWERS_MS = 2_000;
 
 /** The client on one transport, the agent on another. */
@@ -34,7 +34,7 @@ export function directLink(client: LinkOptions, agent: LinkOptions, handlers: Pr
   const down = new Connection({ peer: "the agent", ...agent, read: classifyLazily, handlers: handlers.fromAgent });
   const agentGone = waitUntilGone(down);
   void agentGone.then(async (error) => {
-    await down.close(); // what it asked is of no use to it any more
+    await down.close(); // its open requests are no longer needed
     await Promise.race([up.idle(), sleep(LAST_ANSWERS_MS, undefined, { ref: false })]);
     await up.close(error);
   });
@@ -55,7 +55,7 @@ async function waitUntilGone(connection: Connection): Promise<Error> {
   return connection.over ?? new Error(`${connection.peer} is gone`);
 }
 
-/** A component of a conductor's chain: what is in an envelope is the successor's, everything else the client's. */
+/** One connection to a conductor: messages in an envelope come from the successor, all others from the client. */
 export function componentLink(
   conductor: LinkOptions,
   handlers: ProxyLinkHandlers,
@@ -72,7 +72,7 @@ export function componentLink(
         const found = getProxyDialect(request.method);
         if (request.method === "initialize") throw noAgent();
         if (found === undefined) return handlers.fromClient.request?.(request);
-        spoken = found; // one who speaks to us is answered in his own dialect
+        spoken = found; // answers use the dialect of the caller
         if (request.method === PROXY_DIALECTS[found].initialize) {
           return handlers.fromClient.request?.(withMethod(request, "initialize"));
         }
@@ -97,6 +97,6 @@ export function componentLink(
 function noAgent(): Error {
   return peerError(
     RPC.invalidRequest,
-    "this is a proxy in the place of an agent: it is initialized with proxy/initialize",
+    "this is a proxy, not an agent: initialize it with proxy/initialize",
   );
 }

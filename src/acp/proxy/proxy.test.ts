@@ -14,7 +14,7 @@ const greeter = {
   },
 };
 
-it("passes everything on as it came", async () => {
+it("passes everything on unchanged", async () => {
   await using scene = await openProxied({
     prompts: [[{ update: { sessionUpdate: "from_the_future", field: [1, { deep: null }] } }, { say: "hi" }]],
   });
@@ -27,7 +27,7 @@ it("passes everything on as it came", async () => {
   ]);
 });
 
-it("gives every session the servers it was told to, and serves their tools", async () => {
+it("adds the configured servers to every session and serves their tools", async () => {
   await using scene = await openProxied(
     {
       initialize: { agentCapabilities: { mcpCapabilities: { http: true } } },
@@ -54,7 +54,7 @@ it("changes a prompt on its way", async () => {
   });
 });
 
-it("lets no update overtake the response that a handler still works on", async () => {
+it("lets no update overtake a response that a handler still holds", async () => {
   const order: string[] = [];
   await using scene = await openProxied(
     { on: { "session/new": { after: [{ update: { sessionUpdate: "current_mode_update", currentModeId: "m" } }] } } },
@@ -74,10 +74,10 @@ it("lets no update overtake the response that a handler still works on", async (
   );
   const session = await scene.client.session("/project").create();
   await session.next();
-  expect(order).toEqual(["response", "response", "update"]); // of initialize, of session/new
+  expect(order).toEqual(["response", "response", "update"]); // of initialize and of session/new
 });
 
-it("hands a session over with what it did not read, in order, and the agent's own response", async () => {
+it("hands a session over with its unread messages in order, after the agent's response", async () => {
   const lines: string[] = [];
   await using scene = await openProxied(
     {

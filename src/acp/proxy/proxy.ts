@@ -1,4 +1,6 @@
-/** Stands between a client and an agent: adds MCP servers and changes prompts if told to, and passes everything else as it came. */
+/**
+ * Sits between a client and an agent: can add MCP servers and change prompts, and passes everything else on unchanged.
+ */
 import { getSessionId } from "../client/routing/request-params.ts";
 import type { SessionOptions } from "../client/session.ts";
 import { Verbatim, type IncomingNotification, type IncomingRequest, type Noise } from "../connection/incoming.ts";
@@ -16,43 +18,46 @@ import type { Port } from "./port.ts";
 import { passThrough, relay, type ProxiedRequest, type ProxyHandler } from "./relay.ts";
 
 export interface ProxyOptions {
-  /** Given to every session that is set up through the proxy, in a form that the agent takes. */
+  /** Added to every session that is set up through the proxy, in a form that the agent supports. */
   readonly mcpServers?: readonly (McpDeclaration | InProcessServer)[] | undefined;
-  /** Changes a prompt on its way. */
+  /** Changes prompts on their way to the agent. */
   readonly prompt?: ((request: acp.PromptRequest) => acp.PromptRequest | Promise<acp.PromptRequest>) | undefined;
-  /** Stands in for the client's requests of these methods. */
+  /** Handles the client's requests of these methods. */
   readonly fromClient?: Readonly<Record<string, ClientRequestHandler>> | undefined;
-  /** Stands in for the agent's requests of these methods. */
+  /** Handles the agent's requests of these methods. */
   readonly fromAgent?: Readonly<Record<string, ProxyHandler>> | undefined;
-  /** How servers of this process are declared where the agent takes them over ACP. */
+  /** How servers in this process are declared to an agent that supports MCP over ACP. Default: `official`. */
   readonly mcpDialect?: McpDialect | undefined;
-  /** The command of the program that bridges stdio to a server of this process. */
+  /** The command of the program that bridges stdio to a server in this process. Default: the one of this package. */
   readonly bridge?: readonly string[] | undefined;
-  /** Hears what the agent writes that is no message, such as its log. */
+  /** Called for output of the agent that is not a message, such as a log line. */
   readonly onNoise?: ((noise: Noise) => void) | undefined;
 }
 
 export interface ClientRequest extends ProxiedRequest {
   /**
-   * Of a request that sets a session up: the proxy holds the session itself, until it hands it over. Where the handler
-   * fails before that, the session is given up.
+   * For a request that sets a session up: the proxy drives the session itself until it hands it over. If the handler
+   * fails before that, the session is discarded.
    */
   startSession(options?: SessionOptions): Promise<HeldSession>;
-  /** Of the same: sets it up and hands it over at once. Resolves with the session's id when the client has its answer. */
+  /**
+   * For such a request: sets the session up and hands it over at once. Resolves with the session's id when the client
+   * has its answer.
+   */
   startProxy(): Promise<string | undefined>;
 }
 
 export type ClientRequestHandler = (request: ClientRequest) => unknown;
 
-/** What the proxy itself does with a request on its way. */
+/** What the proxy itself does with a request. */
 type OwnHandler = (request: ProxiedRequest) => Promise<Verbatim>;
 
-/** Between two transports. */
+/** Opens a proxy between two transports. */
 export function openProxy(client: LinkOptions, agent: LinkOptions, options: ProxyOptions = {}): Proxy {
   return new Proxy(options, (handlers) => directLink(client, agent, handlers));
 }
 
-/** A component of a conductor's chain, on the one transport to the conductor. */
+/** Opens a proxy as a component of a conductor's chain, on one transport to the conductor. */
 export function openProxyComponent(
   conductor: LinkOptions,
   options: ProxyOptions & { readonly dialect?: ProxyDialect } = {},
@@ -61,7 +66,7 @@ export function openProxyComponent(
 }
 
 export class Proxy implements AsyncDisposable {
-  /** Resolves when both sides are gone and everything that was opened for them is closed. Never rejects. */
+  /** Resolves when both sides are closed and everything that was opened for them is closed. Never rejects. */
   readonly closed: Promise<void>;
   readonly #options: ProxyOptions;
   readonly #link: ProxyLink;
@@ -75,7 +80,7 @@ export class Proxy implements AsyncDisposable {
     const { mcpDialect, bridge, onNoise } = options;
     this.#options = options;
     const failed = (error: unknown): void => {
-      if (error instanceof PeerNotReading) void this.#link.close(error); // else it is gone, and closed anyway
+      if (error instanceof PeerNotReading) void this.#link.close(error); // otherwise it is gone and closed anyway
     };
     this.#link = connect({
       fromClient: {
@@ -94,7 +99,7 @@ export class Proxy implements AsyncDisposable {
     this.#overAcp = new McpOverAcp(this.#link.agent, { dialect: mcpDialect });
     this.#offers = new SessionOffers({ overAcp: this.#overAcp, bridge });
     this.#released = this.#link.closed.then(() => this.#offers[Symbol.asyncDispose]());
-    this.closed = this.#released.catch(() => undefined); // told by `close`
+    this.closed = this.#released.catch(() => undefined); // `close` reports the error
   }
 
   get client(): Port {
@@ -105,7 +110,7 @@ export class Proxy implements AsyncDisposable {
     return this.#link.agent;
   }
 
-  /** Rejects where a server that was opened for a session could not be closed. A second call waits for the first. */
+  /** Rejects if a server that was opened for a session could not be closed. A second call waits for the first. */
   async close(cause?: unknown): Promise<void> {
     await this.#link.close(cause);
     await this.#released;
@@ -124,7 +129,7 @@ export class Proxy implements AsyncDisposable {
     return own === undefined ? passThrough(request, agent) : relay(request, agent, own);
   }
 
-  /** The sessions that the client knows are noted: what comes for them is the client's, whatever the proxy sets up. */
+  /** Marks the sessions that the client knows: their messages belong to the client, whatever the proxy sets up. */
   #noted(request: IncomingRequest): IncomingRequest {
     this.#held.markClientSession(getSessionId(request.params));
     if (!SESSION_SETUP_METHODS.has(request.method)) return request;
@@ -135,7 +140,7 @@ export class Proxy implements AsyncDisposable {
     return { ...request, respond };
   }
 
-  /** A session whose set-up is forwarded is the client's from the moment in which the agent names it. */
+  /** A session whose setup is forwarded belongs to the client from the moment the agent names it. */
   #agentFor(request: IncomingRequest): Port {
     const { agent } = this.#link;
     if (!SESSION_SETUP_METHODS.has(request.method)) return agent;
@@ -150,7 +155,7 @@ export class Proxy implements AsyncDisposable {
     return { ...agent, forward };
   }
 
-  /** The user's handler, on top of what the proxy itself does. */
+  /** Runs the user's handler on top of what the proxy itself does. */
   async #standIn(request: ProxiedRequest, theirs: ClientRequestHandler, own?: OwnHandler): Promise<unknown> {
     const held: HeldSession[] = [];
     const forward = (params: unknown = request.params): Promise<Verbatim> => {
@@ -215,13 +220,13 @@ export class Proxy implements AsyncDisposable {
     return this.#give(request, async (params) => {
       if (!isJsonObject(params)) throw invalidParams(`the params of ${request.method} must be an object`);
       const starting = this.#held.start({ request, params, options, left: ({ id }) => this.#offers.end(id) });
-      request.goOn(); // the client's answers to what the session asks come after it
+      request.goOn(); // the client's answers to questions of the session come after it
       const value = await starting;
       return { value, sessionId: value.session.id };
     });
   }
 
-  /** Sets a session up with the proxy's own servers among its params. */
+  /** Sets a session up with the proxy's servers added to its params. */
   #give<T>(
     { params }: ProxiedRequest,
     send: (params: unknown) => Promise<{ readonly value: T; readonly sessionId: string | undefined }>,
@@ -245,13 +250,13 @@ export class Proxy implements AsyncDisposable {
     return held === undefined ? this.#link.client.passOn(notification) : held.room;
   }
 
-  /** Whether it is for one of the proxy's own servers. */
+  /** True if the message is for one of the proxy's own servers. */
   #serves(message: IncomingNotification): boolean {
-    return isMcpMethod(message.method) && this.#overAcp.handles(message); // the params of all else stay unread
+    return isMcpMethod(message.method) && this.#overAcp.handles(message); // does not parse the params of other messages
   }
 }
 
-/** The session that a request has set up. */
+/** The session that the request has set up. */
 function getSetupSessionId(request: IncomingRequest, { result }: Verbatim): string | undefined {
   return getSessionId(result) ?? getSessionId(request.params);
 }

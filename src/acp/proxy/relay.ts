@@ -1,4 +1,6 @@
-/** Passes a request on and its answer back, with someone in between who may change either, and keeps the order of both sides. */
+/**
+ * Passes a request on and its answer back through a handler that may change both, and keeps the order of both sides.
+ */
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { Verbatim, type IncomingRequest } from "../connection/incoming.ts";
 import { requestCancelled } from "../errors.ts";
@@ -6,16 +8,19 @@ import { withParams } from "./passed-message.ts";
 import type { Port } from "./port.ts";
 
 export interface ProxiedRequest extends IncomingRequest {
-  /** Sends it on, as it came or with other params. Rejects where the other side is gone; its errors are answers. */
+  /**
+   * Sends the request on, unchanged or with other params. Rejects if the other side is gone; its error responses are
+   * resolved.
+   */
   forward(params?: unknown): Promise<Verbatim>;
-  /** What follows this request waits until it was sent on; this lets it come at once. */
+  /** Unblocks the messages that follow this request before it is sent on. */
   goOn(): void;
 }
 
-/** Answers with what it returns; what `forward` gave is passed back as it came. */
+/** The return value is the answer. A result of `forward` is passed back as it came. */
 export type ProxyHandler = (request: ProxiedRequest) => unknown;
 
-/** As it came, both ways: the answer is on its way before anything that follows it. */
+/** Passes request and response on unchanged. The response is sent before anything that follows it. */
 export async function passThrough(request: IncomingRequest, to: Port): Promise<unknown> {
   return to.forward(request, {
     signal: request.signal,
@@ -25,8 +30,8 @@ export async function passThrough(request: IncomingRequest, to: Port): Promise<u
 }
 
 /**
- * What follows the request waits until it was sent on, and what follows the answer until the handler is done with it.
- * A handler that asks the other side again lets it go on meanwhile.
+ * Messages behind the request wait until it is sent on; messages behind the answer wait until the handler is done. A
+ * handler that calls `forward` again unblocks them meanwhile.
  */
 export async function relay(request: IncomingRequest, to: Port, handler: ProxyHandler): Promise<unknown> {
   const sent = deferred();
@@ -57,5 +62,5 @@ export async function relay(request: IncomingRequest, to: Port, handler: ProxyHa
   } finally {
     letGo();
   }
-  return undefined; // it is answered
+  return undefined; // the request is already answered
 }

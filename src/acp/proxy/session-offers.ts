@@ -1,15 +1,15 @@
-/** The MCP servers that sessions are given: what was opened for one is closed when it is closed or set up again. */
+/** Offers MCP servers to sessions. Closes what was opened for a session when it is closed or set up again. */
 import { offerServers } from "../mcp/index.ts";
 import type { InProcessServer, McpDeclaration, McpOverAcp, McpSupport, Offer } from "../mcp/index.ts";
 
 export interface SessionOffersOptions {
-  /** What serves on the connection to the agent, if anything does. */
+  /** Serves MCP on the connection to the agent, if set. */
   readonly overAcp?: McpOverAcp | undefined;
-  /** The command of the program that bridges stdio to a server of this process. */
+  /** The command of the program that bridges stdio to a server in this process. Default: the one of this package. */
   readonly bridge?: readonly string[] | undefined;
 }
 
-/** Sets a session up with these servers, and says which session it was, if it was one. */
+/** Sets a session up with these servers. Resolves with the session's id if that succeeded. */
 type SendSetup<T> = (
   servers: readonly McpDeclaration[],
 ) => Promise<{ readonly sessionId: string | undefined; readonly value: T }>;
@@ -19,7 +19,7 @@ export class SessionOffers implements AsyncDisposable {
   readonly #bySession = new Map<string, Offer>();
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closing = new Set<Promise<void>>();
-  /** As the agent said it. */
+  /** As the agent sent it. */
   #support: McpSupport | undefined;
 
   constructor(options: SessionOffersOptions) {
@@ -30,13 +30,13 @@ export class SessionOffers implements AsyncDisposable {
     return this.#support;
   }
 
-  /** The agent has introduced itself. */
+  /** Records the agent's capabilities from its `initialize` result. */
   recordInitialize(result: unknown): void {
     const { agentCapabilities } = (result ?? {}) as { agentCapabilities?: { mcpCapabilities?: McpSupport } | null };
     this.#support = agentCapabilities?.mcpCapabilities;
   }
 
-  /** Gives them in a form that the agent takes. */
+  /** Passes the servers to `send` in a form that the agent supports. */
   async give<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
     const giving = this.#give(servers, send);
     this.#underWay.add(giving);
@@ -47,20 +47,20 @@ export class SessionOffers implements AsyncDisposable {
     }
   }
 
-  /** The session needs its servers no more. */
+  /** Closes the servers of the session. */
   end(sessionId: string): void {
     const offer = this.#bySession.get(sessionId);
     this.#bySession.delete(sessionId);
     if (offer !== undefined) this.#close(offer);
   }
 
-  /** To be called when the agent answers no more. Rejects where a server could not be closed. */
+  /** Call it when the agent answers no more. Rejects if a server could not be closed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#underWay);
     for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
     const ended = await Promise.allSettled(this.#closing);
     const failures = ended.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
-    if (failures.length > 0) throw new AggregateError(failures, "not every MCP server could be closed");
+    if (failures.length > 0) throw new AggregateError(failures, "some MCP servers could not be closed");
   }
 
   async #give<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
@@ -81,7 +81,7 @@ export class SessionOffers implements AsyncDisposable {
     this.#bySession.set(sessionId, offer);
   }
 
-  /** Nobody who set a session up waits for the end of its servers; who closes the proxy does, and is told. */
+  /** Setup does not wait for old servers to close; closing the proxy does, and reports errors. */
   #close(offer: Offer): void {
     const closing = Promise.resolve(offer[Symbol.asyncDispose]());
     this.#closing.add(closing);

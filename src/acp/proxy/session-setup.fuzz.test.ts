@@ -5,7 +5,7 @@ import type { ClientRequestHandler, ProxyOptions } from "../index.ts";
 import { pause, throughChain, throughProxy, type Ends } from "./test-ends.ts";
 import { until, type Seen } from "./test-traffic.ts";
 
-/** Of each kind; `ROOKERY_FUZZ=10000` is the long run. */
+/** Cases of each kind; `ROOKERY_FUZZ=10000` is the long run. */
 const CASES = 100;
 
 type Method = "session/new" | "session/fork" | "session/load" | "session/resume";
@@ -17,7 +17,7 @@ interface SetUp {
 
 const METHODS: readonly [Method, ...Method[]] = ["session/new", "session/new", "session/fork", "session/load"];
 
-/** Every way in which a proxy can set a session up, each proxy of a chain in its own. */
+/** Picks a random way to set a session up, for each proxy of a chain. */
 function anyWay(random: Random): ClientRequestHandler {
   const slowly = async <T>(work: () => Promise<T>): Promise<T> => {
     await pause(random);
@@ -49,9 +49,11 @@ const options = (random: Random): ProxyOptions => {
   return { fromClient: Object.fromEntries(methods.map((method) => [method, handler])) };
 };
 
-/** Sets several sessions up at once; the agent speaks of all of them before, between and after its responses. */
+/**
+ * Sets several sessions up at once; the agent sends messages of all of them before, between and after its responses.
+ */
 async function setUpAtOnce(random: Random, { client, agent }: Ends): Promise<void> {
-  client.notify("_ext/hello", {}); // a chain starts when it is needed
+  client.notify("_ext/hello", {}); // starts the chain
   await client.flush();
   await until("the greeting", () => agent.seen.length === 1);
   const setUps = Array.from({ length: 2 + random.below(4) }, (_, at): SetUp => ({
@@ -75,7 +77,7 @@ async function setUpAtOnce(random: Random, { client, agent }: Ends): Promise<voi
     agent.request(random.pick("session/request_permission", "fs/read_text_file"), params);
     asked += 1;
     if (random.chance(0.7)) return;
-    await agent.flush(); // an agent that goes on only when it has its answer
+    await agent.flush(); // an agent that continues only after the answer
     const { n } = params;
     await until("the request", () => client.owed.some((request) => fieldOf(request.params, "n") === n));
   };
@@ -105,7 +107,7 @@ async function setUpAtOnce(random: Random, { client, agent }: Ends): Promise<voi
   }
 }
 
-/** What comes before the response may reach the client on either side of it; all else is as it was sent. */
+/** Messages before the response may arrive on either side of it; everything else arrives as it was sent. */
 function expectInOrder(seen: readonly Seen[], sent: readonly Seen[]): void {
   const isResponse = ({ kind }: Seen): boolean => kind === "response";
   expect(seen.filter((message) => !isResponse(message))).toEqual(sent.filter((message) => !isResponse(message)));
@@ -125,7 +127,7 @@ describe.each([
   ["a proxy", throughProxy],
   ["a chain of proxies", throughChain],
 ])("several sessions that are set up at once through %s", (_, open) => {
-  it("reach the client in order, and requests pass before a set-up is answered", async () => {
+  it("reach the client in order, and their requests pass before the setup is answered", async () => {
     await fuzz(CASES, async (random) => {
       const ends = open(random, options(random));
       await setUpAtOnce(random, ends);

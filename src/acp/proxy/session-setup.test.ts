@@ -45,8 +45,8 @@ function seen({ client }: Ends): string[] {
 describe.each([
   ["a proxy", throughProxy],
   ["a chain of proxies", throughChain],
-])("while %s sets up a session of its own", (_, open) => {
-  it("updates of a session whose set-up it forwards reach the client in order", async () => {
+])("while %s sets up its own session", (_, open) => {
+  it("delivers updates of a forwarded session in order", async () => {
     const ends = await setUpTwo(open, hold());
     update(ends, "a", 0);
     answer(ends, "session/new", "a");
@@ -59,7 +59,7 @@ describe.each([
     await ends.close();
   });
 
-  it.each(["session/new", "session/load"])("a request before the answer to %s passes through", async (method) => {
+  it.each(["session/new", "session/load"])("passes a request through before the answer to %s", async (method) => {
     const ends = await setUpTwo(open, hold(), method);
     update(ends, "b", 0);
     ends.agent.request("fs/read_text_file", { sessionId: "b", path: "/w/a" });
@@ -76,7 +76,7 @@ describe.each([
     await ends.close();
   });
 
-  it("a request of another session is not answered by its handlers", async () => {
+  it("does not call its handlers for a request of another session", async () => {
     const mine: unknown[] = [];
     const refuse = (): never => {
       mine.push("asked");

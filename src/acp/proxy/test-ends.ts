@@ -1,4 +1,4 @@
-/** Two raw peers at the ends of a proxy or of a chain of proxies, for fuzzing what passes between them. */
+/** Two raw peers at the ends of a proxy or a chain of proxies, for fuzzing. */
 import { PassThrough } from "node:stream";
 import { setImmediate as tick } from "node:timers/promises";
 import type { Random } from "../../programs/test-fuzz.ts";
@@ -44,7 +44,7 @@ export function throughChain(random: Random, options: ProxyOptions): Ends {
   });
 }
 
-/** A while that is sometimes none at all. */
+/** Waits a random number of turns, sometimes none. */
 export async function pause(random: Random): Promise<void> {
   for (let turns = random.pick(0, 0, 1, 3); turns > 0; turns -= 1)
     await (random.chance(0.5) ? tick() : Promise.resolve());

@@ -1,4 +1,4 @@
-/** The scene of the proxy's tests: our client, a proxy, and a scripted agent, each on streams of its own. */
+/** Setup of the proxy's tests: our client, a proxy, and a scripted agent, each on its own streams. */
 import { PassThrough } from "node:stream";
 import { startAcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
 import { connectClient, openProxy, streamTransport, type ClientOptions, type ProxyOptions } from "../index.ts";

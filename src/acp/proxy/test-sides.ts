@@ -1,4 +1,7 @@
-/** A proxy with a client of lines on one side and a scripted agent on the other: between two transports, or in a chain. */
+/**
+ * A proxy with a line-based client on one side and a scripted agent on the other: between two transports, or in a
+ * chain.
+ */
 import { PassThrough } from "node:stream";
 import { startAcpAgent, type AcpAgent, type AcpScript } from "../../testing/acp-agent/index.ts";
 import { running } from "../conductor/test-chain.ts";
@@ -16,13 +19,13 @@ import {
 export interface Sides extends AsyncDisposable {
   readonly client: LineClient;
   readonly agent: AcpAgent;
-  /** Of what is between them. */
+  /** Closes what is between them. */
   close(): Promise<void>;
 }
 
 export type OpenSides = (script: AcpScript, ...proxies: readonly ProxyOptions[]) => Sides;
 
-/** Where there are several proxies, one is the other's agent. */
+/** With several proxies, each is the agent of the one before it. */
 export const direct: OpenSides = (script, ...proxies) =>
   between(script, (client, agent) => {
     let above = client;

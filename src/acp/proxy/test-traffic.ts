@@ -1,4 +1,4 @@
-/** Two raw peers that send each other random messages through whatever stands between them, and note what they sent and saw. */
+/** Raw peers that exchange random messages through a proxy and record what they send and receive. */
 import { PassThrough } from "node:stream";
 import { setImmediate as tick } from "node:timers/promises";
 import { chunks, type Random } from "../../programs/test-fuzz.ts";
@@ -11,7 +11,7 @@ interface Message {
   readonly error?: unknown;
 }
 
-/** A message without its id, which every hop gives anew. */
+/** A message without its id, which every hop replaces. */
 export interface Seen {
   readonly kind: "request" | "notification" | "response";
   readonly method?: string | undefined;
@@ -22,7 +22,7 @@ export class RawPeer {
   readonly output = new PassThrough();
   readonly sent: Seen[] = [];
   readonly seen: Seen[] = [];
-  /** Requests that came and were not answered yet. */
+  /** Incoming requests without an answer yet. */
   readonly owed: { readonly id: number | string; readonly method: string; readonly params: unknown }[] = [];
   readonly #random: Random;
   readonly #name: string;
@@ -57,7 +57,7 @@ export class RawPeer {
     this.sent.push({ kind: "request", method, value: params });
   }
 
-  /** Answers one of those that wait, not always the oldest. */
+  /** Answers a random open request. */
   answer(result: (request: { method: string; params: unknown }) => unknown): boolean {
     const [request] = this.owed.splice(this.#random.below(this.owed.length), 1);
     if (request === undefined) return false;
@@ -72,7 +72,7 @@ export class RawPeer {
     return true;
   }
 
-  /** Answers the oldest of that method, or of those that `isWanted` takes, with a result. */
+  /** Answers the oldest request of this method that `isWanted` accepts. */
   answerTo(method: string, value: unknown, isWanted: (params: unknown) => boolean = () => true): void {
     const index = this.owed.findIndex((request) => request.method === method && isWanted(request.params));
     const [request] = index === -1 ? [] : this.owed.splice(index, 1);
@@ -81,7 +81,7 @@ export class RawPeer {
     this.sent.push({ kind: "response", value });
   }
 
-  /** What was said since the last time, in pieces. */
+  /** Writes everything sent since the last call, in random pieces. */
   async flush(): Promise<void> {
     const bytes = Buffer.from(this.#unwritten);
     this.#unwritten = "";
@@ -109,7 +109,7 @@ export class RawPeer {
   }
 }
 
-/** Waits for something that comes by itself. */
+/** Waits for a condition, one turn of the event loop at a time. */
 export async function until(what: string, done: () => boolean, most = 5_000): Promise<void> {
   for (let turns = 0; !done(); turns += 1) {
     if (turns > most) throw new Error(`this never came: ${what}`);

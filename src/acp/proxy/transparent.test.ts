@@ -16,7 +16,7 @@ const CONDUCTOR = [
   "--",
 ];
 
-/** What may be wrong with an agent and shows in its messages. */
+/** Faults of an agent that show in its messages. */
 const FAULTS = [
   "bad-chunk",
   "result-and-error",
@@ -33,10 +33,10 @@ const FAULTS = [
   "refuses-image",
   "internal-error-for-unknown",
 ];
-/** Everything behind everything is for the long run: each of them starts some thirty programs. */
+/** The long run covers all combinations; each of them starts about thirty programs. */
 const LONG_RUN = process.env["ROOKERY_FUZZ"] !== undefined;
 
-/** On the agent that this command starts, behind those words. */
+/** Checks the agent that this command starts, with the given command line in front of it. */
 async function reportOn(
   commandIn: (folder: string) => readonly string[] | Promise<readonly string[]>,
   behind: readonly string[] = [],
@@ -54,7 +54,7 @@ const BEHIND: readonly (readonly [string, readonly string[]])[] = [
 
 describe.each(BEHIND.slice(0, LONG_RUN ? undefined : 1))("an agent behind %s", (_, behind) => {
   it.concurrent.each(LONG_RUN ? ["nothing", ...FAULTS] : FAULTS.slice(0, 1))(
-    "is judged as it is without: %s is wrong with it",
+    "gets the same report as without it, with the fault %s",
     async (wrong) => {
       const command = (folder: string) => fixtureTarget(folder, wrong).command;
       const [alone, proxied] = await Promise.all([reportOn(command), reportOn(command, behind)]);
@@ -62,7 +62,7 @@ describe.each(BEHIND.slice(0, LONG_RUN ? undefined : 1))("an agent behind %s", (
     },
   );
 
-  it.concurrent("is judged as it is without: the scripted one", async () => {
+  it.concurrent("gets the same report as without it, for the scripted agent", async () => {
     const script: AcpScript = {
       modes: { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask" }] },
       prompts: [{ when: "slowly", steps: [{ say: "well" }, { waitForCancel: true }] }],

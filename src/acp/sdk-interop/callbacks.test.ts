@@ -8,8 +8,8 @@ import { PeerError } from "../index.ts";
 import { serveFiles, serveTerminals } from "../serve/index.ts";
 import { CARRIERS, openScene } from "./test-sdk-agent.ts";
 
-describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (carrier) => {
-  it("it asks for permission and is told what was chosen", async () => {
+describe.each(CARRIERS)("an agent of the official SDK, %s,", (carrier) => {
+  it("gets the chosen option of a permission request", async () => {
     const asked: string[] = [];
     await using scene = await openScene(carrier, {
       serve: {
@@ -24,13 +24,13 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
     expect(asked).toEqual(["Delete a file: Yes, Always, No"]);
   });
 
-  it("it takes a question back", async () => {
+  it("can withdraw a question", async () => {
     await using scene = await openScene(carrier, { serve: { permission: (_params, { signal }) => rejection(signal) } });
     const session = await scene.client.session(scene.folder).create();
     expect(await session.prompt("withdrawn-permission").readText()).toBe("error -32800");
   });
 
-  it("it reads and writes files", async () => {
+  it("reads and writes files", async () => {
     await using scene = await openScene(carrier);
     const { client, folder } = scene;
     const session = await client
@@ -45,21 +45,21 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
     await expect(session.prompt("read ../outside.txt").readText()).rejects.toBeInstanceOf(PeerError);
   });
 
-  it("what the client does not do is refused with -32601", async () => {
+  it("gets -32601 for what the client does not offer", async () => {
     await using scene = await openScene(carrier);
     const session = await scene.client.session(scene.folder).create();
     await expect(session.prompt("read poem.txt").readText()).rejects.toMatchObject({ code: -32601 });
     expect(await session.prompt("extension _example.org/who").readText()).toBe("error -32601");
   });
 
-  it("it calls a method of an extension", async () => {
+  it("calls an extension method", async () => {
     await using scene = await openScene(carrier, { serve: { request: ({ method }) => ({ called: method }) } });
     const session = await scene.client.session(scene.folder).create();
     const answer = await session.prompt("extension _example.org/who").readText();
     expect(JSON.parse(answer)).toEqual({ called: "_example.org/who" });
   });
 
-  it("it runs commands in terminals and kills them", async () => {
+  it("runs commands in terminals and kills them", async () => {
     await using scene = await openScene(carrier);
     const { client, folder } = scene;
     await using terminal = serveTerminals({ roots: [folder], env: builtEnvironment({ home: folder }) });
@@ -69,7 +69,7 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
     expect(await session.prompt("kill sleep 60").readText()).toBe("signal SIGTERM, released");
   });
 
-  it("it asks the person with a form and with a link", async () => {
+  it("asks the user with a form and with a link", async () => {
     const completed: unknown[] = [];
     await using scene = await openScene(carrier, {
       serve: {
@@ -84,7 +84,7 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
     expect(completed).toEqual([["elicitation/complete", { elicitationId: "link-1" }]]);
   });
 
-  it("a cancel answers the permission that its turn waits for", async () => {
+  it("gets its permission request answered by a cancel", async () => {
     const asked = deferred();
     await using scene = await openScene(carrier, {
       serve: {
@@ -103,7 +103,7 @@ describe.each(CARRIERS)("an agent of the official SDK calls our client, %s:", (c
   });
 });
 
-/** What a person who never answers looks like; the question may have been taken back before he could. */
+/** A user who never answers. The question may already have been withdrawn. */
 async function rejection(signal: AbortSignal): Promise<never> {
   if (!signal.aborted) await once(signal, "abort");
   throw signal.reason;

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { ConnectionClosed, PeerError, type ClientTurn, type SessionItem, type schema } from "../index.ts";
 import { CARRIERS, openScene } from "./test-sdk-agent.ts";
 
-describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (carrier) => {
-  it("get to know each other", async () => {
+describe.each(CARRIERS)("our client and an agent of the official SDK, %s,", (carrier) => {
+  it("initialize each other", async () => {
     await using scene = await openScene(carrier, { serve: { readTextFile: () => ({ content: "" }) } });
     expect(scene.client.agent.agentInfo).toEqual({ name: "sdk-agent", version: "2.4.0" });
     expect(scene.client.capabilities.sessionCapabilities).toHaveProperty("resume");
@@ -24,7 +24,7 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
     await expect(client.session(folder).create()).rejects.toBeInstanceOf(PeerError);
   });
 
-  it("start a session with MCP servers, further folders and metadata", async () => {
+  it("start a session with MCP servers, additional directories and metadata", async () => {
     await using scene = await openScene(carrier);
     const server = { name: "files", command: "/bin/true", args: ["-v"], env: [{ name: "A", value: "b" }] };
     const session = await scene.client
@@ -39,7 +39,7 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
     expect(sessions).toMatchObject([{ sessionId: session.id, additionalDirectories: ["/srv/shared"] }]);
   });
 
-  it("speak in every kind of content", async () => {
+  it("exchange every content type", async () => {
     await using scene = await openScene(carrier);
     const session = await scene.client.session(scene.folder).create();
     const turn = session.prompt([
@@ -53,7 +53,7 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
     expect(await turn.stopReason).toBe("end_turn");
   });
 
-  it("pass on every kind of update, in order and whole", async () => {
+  it("pass every kind of update on, in order and complete", async () => {
     await using scene = await openScene(carrier);
     const session = await scene.client.session(scene.folder).create();
     const updates = await updatesOf(session.prompt("every-update"));
@@ -90,7 +90,7 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
     ]);
   });
 
-  it("replay a loaded session before it is there, and a resumed one not at all", async () => {
+  it("replay a loaded session before the answer, and a resumed one not at all", async () => {
     await using scene = await openScene(carrier);
     const { client, folder } = scene;
     const first = await client.session(folder).create();
@@ -122,7 +122,7 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
     expect(await listed({})).toEqual([one.id]);
   });
 
-  it("cancel a turn, and the next one is whole", async () => {
+  it("cancel a turn and run the next one completely", async () => {
     await using scene = await openScene(carrier);
     const session = await scene.client.session(scene.folder).create();
     const turn = session.prompt("wait");
@@ -131,17 +131,17 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
     expect(await session.prompt("go on").readText()).toBe("go on");
   });
 
-  it("close a session in the middle of a turn", async () => {
+  it("close a session during a turn", async () => {
     await using scene = await openScene(carrier);
     const session = await scene.client.session(scene.folder).create();
     const turn = session.prompt("wait");
     for await (const item of turn) if (item.kind === "update") break;
     await session.close();
     expect(await turn.stopReason).toBe("cancelled");
-    expect(() => session.prompt("more")).toThrow(/was closed or left/);
+    expect(() => session.prompt("more")).toThrow(/was closed or disposed/);
   });
 
-  it("fail a turn and go on with the next", async () => {
+  it("fail a turn and continue with the next", async () => {
     await using scene = await openScene(carrier);
     const session = await scene.client.session(scene.folder).create();
     const failed = session.prompt("fail").readText();
@@ -150,7 +150,7 @@ describe.each(CARRIERS)("our client and an agent of the official SDK, %s:", (car
   });
 });
 
-it("an agent of the official SDK that is killed in a turn is told of with its signal and its stderr", async () => {
+it("reports the signal and the stderr of an SDK agent that is killed during a turn", async () => {
   await using scene = await openScene("as a process");
   const session = await scene.client.session(scene.folder).create();
   const failure = await session

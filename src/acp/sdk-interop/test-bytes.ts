@@ -1,4 +1,4 @@
-/** Scenarios about the streams below the messages: noise, floods, limits and ends. */
+/** Scenarios about the byte streams: noise, floods, limits and ends. */
 
 import { once } from "node:events";
 import { agentPeer, clientPeer, eventually, patiently, turns } from "./test-peer.ts";
@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../testing/repository.ts";
 
 export const noiseIsNotAnswered: Scenario = {
   id: 7,
-  name: "a line of an agent's stdout that is not JSON is not answered",
+  name: "an agent's stdout line that is not JSON is not answered",
   async run(subject) {
     const agent = agentPeer({ "session/list": () => ({ result: { sessions: [] } }) });
     const client = await subject.connectClient(agent.wire);
@@ -29,7 +29,7 @@ export const noiseIsNotAnswered: Scenario = {
 
 export const readingWaitsForTheReader: Scenario = {
   id: 8,
-  name: "200,000 updates of a turn that nobody reads stay where they come from, and all arrive when somebody does",
+  name: "200,000 unread updates of a turn stay at their source, and all arrive when someone reads them",
   async run(subject) {
     const agent = agentPeer({ "session/new": () => ({ result: { sessionId: "s1" } }) });
     const client = await subject.connectClient(agent.wire);
@@ -88,7 +88,7 @@ export const halfCloseIsFlushed: Scenario = {
 
 export const oversizeFailsOneRequest: Scenario = {
   id: 10,
-  name: "an oversize message fails the request that it answers, and the connection goes on",
+  name: "an oversize message fails only the request that it answers",
   async run(subject) {
     const agent = agentPeer({
       "_x/huge": () => ({ result: "x".repeat(1_000_000) }),
@@ -108,7 +108,7 @@ export const oversizeFailsOneRequest: Scenario = {
 
 const STDERR = "cannot read the licence";
 const EXIT_CODE = 43;
-/** Answers `initialize`; the next request is its end. */
+/** Answers `initialize` and exits on the next request. */
 const DYING_AGENT = `
   let requests = 0;
   require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
@@ -120,7 +120,7 @@ const DYING_AGENT = `
 
 export const deathIsExplained: Scenario = {
   id: 10,
-  name: "a request that the agent died of fails with its exit code and the tail of its stderr",
+  name: "a request during which the agent dies fails with its exit code and the end of its stderr",
   async run(subject) {
     await using home = await temporaryFolder();
     const env = builtEnvironment({ home: home.path });
@@ -135,7 +135,7 @@ export const deathIsExplained: Scenario = {
   sdk: 'wrong: "ACP connection closed" tells no exit code; "ACP connection closed" tells no stderr',
 };
 
-/** Whether the failure says this in its message or in any of its fields. */
+/** True if the failure contains this in its message or in any field. */
 function tells(reply: Reply, what: string | number): boolean {
   return "failure" in reply && says(reply.failure, what, 4);
 }

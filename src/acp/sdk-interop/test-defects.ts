@@ -1,4 +1,4 @@
-/** The defects of the official SDK 2.4.0 that this library exists to be without. */
+/** The defects of the official SDK 2.4.0 that this library avoids. */
 
 import {
   deathIsExplained,

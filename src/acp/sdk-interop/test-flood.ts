@@ -1,10 +1,10 @@
-/** More updates than anybody should hold, made only as they are asked for, so that what was taken can be counted. */
+/** More updates than anybody should hold, generated on demand, so that the test can count what was read. */
 
 import { Readable } from "node:stream";
 import { turns } from "./test-peer.ts";
 
 const UPDATES_IN_A_CHUNK = 250;
-/** A reader that pauses between chunks may leave the source alone for a while; one that is stopped leaves it for good. */
+/** A reader may pause between chunks for a while; a stopped reader never reads again. */
 const TURNS_OF_SILENCE = 500;
 
 export class Flood {
@@ -17,13 +17,13 @@ export class Flood {
     this.source = Readable.from(this.#chunks(), { objectMode: false, highWaterMark: 1 });
   }
 
-  /** Of the update with this number, as JSON. */
+  /** The params of the update with this number, as JSON. */
   params(index: number): string {
     const content = { type: "text", text: `update ${index} `.padEnd(100, ".") };
     return JSON.stringify({ sessionId: "s1", update: { sessionUpdate: "agent_message_chunk", content } });
   }
 
-  /** Waits until the source is exhausted or nobody has asked it for a long while. */
+  /** Waits until the source is exhausted or nobody has read from it for a long time. */
   async still(): Promise<void> {
     for (let before = -1; before !== this.taken && this.taken < this.count;) {
       before = this.taken;

@@ -6,7 +6,7 @@ import { verdict, type Scenario } from "./test-scenario.ts";
 
 const NEW_SESSION = { cwd: "/", mcpServers: [] };
 
-/** A proxy that looks at a response before it passes it on is the ordinary case, e.g. to learn the session's id. */
+/** Proxies commonly look at a response before they pass it on, for example to learn the session id. */
 export const proxyKeepsOrder: Scenario = {
   id: 1,
   name: "a proxy that awaits before it answers keeps the response ahead of the update that follows it",
@@ -43,7 +43,7 @@ export const sessionGetsEarlyUpdates: Scenario = {
 
 export const notificationsAreHandledInOrder: Scenario = {
   id: 6,
-  name: "a notification is handled when the one before it has been",
+  name: "a notification is handled only after the previous one",
   async run(subject) {
     const agent = agentPeer();
     const handled: string[] = [];

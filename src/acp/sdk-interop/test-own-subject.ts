@@ -1,4 +1,4 @@
-/** This library as the scenarios see it. */
+/** Adapts this library to the scenarios. */
 
 import {
   connectClient,

@@ -1,10 +1,12 @@
-/** The other end of every scenario, written by hand: lines of JSON on plain streams, so that no implementation tests itself. */
+/**
+ * The hand-written other end of every scenario: JSON lines on plain streams, so that no implementation tests itself.
+ */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 
-/** The byte streams that an implementation is given. */
+/** The byte streams of the implementation under test. */
 export interface Wire {
   readonly input: Readable;
   readonly output: Writable;
@@ -31,19 +33,19 @@ export class Peer {
   readonly #answers: Readonly<Record<string, Answer>>;
   readonly #watchers = new Set<() => void>();
 
-  /** Requests of these methods are answered by themselves; all others wait for the scenario. */
+  /** Answers requests of these methods by itself; all others wait for the scenario. */
   constructor(answers: Readonly<Record<string, Answer>> = {}) {
     this.#answers = answers;
     this.wire = { input: this.#toSubject, output: this.#fromSubject };
     createInterface({ input: this.#fromSubject }).on("line", (line) => this.#take(JSON.parse(line) as Message));
   }
 
-  /** All lines in one chunk, so that the implementation has them at once; a string goes out as it is. */
+  /** Writes all lines in one chunk; a string is written as it is. */
   write(...lines: (Message | string)[]): void {
     this.#toSubject.write(lines.map((line) => `${typeof line === "string" ? line : encode(line)}\n`).join(""));
   }
 
-  /** Pours the source in as fast as the implementation takes it, and no faster. */
+  /** Writes the source as fast as the implementation reads it. */
   pour(source: Readable): void {
     source.pipe(this.#toSubject);
   }
@@ -52,12 +54,12 @@ export class Peer {
     this.#toSubject.end();
   }
 
-  /** The first message of this method. */
+  /** The first message with this method. */
   call(method: string): Promise<Message> {
     return this.#first((message) => message.method === method, `a call of ${method}`);
   }
 
-  /** The response to this id. */
+  /** The response with this id. */
   response(id: number): Promise<Message> {
     return this.#first((message) => message.id === id && message.method === undefined, `a response to ${id}`);
   }
@@ -67,7 +69,7 @@ export class Peer {
     return this.received.find(wanted) ?? {};
   }
 
-  /** Looks again after each line that comes. */
+  /** Checks the condition after each incoming line. */
   async until(holds: () => boolean, what: string): Promise<void> {
     if (holds()) return;
     await patiently(
@@ -91,7 +93,7 @@ export class Peer {
   }
 }
 
-/** An agent that answers `initialize` and creates sessions called `s1`. */
+/** An agent that answers `initialize`. */
 export function agentPeer(answers: Readonly<Record<string, Answer>> = {}): Peer {
   return new Peer({
     initialize: () => ({ result: { protocolVersion: 1, agentCapabilities: {}, authMethods: [] } }),
@@ -108,7 +110,7 @@ export async function clientPeer(serve: (wire: Wire) => void): Promise<Peer> {
   return peer;
 }
 
-/** `session/update` of the session `s1` with one word of the agent. */
+/** A `session/update` of the session `s1` with a text of the agent. */
 export function says(text: string): Message {
   return update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
 }
@@ -129,7 +131,7 @@ export async function patiently<T>(wait: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** Looks again at each turn of the event loop. */
+/** Checks the condition on each turn of the event loop. */
 export async function eventually(holds: () => boolean, what: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (!holds()) {

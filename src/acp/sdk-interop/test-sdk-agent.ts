@@ -1,4 +1,4 @@
-/** Our client and an agent of the official SDK, within one process or with a process between them. */
+/** Our client and an agent of the official SDK, in one process or in two. */
 
 import { PassThrough, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -13,12 +13,12 @@ export const CARRIERS: readonly Carrier[] = ["over streams", "as a process"];
 
 export interface SdkScene extends AsyncDisposable {
   readonly client: Client;
-  /** Empty, for sessions to work in. */
+  /** An empty directory for sessions. */
   readonly folder: string;
 }
 
 export interface SceneOptions {
-  /** The agent wants to be authenticated. */
+  /** True if the agent requires authentication. */
   readonly locked?: boolean;
   readonly serve?: SessionOptions;
 }

@@ -1,4 +1,4 @@
-/** The official SDK as the scenarios see it. */
+/** Adapts the official SDK to the scenarios. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -87,7 +87,7 @@ async function reply(connection: ClientConnection, method: string, params: unkno
 function reading(session: ActiveSession): SubjectSession {
   return {
     prompt(text) {
-      session.prompt(text).catch(() => undefined); // it is told to the reader as well
+      session.prompt(text).catch(() => undefined); // the reader gets the error as well
     },
     async next() {
       const message = await session.nextUpdate();

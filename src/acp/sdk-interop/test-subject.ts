@@ -1,4 +1,7 @@
-/** What the scenarios ask of an implementation; each is asked in the ordinary way of its own documentation. */
+/**
+ * The interface that the scenarios require of an implementation. Each adapter follows the implementation's
+ * documentation.
+ */
 
 import type { Message, Wire } from "./test-peer.ts";
 
@@ -10,7 +13,7 @@ export interface Subject {
   spawnClient(command: string, args: readonly string[], where: Surroundings): Promise<SubjectClient>;
   /** Serves as an agent with typed handlers for these methods, and answers `initialize`. */
   serveAgent(wire: Wire, handlers: AgentHandlers): void;
-  /** Stands between a client and an agent, and waits for `beforeAnswer` when it holds the agent's response. */
+  /** Serves as a proxy that waits for `beforeAnswer` before it passes the agent's response on. */
   serveProxy(client: Wire, agent: Wire, beforeAnswer: () => Promise<void>): void;
 }
 
@@ -21,7 +24,7 @@ export interface Surroundings {
 
 export interface ClientOptions {
   readonly maxMessageBytes?: number;
-  /** Gets every notification that belongs to nothing else. */
+  /** Gets every notification that nothing else handles. */
   readonly onNotification?: (method: string, params: unknown) => Promise<void> | void;
 }
 
@@ -32,7 +35,7 @@ export interface SubjectClient {
 }
 
 export interface SubjectSession {
-  /** Sends a prompt and waits for nothing. */
+  /** Sends a prompt without waiting. */
   prompt(text: string): void;
   /** The params of the next `session/update` of this session. */
   next(): Promise<unknown>;
@@ -43,6 +46,6 @@ export interface AgentHandlers {
   readonly "session/prompt"?: (params: unknown) => Promise<{ readonly stopReason: "end_turn" }>;
 }
 
-/** How a request ended: with the peer's answer, or without one. */
+/** The outcome of a request: the peer's answer, or a local failure. */
 export type Reply =
   { readonly result: unknown } | { readonly error: NonNullable<Message["error"]> } | { readonly failure: Error };

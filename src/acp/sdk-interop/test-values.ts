@@ -1,4 +1,4 @@
-/** Scenarios about what becomes of values on the way between the wire and the program. */
+/** Scenarios about how values change between the wire and the program. */
 
 import { isDeepStrictEqual } from "node:util";
 import { agentPeer, clientPeer, eventually, says, update } from "./test-peer.ts";
@@ -6,9 +6,9 @@ import { verdict, type Scenario } from "./test-scenario.ts";
 
 export const unknownUpdatesArrive: Scenario = {
   id: 2,
-  name: "an update of an unknown kind reaches its session, and without a session the handler of everything",
+  name: "an update of an unknown kind reaches its session or, without a session, the catch-all handler",
   async run(subject) {
-    // Of the SDK's own unstable schema: what a newer agent sends to an older client.
+    // From the SDK's own unstable schema, as a newer agent would send it to an older client.
     const unknown = update({ sessionUpdate: "plan_update", plan: { type: "items", id: "p", entries: [] } });
     const agent = agentPeer({ "session/new": () => ({ result: { sessionId: "s1" } }) });
     const handled: unknown[] = [];
@@ -31,7 +31,7 @@ export const unknownUpdatesArrive: Scenario = {
 
 export const unknownFieldsArrive: Scenario = {
   id: 3,
-  name: "a typed handler sees unknown fields, and an unknown type of MCP server fails nothing",
+  name: "a typed handler sees unknown fields, and an unknown MCP server type is accepted",
   async run(subject) {
     const seen: unknown[] = [];
     const client = await clientPeer((wire) =>
@@ -60,7 +60,7 @@ export const unknownFieldsArrive: Scenario = {
 
 export const notFoundStaysAnError: Scenario = {
   id: 4,
-  name: "session/close that is answered with -32002 fails with that error",
+  name: "session/close fails with -32002 if the agent answers so",
   async run(subject) {
     const error = { code: -32002, message: "no such session here", data: { sessionId: "gone" } };
     const agent = agentPeer({ "session/close": () => ({ error }) });
@@ -105,9 +105,9 @@ export const relativeFolderIsRefused: Scenario = {
     client.write({ id: 1, method: "session/new", params: { cwd: "src", mcpServers: [] } });
     const { error } = await client.response(1);
     return verdict(
-      served ? "the handler was given it" : undefined,
+      served ? "the handler received it" : undefined,
       error?.code === -32602 ? undefined : `the answer was ${error?.code ?? "a session"}`,
     );
   },
-  sdk: "wrong: the handler was given it; the answer was a session",
+  sdk: "wrong: the handler received it; the answer was a session",
 };

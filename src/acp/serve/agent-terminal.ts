@@ -1,15 +1,15 @@
-/** One command that runs for an agent: its output so far, and its end. */
+/** One command that runs for an agent: its output so far, and its exit. */
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from "@agentclientprotocol/sdk";
 import { OwnedChild, streamEnded, type OwnedOptions } from "../../programs/owned.ts";
 import { settlesWithin } from "../../stdx/index.ts";
 import { KeptOutput } from "./kept-output.ts";
 
 const GRACE_MS = 2_000;
-/** How long what the command left in the background may hold its output open before it counts as ended. */
+/** How long background processes may keep the output open after the command exits. */
 const LINGER_MS = 200;
 
 export class AgentTerminal {
-  /** Resolves when the command has ended and its output was read. Never rejects. */
+  /** Resolves when the command has exited and its output is read. Never rejects. */
   readonly exited: Promise<WaitForTerminalExitResponse>;
   readonly #owned: OwnedChild;
   readonly #output: KeptOutput;
@@ -38,7 +38,7 @@ export class AgentTerminal {
     return { ...this.#output.read(), exitStatus: this.#status ?? null };
   }
 
-  /** Ends the command and what it started, also in the background. What it wrote can still be read. */
+  /** Stops the command and its descendants. Its output can still be read. */
   end(): Promise<void> {
     this.#ending ??= this.#end();
     return this.#ending;

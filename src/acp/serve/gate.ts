@@ -1,18 +1,18 @@
-/** Whether the agent may do what it asks a client for: decided by whoever runs the client. */
+/** Asks the owner of the client whether the agent may read, write or execute something. */
 import { raceCancellation } from "../cancellation.ts";
 import { RPC, peerError, requestCancelled } from "../errors.ts";
 
 export interface GateRequest {
   readonly kind: "read" | "edit" | "execute";
-  /** For a person: all of what was asked, so it may be long and have line breaks. */
+  /** For a person: the complete request, so it may be long and contain line breaks. */
   readonly title: string;
-  /** Of the file, or of the folder that a command runs in; symlinks are resolved. */
+  /** The file, or the working directory of a command, with symlinks resolved. */
   readonly path?: string;
   readonly command?: readonly string[];
   readonly sessionId: string;
   /** As they came. */
   readonly params: unknown;
-  /** Fires when the answer is of no use any more. */
+  /** Fires when nobody needs the answer. */
   readonly signal: AbortSignal;
 }
 
@@ -21,13 +21,14 @@ export type Gate = (
 ) => Promise<{ readonly allowed: true } | { readonly allowed: false; readonly message: string }>;
 
 export interface ServeContext {
-  /** Fires when the agent cancels the request, or is gone. */
+  /** Fires when the agent cancels the request or disconnects. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Returns when it is allowed. A refusal is an internal error to the protocol, which has no code for it that agents do
- * not take for something else, as they do -32000 for a login that is needed; the words and `data` say what it is.
+ * Returns if the request is allowed. A refusal is an internal error (-32603), because the protocol has no code for it
+ * and agents take others for something else, such as -32000 for a missing login. The message and `data.refused`
+ * identify it.
  */
 export async function passGate(gate: Gate | undefined, request: GateRequest): Promise<void> {
   if (request.signal.aborted) throw requestCancelled();

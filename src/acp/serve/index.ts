@@ -1,4 +1,4 @@
-/** What a client serves to an agent: files and commands, within the session's folders and behind a gate. */
+/** Serves files and commands to an agent, within the session's directories and subject to a gate. */
 export { serveFiles, type ServeFilesOptions, type ServedFiles } from "./serve-files.ts";
 export type { Gate, GateRequest, ServeContext } from "./gate.ts";
 export { serveTerminals, type ServeTerminalsOptions, type ServedTerminals } from "./serve-terminals.ts";

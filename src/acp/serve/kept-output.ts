@@ -1,4 +1,4 @@
-/** The last of what a command wrote, in bytes and never through a character. */
+/** Keeps the last bytes of a command's output without splitting a character. */
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 
@@ -12,12 +12,12 @@ export class KeptOutput {
     this.#limit = limit;
   }
 
-  /** Reads as it comes, so that a flood neither blocks the command nor fills the memory. */
+  /** Reads continuously, so that a flood of output neither blocks the command nor fills memory. */
   collect(stream: Readable | null): void {
-    const decoder = new StringDecoder("utf8"); // of each stream its own: a character may be cut between two chunks
+    const decoder = new StringDecoder("utf8"); // one per stream, because a character may span two chunks
     stream?.on("data", (bytes: Buffer) => this.#push(decoder.write(bytes)));
     stream?.on("end", () => this.#push(decoder.end()));
-    stream?.on("error", () => undefined); // destroyed on purpose when the command is ended
+    stream?.on("error", () => undefined); // the stream is destroyed when the command is stopped
   }
 
   read(): { output: string; truncated: boolean } {
@@ -42,5 +42,5 @@ export class KeptOutput {
   }
 }
 
-/** A command that writes byte by byte must not cost a buffer for each. */
+/** A command that writes single bytes must not cost one buffer each. */
 const MAX_CHUNKS = 1024;

@@ -1,4 +1,4 @@
-/** What keeps a client from serving a request, as an error of the protocol that the agent can read. */
+/** Converts a failure to serve a request to a protocol error for the agent. */
 import { isRookeryError, messageOf } from "../../domain/errors.ts";
 import { PathRefusal } from "../../stdx/index.ts";
 import { RPC, PeerError, invalidParams, notFound, peerError } from "../errors.ts";

@@ -36,7 +36,7 @@ const read = (path: string, more: Partial<ReadTextFileRequest> = {}, gate?: Gate
 const write = (path: string, content: string, gate?: Gate) =>
   served(gate).writeTextFile({ sessionId, path, content }, context);
 
-it("reads a file of the working folder and of a further one", async () => {
+it("reads a file in the working directory and in an additional root", async () => {
   writeFileSync(at("a"), "\ufeffone\r\ntwo");
   writeFileSync(join(extra.path, "b"), "");
   expect(await read(at("a"))).toEqual({ content: "\ufeffone\r\ntwo" });
@@ -55,25 +55,25 @@ it.each([
   [{ limit: 0 }, ""],
   [{ line: 5 }, ""],
   [{ line: 4_294_967_295 }, ""],
-])("gives the lines that are asked for: %j", async (range, content) => {
+])("returns the requested lines: %j", async (range, content) => {
   writeFileSync(at("lines"), "1\n2\n3\n4");
   expect(await read(at("lines"), range)).toEqual({ content });
 });
 
-it("writes a file whole, with its folders, and leaves nothing else there", async () => {
+it("writes a whole file with its directories and leaves nothing else behind", async () => {
   expect(await write(at("deep/er/new"), "text\n")).toEqual({});
   expect(readFileSync(at("deep/er/new"), "utf8")).toBe("text\n");
   expect(readdirSync(at("deep/er"))).toEqual(["new"]);
 });
 
-it("keeps the mode of a file that it replaces", async () => {
+it("keeps the mode of a replaced file", async () => {
   writeFileSync(at("run.sh"), "old");
   chmodSync(at("run.sh"), 0o755);
   await write(at("run.sh"), "new");
   expect(statSync(at("run.sh")).mode & 0o777).toBe(0o755);
 });
 
-it("answers a relative path, one outside and one that a link leads outside with invalid params, and touches nothing", async () => {
+it("refuses relative paths, outside paths and links that lead outside, without touching anything", async () => {
   symlinkSync(outside.path, at("out"));
   symlinkSync(join(outside.path, "new"), at("dangling"));
   const paths = ["a", "./a", "", at("../x"), join(outside.path, "secret"), at("out/secret"), at("out/new"), "/a\0b"];
@@ -94,13 +94,13 @@ it.each([
   { sessionId: 1, path: "/a" },
   { sessionId: "s" },
   { sessionId: "s", path: "/a", line: -1 },
-])("answers %j with invalid params", async (params: unknown) => {
+])("refuses %j as invalid params", async (params: unknown) => {
   const files = served();
   await expect(files.readTextFile(params as ReadTextFileRequest, context)).rejects.toMatchObject({ code: -32602 });
   await expect(files.writeTextFile(params as WriteTextFileRequest, context)).rejects.toMatchObject({ code: -32602 });
 });
 
-it("says what is missing, what is a folder, what is no text and what is too large", async () => {
+it("reports missing files, directories, binary files and files that are too large", async () => {
   mkdirSync(at("folder"));
   writeFileSync(at("binary"), Buffer.from([0xff, 0xfe, 0x80]));
   writeFileSync(at("large"), "x".repeat(101));
@@ -115,11 +115,11 @@ it("says what is missing, what is a folder, what is no text and what is too larg
     message: `${at("binary")} is not UTF-8 text`,
   });
   const small = served(undefined, 100).readTextFile({ sessionId, path: at("large") }, context);
-  await expect(small).rejects.toThrow("has 101 bytes, more than the 100 that are served");
+  await expect(small).rejects.toThrow("has 101 bytes, more than the limit of 100");
   await expect(write(at("folder"), "x")).rejects.toThrow();
 });
 
-it("asks the gate with the real path, and does nothing that it refuses", async () => {
+it("asks the gate with the real path and does nothing that it refuses", async () => {
   const asked: GateRequest[] = [];
   const gate: Gate = async (request) => {
     asked.push(request);
@@ -137,12 +137,12 @@ it("asks the gate with the real path, and does nothing that it refuses", async (
   expect(readFileSync(at("real"), "utf8")).toBe("old");
 });
 
-it("asks the gate nothing about what it would never serve", async () => {
+it("does not ask the gate about paths that it never serves", async () => {
   const gate: Gate = () => Promise.reject(new Error("must not be asked"));
   await expect(read("/etc/passwd", {}, gate)).rejects.toMatchObject({ code: -32602 });
 });
 
-it("serves what it was allowed, and not what was put in its place meanwhile", async () => {
+it("refuses a file that was replaced while the gate decided", async () => {
   writeFileSync(at("a"), "allowed");
   const gate: Gate = async () => {
     renameSync(at("a"), at("b"));
@@ -150,10 +150,10 @@ it("serves what it was allowed, and not what was put in its place meanwhile", as
     writeFileSync(join(extra.path, "other"), "other");
     return { allowed: true };
   };
-  await expect(read(at("a"), {}, gate)).rejects.toThrow("was moved meanwhile");
+  await expect(read(at("a"), {}, gate)).rejects.toThrow("was moved while the gate decided");
 });
 
-it("stops waiting for a gate when the request is cancelled, and writes nothing", async () => {
+it("stops waiting for the gate when the request is cancelled, and writes nothing", async () => {
   const cancel = new AbortController();
   const asked = deferred();
   const gate: Gate = () => {
@@ -167,7 +167,7 @@ it("stops waiting for a gate when the request is cancelled, and writes nothing",
   expect(readdirSync(folder.path)).toEqual([]);
 });
 
-it("does what is asked for one file in order, and lets another file pass", async () => {
+it("runs requests for one file in order without blocking other files", async () => {
   const open = deferred();
   const gate: Gate = async ({ kind, path }) => {
     if (kind === "edit" && path === at("slow")) await open.promise;

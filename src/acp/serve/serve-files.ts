@@ -1,4 +1,4 @@
-/** Serves the files of a session's folders to its agent, each behind the gate. */
+/** Serves the files in a session's directories to its agent, subject to the gate. */
 import { constants } from "node:fs";
 import { resolve } from "node:path";
 import type {
@@ -13,11 +13,11 @@ import { passGate, type Gate, type GateRequest, type ServeContext } from "./gate
 import { parseServeParams, readFileParams, writeFileParams } from "./serve-params.ts";
 
 export interface ServeFilesOptions {
-  /** The working folder and further ones, absolute; nothing outside of them is served. */
+  /** The working directory and further roots, as absolute paths. Files outside of them are refused. */
   readonly roots: readonly string[];
-  /** Everything within the folders is allowed where there is none. */
+  /** Default: everything within the roots is allowed. */
   readonly gate?: Gate | undefined;
-  /** A larger file is not read; 10 MiB if not said. */
+  /** Larger files are refused. Default: 10 MiB. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ServedFiles {
 
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024;
 
-/** What is asked for one file is done in the order in which it was asked, so that a read sees the write before it. */
+/** Requests for the same file run in order, so that a read sees the preceding write. */
 export function serveFiles({ roots, gate, maxBytes = DEFAULT_MAX_BYTES }: ServeFilesOptions): ServedFiles {
   const turns = new Map<string, Promise<unknown>>();
 
@@ -46,11 +46,11 @@ export function serveFiles({ roots, gate, maxBytes = DEFAULT_MAX_BYTES }: ServeF
     }
   }
 
-  /** Where it really is. What was put in its place while someone decided is not what was decided on. */
+  /** Returns the real path. Throws `PathRefusal` if the path changed while the gate decided. */
   async function allowed(path: string, request: Omit<GateRequest, "path">): Promise<string> {
     const real = await confined(roots, path);
     await passGate(gate, { ...request, path: real });
-    if ((await confined(roots, path)) !== real) throw new PathRefusal(`${path} was moved meanwhile; look again`);
+    if ((await confined(roots, path)) !== real) throw new PathRefusal(`${path} was moved while the gate decided; try again`);
     return real;
   }
 
@@ -77,7 +77,7 @@ async function readUtf8File(real: string, path: string, maxBytes: number): Promi
   const file = await openPlain(real, constants.O_RDONLY);
   try {
     const { size } = await file.stat();
-    if (size > maxBytes) throw new PathRefusal(`${path} has ${size} bytes, more than the ${maxBytes} that are served`);
+    if (size > maxBytes) throw new PathRefusal(`${path} has ${size} bytes, more than the limit of ${maxBytes}`);
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.readFile());
   } catch (error) {
     if (error instanceof TypeError) throw new PathRefusal(`${path} is not UTF-8 text`);
@@ -87,7 +87,7 @@ async function readUtf8File(real: string, path: string, maxBytes: number): Promi
   }
 }
 
-/** With their line ends, so that pieces make the whole again. Behind the last line there is nothing. */
+/** Includes line endings, so that parts can be joined. Empty beyond the last line. */
 function selectLines(text: string, from: number, limit: number): string {
   if (from <= 1 && limit === Infinity) return text;
   let start = 0;

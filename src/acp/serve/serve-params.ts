@@ -1,9 +1,9 @@
-/** What an agent asks of a client, checked as it comes in; what the schema does not know is left alone. */
+/** Validates the params of an agent's file and terminal requests. Unknown fields are ignored. */
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import { invalidParams } from "../errors.ts";
 
-const systemText = z.string().refine((text) => !text.includes("\0"), "must not have a NUL character in it");
+const systemText = z.string().refine((text) => !text.includes("\0"), "must not contain a NUL character");
 const absolutePath = systemText.refine((path) => isAbsolute(path), "must be an absolute path");
 const count = z.int().nonnegative().nullish();
 const session = { sessionId: z.string() };
@@ -16,12 +16,12 @@ export const createTerminalParams = z.object({
   args: z.array(systemText).nullish(),
   env: z.array(z.object({ name: systemText.min(1), value: systemText })).nullish(),
   cwd: absolutePath.nullish(),
-  outputByteLimit: z.number().nonnegative().nullish(), // up to 2^64 - 1, which a JavaScript integer is not
+  outputByteLimit: z.number().nonnegative().nullish(), // up to 2^64 - 1, which exceeds a JavaScript integer
 });
 export type CreateTerminalParams = z.infer<typeof createTerminalParams>;
 export const terminalParams = z.object({ ...session, terminalId: z.string() });
 
-/** Throws an error of the protocol that says which field is wrong. */
+/** Throws -32602; the message names the invalid fields. */
 export function parseServeParams<T>(schema: z.ZodType<T>, params: unknown): T {
   const result = schema.safeParse(params);
   if (result.success) return result.data;

@@ -46,11 +46,11 @@ async function start(script: string, more: Partial<CreateTerminalRequest> = {}) 
 }
 
 const exitOf = (terminal: { sessionId: string; terminalId: string }) => terminals.waitForExit(terminal, context);
-/** Polls as an agent would: the protocol has no event for output. */
+/** Polls as an agent would, because the protocol has no event for output. */
 const saying = (terminal: { sessionId: string; terminalId: string }, text: string) =>
   vi.waitFor(async () => expect((await terminals.output(terminal)).output).toContain(text));
 
-it("runs a command, gives its output on both streams and how it ended", async () => {
+it("runs a command and returns its output on both streams and its exit code", async () => {
   const terminal = await start("echo out; echo err >&2; exit 3");
   expect(await exitOf(terminal)).toEqual({ exitCode: 3, signal: null });
   const { output, ...rest } = await terminals.output(terminal);
@@ -58,7 +58,7 @@ it("runs a command, gives its output on both streams and how it ended", async ()
   expect(rest).toEqual({ truncated: false, exitStatus: { exitCode: 3, signal: null } });
 });
 
-it("tells which signal ended it", async () => {
+it("reports the signal that ended the command", async () => {
   expect(await exitOf(await start("kill -9 $$"))).toEqual({ exitCode: null, signal: "SIGKILL" });
 });
 
@@ -68,14 +68,14 @@ it("has no exit status while the command runs", async () => {
   expect((await terminals.output(terminal)).exitStatus).toBeNull();
 });
 
-it("runs the program with the arguments as they are given, without a shell", async () => {
+it("runs the program with exactly the given arguments, without a shell", async () => {
   const params = { sessionId, command: "printf", args: ["%s|", "$HOME", "a b", "*", ""] };
   const { terminalId } = await terminals.create(params, context);
   await exitOf({ sessionId, terminalId });
   expect((await terminals.output({ sessionId, terminalId })).output).toBe("$HOME|a b|*||");
 });
 
-it("adds the environment that is asked for to the client's own", async () => {
+it("adds the requested environment to the client's", async () => {
   const env = [
     { name: "BOTH", value: "agent" },
     { name: "ASKED", value: "by the agent" },
@@ -85,7 +85,7 @@ it("adds the environment that is asked for to the client's own", async () => {
   expect((await terminals.output(terminal)).output).toBe("by the client, by the agent, agent\n");
 });
 
-it("starts in the working folder, or in the folder within it that is asked for", async () => {
+it("starts in the working directory or in a requested directory within it", async () => {
   mkdirSync(join(folder.path, "below"));
   const [first, second] = [await start("pwd"), await start("pwd", { cwd: join(folder.path, "below") })];
   await Promise.all([exitOf(first), exitOf(second)]);
@@ -93,7 +93,7 @@ it("starts in the working folder, or in the folder within it that is asked for",
   expect((await terminals.output(second)).output).toBe(`${folder.path}/below\n`);
 });
 
-it("starts nowhere else", async () => {
+it("refuses every other directory", async () => {
   symlinkSync(outside.path, join(folder.path, "out"));
   writeFileSync(join(folder.path, "file"), "");
   for (const cwd of ["below", outside.path, join(folder.path, "out"), join(folder.path, "..")]) {
@@ -103,14 +103,14 @@ it("starts nowhere else", async () => {
   await expect(start("true", { cwd: join(folder.path, "file") })).rejects.toThrow("is no folder");
 });
 
-it("says why a program cannot be started, and that there is no shell", async () => {
+it("reports why a program cannot be started, and that there is no shell", async () => {
   const create = (command: string, args?: string[]) =>
     terminals.create({ sessionId, command, ...(args && { args }) }, context);
   await expect(create("no-such-program")).rejects.toMatchObject({
     code: -32603,
     message: expect.stringContaining("no such program on the PATH") as string,
   });
-  await expect(create("echo hello && ls")).rejects.toThrow("it is run without a shell");
+  await expect(create("echo hello && ls")).rejects.toThrow("commands run without a shell");
   await expect(create("no such", ["x"])).rejects.not.toThrow("without a shell");
 });
 
@@ -122,25 +122,25 @@ it.each([
   { sessionId, command: "" },
   { sessionId, command: "ls", args: "x" },
   { sessionId, command: "a\0" },
-])("answers %j with invalid params", async (params: unknown) => {
+])("refuses %j as invalid params", async (params: unknown) => {
   await expect(terminals.create(params as CreateTerminalRequest, context)).rejects.toMatchObject({ code: -32602 });
 });
 
 it.each([
-  ["whole", 100, "a€b€c", false],
-  ["exactly", 9, "a€b€c", false],
+  ["all of it", 100, "a€b€c", false],
+  ["with the exact limit", 9, "a€b€c", false],
   ["cut between characters", 5, "b€c", true],
   ["cut within a character", 6, "b€c", true],
-  ["cut within the last but one", 3, "c", true],
-  ["of nothing", 0, "", true],
-  ["of as much as there can be", 18_446_744_073_709_551_615, "a€b€c", false],
+  ["cut within the second to last character", 3, "c", true],
+  ["with a limit of zero", 0, "", true],
+  ["with the largest limit", 18_446_744_073_709_551_615, "a€b€c", false],
 ])("keeps the end of the output, %s", async (_, outputByteLimit, output, truncated) => {
   const terminal = await start("printf 'a€b€c'", { outputByteLimit });
   await exitOf(terminal);
   expect(await terminals.output(terminal)).toMatchObject({ output, truncated });
 });
 
-it("keeps the end of a flood, and a character whole that came in two pieces", async () => {
+it("keeps the end of a flood, and a character that arrived in two chunks", async () => {
   const flood = await start("seq 1 200000; printf '\\342\\202'; sleep 0.05; printf '\\254'", { outputByteLimit: 50 });
   await exitOf(flood);
   const { output, truncated } = await terminals.output(flood);
@@ -149,7 +149,7 @@ it("keeps the end of a flood, and a character whole that came in two pieces", as
   expect(output.endsWith("199999\n200000\n€")).toBe(true);
 });
 
-it("keeps what a killed command wrote readable, and counts it as ended", async () => {
+it("keeps the output of a killed command readable and reports its exit", async () => {
   const terminal = await start("echo before; trap '' TERM; echo up; while :; do sleep 1; done");
   await saying(terminal, "up");
   const waiting = exitOf(terminal);
@@ -164,16 +164,16 @@ it("keeps what a killed command wrote readable, and counts it as ended", async (
   expect(await terminals.kill(terminal)).toEqual({});
 });
 
-it("keeps what a command says when it is killed", async () => {
+it("keeps what a command prints when it is killed", async () => {
   const terminal = await start("trap 'echo last words; exit 5' TERM; echo up; while :; do sleep 0.05; done");
   await saying(terminal, "up");
   await terminals.kill(terminal);
   const { output, exitStatus } = await terminals.output(terminal);
-  expect(output.endsWith("last words\n")).toBe(true); // the shell itself may tell of its child's end before
+  expect(output.endsWith("last words\n")).toBe(true); // the shell may report the exit of its child before
   expect(exitStatus).toEqual({ exitCode: 5, signal: null });
 });
 
-it("frees a released terminal, and ends its command with what left its group", async () => {
+it("frees a released terminal and stops its command, including processes outside of its group", async () => {
   const terminal = await start("setsid sh -c 'echo up; sleep 60; true' & sleep 60");
   await saying(terminal, "up");
   const waiting = exitOf(terminal);
@@ -186,7 +186,7 @@ it("frees a released terminal, and ends its command with what left its group", a
   await expect(exitOf(terminal)).rejects.toThrow(`the terminal ${terminal.terminalId} was not found`);
 });
 
-it("counts a command as ended although it left something in the background, which release ends", async () => {
+it("reports an exit although a background process remains, which release stops", async () => {
   const terminal = await start("sleep 60 & echo done");
   expect(await exitOf(terminal)).toEqual({ exitCode: 0, signal: null });
   expect((await terminals.output(terminal)).output).toBe("done\n");
@@ -195,17 +195,17 @@ it("counts a command as ended although it left something in the background, whic
   expect(left()).toBe(0);
 });
 
-it("runs only so many at a time", async () => {
+it("refuses more than the maximum number of terminals", async () => {
   await using few = served({ maxTerminals: 2 });
   const create = () => few.create({ sessionId, command: "true" }, context);
   const [first, , third] = await Promise.allSettled([create(), create(), create()]);
-  expect(third).toMatchObject({ reason: { message: "there are 2 terminals already; release one first" } });
-  await expect(create()).rejects.toThrow("2 terminals already");
+  expect(third).toMatchObject({ reason: { message: "2 terminals are already open; release one first" } });
+  await expect(create()).rejects.toThrow("2 terminals are already open");
   if (first.status === "fulfilled") await few.release({ sessionId, ...first.value });
   await create();
 });
 
-it("ends every command when it is disposed of, and starts none afterwards", async () => {
+it("stops every command when it is disposed and starts none afterwards", async () => {
   const [first] = await Promise.all([start("echo up; sleep 60"), start("trap '' TERM; sleep 60 & wait")]);
   await saying(first, "up");
   const waiting = exitOf(first);
@@ -215,7 +215,7 @@ it("ends every command when it is disposed of, and starts none afterwards", asyn
   await expect(start("true")).rejects.toMatchObject({ code: -32800 });
 });
 
-it("stops waiting for an exit when the request is cancelled; the command goes on", async () => {
+it("stops waiting for an exit when the request is cancelled, and the command continues", async () => {
   const terminal = await start("echo up; sleep 60");
   const cancel = new AbortController();
   const waiting = terminals.waitForExit(terminal, cancel);
@@ -224,7 +224,7 @@ it("stops waiting for an exit when the request is cancelled; the command goes on
   expect((await terminals.output(terminal)).exitStatus).toBeNull();
 });
 
-it("asks the gate for the whole command, environment and folder, and runs nothing that it refuses", async () => {
+it("asks the gate with the whole command, environment and directory, and runs nothing that it refuses", async () => {
   const asked: GateRequest[] = [];
   const gate: Gate = async (request) => {
     asked.push(request);
@@ -243,7 +243,7 @@ it("asks the gate for the whole command, environment and folder, and runs nothin
   expect(left()).toBe(0);
 });
 
-it.each(["cancelled", "disposed"])("leaves nothing when it is %s while a command starts", async (how) => {
+it.each(["cancelled", "disposed"])("leaves nothing running if it is %s while a command starts", async (how) => {
   const cancel = new AbortController();
   let disposed: PromiseLike<void> | undefined;
   const gate: Gate = async () => {
@@ -265,7 +265,7 @@ it.each(["cancelled", "disposed"])("leaves nothing when it is %s while a command
   expect(code).toBe(-32800);
 });
 
-it.each(["cancelled", "disposed"])("starts nothing when it was %s while the gate was asked", async (how) => {
+it.each(["cancelled", "disposed"])("starts nothing if it is %s while the gate decides", async (how) => {
   const asked = deferred();
   const gate: Gate = () => {
     asked.resolve();

@@ -1,4 +1,4 @@
-/** Runs commands for the agent of one session, each behind the gate; none outlives the session. */
+/** Runs commands for the agent of one session, subject to the gate. No command outlives the session. */
 import { randomBytes } from "node:crypto";
 import type {
   CreateTerminalRequest,
@@ -23,15 +23,15 @@ import { createTerminalParams, parseServeParams, terminalParams, type CreateTerm
 import { AgentTerminal } from "./agent-terminal.ts";
 
 export interface ServeTerminalsOptions {
-  /** The working folder and further ones, absolute; commands start in none other. */
+  /** The working directory and further roots, as absolute paths. Commands can start only in them. */
   readonly roots: readonly string[];
-  /** Of every command; what the agent asks for is added to it. */
+  /** The base environment of every command. Variables of the agent's request are added. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of whoever owns the commands, in their environment. */
+  /** Identifies the owner in the environment of the commands. */
   readonly marker?: string | undefined;
-  /** Every command is allowed where there is none. */
+  /** Default: every command is allowed. */
   readonly gate?: Gate | undefined;
-  /** How many may be unreleased at a time; 32 if not said. */
+  /** Maximum number of unreleased terminals. Default: 32. */
   readonly maxTerminals?: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface ServedTerminals extends AsyncDisposable {
 
 const DEFAULT_MAX_TERMINALS = 32;
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
-/** Kept at most, whatever an agent asks for. */
+/** Upper limit, regardless of the agent's request. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
 export function serveTerminals(options: ServeTerminalsOptions): ServedTerminals {
@@ -55,7 +55,7 @@ export function serveTerminals(options: ServeTerminalsOptions): ServedTerminals 
 class SessionTerminals implements ServedTerminals {
   readonly #options: ServeTerminalsOptions;
   readonly #terminals = new Map<string, AgentTerminal>();
-  /** What starts or is being released: it counts until it is done, and is waited for at the end. */
+  /** Terminals that are starting or being released. They count towards the limit, and disposal waits for them. */
   readonly #inHand = new Set<Promise<unknown>>();
   readonly #over = new AbortController();
 
@@ -67,7 +67,7 @@ class SessionTerminals implements ServedTerminals {
     const request = parseServeParams(createTerminalParams, params);
     const most = this.#options.maxTerminals ?? DEFAULT_MAX_TERMINALS;
     if (this.#terminals.size + this.#inHand.size >= most) {
-      throw peerError(RPC.internalError, `there are ${most} terminals already; release one first`);
+      throw peerError(RPC.internalError, `${most} terminals are already open; release one first`);
     }
     try {
       return { terminalId: await this.#take(this.#start(request, params, signal)) };
@@ -124,7 +124,7 @@ class SessionTerminals implements ServedTerminals {
     const added = request.env ?? [];
     const title = [...added.map(({ name, value }) => `${name}=${quotedWord(value)}`), typed(command)].join(" ");
     await passGate(gate, { kind: "execute", title, path: cwd, command, sessionId, params, signal });
-    if ((await confined(roots, cwd)) !== cwd) throw new PathRefusal(`${cwd} was moved meanwhile; look again`);
+    if ((await confined(roots, cwd)) !== cwd) throw new PathRefusal(`${cwd} was moved while the gate decided; try again`);
     const terminal = await AgentTerminal.start(request.command, request.args ?? [], {
       cwd,
       env: { ...this.#options.env, ...Object.fromEntries(added.map(({ name, value }) => [name, value])) },
@@ -151,6 +151,6 @@ class SessionTerminals implements ServedTerminals {
 function toStartError(error: unknown, { command, args, cwd }: CreateTerminalParams): PeerError {
   const failure = toServeError(error, cwd ?? "the working folder");
   if (!isRookeryError(error, "agent_unavailable") || !/\s/.test(command) || (args ?? []).length > 0) return failure;
-  const hint = "it is run without a shell: give the program as command and the rest as args";
+  const hint = "commands run without a shell: pass the program as command and the rest as args";
   return peerError(failure.code, `${failure.message}; ${hint}`);
 }

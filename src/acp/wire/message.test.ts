@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { classifyLine, classifyLazily, formatRequestId, type RpcRequest } from "./message.ts";
 
-describe("a line is", () => {
+describe("classifies a line as", () => {
   it.each([
     ["request", '{"jsonrpc":"2.0","id":1,"method":"a"}'],
     ["request", '{"id":"one","method":"a","params":"a string where an object belongs"}'],
@@ -33,17 +33,17 @@ describe("a line is", () => {
     ["noise", "\u001b]0;title\u0007"],
     ["noise", "   "],
     ["response", "\u001b[2K\r\u001b]0;title\u0007" + '{"id":1,"result":1}'],
-  ])("a %s: %s", (kind, line) => {
+  ])("%s: %s", (kind, line) => {
     expect(classifyLine(line).kind).toBe(kind);
   });
 });
 
-it("a message keeps what nobody asked for", () => {
+it("keeps unknown fields of a message", () => {
   const message = { jsonrpc: "2.0", id: 1, method: "a", params: { b: [1] }, _meta: { c: null }, later: true };
   expect(classifyLine(JSON.stringify(message))).toEqual({ kind: "request", message });
 });
 
-describe("an id goes back as it was written", () => {
+describe("returns an id as it was written", () => {
   it.each([
     ["0"],
     ["-7"],
@@ -71,10 +71,10 @@ describe("an id goes back as it was written", () => {
   });
 });
 
-describe("a glance", () => {
+describe("lazy classification", () => {
   const update = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"n":1}}}';
 
-  it("tells an update by its ends, and reads it when it is asked for", () => {
+  it("recognizes an update by its beginning and end and parses it on access", () => {
     const seen = classifyLazily(update);
     expect(seen).toMatchObject({ kind: "notification", message: { method: "session/update" } });
     expect(seen.kind === "notification" && seen.message.params).toEqual({ sessionId: "s", update: { n: 1 } });
@@ -82,15 +82,15 @@ describe("a glance", () => {
 
   it.each([
     ["a request", update.replace(/\}$/, ',"id":1}'), "request"],
-    ["what ends in the middle", update.slice(0, -2), "noise"],
+    ["a truncated update", update.slice(0, -2), "noise"],
     ["another method", update.replace("session/update", "session/other"), "notification"],
     ["a response", '{"jsonrpc":"2.0","id":1,"result":{}}', "response"],
-  ])("reads %s as it is", (_, line, kind) => {
+  ])("parses %s like the full classification", (_, line, kind) => {
     expect(classifyLazily(line).kind).toBe(kind);
     expect(classifyLazily(line)).toEqual(classifyLine(line));
   });
 
-  it("gives no params of what is broken within", () => {
+  it("returns null params for an update that is malformed inside", () => {
     const seen = classifyLazily(update.replace('"n":1', '"n":'));
     expect(seen.kind === "notification" && seen.message.params).toBeNull();
   });

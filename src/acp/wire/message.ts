@@ -1,4 +1,4 @@
-/** The messages of JSON-RPC 2.0, as they are on the wire: whatever else they carry is left in them. */
+/** The messages of JSON-RPC 2.0 as they are on the wire. Unknown fields are kept. */
 import { findValueText } from "./scan.ts";
 
 export type RequestId = string | number | null;
@@ -30,14 +30,14 @@ export type ClassifiedLine =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly kind: "response"; readonly message: RpcResponse }
-  /** JSON, and no message of the protocol. */
+  /** JSON, but not a message of the protocol. */
   | { readonly kind: "invalid"; readonly id: RequestId; readonly why: string }
-  /** Not even JSON. */
+  /** Not JSON. */
   | { readonly kind: "noise" };
 
 const NOISE: ClassifiedLine = { kind: "noise" };
 
-/** Colours, titles and returns to the start of the line, which programs leave before a message on the same line. */
+/** Colors, titles and carriage returns that programs print before a message on the same line. */
 const TERMINAL_CODES = /^(?:\u001B\[[\d;?]*[A-Za-z]|\u001B\][^\u0007\u001B]{0,1000}(?:\u0007|\u001B\\)|\r)+(?=\{)/;
 
 export function classifyLine(line: string): ClassifiedLine {
@@ -49,24 +49,24 @@ export function classifyLine(line: string): ClassifiedLine {
     return codes === "" ? NOISE : classifyLine(line.slice(codes.length));
   }
   if (Array.isArray(value)) return invalidLine(null, "a batch is not part of the protocol");
-  if (typeof value !== "object" || value === null) return invalidLine(null, "a message is an object");
+  if (typeof value !== "object" || value === null) return invalidLine(null, "a message must be an object");
   const { id, method } = value as { id?: unknown; method?: unknown };
   if (typeof method === "string") {
     if (id === undefined) return { kind: "notification", message: value as RpcNotification };
     if (isRequestId(id)) return { kind: "request", message: value as RpcRequest };
-    return invalidLine(null, "an id is a string, a number or null");
+    return invalidLine(null, "an id must be a string, a number or null");
   }
-  if (method !== undefined) return invalidLine(isRequestId(id) ? id : null, "a method is a string");
-  if (!isRequestId(id)) return invalidLine(null, "a message has a method or an id");
-  return { kind: "response", message: value as RpcResponse }; // however broken it is, someone waits for it
+  if (method !== undefined) return invalidLine(isRequestId(id) ? id : null, "a method must be a string");
+  if (!isRequestId(id)) return invalidLine(null, "a message must have a method or an id");
+  return { kind: "response", message: value as RpcResponse }; // even if it is malformed, because someone waits for it
 }
 
-/** How an update begins as every SDK writes it. */
+/** The beginning of an update as every SDK writes it. */
 const UPDATE = '{"jsonrpc":"2.0","method":"session/update","params":{';
 
 /**
- * For whoever passes updates on unread: tells one by its ends, and reads the rest of it only when it is asked for. What
- * is broken in it goes on broken, to who reads it.
+ * For a proxy that passes updates on unread: recognizes an update by its beginning and end, and parses it only on
+ * access. A malformed update is passed on as it is.
  */
 export function classifyLazily(line: string): ClassifiedLine {
   if (!line.startsWith(UPDATE) || !line.endsWith("}}")) return classifyLine(line);
@@ -93,13 +93,13 @@ function readParams(line: string): unknown {
   return read.kind === "notification" ? read.message.params : null;
 }
 
-/** Such as it was written: a number that JavaScript cannot hold must come back as it was. */
+/** The id as it was written: a number beyond JavaScript's range must be returned unchanged. */
 export function formatRequestId(id: RequestId, text: string, key = "id"): string {
   if (typeof id !== "number" || Number.isSafeInteger(id)) return JSON.stringify(id);
   return findValueText(text, key) ?? JSON.stringify(id);
 }
 
-/** The id that a `$/cancel_request` names, such as it was written. */
+/** The id in a `$/cancel_request`, as it was written. */
 export function formatCancelledId(params: unknown, line: string): string | undefined {
   const id = (params as { requestId?: unknown } | null | undefined)?.requestId;
   return isRequestId(id) ? formatRequestId(id, findValueText(line, "params") ?? "", "requestId") : undefined;

@@ -7,7 +7,7 @@ function values(text: string): Record<string, string> {
 }
 
 describe("the values of an object's own keys", () => {
-  it("are found, and those of nested keys are not", () => {
+  it("are found without those of nested keys", () => {
     const text = '{ "id" : 1 ,"a":{"id":2,"b":[{"id":3}]},\n"c":"\\"id\\":4","d":[],"e":null,"f\\u0041":-1.5e3}';
     expect(values(text)).toEqual({
       id: "1",
@@ -19,12 +19,12 @@ describe("the values of an object's own keys", () => {
     });
   });
 
-  it("are not disturbed by brackets, quotes and backslashes in strings", () => {
+  it("are not affected by brackets, quotes and backslashes in strings", () => {
     const text = '{"a":"}]{[\\\\","b":["\\"]","\\\\"],"c":{"}":"{"},"d":1}';
     expect(values(text)).toEqual({ a: '"}]{[\\\\"', b: '["\\"]","\\\\"]', c: '{"}":"{"}', d: "1" });
   });
 
-  it("are the last where a key comes twice, as JSON.parse has it", () => {
+  it("are the last ones for duplicate keys, as in JSON.parse", () => {
     expect(values('{"id":1,"id":2}')).toEqual({ id: "2" });
   });
 
@@ -32,7 +32,7 @@ describe("the values of an object's own keys", () => {
     expect(values(text)).toEqual({});
   });
 
-  it("end where the text is cut off", () => {
+  it("are found up to the point where the text is truncated", () => {
     const text = '{"id":12,"method":"a","params":{"b":"c","d":[1,2]}}';
     for (let length = 0; length < text.length; length += 1) {
       const found = values(text.slice(0, length));
@@ -41,7 +41,7 @@ describe("the values of an object's own keys", () => {
     }
   });
 
-  it("are none, and nothing is thrown, where the text is no JSON at all", () => {
+  it("are found without an exception even if the rest is not JSON", () => {
     expect(values('{"\\x":1,"id":2}')).toEqual({});
     expect(values('{"a\tb":1,"id":2}')).toEqual({});
     return fuzz(300, (random) => {
@@ -50,7 +50,7 @@ describe("the values of an object's own keys", () => {
     });
   });
 
-  it("are what JSON.parse finds, whatever the object is", () => {
+  it("equal those of JSON.parse for random objects", () => {
     return fuzz(500, (random) => {
       const object = anObject(random);
       const found = values(JSON.stringify(object, undefined, random.pick<number | string>(0, 1, "\t")));
@@ -61,17 +61,17 @@ describe("the values of an object's own keys", () => {
   });
 });
 
-describe("a value that is replaced", () => {
+describe("replacing a value", () => {
   it("leaves everything else byte for byte", () => {
     const text = '{ "jsonrpc":"2.0", "id" : 12345678901234567890, "x":1.0, "id2":{"id":1} }';
     expect(replaceValue(text, "id", '"new"')).toBe('{ "jsonrpc":"2.0", "id" : "new", "x":1.0, "id2":{"id":1} }');
   });
 
-  it("must be there", () => {
+  it("returns undefined if the key is missing", () => {
     expect(replaceValue('{"a":{"id":1}}', "id", "2")).toBeUndefined();
   });
 
-  it("is the only one that changes, whatever the object is", () => {
+  it("changes nothing else in random objects", () => {
     return fuzz(300, (random) => {
       const object = { ...anObject(random), id: random.value(), ...anObject(random) };
       const text = replaceValue(JSON.stringify(object), "id", "7");

@@ -1,11 +1,13 @@
-/** Finds the values of a JSON object's own keys in its text, so that one can be replaced and the rest stays byte for byte. */
+/**
+ * Finds the values of a JSON object's keys in its text, so that one can be replaced while the rest stays byte for byte.
+ */
 
 export interface ValueSpan {
   readonly start: number;
   readonly end: number;
 }
 
-/** The spans of the values by key. A text that is cut off gives what is complete before the cut. */
+/** The spans of the values by key. For a truncated text, the values that are complete. */
 export function findTopLevelSpans(text: string): ReadonlyMap<string, ValueSpan> {
   const spans = new Map<string, ValueSpan>();
   let at = skipSpace(text, 0);
@@ -28,19 +30,19 @@ export function findTopLevelSpans(text: string): ReadonlyMap<string, ValueSpan> 
   return spans;
 }
 
-/** The text of one value, or undefined where the object has no such key. */
+/** The text of one value. Undefined if the object has no such key. */
 export function findValueText(text: string, key: string): string | undefined {
   const span = findTopLevelSpans(text).get(key);
   return span === undefined ? undefined : text.slice(span.start, span.end);
 }
 
-/** The text with one value replaced, or undefined where the object has no such key. */
+/** The text with one value replaced. Undefined if the object has no such key. */
 export function replaceValue(text: string, key: string, value: string): string | undefined {
   const span = findTopLevelSpans(text).get(key);
   return span === undefined ? undefined : text.slice(0, span.start) + value + text.slice(span.end);
 }
 
-/** Undefined where it is no JSON: nobody says that the text is. */
+/** Undefined if the text is not JSON. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -57,7 +59,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** Behind the closing quote. */
+/** The position after the closing quote. */
 function endOfString(text: string, from: number): number | undefined {
   for (let at = from + 1; ;) {
     const quote = text.indexOf('"', at);

@@ -1,14 +1,14 @@
 /**
- * Who waits for the agent. All sessions come through one pipe: whoever is behind with reading may stop it only while
- * nobody else waits for what comes behind his own updates.
+ * Decides whether a slow reader may stop the connection. All sessions share one pipe, so a reader may stop it only
+ * while nobody waits for a message behind the reader's own updates.
  */
 import { deferred } from "../../../stdx/index.ts";
 
-/** Whose it is; undefined of a call that anybody may wait for, also the reader who is behind. */
+/** The session that waits. Undefined for a call that anybody may wait for, including the slow reader. */
 type PendingWait = { readonly session: object | undefined };
 
 interface PipeHold {
-  /** It is the pipe that is held, and not one thing that came through it. */
+  /** True if the whole pipe is held, not just one message. */
   readonly pipe: boolean;
   readonly released: Promise<void>;
   readonly givesWayTo: (waiting: PendingWait) => boolean;
@@ -17,19 +17,21 @@ interface PipeHold {
 
 export class Backpressure {
   readonly #waiting = new Set<PendingWait>();
-  /** By what they wait for. */
+  /** Holds by the promise that they wait for. */
   readonly #held = new Map<Promise<void>, PipeHold>();
 
   get isHeld(): boolean {
     return [...this.#held.values()].some(({ pipe }) => pipe);
   }
 
-  /** A turn or a set-up, whose answer comes behind its own updates. Returns what ends it. */
+  /**
+   * Registers a turn or a session setup, whose answer follows its own updates. Returns a function that ends the wait.
+   */
   startWait(session: object): () => void {
     return this.#begin({ session });
   }
 
-  /** Any other request. */
+  /** Registers any other request until it settles. */
   async waitForCall<T>(ask: () => Promise<T>): Promise<T> {
     const end = this.#begin({ session: undefined });
     try {
@@ -39,12 +41,12 @@ export class Backpressure {
     }
   }
 
-  /** Stops the pipe until there is room again. Undefined where someone else waits; released once someone does. */
+  /** Stops the pipe until there is room. Undefined if someone else waits; released as soon as someone does. */
   holdPipe(session: object, room: Promise<void>): Promise<void> | undefined {
     return this.#hold(true, room, (waiting) => waiting.session !== session);
   }
 
-  /** What has to be done first; a call may be what it waits for itself, so it is not waited for then. */
+  /** Waits for `first`, except while a call is pending: `first` may depend on that call. */
   waitBehind(first: Promise<void>): Promise<void> | undefined {
     return this.#hold(false, first, (waiting) => waiting.session === undefined);
   }

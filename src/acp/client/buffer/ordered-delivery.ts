@@ -1,4 +1,4 @@
-/** Hands messages to a handler: in order, one when the one before is done, and none before it is opened. */
+/** Passes items to a handler in order, one at a time, and none before it is opened. */
 import { deferred, type Deferred } from "../../../stdx/index.ts";
 import type { UpdateItem } from "../session-items.ts";
 import { HARD_LIMIT, SOFT_LIMIT, unreadLimitError } from "./limits.ts";
@@ -6,12 +6,12 @@ import { SizedQueue } from "./sized-queue.ts";
 
 export type UpdateHandler = (item: UpdateItem) => void | Promise<void>;
 
-/** A place in the queue that someone waits for. */
+/** Marks a position in the queue that someone waits for. */
 type Mark = () => void;
 
 export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem> {
   readonly #handler: (item: Item) => void | Promise<void>;
-  /** Told once; nothing more is handed over. */
+  /** Called once; nothing is delivered afterwards. */
   readonly #failed: (error: unknown) => void;
   readonly #queue = new SizedQueue<Item | Mark>();
   #open = false;
@@ -36,14 +36,16 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
     if (this.#queue.size > HARD_LIMIT) this.#fail(unreadLimitError(HARD_LIMIT));
   }
 
-  /** What the agent has to wait for; one that is not open holds nobody up. */
+  /** What the agent has to wait for. Undefined if there is room or the delivery is not open yet. */
   get room(): Promise<void> | undefined {
     if (!this.#open || this.#queue.size <= SOFT_LIMIT) return undefined;
     this.#room ??= deferred();
     return this.#room.promise;
   }
 
-  /** Resolves when everything up to now is done; undefined where it is, and where that cannot be waited for. */
+  /**
+   * Resolves when everything pushed so far is handled. Undefined if that is already so, or the delivery is not open.
+   */
   get drained(): Promise<void> | undefined {
     if (!this.#open || (!this.#busy && this.#queue.first === undefined)) return undefined;
     const mark = deferred();
@@ -51,7 +53,7 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
     return mark.promise;
   }
 
-  /** What was not handed over, which it will not be any more. */
+  /** Removes and returns the items that were not delivered. */
   take(): { readonly at: number; readonly item: Item }[] {
     const taken: { at: number; item: Item }[] = [];
     for (const { at, item } of this.#queue.clear()) {

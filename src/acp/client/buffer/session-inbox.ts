@@ -1,4 +1,4 @@
-/** Where what comes for a session goes: updates to its handler if it has one, and everything else to who reads. */
+/** Routes the messages of one session: updates to its handler, if it has one, and everything else to its reader. */
 import { OrderedDelivery, type UpdateHandler } from "./ordered-delivery.ts";
 import type { RequestItem, SessionItem, UpdateItem } from "../session-items.ts";
 import type { ActiveTurn } from "../turn/active-turn.ts";
@@ -8,18 +8,18 @@ export class SessionInbox {
   readonly unread: UnreadItems;
   readonly #delivery: OrderedDelivery | undefined;
 
-  /** `failed` hears once what the handler threw; `keeps` says that what nobody reads here is for someone else. */
+  /** `failed` is called once if the handler throws. With `keepsUnread`, unread items are kept for another reader. */
   constructor(handler: UpdateHandler | undefined, failed: (error: unknown) => void, keeps?: boolean) {
     this.unread = new UnreadItems(keeps);
     this.#delivery = handler && new OrderedDelivery(handler, failed);
   }
 
-  /** The session is the one that was asked for: its handler gets what has come. */
+  /** The session's id is confirmed: the handler gets what has arrived. */
   open(): void {
     this.#delivery?.open();
   }
 
-  /** Resolves when the handler is done with everything up to now; undefined where it is. */
+  /** Resolves when the handler is done with everything so far. Undefined if it already is. */
   get drained(): Promise<void> | undefined {
     return this.#delivery?.drained;
   }
@@ -44,7 +44,7 @@ export class SessionInbox {
     else this.unread.pushTurn(turn.items, item);
   }
 
-  /** Everything that was neither read nor handled, the oldest first. */
+  /** Removes and returns everything that was neither read nor handled, oldest first. */
   take(): SessionItem[] {
     const taken = [...this.unread.take(), ...(this.#delivery?.take() ?? [])];
     return taken.sort((one, other) => one.at - other.at).map(({ item }) => item);

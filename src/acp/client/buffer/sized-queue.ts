@@ -1,15 +1,15 @@
-/** Things in the order in which they came, with the memory that they hold. */
+/** A FIFO queue that knows how much memory its entries hold. */
 
 export interface QueueEntry<Item> {
-  /** Later ones are larger, also across the queues of a session. */
+  /** Increases with each arrival, across all queues of a session. */
   readonly at: number;
   readonly item: Item;
   readonly size: number;
 }
 
-/** Beside its text: a short update is not as few bytes as it has characters. */
+/** Memory of an entry besides its text, in characters. */
 const ENTRY_OVERHEAD = 256;
-/** Read entries that are kept before the array is cut. */
+/** Compacts the array after this many removed entries. */
 const COMPACT_AFTER = 1024;
 
 let arrivals = 0;
@@ -36,7 +36,7 @@ export class SizedQueue<Item> {
   shift(): QueueEntry<Item> | undefined {
     const entry = this.first;
     if (entry === undefined) return undefined;
-    this.#entries[this.#read] = undefined; // it is not to be kept until the array is cut
+    this.#entries[this.#read] = undefined; // frees the entry before the array is compacted
     this.#read += 1;
     this.#size -= entry.size;
     if (this.#read === this.#entries.length || this.#read > COMPACT_AFTER) {
@@ -46,7 +46,7 @@ export class SizedQueue<Item> {
     return entry;
   }
 
-  /** Empties it and gives what was there. */
+  /** Removes and returns all entries. */
   clear(): QueueEntry<Item>[] {
     const entries = this.#entries.slice(this.#read).filter((entry) => entry !== undefined);
     this.#entries = [];
@@ -56,7 +56,7 @@ export class SizedQueue<Item> {
   }
 }
 
-/** The queue whose first entry came before those of the others; undefined where all are empty. */
+/** Returns the queue with the oldest first entry, or undefined if all are empty. */
 export function findOldestQueue<Item>(queues: readonly SizedQueue<Item>[]): SizedQueue<Item> | undefined {
   let found: SizedQueue<Item> | undefined;
   for (const queue of queues) {

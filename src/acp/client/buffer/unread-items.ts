@@ -1,4 +1,4 @@
-/** What a session's readers have not read: each turn's apart, in order, and bounded. */
+/** The unread items of a session, in order and bounded, separated by turn. */
 import { deferred, type Deferred } from "../../../stdx/index.ts";
 import { methodNotFound } from "../../errors.ts";
 import type { RequestItem, SessionItem, StopItem, UpdateItem } from "../session-items.ts";
@@ -11,16 +11,16 @@ interface ReadFailure {
 }
 type UnreadQueue = SizedQueue<SessionItem | ReadFailure>;
 
-/** One turn, as its readers see it. */
+/** The unread items of one turn. */
 export class TurnItems {
   readonly queue: UnreadQueue = new SizedQueue();
   /** Set once the agent has answered. */
   result: { readonly error: Error | undefined } | undefined;
-  /** Why nobody can read it to its end any more. */
+  /** Why the turn can no longer be read to its end. */
   lost: Error | undefined;
-  /** Nobody wants what comes. */
+  /** True if nobody will read further items. */
   discarding = false;
-  /** The agent is not made to wait, whoever is behind. */
+  /** True if the agent never waits for the reader of this turn. */
   neverBlocks = false;
   room: Deferred<void> | undefined;
 
@@ -31,11 +31,11 @@ export class TurnItems {
 }
 
 export class UnreadItems {
-  /** Nothing is passed over: what nobody reads here is for someone else. */
+  /** Skips nothing, because unread items are for another reader. */
   readonly #keeps: boolean;
   readonly #history: UnreadQueue = new SizedQueue();
   readonly #between: UnreadQueue = new SizedQueue();
-  /** Those with something to read, the oldest first, and the one that runs. */
+  /** Turns with unread items, oldest first, and the running turn. */
   #turns: TurnItems[] = [];
   #arrival: Deferred<void> | undefined;
   #historyLost = false;
@@ -46,12 +46,12 @@ export class UnreadItems {
     this.#keeps = keeps;
   }
 
-  /** Updates that nobody read in time. */
+  /** Number of updates that were dropped because nobody read them in time. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** What is left of earlier turns is kept, within bounds, for who may be behind. */
+  /** Keeps unread items of earlier turns, within a limit, for a slow reader. */
   addTurn(): TurnItems {
     let left = this.#turns.reduce((size, { queue }) => size + queue.size, 0);
     const limit = this.#keeps ? HARD_LIMIT : FINISHED_TURNS_LIMIT;
@@ -99,7 +99,7 @@ export class UnreadItems {
     return turn.room.promise;
   }
 
-  /** The agent has answered; an error is what readers get behind everything else. */
+  /** The agent has answered. Readers get an error after all other items. */
   endTurn(turn: TurnItems, how: StopItem | Error): void {
     const error = how instanceof Error ? how : undefined;
     turn.result = { error };
@@ -108,7 +108,7 @@ export class UnreadItems {
     this.#wake();
   }
 
-  /** Whoever read the turn reads no further: what came and what comes of it is passed over. */
+  /** The reader left the turn early: skips its remaining and future items. */
   discardTurn(turn: TurnItems): void {
     if (this.#keeps) return;
     this.#drop(turn);
@@ -116,7 +116,7 @@ export class UnreadItems {
     this.#wake();
   }
 
-  /** The turn cannot be read to its end. */
+  /** Makes the turn unreadable: readers get the error. */
   failTurn(turn: TurnItems, error: Error): void {
     this.#dropped += this.#drop(turn);
     turn.lost = error;
@@ -124,13 +124,13 @@ export class UnreadItems {
     this.#wake();
   }
 
-  /** Nothing more comes: readers get what is there, and then this. */
+  /** Nothing more will come: readers get the remaining items, then this error. */
   close(error: Error): void {
     this.#end ??= error;
     this.#wake();
   }
 
-  /** Of all that is there the oldest. Waits for it; rejects with what a turn, or the session, failed with. */
+  /** Waits for the oldest unread item. Rejects with the error of a failed turn or of the session. */
   async next(): Promise<SessionItem> {
     for (;;) {
       const item = this.#shift();
@@ -141,7 +141,10 @@ export class UnreadItems {
     }
   }
 
-  /** The next of a turn, or of what came outside of any; undefined at the turn's end. History is passed over. */
+  /**
+   * Returns the next item of the turn, or one from outside of any turn. Undefined at the end of the turn. Skips
+   * history.
+   */
   async nextOfTurn(turn: TurnItems): Promise<UpdateItem | RequestItem | undefined> {
     if (this.#history.first !== undefined && !this.#keeps) this.#history.clear();
     for (;;) {
@@ -159,7 +162,7 @@ export class UnreadItems {
     }
   }
 
-  /** Everything that is there now, and where each was among what else came. */
+  /** Removes and returns all unread items with their arrival numbers. */
   take(): { readonly at: number; readonly item: SessionItem }[] {
     const queues = [this.#history, this.#between, ...this.#turns.map(({ queue }) => queue)];
     const taken = queues.flatMap((queue) => queue.clear());
@@ -181,7 +184,7 @@ export class UnreadItems {
     this.#turns = this.#turns.filter((other) => other !== turn);
   }
 
-  /** How many updates were lost by it. */
+  /** Returns the number of dropped updates. */
   #drop(turn: TurnItems): number {
     turn.discarding = true;
     turn.releaseRoom();
@@ -199,12 +202,12 @@ export class UnreadItems {
   }
 }
 
-/** As where there is nobody to read it. */
+/** Answers a request that nobody will read. */
 export function refuseUnread(item: UpdateItem | RequestItem): void {
   if (item.kind === "request") item.fail(methodNotFound(item.request.method));
 }
 
-/** How many updates it was. */
+/** Refuses a dropped request. Returns the number of updates. */
 function countDropped(item: SessionItem | ReadFailure | undefined): number {
   if (item?.kind === "request") refuseUnread(item);
   return item?.kind === "update" ? 1 : 0;

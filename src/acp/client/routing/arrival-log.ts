@@ -1,19 +1,21 @@
-/** Which messages had come when something was sent: what waits to be handled then is no answer to it. */
+/** Numbers incoming messages, so that messages that arrived before a prompt are not taken for its turn. */
 
-/** Read lines that are kept before the array is cut. */
+/** Compacts the array after this many handled lines. */
 const COMPACT_AFTER = 1024;
-/** What a line counts beside its text, as in the connection. */
+/** Extra size of a line besides its text, as in the connection. */
 const LINE_OVERHEAD = 128;
 
 export class ArrivalLog {
   readonly #most: number;
-  /** Those that came and are not known to be handled. */
+  /** Lines that arrived and are not known to be handled. */
   #lines: string[] = [];
   #read = 0;
   #size = 0;
   #handled = 0;
 
-  /** `waiting` is what may wait to be handled on the connection: whatever is older than that was handled. */
+  /**
+   * `waiting` is how much may wait on the connection, in characters; anything older has been handled. Default: 1 MiB.
+   */
   constructor(waiting = 1024 * 1024) {
     this.#most = 2 * waiting;
   }
@@ -23,7 +25,7 @@ export class ArrivalLog {
     return this.#handled;
   }
 
-  /** The number of the last that came. */
+  /** The number of the last message that arrived. */
   get last(): number {
     return this.#handled + this.#lines.length - this.#read;
   }
@@ -34,7 +36,7 @@ export class ArrivalLog {
     this.#size += line.length + LINE_OVERHEAD;
   }
 
-  /** It is being handled, in its turn: so what came before it was handled too, also what is not told here. */
+  /** Call when a message is handled. Everything before it counts as handled too. */
   advanceTo(line: string): void {
     let next = this.#shift();
     while (next !== undefined && next !== line) next = this.#shift();
@@ -43,7 +45,7 @@ export class ArrivalLog {
   #shift(): string | undefined {
     const line = this.#lines[this.#read];
     if (line === undefined) return undefined;
-    this.#lines[this.#read] = ""; // it is not to be kept until the array is cut
+    this.#lines[this.#read] = ""; // frees the line before the array is compacted
     this.#read += 1;
     this.#handled += 1;
     this.#size -= line.length + LINE_OVERHEAD;

@@ -1,4 +1,4 @@
-/** Brings each message of the agent to who takes it: an extra route, a session, or the whole client. */
+/** Passes each message of the agent to its receiver: an extra route, a session, or the client itself. */
 import type { IncomingNotification, IncomingRequest } from "../../connection/incoming.ts";
 import { methodNotFound, notFound } from "../../errors.ts";
 import type { ArrivalLog } from "./arrival-log.ts";
@@ -9,11 +9,11 @@ import { getSessionId, hasUpdate } from "./request-params.ts";
 import type { SessionRoutes } from "./session-routes.ts";
 import type { ClientSession } from "../session.ts";
 
-/** Takes messages that belong to no session: `mcp/message`, and what extensions bring. */
+/** Receives messages that belong to no session, such as `mcp/message` and extensions. */
 export interface Route {
   readonly takes: (message: IncomingNotification) => boolean;
   request(request: IncomingRequest): unknown;
-  /** What it returns holds up everything that follows. */
+  /** The returned promise blocks all messages that follow. */
   notification(notification: IncomingNotification): void | Promise<void>;
 }
 
@@ -21,17 +21,17 @@ export interface DispatcherParts {
   readonly routes: SessionRoutes;
   readonly flow: Backpressure;
   readonly arrivals: ArrivalLog;
-  /** Of the whole client. */
+  /** The handlers of the client itself. */
   readonly serve: SessionOptions;
   readonly stray: (notification: IncomingNotification) => void;
-  /** What a handler of notifications threw. */
+  /** Called if a notification handler throws. */
   readonly failed: (error: unknown) => void;
 }
 
 export class MessageDispatcher {
   readonly #parts: DispatcherParts;
   readonly #extra = new Set<Route>();
-  /** Notifications that are no updates: one after the other, and without holding up what follows. */
+  /** Notifications other than updates: handled one after the other, without blocking the messages that follow. */
   readonly #told: OrderedDelivery<{ readonly line: string; readonly handle: () => void | Promise<void> }>;
 
   constructor(parts: DispatcherParts) {

@@ -1,4 +1,6 @@
-/** The params of what an agent may ask: what handlers take for granted is checked, all else is left as it came. */
+/**
+ * Validates the params of an agent's requests. It checks what handlers rely on and leaves all other fields unchanged.
+ */
 import { invalidParams } from "../../errors.ts";
 
 type Kind = "string" | "object" | "list";
@@ -14,11 +16,11 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   "terminal/wait_for_exit": TERMINAL_SHAPE,
   "terminal/kill": TERMINAL_SHAPE,
   "terminal/release": TERMINAL_SHAPE,
-  // One that belongs to no session belongs to a request, such as a login.
+  // Without a session it belongs to a request, such as a login.
   "elicitation/create": { mode: "string", message: "string" },
 };
 
-/** Throws -32602 where something is missing or is another thing. Methods that are not known here may have any params. */
+/** Throws -32602 if a field is missing or has the wrong type. Unknown methods may have any params. */
 export function validateClientParams(method: string, params: unknown): void {
   const shape = SHAPES[method];
   if (shape === undefined) return;
@@ -29,7 +31,7 @@ export function validateClientParams(method: string, params: unknown): void {
   }
 }
 
-/** Of the params of any message that belongs to a session. */
+/** The session id in the params of a message, if it has one. */
 export function getSessionId(params: unknown): string | undefined {
   const id = (params as { sessionId?: unknown } | null | undefined)?.sessionId;
   return typeof id === "string" ? id : undefined;

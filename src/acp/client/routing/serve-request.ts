@@ -1,4 +1,4 @@
-/** How a session answers what the agent asks: by a handler, by whoever reads it, or by refusing. */
+/** Answers a session's requests: with a handler, through its reader, or with a refusal. */
 import { deferred } from "../../../stdx/index.ts";
 import type { IncomingRequest } from "../../connection/incoming.ts";
 import { methodNotFound, requestCancelled } from "../../errors.ts";
@@ -10,15 +10,15 @@ export interface RequestServing {
   readonly sessionId: string;
   readonly options: SessionOptions;
   readonly flow: Backpressure;
-  /** The updates that came before it and are not done with. */
+  /** The updates that arrived before the request and are not handled yet. */
   readonly updatesBefore: () => Promise<void> | undefined;
-  /** False until the session is set up: nobody has it to read, and the agent may wait for the answer. */
+  /** False until the session is set up: nobody can read a request yet, and the agent may wait for its answer. */
   readonly hasReader: boolean;
-  /** Nobody serves it: it is for a reader. */
+  /** Passes a request without a handler to the reader. */
   readonly passItem: (item: RequestItem) => void;
 }
 
-/** What has a handler is started, and what has none is read, in the order in which it came. */
+/** Starts handlers and passes items to the reader in the order of arrival. */
 export async function serveSessionRequest(
   server: RequestServing,
   request: IncomingRequest,

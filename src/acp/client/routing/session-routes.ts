@@ -1,12 +1,12 @@
-/** Which session a message of the agent belongs to, also before the agent has said the session's id. */
+/** Finds the session that a message belongs to, even before the agent has named the session. */
 import { RookeryError } from "../../../domain/errors.ts";
 import type { IncomingNotification, IncomingRequest } from "../../connection/incoming.ts";
 import { getSessionId } from "./request-params.ts";
 import type { ClientSession } from "../session.ts";
 
-/** What may arrive of one session before its id is known; more ids than this are no session's. */
+/** Maximum number of unknown session ids during one setup; messages of further ids are dropped. */
 const MAX_EARLY_IDS = 16;
-/** Sessions that were left and are remembered, so that what comes late of them is not taken for another's. */
+/** Number of ids of former sessions to remember, so that late messages are not assigned to a new session. */
 const MAX_GONE_IDS = 1024;
 
 export class SessionRoutes {
@@ -34,7 +34,7 @@ export class SessionRoutes {
     this.forget(session.id);
   }
 
-  /** It is nobody's here, whatever comes of it. */
+  /** Messages of this session are ignored from now on. */
   forget(id: string): void {
     this.#gone.add(id);
     for (const oldest of this.#gone) if (this.#gone.size > MAX_GONE_IDS) this.#gone.delete(oldest);
@@ -45,9 +45,9 @@ export class SessionRoutes {
   }
 
   /**
-   * One at a time: what arrives with an unknown id while a session is being set up can then belong to that one only.
-   * `run` is given what makes the session of the id that the agent answers with; `leftover` gets the sessions that were
-   * not it after all.
+   * Runs one setup at a time, so that messages with an unknown id can only belong to the session that is being set up.
+   * `run` gets a function that creates the session for the id in the agent's answer. `leftover` gets sessions that were
+   * created for other ids.
    */
   runSetup<T>(
     open: (id: string) => ClientSession,
@@ -64,7 +64,7 @@ export class SessionRoutes {
       };
       const named = (id: string): ClientSession => {
         if (this.has(id))
-          throw new RookeryError("agent_failed", `the agent gave a new session the id of another: ${id}`);
+          throw new RookeryError("agent_failed", `the agent created a session with an id that is already in use: ${id}`);
         const session = early.get(id) ?? open(id);
         early.delete(id);
         this.add(session);
@@ -82,7 +82,7 @@ export class SessionRoutes {
   }
 
   find(message: IncomingNotification | IncomingRequest): ClientSession | undefined {
-    if (this.#sessions.size === 0 && this.#settingUp === undefined) return undefined; // what is nobody's stays unread
+    if (this.#sessions.size === 0 && this.#settingUp === undefined) return undefined; // skips parsing messages that belong to nobody
     const id = getSessionId(message.params);
     if (id === undefined) return undefined;
     return this.#sessions.get(id) ?? this.#early(id);

@@ -1,4 +1,4 @@
-/** A turn while the agent is at it: what it asks the user meanwhile, and whether it was cancelled. */
+/** A turn that the agent is working on: its open questions, and whether it was cancelled. */
 import { deferred } from "../../../stdx/index.ts";
 import type * as acp from "../../schema.ts";
 import { UpdateSubjects } from "./late-updates.ts";
@@ -7,16 +7,16 @@ import type { TurnItems } from "../buffer/unread-items.ts";
 export class ActiveTurn {
   readonly items: TurnItems;
   readonly subjects = new UpdateSubjects();
-  /** Resolves in wire order, unread updates or not. */
+  /** Resolves in wire order, even if updates are unread. */
   readonly ended = deferred();
-  /** For whoever prompted. */
+  /** The result for the caller of `prompt`. */
   readonly response = deferred<acp.PromptResponse>();
-  /** How to answer each question that is open with `cancelled`. */
+  /** Functions that answer an open question with `cancelled`. */
   readonly #open = new Set<() => void>();
   readonly #after: number;
   #cancelled = false;
 
-  /** `after` is the number of the last message that had come when it began. */
+  /** `after` is the number of the last message that arrived before the turn. */
   constructor(items: TurnItems, after = 0) {
     this.items = items;
     this.#after = after;
@@ -30,27 +30,27 @@ export class ActiveTurn {
     return this.#cancelled;
   }
 
-  /** Answers every question, those that are open and those that come. False where it was done before. */
+  /** Answers every open and future question with `cancelled`. Returns false if the turn was already cancelled. */
   cancel(): boolean {
     if (this.#cancelled) return false;
     this.#cancelled = true;
-    this.stopWaitingForReader(); // whoever cancels may wait for the stop, which is behind what they will not read
+    this.stopWaitingForReader(); // the caller may wait for the stop, which comes after updates that nobody reads
     this.cancelQuestions();
     return true;
   }
 
-  /** The agent is not made to wait for a reader: somebody waits for the end of the turn. */
+  /** Stops making the agent wait for the reader, because someone waits for the end of the turn. */
   stopWaitingForReader(): void {
     this.items.neverBlocks = true;
     this.items.releaseRoom();
   }
 
-  /** Nobody needs the answers any more. */
+  /** Answers all open questions with `cancelled`. */
   cancelQuestions(): void {
     for (const stop of [...this.#open]) stop();
   }
 
-  /** Gives `cancelled` as soon as the turn is, whether or not who was asked ever answers. */
+  /** Resolves with `cancelled` as soon as the turn is cancelled, even if `serve` never answers. */
   async ask(
     cancelled: unknown,
     signal: AbortSignal,
@@ -69,7 +69,7 @@ export class ActiveTurn {
       return await Promise.race([stopped.promise, served]);
     } finally {
       this.#open.delete(stop);
-      served.catch(() => undefined); // where the cancel was first, nobody waits for it
+      served.catch(() => undefined); // after a cancel nobody waits for it
     }
   }
 }

@@ -1,27 +1,27 @@
-/** One prompt: an async iterable of what comes until the agent stops, and the stop itself. */
+/** One prompt: an async iterable of its items, and its response. */
 import { methodNotFound } from "../../errors.ts";
 import type * as acp from "../../schema.ts";
 import { getAgentText } from "./prompt-outcome.ts";
 import type { RequestItem, UpdateItem } from "../session-items.ts";
 
 /**
- * Iterating gives what came since the last turn (`between`) and what comes in this one (`turn`), and ends with the
- * agent's stop; where the prompt fails it throws, and the session goes on. Whoever breaks off reads no more of this
- * turn: the rest is passed over, and the agent goes on unless it is cancelled.
+ * Iterating yields the items since the last turn (`between`) and those of this turn (`turn`), and ends when the agent
+ * stops. If the prompt fails, iterating throws; the session continues. Leaving the loop early skips the rest of this
+ * turn; the agent keeps running unless you cancel it.
  *
- * A turn that nobody reads makes the agent wait once 1 MiB is unread: iterate, or call `readText` or `finish`. Whoever
- * asks for `response` or `stopReason` does not make it wait: up to 64 MiB is kept then. Beyond that the turn cannot be
- * read any more, and in a session that a proxy holds `response` rejects with `input_too_large`.
+ * A turn that nobody reads makes the agent wait once 1 MiB is unread: iterate, or call `readText` or `finish`.
+ * Accessing `response` or `stopReason` stops that; then up to 64 MiB is kept. Beyond that the turn can no longer be
+ * read, and in a session that a proxy holds `response` rejects with `input_too_large`.
  */
 export interface ClientTurn extends AsyncIterable<UpdateItem | RequestItem> {
-  /** The agent's response, unread updates or not; it reads nothing itself. Rejects where the prompt failed. */
+  /** The agent's response, even if updates are unread; reads nothing itself. Rejects if the prompt failed. */
   readonly response: Promise<acp.PromptResponse>;
   readonly stopReason: Promise<acp.StopReason>;
-  /** Reads to the end and gives the text that the agent said in this turn. */
+  /** Reads to the end and returns the agent's text of this turn. */
   readText(): Promise<string>;
-  /** Reads to the end, for its response alone. */
+  /** Reads to the end, discards the items, and returns the response. */
   finish(): Promise<acp.PromptResponse>;
-  /** Asks the agent to stop, and answers what it asks meanwhile with `cancelled`; does nothing once it has stopped. */
+  /** Asks the agent to stop, and answers its questions with `cancelled`. Does nothing once the agent has stopped. */
   cancel(): Promise<void>;
 }
 
@@ -31,13 +31,13 @@ export interface ClientTurnParts {
   readonly next: () => Promise<UpdateItem | RequestItem | undefined>;
   readonly discard: () => void;
   readonly cancel: () => Promise<void>;
-  /** Somebody waits for the response, and may read nothing until then. */
+  /** Called when someone waits for the response and may read nothing until then. */
   readonly onAwaited: () => void;
 }
 
 export function createClientTurn({ response, next, discard, cancel, onAwaited: awaited }: ClientTurnParts): ClientTurn {
   const stopReason = response.then((value) => value.stopReason);
-  stopReason.catch(() => undefined); // told to whoever iterates, or asks for the response
+  stopReason.catch(() => undefined); // the error is reported when iterating or awaiting the response
   const read = async function* (): AsyncGenerator<UpdateItem | RequestItem> {
     let brokenOff = true;
     try {
@@ -47,7 +47,7 @@ export function createClientTurn({ response, next, discard, cancel, onAwaited: a
       if (brokenOff) discard();
     }
   };
-  /** Requests that only a reader would answer are refused: there is none. */
+  /** Refuses requests that only a reader would answer, because there is none. */
   const readUpdates = async (take: (item: UpdateItem) => void): Promise<void> => {
     for await (const item of read()) {
       if (item.kind === "update") take(item);

@@ -1,18 +1,18 @@
-/** Tells what comes late of a cancelled turn from what the next one brings: by the tool calls and messages they are about. */
+/** Recognizes late updates of cancelled turns by the tool calls and messages that they are about. */
 import type * as acp from "../../schema.ts";
 
-/** Of one turn, and of all that were cancelled. */
+/** For one turn, and for all cancelled turns together. */
 const MAX_SUBJECTS = 4096;
 
 export class LateUpdateFilter {
   #late = new Set<string>();
 
-  /** The things that a cancelled turn was about. */
+  /** Adds the subjects of a cancelled turn. */
   addCancelledTurn(things: ReadonlySet<string>): void {
     this.#late = new Set([...this.#late, ...things].slice(-MAX_SUBJECTS));
   }
 
-  /** A tool call that begins is a new one, also where the agent counts them from one again. */
+  /** A `tool_call` starts a new tool call, even if the agent reuses the id. */
   isLate(update: acp.SessionUpdate): boolean {
     const thing = subjectOf(update);
     if (thing === undefined || !this.#late.has(thing)) return false;

@@ -1,4 +1,4 @@
-/** What a session says and hears in the protocol's own terms: content, and how a turn and a cancel end. */
+/** Converts prompts and their responses between the session API and the protocol. */
 import { RookeryError } from "../../../domain/errors.ts";
 import type { Verbatim } from "../../connection/incoming.ts";
 import { PeerError } from "../../errors.ts";
@@ -8,13 +8,13 @@ import type { StopItem } from "../session-items.ts";
 export const CANCELLED_PERMISSION: acp.RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 export const CANCELLED_ELICITATION: acp.CreateElicitationResponse = { action: "cancel" };
 
-/** What a client must answer when it cancels the turn; undefined of what a cancel does not answer. */
+/** Returns the answer that the protocol requires after a cancel. Undefined if a cancel does not answer the method. */
 export function getCancelledAnswer(method: string): unknown {
   if (method === "session/request_permission") return CANCELLED_PERMISSION;
   return method === "elicitation/create" ? CANCELLED_ELICITATION : undefined;
 }
 
-/** An error after a cancel is what agents in the field say for `cancelled`. */
+/** Some agents answer a cancelled prompt with an error; after a cancel that counts as `cancelled`. */
 export function toPromptOutcome({ result, error }: Verbatim, cancelled: boolean): StopItem | Error {
   if (error !== undefined) {
     const failure = new PeerError(error);
@@ -30,7 +30,10 @@ export function toContentBlocks(prompt: string | acp.ContentBlock | readonly acp
   return "type" in prompt ? [prompt] : [...prompt];
 }
 
-/** Of an update that agents say their answer with; it is theirs, so it may be anything. */
+/**
+ * The text of an agent message chunk; empty for every other update. The update is not validated, so any field may be
+ * wrong.
+ */
 export function getAgentText(update: acp.SessionUpdate): string {
   if (update.sessionUpdate !== "agent_message_chunk") return "";
   const { type, text } = (update.content ?? {}) as { type?: unknown; text?: unknown };

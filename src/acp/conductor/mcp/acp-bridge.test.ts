@@ -15,7 +15,7 @@ const taking = (...kinds: ("acp" | "http")[]): AcpScript => ({
 });
 const call = (server: string) => ({ callMcp: { server, tool: "echo", arguments: { text: "hi" } } });
 
-/** Whoever is before it thinks that the agent takes servers over ACP, as proxies in other hands do without asking. */
+/** Components before this proxy believe that the agent supports MCP over ACP, as some third-party proxies assume. */
 const pretends: ProxyOptions = {
   fromClient: {
     initialize: async (request) => {
@@ -24,7 +24,7 @@ const pretends: ProxyOptions = {
     },
   },
 };
-/** Whoever declared the server knows connections only. */
+/** The declaring side supports only stateful connections. */
 const refusesStateless: ProxyOptions["fromAgent"] = {
   "mcp/message": (request) => {
     if ("serverId" in (request.params as object)) throw methodNotFound(request.method);
@@ -34,9 +34,9 @@ const refusesStateless: ProxyOptions["fromAgent"] = {
 
 type Way = readonly [way: string, dialect: McpDialect, pretender: ProxyOptions];
 const WAYS: readonly Way[] = [
-  ["by requests that stand for themselves", "official", pretends],
-  ["by connections", "official", { ...pretends, fromAgent: refusesStateless }],
-  ["by connections of the Rust SDK", "rust", pretends],
+  ["with stateless requests", "official", pretends],
+  ["with stateful connections", "official", { ...pretends, fromAgent: refusesStateless }],
+  ["with stateful connections of the Rust SDK", "rust", pretends],
 ];
 
 async function begin({ client }: Sides, params: object = {}): Promise<string> {
@@ -55,11 +55,11 @@ async function given({ agent }: Sides): Promise<Given[]> {
   return (await agent.receivedMethod("session/new"))["mcpServers"] as Given[];
 }
 
-describe.each(WAYS)("a server that a proxy declares over ACP and speaks %s", (_, mcpDialect, pretender) => {
+describe.each(WAYS)("a server that a proxy declares over ACP and serves %s", (_, mcpDialect, pretender) => {
   it.each([
     ["over HTTP", ["http"] as const, { type: "http" }],
     ["through a program", [] as const, { command: process.execPath }],
-  ])("is brought to an agent that reaches servers %s", async (_how, kinds, declaration) => {
+  ])("is available to an agent that reaches servers %s", async (_how, kinds, declaration) => {
     const theirs = { name: "theirs", command: "/theirs", args: [], env: [] };
     await using sides = conducted(
       { ...taking(...kinds), otherwise: [call("tools")] },
@@ -72,7 +72,7 @@ describe.each(WAYS)("a server that a proxy declares over ACP and speaks %s", (_,
     expect(sides.client.text).toBe("tools.echo: echo hi");
   });
 
-  it("says what it says meanwhile, and is told when a call is taken back", async () => {
+  it("reports progress and is cancelled when the agent cancels a call", async () => {
     const server = toolServer();
     await using sides = conducted(taking("http"), { mcpServers: [server], mcpDialect }, pretender);
     await begin(sides);
@@ -94,7 +94,7 @@ describe.each(WAYS)("a server that a proxy declares over ACP and speaks %s", (_,
     await client.close();
   });
 
-  it("is gone when the session is closed", async () => {
+  it("is unreachable after the session is closed", async () => {
     const server = toolServer();
     await using sides = conducted(taking("http"), { mcpServers: [server], mcpDialect }, pretender);
     const sessionId = await begin(sides);
@@ -109,7 +109,7 @@ describe.each(WAYS)("a server that a proxy declares over ACP and speaks %s", (_,
   });
 });
 
-it.each(WAYS.slice(1))("a server that is spoken to %s may ask the agent back", async (_, mcpDialect, pretender) => {
+it.each(WAYS.slice(1))("lets a server that is served %s ask the agent", async (_, mcpDialect, pretender) => {
   await using sides = conducted(taking("http"), { mcpServers: [toolServer()], mcpDialect }, pretender);
   await begin(sides);
   const client = await connect(sides);
@@ -118,7 +118,7 @@ it.each(WAYS.slice(1))("a server that is spoken to %s may ask the agent back", a
   await client.close();
 });
 
-it("an agent that takes servers over ACP gets the declaration as it is", async () => {
+it("passes the declaration on unchanged if the agent supports MCP over ACP", async () => {
   await using sides = conducted({ ...taking("acp"), otherwise: [call("tools")] }, { mcpServers: [toolServer()] });
   const sessionId = await begin(sides);
   expect(await given(sides)).toMatchObject([{ type: "acp", name: "tools" }]);
@@ -126,7 +126,7 @@ it("an agent that takes servers over ACP gets the declaration as it is", async (
   expect(sides.client.text).toBe("tools.echo: echo hi");
 });
 
-it("a server that nobody answers for fails where the agent uses it, and the session goes on", async () => {
+it("fails calls to a server that nobody answers for, and the session continues", async () => {
   const lost = { type: "acp", name: "lost", serverId: "acp:nobody" };
   await using sides = conducted({ ...taking("http"), otherwise: [call("lost"), { say: "on" }] }, {});
   const prompt = sides.client.prompt(await begin(sides, { mcpServers: [lost] }));
@@ -142,7 +142,7 @@ it.each([
   ["mcp", { type: "acp", name: "tools", serverId: "x" }, { serverId: "x" }, { connectionId: "c" }],
   ["_mcp", { type: "acp", name: "tools", id: "x" }, { acp_id: "x", acp_url: "x" }, { connection_id: "c" }],
   ["_mcp", { type: "http", name: "tools", url: "acp:x", headers: [] }, { acp_id: "acp:x" }, { connection_id: "c" }],
-])("speaks %s/* to who declared a server as %o, and lets go of it when it is left", async (area, server, asked, id) => {
+])("speaks %s/* to the side that declared a server as %o and disconnects when the session is closed", async (area, server, asked, id) => {
   await using sides = conducted(taking("http"), {});
   const { client } = sides;
   const answer = async (method: string, how: object): Promise<unknown> => {
@@ -174,7 +174,7 @@ it.each([
   await calling;
 });
 
-/** As the agent would. */
+/** Connects as the agent would. */
 async function connect(sides: Sides): Promise<Client> {
   const [declared] = await given(sides);
   const { url, headers } = declared ?? { url: "", headers: [] };

@@ -1,4 +1,4 @@
-/** Brings MCP servers that someone in a chain has declared over ACP to an agent that reaches servers in other ways. */
+/** Makes MCP servers that are declared over ACP available to an agent that cannot reach them that way. */
 import { getSessionId } from "../../client/routing/request-params.ts";
 import type { IncomingNotification, IncomingRequest, Verbatim } from "../../connection/incoming.ts";
 import { PeerError, RPC } from "../../errors.ts";
@@ -14,7 +14,7 @@ import { openStatelessWire } from "./stateless-wire.ts";
 import type { WireHandlersById, OpenMcpWire, McpWireHandlers } from "./mcp-wire.ts";
 
 export class AcpBridge implements AsyncDisposable {
-  /** Who comes before the agent: whoever declared a server is there, or behind it. */
+  /** The component before the agent; servers are declared by it or by a component further towards the client. */
   readonly #peer: McpPeer;
   readonly #offers: SessionOffers;
   readonly #lines: WireHandlersById = new Map();
@@ -24,7 +24,7 @@ export class AcpBridge implements AsyncDisposable {
     this.#offers = new SessionOffers({ bridge });
   }
 
-  /** What is to be done with a request on its way to the agent; undefined where it goes as it is. */
+  /** The handler for a request on its way to the agent. Undefined if the request passes through unchanged. */
   handler({ method, params }: IncomingRequest): ProxyHandler | undefined {
     if (method === "initialize") return (request) => this.#initialize(request);
     if (advertises(this.#offers.support, "acp")) return undefined;
@@ -33,7 +33,7 @@ export class AcpBridge implements AsyncDisposable {
     return (request) => this.#setUp(request);
   }
 
-  /** Whether it is said by a server that was brought to the agent from here. */
+  /** True if the message comes from a server that this bridge offers to the agent. */
   handles(message: IncomingNotification): boolean {
     return this.#line(message) !== undefined;
   }
@@ -48,7 +48,7 @@ export class AcpBridge implements AsyncDisposable {
     if (inner !== undefined) handlers?.notification(inner.method, inner.params);
   }
 
-  /** To be called when the agent answers no more. */
+  /** Call it when the agent answers no more. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#offers[Symbol.asyncDispose]();
   }
@@ -80,7 +80,7 @@ export class AcpBridge implements AsyncDisposable {
     return { name, open: () => ({ connect: (transport) => attachTransport(transport, this.#open(declaration)) }) };
   }
 
-  /** In the way that the schema has now, and if that is not known to who declared it, in the one that it had before. */
+  /** Tries the current protocol first, then the stateful one that preceded it. */
   #open(declaration: AcpDeclaration): OpenMcpWire {
     const connect = openStatefulWire(declaration, this.#peer, this.#lines);
     if (declaration.underscored) return connect;

@@ -1,15 +1,15 @@
-/** MCP servers that are declared over ACP, as the protocol has them now and as it had them before. */
+/** Recognizes MCP servers that are declared over ACP, in the current and in earlier forms. */
 import type { McpDeclaration } from "../../mcp/index.ts";
 
 export interface AcpDeclaration {
   readonly name: string;
-  /** What whoever declared it knows it by. */
+  /** The id that the declaring side uses. */
   readonly id: string;
-  /** It is spoken to as the Rust SDK did before the official schema had any of it. */
+  /** True for the form of the Rust SDK that preceded the official schema. */
   readonly underscored: boolean;
 }
 
-/** Undefined where it is reached in another way. */
+/** Undefined if the server is reached in another way. */
 export function toAcpDeclaration(server: unknown): AcpDeclaration | undefined {
   if (typeof server !== "object" || server === null) return undefined;
   const { type, name, serverId, id, url } = server as Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export function listAcpDeclarations(params: unknown): AcpDeclaration[] {
   return listServers(params).flatMap((server) => toAcpDeclaration(server) ?? []);
 }
 
-/** The params with other servers in the places of those that are declared over ACP. */
+/** Replaces the servers that are declared over ACP, in order, by others. */
 export function replaceAcpServers(params: unknown, others: readonly McpDeclaration[]): unknown {
   const left = [...others];
   const mcpServers = listServers(params).map((server) => (toAcpDeclaration(server) && left.shift()) ?? server);

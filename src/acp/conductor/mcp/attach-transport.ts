@@ -1,4 +1,4 @@
-/** Puts a transport of MCP, with the agent's client at its end, onto a conversation with a server elsewhere. */
+/** Connects an MCP transport, with the agent's client at its end, to a server on the other side of ACP. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { deferred, type Deferred } from "../../../stdx/index.ts";
@@ -8,9 +8,9 @@ import type { OpenMcpWire, McpWire, McpWireHandlers } from "./mcp-wire.ts";
 
 type McpAnswer = Exclude<JSONRPCMessage, { method: string }>;
 
-/** Rejects where the server cannot be reached. */
+/** Rejects if the server cannot be reached. */
 export async function attachTransport(transport: Transport, open: OpenMcpWire): Promise<void> {
-  /** What the client asked, and what the server did. */
+  /** Requests of the client by id. */
   const asked = new Map<RequestId, AbortController>();
   const pending = new Map<RequestId, Deferred<McpAnswer>>();
   let count = 0;
@@ -56,7 +56,7 @@ export async function attachTransport(transport: Transport, open: OpenMcpWire): 
   await transport.start();
 }
 
-/** What was cancelled is not answered, as MCP has it. */
+/** MCP does not answer a cancelled request. */
 async function forwardRequest(
   wire: McpWire,
   { id, method, params }: JSONRPCRequest,

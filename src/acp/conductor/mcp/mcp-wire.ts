@@ -1,9 +1,9 @@
-/** One conversation with an MCP server on the other side of ACP, however it is spoken to. */
+/** One conversation with an MCP server on the other side of ACP, independent of the form of the protocol. */
 import { toMcpError, type McpOutcome } from "../../mcp/server-link.ts";
 
-/** What the server does on its own account. */
+/** Messages that the server sends by itself. */
 export interface McpWireHandlers {
-  /** What it throws is answered as the error. */
+  /** A thrown error becomes the answer. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   notification(method: string, params: unknown): void;
 }
@@ -15,10 +15,10 @@ export interface McpWire {
   close(): void;
 }
 
-/** Opens one; rejects where the server cannot be reached. */
+/** Rejects if the server cannot be reached. */
 export type OpenMcpWire = (handlers: McpWireHandlers) => Promise<McpWire>;
 
-/** Whom what a server says is for, by the id that it comes with: of a connection, or of a request. */
+/** Receivers of the server's messages, by connection id or request id. */
 export type WireHandlersById = Map<string, McpWireHandlers>;
 
 export function toErrorOutcome(error: unknown): McpOutcome {

@@ -1,4 +1,6 @@
-/** A connection of MCP over ACP, as the Rust SDK had it and as the official schema had it for a while: opened and closed. */
+/**
+ * A stateful MCP connection over ACP, as in the Rust SDK until 0.13 and in an earlier version of the official schema.
+ */
 import type { McpPeer } from "../../mcp/index.ts";
 import type { AcpDeclaration } from "./acp-declaration.ts";
 import { toErrorOutcome, type WireHandlersById, type OpenMcpWire } from "./mcp-wire.ts";
@@ -12,7 +14,7 @@ export function openStatefulWire(
     const area = underscored ? "_mcp" : "mcp";
     const asked = underscored ? { acp_id: id, acp_url: id } : { serverId: id };
     const connectionId = getConnectionId(await peer.request(`${area}/connect`, asked, { apart: true }));
-    if (connectionId === undefined) throw new Error(`whoever declared ${name} gave no connection to it`);
+    if (connectionId === undefined) throw new Error(`the declaring side of the MCP server ${name} returned no connection id`);
     const wrapped = (method: string, params: unknown) => ({
       connectionId,
       method,
@@ -25,14 +27,14 @@ export function openStatefulWire(
           .request(`${area}/message`, wrapped(method, params), { signal, apart: true })
           .then((result) => ({ result }), toErrorOutcome),
       notify: (method, params) => {
-        peer.notify(`${area}/message`, wrapped(method, params)).catch(() => undefined); // its connection is over, and this with it
+        peer.notify(`${area}/message`, wrapped(method, params)).catch(() => undefined); // its connection has ended
       },
       close: () => {
         lines.delete(connectionId);
         const left = underscored
           ? peer.notify("_mcp/disconnect", { connection_id: connectionId })
           : peer.request("mcp/disconnect", { connectionId }, { apart: true });
-        left.catch(() => undefined); // likewise
+        left.catch(() => undefined); // same
       },
     };
   };

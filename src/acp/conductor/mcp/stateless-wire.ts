@@ -1,4 +1,4 @@
-/** MCP over ACP as the official schema has it: no connection, and so nobody to introduce oneself to. */
+/** MCP over ACP as in the official schema: every request is self-contained, and there is no connection. */
 import { randomUUID } from "node:crypto";
 import type { McpPeer } from "../../mcp/index.ts";
 import type { McpOutcome } from "../../mcp/server-link.ts";
@@ -7,7 +7,7 @@ import { META_KEYS, MCP_REVISION } from "../../mcp/over-acp/revision.ts";
 import type { AcpDeclaration } from "./acp-declaration.ts";
 import { toErrorOutcome, type WireHandlersById, type OpenMcpWire } from "./mcp-wire.ts";
 
-/** Rejects with -32601 where whoever declared the server does not speak like this. */
+/** Rejects with -32601 if the declaring side does not support this form. */
 export function openStatelessWire({ name, id }: AcpDeclaration, peer: McpPeer, lines: WireHandlersById): OpenMcpWire {
   return async (handlers) => {
     const ask = async (method: string, params: unknown, signal?: AbortSignal): Promise<McpOutcome> => {
@@ -28,20 +28,20 @@ export function openStatelessWire({ name, id }: AcpDeclaration, peer: McpPeer, l
         if (method === "ping") return Promise.resolve({ result: {} });
         return ask(method, params, signal).catch(toErrorOutcome);
       },
-      notify: () => undefined, // all that a client says unasked is about its connection
+      notify: () => undefined, // every notification of a client concerns its connection, which does not exist here
       close: () => undefined,
     };
   };
 }
 
-/** What each request has to say, because none was said before. */
+/** Adds the metadata that each request needs without a connection. */
 function addMeta(params: unknown): object {
   const given = isJsonObject(params) ? params : {};
   const meta = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
   return { ...given, _meta: { ...(isJsonObject(given["_meta"]) && given["_meta"]), ...meta } };
 }
 
-/** The answer to `initialize` of a client that knows connections only. */
+/** The `initialize` result for a client that only knows connections. */
 function toInitializeResult(discovered: unknown, params: unknown, name: string): object {
   const { capabilities = {}, instructions, _meta: meta } = isJsonObject(discovered) ? discovered : {};
   const { protocolVersion = "2025-11-25" } = isJsonObject(params) ? params : {};

@@ -1,4 +1,4 @@
-/** Checks an agent against the protocol: starts it as often as needed, talks to it, and reports what was seen. */
+/** Checks an agent against the protocol: starts it as often as needed, talks to it, and reports the findings. */
 import { randomBytes } from "node:crypto";
 import { isAbsolute } from "node:path";
 import { killMarked } from "../../../stdx/index.ts";
@@ -21,27 +21,27 @@ import { openInitializedAgent, type CheckContext } from "./context.ts";
 import { loadAgentMessageChecks } from "./schema/messages.ts";
 
 export interface CheckOptions {
-  /** Only these ids; the first conversation takes place all the same. */
+  /** Run only these checks. The first conversation always takes place. Default: all. */
   readonly only?: readonly number[];
-  /** For each answer that is waited for. Default: 30 s. */
+  /** Time limit for each answer. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** How long to look for what must not come. Default: 0.5 s. */
+  /** How long to wait for messages that must not come. Default: 0.5 s. */
   readonly settleMs?: number;
-  /** Default: harmless words. */
+  /** Default: a short greeting. */
   readonly prompt?: string;
-  /** Has to run long enough to be cancelled. */
+  /** Has to run long enough to be cancelled. Default: counting to 500. */
   readonly slowPrompt?: string;
   /** The id of the authentication method to use. */
   readonly authenticate?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Rejects where the agent cannot be started at all, and with the signal's reason where that was aborted. */
+/** Rejects if the agent cannot be started, and with the signal's reason if the signal fires. */
 export async function checkAgent(target: CheckTarget, options: CheckOptions = {}): Promise<CheckReport> {
   const { only = CHECK_IDS, signal } = options;
   const unknown = only.find((id) => !(id in CHECK_CATALOG));
   if (unknown !== undefined) throw new RangeError(`there is no check ${unknown}`);
-  if (!isAbsolute(target.cwd)) throw new RangeError(`the folder must be an absolute path: ${target.cwd}`);
+  if (!isAbsolute(target.cwd)) throw new RangeError(`the directory must be an absolute path: ${target.cwd}`);
   signal?.throwIfAborted();
   const marker = `check-${randomBytes(6).toString("hex")}`;
   const scene: CheckContext = {
@@ -52,7 +52,7 @@ export async function checkAgent(target: CheckTarget, options: CheckOptions = {}
     timeoutMs: options.timeoutMs ?? 30_000,
     settleMs: options.settleMs ?? 500,
     prompt: options.prompt ?? "Say hello.",
-    slowPrompt: options.slowPrompt ?? "Count from 1 to 500 in words, one number a line. Use no tools.",
+    slowPrompt: options.slowPrompt ?? "Count from 1 to 500, one number per line, spelled out. Use no tools.",
     authenticate: options.authenticate,
     signal,
     exitWait: { ms: 2_000 },
@@ -60,7 +60,7 @@ export async function checkAgent(target: CheckTarget, options: CheckOptions = {}
   try {
     return await runScenarios(scene, only);
   } finally {
-    await killMarked(marker); // what left its group
+    await killMarked(marker); // processes that left their group
   }
 }
 
@@ -84,7 +84,7 @@ interface FirstConversation {
   readonly promptWorks: boolean;
 }
 
-/** Undefined where there was none, and nothing else can be checked. */
+/** Undefined if the agent could not be initialized; then nothing else can be checked. */
 async function runFirstConversation(scene: CheckContext): Promise<FirstConversation | undefined> {
   await using agent = await openInitializedAgent(scene);
   if (agent === undefined) return undefined;

@@ -1,14 +1,14 @@
-/** What every scenario needs: an agent that was started afresh and initialized, and sessions in it. */
+/** The context of a check run, and functions to start an initialized agent and create sessions. */
 import { formatOutcome, getResultObject, type RequestOutcome } from "./agent/outcome.ts";
 import { CheckConnection, type CheckConnectionOptions } from "./agent/check-connection.ts";
 import { getObjectMember, type JsonMembers } from "../../wire/json-object.ts";
 import { observeMessages } from "./observe.ts";
 
 export interface CheckContext extends CheckConnectionOptions {
-  /** The text of a usual prompt, and of one that runs long enough to be cancelled. */
+  /** The text of a normal prompt. */
   readonly prompt: string;
   readonly slowPrompt: string;
-  /** The method to authenticate with, where the agent asks for that. */
+  /** The authentication method to use if the agent asks for one. */
   readonly authenticate: string | undefined;
 }
 
@@ -18,14 +18,14 @@ export interface InitializedAgent extends AsyncDisposable {
   readonly capabilities: JsonMembers;
 }
 
-/** The client that the runner plays offers nothing: what an agent does all the same is what several checks look for. */
+/** The client advertises no capabilities: several checks look for an agent that uses them anyway. */
 export const initializeParams = (protocolVersion: number): JsonMembers => ({
   protocolVersion,
   clientCapabilities: {},
   clientInfo: { name: "rookery-check", version: "1" },
 });
 
-/** Undefined where the agent cannot be talked to; why is a finding then. */
+/** Undefined, with a finding recorded, if the agent cannot be initialized. */
 export async function openInitializedAgent(scene: CheckContext): Promise<InitializedAgent | undefined> {
   const peer = await CheckConnection.start(scene);
   const initialized = await initialize(scene, peer);
@@ -59,7 +59,7 @@ async function initialize(scene: CheckContext, peer: CheckConnection): Promise<J
   return undefined;
 }
 
-/** Undefined, with a finding, where there is none. */
+/** Undefined, with a finding recorded, if no session was created. */
 export async function createCheckSession(
   scene: CheckContext,
   { peer }: InitializedAgent,

@@ -1,4 +1,7 @@
-/** Gathers what was seen for each check: one failure outweighs any number of passes, and seeing nothing is said too. */
+/**
+ * Collects what was observed for each check. One failure outweighs any number of passes, and "nothing observed" is
+ * reported too.
+ */
 import { CHECK_CATALOG, CHECK_IDS, type CheckId } from "./catalog.ts";
 import { isJsonObject } from "../../wire/json-object.ts";
 import { truncateText } from "./quote.ts";
@@ -19,7 +22,7 @@ export class Findings {
 
   #introduction: AgentIdentity = { protocolVersion: undefined, agent: undefined };
 
-  /** The agent's first answer to initialize. */
+  /** Records the agent's first `initialize` response. */
   recordIdentity(initialized: Readonly<Record<string, unknown>>): void {
     const { protocolVersion, agentInfo } = initialized;
     if (this.#introduction.protocolVersion !== undefined) return;
@@ -39,7 +42,7 @@ export class Findings {
     this.#passed.add(id);
   }
 
-  /** The first failure is the one that is told; later ones are often its consequences. */
+  /** Keeps the first failure only; later ones are often its consequences. */
   fail(id: CheckId, detail: string): void {
     if (!this.#failed.has(id)) this.#failed.set(id, detail);
   }
@@ -48,18 +51,18 @@ export class Findings {
     this.#notOffered.add(id);
   }
 
-  /** Why there was no occasion; counts only where nothing else was seen. */
+  /** Records why the agent gave no occasion for the check. Ignored if the check passed or failed. */
   notSeen(id: CheckId, why: string): void {
     if (!this.#unseen.has(id)) this.#unseen.set(id, why);
   }
 
-  /** As `unseen`, of a part of the check that matters: what else passed does not make up for it. */
+  /** Like `notSeen`, for an essential part of the check: passes of the other parts do not outweigh it. */
   partlyNotSeen(id: CheckId, why: string): void {
     this.#partlyUnseen.add(id);
     this.#unseen.set(id, why);
   }
 
-  /** A session's id differs from run to run, so a report never shows it. */
+  /** Replaces the session id in reports, because it differs from run to run. */
   hideSessionId(sessionId: string): void {
     if (sessionId !== "") this.#sessions.add(sessionId);
   }
@@ -82,7 +85,7 @@ export class Findings {
   #concealed(detail: string): string {
     const longestFirst = [...this.#sessions].sort((one, other) => other.length - one.length);
     const concealed = longestFirst.reduce((text, id) => {
-      // A short id is a part of many words, so it is only looked for as a whole string.
+      // A short id is part of many words, so only whole strings are replaced.
       return id.length < SHORT_ID_LENGTH
         ? text.replaceAll(JSON.stringify(id), '"<session>"')
         : text.replaceAll(id, "<session>");

@@ -1,4 +1,4 @@
-/** Checks whether an agent keeps to the protocol. */
+/** Checks whether an agent conforms to the protocol. */
 export { checkAgent } from "./check.ts";
 export type { CheckOptions } from "./check.ts";
 export type { CheckTarget } from "./agent/process.ts";

@@ -1,4 +1,4 @@
-/** What is looked for in everything that an agent sends, whatever is being checked just then. */
+/** Checks that apply to every message of the agent, independent of the scenario. */
 import { getResultObject } from "./agent/outcome.ts";
 import type { ObservedMessage, CheckConnection } from "./agent/check-connection.ts";
 import type { Findings } from "./findings.ts";
@@ -21,7 +21,7 @@ export function observeMessages(peer: CheckConnection, findings: Findings): void
     if (settings.options?.some(({ type }) => type === "boolean")) {
       findings.fail(
         14,
-        `a boolean config option: ${quoteJson(settings.options.find(({ type }) => type === "boolean"))}`,
+        `the agent offers a boolean config option: ${quoteJson(settings.options.find(({ type }) => type === "boolean"))}`,
       );
     }
     modes = settings.modes?.offered ?? modes;
@@ -32,7 +32,7 @@ export function observeMessages(peer: CheckConnection, findings: Findings): void
   });
 }
 
-/** The object in which settings may be: a result, or an update. */
+/** Returns the object that may contain settings: a result or an update. */
 function extractBody(heard: ObservedMessage): Readonly<Record<string, unknown>> | undefined {
   if (heard.kind === "answer") return getResultObject(heard.outcome);
   if (heard.method !== "session/update" || !isJsonObject(heard.params)) return undefined;
@@ -44,6 +44,6 @@ function checkAuthentication(told: Readonly<Record<string, unknown>>, findings: 
   const methods = told["authMethods"];
   if (!("protocolVersion" in told)) return;
   const terminal = Array.isArray(methods) && methods.filter(isJsonObject).find(({ type }) => type === "terminal");
-  if (terminal) findings.fail(15, `the authentication method ${quoteJson(terminal)}`);
+  if (terminal) findings.fail(15, `the agent offers the authentication method ${quoteJson(terminal)}`);
   else findings.pass(15);
 }

@@ -1,4 +1,4 @@
-/** A conversation that an earlier process of the agent had: whatever the next one knows of it was kept. */
+/** A conversation with an earlier process of the agent. Anything that the next process knows about it was persisted. */
 import { createCheckSession, openInitializedAgent, type CheckContext } from "./context.ts";
 import { runPrompt, textBlock } from "./prompt-turn.ts";
 import type { Transcript } from "./turn-updates.ts";
@@ -8,7 +8,7 @@ export interface PastConversation {
   readonly transcript: Transcript;
 }
 
-/** Undefined where there was none. */
+/** Undefined if the conversation failed. */
 export async function holdConversation(scene: CheckContext): Promise<PastConversation | undefined> {
   await using agent = await openInitializedAgent(scene);
   const session = agent && (await createCheckSession(scene, agent));

@@ -9,19 +9,19 @@ import { checkFixture, fixtureTarget } from "./test-fixture.ts";
 
 const freshMarker = () => `test-${randomBytes(6).toString("hex")}`;
 
-it("leaves nothing running, not even an agent that ignores the end of its input and TERM", async () => {
+it("leaves nothing running, not even an agent that ignores the end of its input and SIGTERM", async () => {
   const marker = freshMarker();
   await checkFixture("ignores-term", { only: [1] }, marker);
   expect(processesMarked(marker)).toEqual([]);
 });
 
-it("asks an agent that stays after the end of its input with TERM first", async () => {
+it("sends SIGTERM first to an agent that keeps running after the end of its input", async () => {
   await using folder = await temporaryFolder();
   await checkAgent(fixtureTarget(folder.path, "stays-after-eof"), { only: [1], settleMs: 60 });
   expect(existsSync(join(folder.path, "fixture-terminated"))).toBe(true);
 });
 
-it("ends what an agent started outside of its group", async () => {
+it("stops processes that the agent started outside of its process group", async () => {
   await using folder = await temporaryFolder();
   const marker = freshMarker();
   const { command, ...rest } = fixtureTarget(folder.path, "nothing", marker);
@@ -30,7 +30,7 @@ it("ends what an agent started outside of its group", async () => {
   expect(processesMarked(marker)).toEqual([]);
 });
 
-it("stops when it is told to, with the reason it was given, and leaves nothing running", async () => {
+it("rejects with the signal's reason and leaves nothing running", async () => {
   await using folder = await temporaryFolder();
   const marker = freshMarker();
   const stop = new AbortController();
@@ -47,7 +47,7 @@ it("stops when it is told to, with the reason it was given, and leaves nothing r
   expect(processesMarked(marker)).toEqual([]);
 });
 
-it("does not begin once it was told to stop", async () => {
+it("starts nothing if the signal has already fired", async () => {
   await expect(checkFixture("nothing", { signal: AbortSignal.abort(new Error("never")) })).rejects.toThrow("never");
 });
 
@@ -59,11 +59,11 @@ it.each([
   ],
   ["no program", { command: [] }, /no command/],
   ["a relative folder", { cwd: "here" }, /must be an absolute path: here/],
-])("rejects with what is wrong for %s", async (_, wrong, why) => {
+])("rejects with the reason for %s", async (_, wrong, why) => {
   await using folder = await temporaryFolder();
   await expect(checkAgent({ ...fixtureTarget(folder.path, "nothing"), ...wrong })).rejects.toThrow(why);
 });
 
-it("rejects for a check that does not exist", async () => {
+it("rejects for an unknown check number", async () => {
   await expect(checkFixture("nothing", { only: [25] })).rejects.toThrow("there is no check 25");
 });

@@ -1,4 +1,4 @@
-/** One prompt, from its request to its answer, left alone or interrupted. */
+/** Runs one prompt from its request to its answer, undisturbed or interrupted. */
 import { formatOutcome, getResultObject, type RequestOutcome } from "./agent/outcome.ts";
 import type { CheckConnection } from "./agent/check-connection.ts";
 import { settlesWithin } from "./agent/process.ts";
@@ -33,13 +33,14 @@ export async function runPrompt(
   return { outcome, stopReason: getResultObject(outcome)?.["stopReason"], transcript: words };
 }
 
-/** At once, or when the turn was seen to run. */
+/** Immediately after the request, or once the turn is known to run. */
 export type InterruptMoment = "at_once" | "running";
 
 export interface InterruptedTurn extends PromptTurn {
   /**
-   * How surely an end that is not `cancelled` ignores the interruption: 0 where the turn may have been over before, 1
-   * where it was seen to run just before, 2 where it went on for long afterwards. Two turns of 1 are no chance any more.
+   * How certain it is that the agent ignored the interruption, if it did not end with `cancelled`: 0 if the turn may
+   * have ended before, 1 if it was seen running just before, 2 if it continued for long afterwards. Two turns with 1
+   * cannot be coincidence.
    */
   readonly ignored: 0 | 1 | 2;
 }
@@ -48,18 +49,18 @@ export interface Interruption {
   readonly when: InterruptMoment;
   readonly interrupt: () => void;
   readonly settleMs: number;
-  /** How long the turn has to run on after it was seen to run. One that ends meanwhile is not interrupted. Default: 0. */
+  /** How long the turn has to run before it is interrupted. A turn that ends earlier is not interrupted. Default: 0. */
   readonly afterMs?: number;
 }
 
-/** Interrupts a prompt in the way that is given; a permission that is asked for meanwhile is answered as cancelled. */
+/** Runs a prompt and interrupts it. Answers permission requests with `cancelled` from then on. */
 export async function runInterruptedPrompt(
   peer: CheckConnection,
   sessionId: string,
   prompt: readonly object[],
   { when, interrupt, settleMs, afterMs = 0 }: Interruption,
 ): Promise<InterruptedTurn> {
-  const patienceMs = 4 * settleMs; // also with an agent that gives no sign
+  const patienceMs = 4 * settleMs; // also with an agent that gives no sign of running
   let interruptedAt: number | undefined;
   let answered = false;
   let later: NodeJS.Timeout | undefined;
@@ -75,12 +76,13 @@ export async function runInterruptedPrompt(
     act();
   };
   peer.reply = (request) => {
-    seenRunning(); // it waits for this answer
+    seenRunning(); // the agent waits for this answer, so the turn runs
     return cancelledReply(request);
   };
   const deafen = peer.listen((heard) => (answered ||= heard.kind === "answer" && heard.method === "session/prompt"));
   const sign = once(() => {
-    // The last words of a turn and its end come together; what still runs after this was answered really runs.
+    // The last text and the end of a turn arrive together. A turn that still runs after the answer to this request
+    // really runs.
     void settlesWithin(settleMs, peer.request("_rookery/running", {})).then(
       () => (later ??= setTimeout(seenRunning, afterMs)),
       () => undefined,
@@ -106,7 +108,7 @@ function once(action: () => void): () => void {
   };
 }
 
-/** How a turn ended that should have ended otherwise. */
+/** Describes how the turn ended. */
 export function formatTurn(turn: PromptTurn): string {
   return formatOutcome("session/prompt", turn.outcome);
 }

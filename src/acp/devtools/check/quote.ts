@@ -1,4 +1,4 @@
-/** Foreign values as short text on one line. */
+/** Formats untrusted values as short text on one line. */
 
 const MAX_QUOTE_LENGTH = 120;
 
@@ -7,7 +7,7 @@ export function quoteJson(value: unknown): string {
   return truncateText(JSON.stringify(value) ?? "nothing");
 }
 
-/** Without what moves a cursor or cannot be seen, which an agent may have put there. */
+/** Removes control and invisible characters, which an agent may have put there. */
 export function stripControlCharacters(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").trim();
 }

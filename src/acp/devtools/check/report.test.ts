@@ -7,7 +7,7 @@ function reportOf(findings: Findings, only: readonly number[]) {
   return { ...findings.identity, results, ok: false };
 }
 
-it("is a table for people, in which nothing of the agent can move the cursor", () => {
+it("prints a table in which nothing of the agent can move the cursor", () => {
   const findings = new Findings();
   findings.recordIdentity({ protocolVersion: 1, agentInfo: { name: "bird\u001b[31m", version: "2" } });
   findings.pass(1);
@@ -20,9 +20,9 @@ it("is a table for people, in which nothing of the agent can move the cursor", (
  1  M  pass         each line on stdout is one JSON-RPC message in UTF-8
  2  M  fail         ids are echoed exactly, integers and strings
                     a response has [2Jno id
-12  M  not seen     no update of a turn comes after it was answered as cancelled
+12  M  not seen     no turn update follows a cancelled response
 17  C  not offered  session/load replays everything before it is answered
-24  A  fail         unknown methods get -32601, errors leave the agent usable, it exits at the end of stdin
+24  A  fail         unknown methods get -32601, errors leave the agent usable, and it exits at the end of stdin
                     it went on
 
 1 passed, 2 failed (1 of them advisory), 1 not offered, 1 not seen
@@ -30,7 +30,7 @@ it("is a table for people, in which nothing of the agent can move the cursor", (
   );
 });
 
-it("one failure outweighs passes, the first one is told, and session ids are left out", () => {
+it("reports the first failure despite passes, and hides session ids", () => {
   const findings = new Findings();
   findings.hideSessionId("7");
   findings.hideSessionId("0b5c4f9e-1111");

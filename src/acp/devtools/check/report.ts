@@ -1,10 +1,12 @@
-/** What a check found: the same for the same behaviour, so without times, process ids and session ids. */
+/**
+ * The result of a check run. Equal behavior gives an equal report: it contains no times, process ids or session ids.
+ */
 import { stripControlCharacters } from "./quote.ts";
 
-/** Mandatory, only where the capability is advertised, or advice. */
+/** Mandatory, conditional on an advertised capability, or advisory. */
 export type CheckLevel = "M" | "C" | "A";
 
-/** `not_seen`: the agent gave no occasion, so nothing is known. */
+/** `not_seen`: the agent gave no occasion for the check, so the result is unknown. */
 export type CheckStatus = "pass" | "fail" | "not_offered" | "not_seen";
 
 export interface CheckResult {
@@ -12,16 +14,16 @@ export interface CheckResult {
   readonly level: CheckLevel;
   readonly title: string;
   readonly status: CheckStatus;
-  /** What was seen, where that says more than the status. */
+  /** What was observed, if it adds to the status. */
   readonly detail?: string;
 }
 
 export interface CheckReport {
-  /** As the agent answered to version 1; undefined where it did not. */
+  /** The agent's answer to protocol version 1. Undefined if it did not answer. */
   readonly protocolVersion: number | undefined;
   readonly agent: { readonly name: string; readonly version: string } | undefined;
   readonly results: readonly CheckResult[];
-  /** No mandatory check and none of an advertised capability failed. */
+  /** True if no mandatory check and no check of an advertised capability failed. */
   readonly ok: boolean;
 }
 
@@ -32,11 +34,11 @@ const STATUS_LABELS: Readonly<Record<CheckStatus, string>> = {
   not_seen: "not seen",
 };
 
-/** For people: one line a check, and what was seen below it. */
+/** Formats the report for people: one line per check, with the detail below it. */
 export function reportText(report: CheckReport): string {
   const { agent, protocolVersion, results } = report;
   const name =
-    agent === undefined ? "an agent without a name" : stripControlCharacters(`${agent.name} ${agent.version}`);
+    agent === undefined ? "unnamed agent" : stripControlCharacters(`${agent.name} ${agent.version}`);
   const version = protocolVersion === undefined ? "no protocol version" : `protocol version ${protocolVersion}`;
   const lines = results.flatMap(({ id, level, status, title, detail }) => {
     const row = `${String(id).padStart(2)}  ${level}  ${STATUS_LABELS[status].padEnd(11)}  ${title}`;

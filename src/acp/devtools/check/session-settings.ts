@@ -1,10 +1,10 @@
-/** The modes and config options of a session, as far as what an agent says about them can be read. */
+/** Reads the modes and config options of a session from the agent's messages. */
 import { isJsonObject, type JsonMembers } from "../../wire/json-object.ts";
 import { quoteJson } from "./quote.ts";
 
 export interface SessionSettings {
   readonly modes: { readonly current: unknown; readonly offered: ReadonlySet<unknown> } | undefined;
-  /** Undefined where none are spoken of. */
+  /** Undefined if the message mentions none. */
   readonly options: readonly JsonMembers[] | undefined;
 }
 
@@ -21,28 +21,28 @@ export function readSessionSettings(told: JsonMembers): SessionSettings {
   };
 }
 
-/** The values of a select, which may stand in groups. */
+/** The values of a select option, including those in groups. */
 export function listOfferedValues(option: JsonMembers): unknown[] {
   return filterObjects(option["options"]).flatMap((entry) =>
     "group" in entry ? filterObjects(entry["options"]).map(({ value }) => value) : [entry["value"]],
   );
 }
 
-/** What is current and was never offered. */
+/** Describes a current mode or value that the agent never offered. */
 export function findUnofferedSetting(
   { options = [] }: SessionSettings,
   currentMode: unknown,
   modes: ReadonlySet<unknown> | undefined,
 ): string | undefined {
   if (modes !== undefined && currentMode !== undefined && !modes.has(currentMode)) {
-    return `the mode ${quoteJson(currentMode)} is current, offered are ${quoteJson([...modes])}`;
+    return `the current mode is ${quoteJson(currentMode)}, but the offered modes are ${quoteJson([...modes])}`;
   }
   const wrong = options.find(
     (option) => option["type"] === "select" && !listOfferedValues(option).includes(option["currentValue"]),
   );
   if (wrong === undefined) return undefined;
   const { id, currentValue } = wrong;
-  return `the option ${quoteJson(id)} has the value ${quoteJson(currentValue)}, offered are ${quoteJson(listOfferedValues(wrong))}`;
+  return `the option ${quoteJson(id)} has the value ${quoteJson(currentValue)}, but the offered values are ${quoteJson(listOfferedValues(wrong))}`;
 }
 
 function filterObjects(value: unknown): JsonMembers[] {

@@ -1,4 +1,4 @@
-/** Checks the agent of `fixtures/`, which does one thing wrong or nothing. */
+/** Checks the agent in `fixtures/`, which has one fault or none. */
 import { fileURLToPath } from "node:url";
 import { builtEnvironment, temporaryFolder } from "../../../testing/index.ts";
 import { checkAgent, type CheckOptions, type CheckReport, type CheckStatus, type CheckTarget } from "./index.ts";
@@ -20,7 +20,7 @@ export async function checkFixture(wrong: string, options: CheckOptions = {}, ma
   return await checkAgent(fixtureTarget(folder.path, wrong, marker), { ...usual, ...options });
 }
 
-/** The ids with that status. */
+/** The ids of the checks with this status. */
 export function ids(report: CheckReport, wanted: CheckStatus): number[] {
   return report.results.filter(({ status }) => status === wanted).map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-/** Which updates belong to a turn, and the text that they carry. */
+/** Selects the updates that belong to a turn, and collects their text. */
 import type { ObservedMessage, CheckConnection } from "./agent/check-connection.ts";
 import { isJsonObject, getObjectMember } from "../../wire/json-object.ts";
 
@@ -8,7 +8,7 @@ export interface TurnUpdate {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** These are about the session and may come at any time; every other kind is a part of a turn. */
+/** These concern the session and may come at any time. Every other kind belongs to a turn. */
 const SESSION_UPDATES: readonly string[] = [
   "available_commands_update",
   "current_mode_update",
@@ -18,7 +18,7 @@ const SESSION_UPDATES: readonly string[] = [
   "notice",
 ];
 
-/** Undefined for whatever else the agent sent. */
+/** Undefined for every other message. */
 export function toTurnUpdate(heard: ObservedMessage): TurnUpdate | undefined {
   if (heard.kind !== "notification" || heard.method !== "session/update" || !isJsonObject(heard.params))
     return undefined;
@@ -30,7 +30,7 @@ export function toTurnUpdate(heard: ObservedMessage): TurnUpdate | undefined {
 
 const MAX_TEXT_LENGTH = 1_000_000;
 
-/** The words of both sides, as far as the limit. */
+/** The text of both sides, up to 1,000,000 characters each. */
 export class Transcript {
   #user = "";
   #agent = "";
@@ -55,7 +55,7 @@ export class Transcript {
     return removeWhitespace(this.#agent);
   }
 
-  /** Without messages before it: some agents tell warnings as words of their own, which they do not keep. */
+  /** Only the last message: some agents send warnings as messages and do not persist them. */
   get lastOfAgent(): string {
     return removeWhitespace(this.#agent.slice(this.#lastStart));
   }
@@ -63,12 +63,12 @@ export class Transcript {
 
 export interface UpdatesAroundAnswer extends Disposable {
   readonly transcriptBefore: Transcript;
-  /** The kind of the first update of a turn on either side. */
+  /** The kind of the first turn update before the answer. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** Tells a session's updates before the answer to a method from those after it, by their order on the wire. */
+/** Separates a session's updates before the answer to a method from those after it, by their order on the wire. */
 export function watchUpdates(peer: CheckConnection, method: string, sessionId: string): UpdatesAroundAnswer {
   const wordsBefore = new Transcript();
   let answered = false;
@@ -94,7 +94,7 @@ export function watchUpdates(peer: CheckConnection, method: string, sessionId: s
   };
 }
 
-/** A replay may wrap lines and join messages; the words are what counts. */
+/** Removes all whitespace: a replay may wrap lines and join messages. */
 export function removeWhitespace(text: string): string {
   return text.replaceAll(/\s+/g, "");
 }

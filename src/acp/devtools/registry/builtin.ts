@@ -1,4 +1,6 @@
-/** A small index to begin with: agents that were driven with the version named here, and one that comes as an archive. */
+/**
+ * The built-in registry: agents that were tested in the version named here, and one that is distributed as an archive.
+ */
 import { parseRegistry, type RegistryIndex } from "./schema.ts";
 
 const goose = (target: string, sha256: string) => ({
@@ -8,14 +10,14 @@ const goose = (target: string, sha256: string) => ({
   args: ["acp"],
 });
 
-/** In the form in which the registry is published, and with its ids. */
+/** In the format of the published registry, with its ids. */
 const INDEX = {
   version: "1.0.0",
   agents: [
     {
       id: "claude-acp",
       name: "Claude Agent",
-      version: "0.49.0", // later ones say that they need Node 22
+      version: "0.49.0", // later versions require Node 22
       distribution: { npx: { package: "@agentclientprotocol/claude-agent-acp@0.49.0" } },
     },
     {
@@ -32,7 +34,7 @@ const INDEX = {
         npx: {
           package: "@google/gemini-cli@0.61.0",
           args: ["--acp"],
-          env: { GEMINI_CLI_NO_RELAUNCH: "true" }, // else it starts itself once more and does not hear TERM
+          env: { GEMINI_CLI_NO_RELAUNCH: "true" }, // otherwise it restarts itself and ignores SIGTERM
         },
       },
     },

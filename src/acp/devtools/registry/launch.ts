@@ -1,4 +1,4 @@
-/** How an agent of the registry is started, found out without the network. */
+/** Resolves how to start an agent of the registry, without network access. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
@@ -8,20 +8,22 @@ import type { BinaryDistribution, RegistryAgent, RegistryIndex } from "./schema.
 
 export interface Launch {
   readonly command: readonly string[];
-  /** To be added to the environment. */
+  /** Variables to add to the environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly from: "npx" | "uvx" | "binary";
-  /** What npx or uvx fetches when it is first run. */
+  /** The package that npx or uvx downloads on first use. */
   readonly package?: string;
-  /** Where the binary came from. */
+  /** The archive that contains the binary. */
   readonly archive?: string;
 }
 
 export interface LaunchOptions {
-  /** Of Node: `process.platform` and `process.arch` if not said. */
+  /** As in `process.platform`. Default: this machine. */
   readonly platform?: string | undefined;
   readonly arch?: string | undefined;
-  /** Where archives are unpacked, each in `<id>/<version>`; `rookery/agents` in the user's cache folder if not said. */
+  /**
+   * Directory of unpacked archives, each in `<id>/<version>`. Default: `rookery/agents` in the user's cache directory.
+   */
   readonly cacheDir?: string | undefined;
 }
 
@@ -29,7 +31,9 @@ const SYSTEMS: Readonly<Record<string, string>> = { win32: "windows" };
 const MACHINES: Readonly<Record<string, string>> = { arm64: "aarch64", x64: "x86_64" };
 const MAX_LISTED = 12;
 
-/** Throws `agent_unknown` for an id that is not there, and `agent_unavailable` where it cannot be run here or not yet. */
+/**
+ * Throws `agent_unknown` for an unknown id, and `agent_unavailable` if the agent cannot run here or is not installed.
+ */
 export function resolveLaunch(index: RegistryIndex, id: string, options: LaunchOptions = {}): Launch {
   const agent = index.agents.find((each) => each.id === id);
   if (agent === undefined) throw unknownAgentError(index, id);
@@ -46,7 +50,7 @@ export function resolveLaunch(index: RegistryIndex, id: string, options: LaunchO
   }
   if (binary !== undefined) return resolveBinaryLaunch(agent, binary, options);
   const kinds = Object.keys(others).join(", ");
-  throw unavailableError(`${id} comes in no way that is known here${kinds === "" ? "" : ` (${kinds})`}`);
+  throw unavailableError(`${id} has no supported distribution${kinds === "" ? "" : ` (${kinds})`}`);
 }
 
 function resolveBinaryLaunch(
@@ -66,12 +70,12 @@ function resolveBinaryLaunch(
   const program = join(folder, cmd);
   const way = relative(folder, program);
   if (way === "" || way.startsWith("..") || isAbsolute(way)) {
-    throw unavailableError(`the registry names ${cmd} as the program of ${id}, which is not within its archive`);
+    throw unavailableError(`the registry names ${cmd} as the program of ${id}, which is outside of its archive`);
   }
   if (!existsSync(program)) {
     const sum = sha256 === undefined ? "" : ` (sha256 ${sha256})`;
     throw unavailableError(
-      `${id} ${version} is not there: download ${archive}${sum} and unpack it into ${folder}, so that ${program} exists`,
+      `${id} ${version} is not installed: download ${archive}${sum} and unpack it into ${folder}, so that ${program} exists`,
     );
   }
   return { command: [program, ...args], env, from: "binary", archive };

@@ -16,11 +16,11 @@ it.each([
   ["codex-acp", ["npx", "-y", "@agentclientprotocol/codex-acp@2.6.0"], {}],
   ["gemini", ["npx", "-y", "@google/gemini-cli@0.61.0", "--acp"], { GEMINI_CLI_NO_RELAUNCH: "true" }],
   ["opencode", ["npx", "-y", "opencode-ai@1.18.33", "acp"], {}],
-])("knows how %s is started", (id, command, env) => {
+])("resolves the command of %s", (id, command, env) => {
   expect(resolveLaunch(builtinRegistry(), id)).toEqual({ command, env, from: "npx", package: command[2] });
 });
 
-it("has nothing unusable in its own index", () => {
+it("has no unusable entry in the built-in registry", () => {
   expect(builtinRegistry().unusable).toEqual([]);
 });
 
@@ -29,17 +29,17 @@ it.each([
   [{ uvx: { package: "p==1", args: ["x"], env: { A: "1" } } }, ["uvx", "p==1", "x"]],
   [{ uvx: { package: "p==1", cmd: "run" } }, ["uvx", "--from", "p==1", "run"]],
   [{ uvx: { package: "u" }, npx: { package: "n" }, binary: { "linux-x86_64": binary } }, ["npx", "-y", "n"]],
-])("makes a command of %j", (distribution, command) => {
+])("builds a command from %j", (distribution, command) => {
   expect(resolveLaunch(indexOf(distribution), "one").command).toEqual(command);
 });
 
-it("says which archive is to be unpacked where, and starts what was unpacked there", async () => {
+it("tells which archive to unpack where, and then runs the unpacked program", async () => {
   await using cache = await temporaryFolder();
   const options = { ...linux, cacheDir: cache.path };
   const folder = join(cache.path, "goose", "1.50.1");
   const archive = "https://github.com/block/goose/releases/download/v1.50.1/goose-x86_64-unknown-linux-gnu.tar.bz2";
   expect(() => resolveLaunch(builtinRegistry(), "goose", options)).toThrow(
-    `goose 1.50.1 is not there: download ${archive} (sha256 a5e25bc6d2f950837b579605162e8c84364fce38f74facb5adcb3ff963994d41) and unpack it into ${folder}, so that ${folder}/goose exists`,
+    `goose 1.50.1 is not installed: download ${archive} (sha256 a5e25bc6d2f950837b579605162e8c84364fce38f74facb5adcb3ff963994d41) and unpack it into ${folder}, so that ${folder}/goose exists`,
   );
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "goose"), "");
@@ -55,22 +55,22 @@ it.each([
   ["darwin", "arm64", "darwin-aarch64"],
   ["win32", "x64", "windows-x86_64"],
   ["linux", "riscv64", "linux-riscv64"],
-])("names the platform %s %s, for which there is no build", (platform, arch, target) => {
+])("names the platform %s %s if there is no build for it", (platform, arch, target) => {
   const index = indexOf({ binary: { "linux-x86_64": binary, "linux-aarch64": binary } });
   expect(() => resolveLaunch(index, "one", { platform, arch })).toThrow(
     `one 1.2.3 has no build for ${target}; it has linux-aarch64, linux-x86_64`,
   );
 });
 
-it("starts no program outside of what was unpacked", async () => {
+it("refuses a program outside of its archive", async () => {
   await using cache = await temporaryFolder();
   for (const cmd of ["../../../bin/sh", "..", "."]) {
     const index = indexOf({ binary: { "linux-x86_64": { ...binary, cmd } } });
-    expect(() => resolveLaunch(index, "one", { ...linux, cacheDir: cache.path })).toThrow("not within its archive");
+    expect(() => resolveLaunch(index, "one", { ...linux, cacheDir: cache.path })).toThrow("outside of its archive");
   }
 });
 
-it("guesses what was meant by an id that is not there", () => {
+it("suggests the closest known id for an unknown one", () => {
   expect(() => resolveLaunch(builtinRegistry(), "gemni")).toThrow(
     'there is no agent "gemni" in the registry (did you mean gemini?); it has claude-acp, codex-acp, gemini, goose, opencode',
   );
@@ -81,12 +81,12 @@ it("guesses what was meant by an id that is not there", () => {
   );
 });
 
-it("says that an agent comes in a way that is not known", () => {
-  expect(() => resolveLaunch(indexOf({ docker: { image: "x" } }), "one")).toThrow("no way that is known here (docker)");
-  expect(() => resolveLaunch(indexOf({}), "one")).toThrow("one comes in no way that is known here");
+it("reports an unknown kind of distribution", () => {
+  expect(() => resolveLaunch(indexOf({ docker: { image: "x" } }), "one")).toThrow("no supported distribution (docker)");
+  expect(() => resolveLaunch(indexOf({}), "one")).toThrow("one has no supported distribution");
 });
 
-it("keeps what it does not know, and uses the other entries where one is broken", () => {
+it("keeps unknown fields and skips invalid entries", () => {
   const good = { id: "good", name: "Good", version: "1.0.0", distribution: { npx: { package: "g" } }, preview: {} };
   const index = parseRegistry({
     version: "9.9.9",
@@ -104,7 +104,7 @@ it.each([[null], [[]], ["x"], [{}], [{ version: "1" }], [{ version: "1", agents:
     expect(() => parseRegistry(value, "my-index.json")).toThrow(
       expect.objectContaining({
         code: "config_invalid",
-        message: expect.stringContaining("my-index.json is no index of agents") as string,
+        message: expect.stringContaining("my-index.json is not an agent registry") as string,
       }) as Error,
     );
   },

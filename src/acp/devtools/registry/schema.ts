@@ -1,10 +1,10 @@
-/** The registry's index of agents, as it is published; what is not known here is left in it. */
+/** The format of the published agent registry. Unknown fields are kept. */
 import { z } from "zod";
 import { RookeryError } from "../../../domain/errors.ts";
 
 const args = z.array(z.string()).default([]);
 const env = z.record(z.string(), z.string()).default({});
-/** Each becomes the name of a folder. */
+/** Used as a directory name. */
 const id = z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a plain name");
 
 const packageSchema = z.looseObject({ package: z.string().min(1), cmd: z.string().min(1).optional(), args, env });
@@ -37,15 +37,15 @@ export type RegistryAgent = z.infer<typeof agentSchema>;
 export interface RegistryIndex {
   readonly version: string;
   readonly agents: readonly RegistryAgent[];
-  /** Entries of another form, by their id where they have one; the others are of use all the same. */
+  /** Invalid entries, by id if they have one. The other entries can still be used. */
   readonly unusable: readonly { readonly id: string; readonly why: string }[];
 }
 
-/** Throws `config_invalid` where it is no index at all. `where` is said in the error. */
+/** Throws `config_invalid` if the value is not a registry index. `where` names it in the message. */
 export function parseRegistry(value: unknown, where = "the registry"): RegistryIndex {
   const index = indexSchema.safeParse(value);
   if (!index.success) {
-    throw new RookeryError("config_invalid", `${where} is no index of agents: ${z.prettifyError(index.error)}`, {
+    throw new RookeryError("config_invalid", `${where} is not an agent registry: ${z.prettifyError(index.error)}`, {
       cause: index.error,
     });
   }

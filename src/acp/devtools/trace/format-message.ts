@@ -1,4 +1,4 @@
-/** Says in a few words what a message carries; foreign text is cut and made harmless. */
+/** Formats the content of a message in a few words. Untrusted text is shortened and sanitized. */
 import { harmless } from "../../../programs/stderr.ts";
 import { asObject, asString } from "./trace-entry.ts";
 
@@ -11,18 +11,18 @@ export function shortenText(text: string, longest = MAX_LENGTH): string {
   return line.length <= longest && text.length <= 4 * longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-/** In quotes, for what somebody wrote. */
+/** For text that a person or a model wrote. */
 export function quoteShortened(text: string): string {
   return `"${shortenText(text)}"`;
 }
 
-/** Of a content block; what is no text is named by its type. */
+/** The text of a content block, or its type if it has none. */
 export function formatContentBlock(block: unknown): string {
   const { type, text } = asObject(block);
   return asString(text) ?? `[${shortenText(asString(type) ?? "content", 20)}]`;
 }
 
-/** All the rest as JSON, without what is said already. */
+/** Formats the remaining fields as JSON. */
 export function formatFields(value: unknown, said: readonly string[] = []): string {
   if (typeof value !== "object" || value === null)
     return value === undefined || value === null ? "" : formatJson(value);
@@ -31,7 +31,7 @@ export function formatFields(value: unknown, said: readonly string[] = []): stri
   return left.length === 0 ? "" : formatJson(Object.fromEntries(left));
 }
 
-/** Not cut: an error is what a trace is read for. */
+/** Not shortened, because errors are what a trace is read for. */
 export function formatRpcError(error: unknown): string {
   const { code, message, data, ...more } = asObject(error);
   const known = asString(message);

@@ -1,10 +1,10 @@
-/** Short names for long session ids, each of one session only. */
+/** Short, unique names for long session ids. */
 import { shortenText } from "./format-message.ts";
 
-/** From the end: the beginning of many ids is a word or a time, and the same for all. */
+/** Taken from the end, because many ids start with the same word or time. */
 const LENGTHS = [6, 9, 12, 18, 24];
 const MAX_UNSHORTENED_LENGTH = 8;
-/** Beyond this, ids are named without looking whether another has the name. */
+/** Above this number, names are no longer checked for uniqueness. */
 const MAX_KNOWN = 10_000;
 
 export class SessionNames {

@@ -1,4 +1,4 @@
-/** One line of a trace, read back. */
+/** Parses one line of a trace. */
 import { z } from "zod";
 
 const entrySchema = z.object({
@@ -15,10 +15,10 @@ export interface MessageEntry {
   readonly kind: "message";
   readonly at: number;
   readonly direction: TraceDirection;
-  /** The method that carried it, where it was sent through a proxy. */
+  /** The enveloping method, if the message was sent through a proxy. */
   readonly via: string | undefined;
   readonly id: unknown;
-  /** Undefined in an answer. */
+  /** Undefined for a response. */
   readonly method: string | undefined;
   readonly params: unknown;
   readonly result: unknown;
@@ -31,7 +31,7 @@ export type TraceEntry =
   | { readonly kind: "noise"; readonly at: number; readonly direction: TraceDirection; readonly line: string }
   | { readonly kind: "dropped"; readonly at: number; readonly count: number };
 
-/** Undefined where the line is no entry: a trace may be cut off, or edited. */
+/** Undefined if the line is not a trace entry, for example in a truncated or edited trace. */
 export function parseTraceEntry(text: string): TraceEntry | undefined {
   const parsed = entrySchema.safeParse(parseJsonOrUndefined(text));
   if (!parsed.success) return undefined;

@@ -31,7 +31,7 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
 
 const ID = "sess_0123456789abcdef";
 
-it("shows a whole conversation", async () => {
+it("prints a whole conversation", async () => {
   const shown = await view(
     out(0, { id: 1, method: "initialize", params: { protocolVersion: 1 } }),
     into(12, { id: 1, result: { protocolVersion: 1, _meta: { secret: 1 } } }),
@@ -99,7 +99,7 @@ it("shows a whole conversation", async () => {
   ]);
 });
 
-it("shows an error whole", async () => {
+it("prints errors without shortening them", async () => {
   const long = "word ".repeat(100).trim();
   const [, shown] = await view(
     out(0, { id: 1, method: "session/new" }),
@@ -108,7 +108,7 @@ it("shows an error whole", async () => {
   expect(shown).toBe(`    0.005 ← session/new #1 failed in 5 ms -32603 ${long} {"details":"${long}"} {"hint":1}`);
 });
 
-it("matches ids of each side apart, and an answer to nothing to nothing", async () => {
+it("matches ids separately for each direction and reports answers without a request", async () => {
   const shown = await view(
     out(0, { id: 1, method: "a" }),
     into(1, { id: 1, method: "b" }),
@@ -120,18 +120,18 @@ it("matches ids of each side apart, and an answer to nothing to nothing", async 
   expect(shown.slice(2)).toEqual([
     "    0.002 ← a #1 ok in 2 ms",
     "    0.004 → b #1 ok in 3 ms",
-    "    0.005 ← #1 answers nothing: ok 7",
-    `    0.006 ← #"1" answers nothing: failed 1 late`,
+    "    0.005 ← #1 answers no request: ok 7",
+    `    0.006 ← #"1" answers no request: failed 1 late`,
   ]);
 });
 
-it("tells which requests were never answered", async () => {
+it("lists requests that were never answered", async () => {
   expect(
     await view(out(0, { id: 1, method: "a" }), out(7, { id: 2, method: "b" }), into(9, { id: 1, result: {} })),
   ).toContain("    0.007 → b #2 was never answered");
 });
 
-it("joins chunks of one text only: another session, kind, message or direction begins anew", async () => {
+it("joins consecutive chunks only within the same session, kind, message and direction", async () => {
   const shown = await view(
     chunk(0, "one", "a"),
     chunk(1, "one", "b"),
@@ -160,7 +160,7 @@ it("joins chunks of one text only: another session, kind, message or direction b
   ]);
 });
 
-it("gives two sessions whose ids end alike two names", async () => {
+it("gives different names to sessions whose ids have the same end", async () => {
   const shown = await view(
     ...["first-session-123456", "other-session-123456", "first-session-123456"].map((sessionId) =>
       out(0, { method: "session/cancel", params: { sessionId } }),
@@ -173,7 +173,7 @@ it("gives two sessions whose ids end alike two names", async () => {
   ]);
 });
 
-it("shows noise, what was left out, what a proxy carries and what is no message", async () => {
+it("prints noise, dropped messages, proxied messages and invalid messages", async () => {
   const shown = await view(
     entry({ ms: 0, direction: "in", line: "Loading \u001b[31mplugins\u001b[0m…" }),
     entry({ ms: 1, dropped: 4 }),
@@ -186,14 +186,14 @@ it("shows noise, what was left out, what a proxy carries and what is no message"
   );
   expect(shown.slice(0, 5)).toEqual([
     `    0.000 ← not JSON: "Loading plugins…"`,
-    "    0.001   4 messages were not written down here",
+    "    0.001   4 messages were skipped here",
     `    0.002 ← proxy/successor › session/new #1 {"cwd":"/"}`,
     `    0.003 ← _proxy/successor › [s] agent_message_chunk ×2 "ab"`,
     "    0.005 ← not a message: [1,2]",
   ]);
 });
 
-it("goes on behind lines that are no entries", async () => {
+it("continues after lines that are not trace entries", async () => {
   const broken = [
     "{",
     "null",
@@ -206,11 +206,11 @@ it("goes on behind lines that are no entries", async () => {
     `{"at":"2025-01-01T00:00:00Z","direction":"up","message":1}`,
   ];
   const shown = await view(...broken, out(0, { method: "x" }), out(1, { method: 7 as unknown as string }));
-  expect(shown.filter((line) => line.includes("no entry of a trace"))).toHaveLength(8);
+  expect(shown.filter((line) => line.includes("not a trace entry"))).toHaveLength(8);
   expect(shown.slice(-2)).toEqual(["    0.000 → x", `    0.001 → not a message: {"jsonrpc":"2.0","method":7}`]);
 });
 
-it("keeps foreign text short, on its line and without control characters", async () => {
+it("prints untrusted text short, on one line and without control characters", async () => {
   const text = `\u001b[2J${"long ".repeat(100_000)}`;
   const shown = await view(
     chunk(0, `id\n${"x".repeat(200)}`, text),

@@ -1,4 +1,4 @@
-/** Shows a trace to a person: when, which way, what, and how long each answer took. */
+/** Formats a trace for people: time, direction, content, and the latency of each answer. */
 import {
   asObject,
   parseTraceEntry,
@@ -25,7 +25,7 @@ interface TracedRequest {
   readonly id: string;
 }
 
-/** Pieces of one text that came one after another. */
+/** Consecutive chunks of one text. */
 interface ChunkRun {
   readonly at: number;
   readonly direction: TraceDirection;
@@ -37,12 +37,15 @@ interface ChunkRun {
 
 const ARROWS = { in: "←", out: "→" } as const;
 const OPPOSITE = { in: "out", out: "in" } as const;
-/** Requests that wait for their answer; more than this, and the oldest is forgotten. */
+/** Maximum number of open requests to remember; the oldest is dropped first. */
 const MAX_OPEN_REQUESTS = 10_000;
-/** Kept of a text of which only the beginning is shown. */
+/** Characters to keep of a text, of which only the beginning is shown. */
 const PREVIEW_LENGTH = 1_000;
 
-/** `←` came in to whoever wrote the trace, `→` went out. Times are seconds since the first entry. */
+/**
+ * `←` is incoming, `→` is outgoing, from the point of view of the recording side. Times are seconds since the first
+ * entry.
+ */
 export async function* viewTrace(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   const view = new TraceView();
   for await (const line of lines) yield* view.line(line);
@@ -59,7 +62,7 @@ class TraceView {
     if (text.trim() === "") return [];
     const entry = parseTraceEntry(text);
     if (entry === undefined) {
-      return [...this.#flush(), `${"?".padStart(TIME_WIDTH)}   no entry of a trace: ${quoteShortened(text)}`];
+      return [...this.#flush(), `${"?".padStart(TIME_WIDTH)}   not a trace entry: ${quoteShortened(text)}`];
     }
     this.#start ??= entry.at;
     if (entry.kind === "message" && this.#joins(entry)) return [];
@@ -75,13 +78,13 @@ class TraceView {
     return [...this.#flush(), ...unanswered];
   }
 
-  /** Undefined where it is the first of a run, which is shown when the run is over. */
+  /** Undefined for the first chunk of a run, which is printed when the run ends. */
   #entry(entry: TraceEntry): string | undefined {
     switch (entry.kind) {
       case "noise":
         return this.#row(entry.at, entry.direction, `not JSON: ${quoteShortened(entry.line)}`);
       case "dropped":
-        return this.#row(entry.at, undefined, `${entry.count} messages were not written down here`);
+        return this.#row(entry.at, undefined, `${entry.count} messages were skipped here`);
       case "message":
         if (entry.method === "session/update") return this.#update(entry);
         if (entry.method !== undefined) return this.#call(entry, entry.method);
@@ -93,7 +96,7 @@ class TraceView {
   #response({ at, direction, id, error, result }: MessageEntry): string {
     const key = JSON.stringify(id);
     const asked = this.#answered(direction, key);
-    const what = asked === undefined ? `#${shortenText(key)} answers nothing:` : `${asked.method} #${asked.id}`;
+    const what = asked === undefined ? `#${shortenText(key)} answers no request:` : `${asked.method} #${asked.id}`;
     const took = asked === undefined ? "" : `in ${formatLatency(at - asked.at)}`;
     const failed = error !== undefined && error !== null;
     const carries = failed ? [formatRpcError(error)] : [this.#session(result), formatFields(result, ["sessionId"])];
@@ -126,7 +129,7 @@ class TraceView {
     this.#asked.set(direction + id, { at, direction, id: shortenText(id), method });
   }
 
-  /** What an answer in this direction belongs to. */
+  /** Returns and removes the request that a response in this direction answers. */
   #answered(direction: TraceDirection, id: string): TracedRequest | undefined {
     const key = OPPOSITE[direction] + id;
     const asked = this.#asked.get(key);
@@ -170,12 +173,12 @@ function formatLatency(ms: number): string {
   return ms < 10_000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** What is sent through a proxy to its successor is shown as what it carries. */
+/** Shows the message inside a proxy envelope. */
 function formatVia({ via }: MessageEntry): string {
   return via === undefined ? "" : `${via} › `;
 }
 
-/** A chunk of content, with what tells which text it belongs to. */
+/** A content chunk, with a key that identifies its text. */
 function readChunk({ direction, via, method, params }: MessageEntry): { key: string; text: string } | undefined {
   if (method !== "session/update") return undefined;
   const { sessionId, update } = asObject(params);

@@ -16,7 +16,7 @@ const entries = (file: string) =>
     .split("\n")
     .map((line) => JSON.parse(line) as unknown);
 
-it("writes what goes over a connection, both ways, to a file of its owner alone", async () => {
+it("writes both directions of a connection to a file that only its owner can read", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, "trace");
   const [left, right] = transportPair();
@@ -37,7 +37,7 @@ it("writes what goes over a connection, both ways, to a file of its owner alone"
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-it("keeps the text of a message as it was", async () => {
+it("keeps the text of a message unchanged", async () => {
   const stream = new PassThrough();
   const trace = traceTo(stream, { clock });
   trace("in", `{ "id": 12345678901234567890, "x":1.0 }`);
@@ -48,7 +48,7 @@ it("keeps the text of a message as it was", async () => {
   );
 });
 
-it("writes on in a file that is there, and closes it to others", async () => {
+it("appends to an existing file and removes access for others", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, "trace");
   for (const line of ["1", "2"]) {
@@ -61,7 +61,7 @@ it("writes on in a file that is there, and closes it to others", async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-it("leaves a stream open that was handed in, and writes nothing after the close", async () => {
+it("leaves a given stream open and writes nothing after close", async () => {
   const stream = new PassThrough();
   const trace = traceTo(stream, { clock });
   await trace.close();
@@ -71,7 +71,7 @@ it("leaves a stream open that was handed in, and writes nothing after the close"
   expect(await text(stream)).toBe("mine");
 });
 
-it("says how many messages were left out while the disk was slow", async () => {
+it("records how many messages were skipped while the disk was slow", async () => {
   const written: string[] = [];
   const waiting: (() => void)[] = [];
   let slow = true;
@@ -105,16 +105,16 @@ it("says how many messages were left out while the disk was slow", async () => {
   expect(kept[place + 1]?.message).toBe(11);
 });
 
-it("tells at the close of what could not be written, and holds nobody up before", async () => {
+it("reports a write error from close and never blocks before", async () => {
   const stream = new Writable({ write: (_chunk, _encoding, done) => done(new Error("the disk is full")) });
   const trace = traceTo(stream);
   for (let line = 0; line < 10; line += 1) trace("in", "{}");
   await new Promise((resolve) => setImmediate(resolve));
   trace("in", "{}");
-  await expect(trace.close()).rejects.toThrow("the trace is not whole: the disk is full");
+  await expect(trace.close()).rejects.toThrow("the trace is incomplete: the disk is full");
 });
 
-it("fails at once where the file cannot be made", async () => {
+it("throws if the file cannot be created", async () => {
   await using folder = await temporaryFolder();
   expect(() => traceTo(join(folder.path, "none", "trace"))).toThrow("ENOENT");
 });

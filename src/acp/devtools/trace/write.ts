@@ -1,24 +1,27 @@
-/** Writes what goes over a connection to a file, one JSON object to a line, without holding the connection up. */
+/** Writes the traffic of a connection to a file, one JSON object per line, without blocking the connection. */
 import { closeSync, createWriteStream, fchmodSync, fstatSync, openSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { deferred, systemClock, type Clock } from "../../../stdx/index.ts";
 
 export interface Trace extends AsyncDisposable {
-  /** For `ConnectionOptions.trace`; never waits and never throws. */
+  /** Pass it as `ConnectionOptions.trace`. Never waits and never throws. */
   (direction: "in" | "out", line: string): void;
-  /** Resolves when all of it is written; rejects where it could not be. A stream that was handed in stays open. */
+  /** Resolves when everything is written. Rejects if that failed. A stream that was passed in stays open. */
   close(): Promise<void>;
 }
 
 export interface TraceOptions {
   readonly clock?: Clock | undefined;
-  /** What may wait for the disk before messages are left out, which is written down; 16 MiB if not said. */
+  /** How much may wait for the disk. Above it messages are skipped, and the trace records how many. Default: 16 MiB. */
   readonly maxWaitingBytes?: number | undefined;
 }
 
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-/** A file is made for its owner only, since prompts and keys pass by; one that is there is written on. */
+/**
+ * Creates the file with access for its owner only, because prompts and keys may appear in it. Appends to an existing
+ * file.
+ */
 export function traceTo(target: Writable | string, options: TraceOptions = {}): Trace {
   const { clock = systemClock, maxWaitingBytes = MAX_WAITING_BYTES } = options;
   const stream = typeof target === "string" ? openFile(target) : target;
@@ -57,7 +60,7 @@ export function traceTo(target: Writable | string, options: TraceOptions = {}): 
     }
     await written.promise;
     stream.off("error", failed);
-    if (failure !== undefined) throw new Error(`the trace is not whole: ${failure.message}`, { cause: failure });
+    if (failure !== undefined) throw new Error(`the trace is incomplete: ${failure.message}`, { cause: failure });
   };
   const close = (): Promise<void> => (closing ??= finish());
   return Object.assign(trace, { close, [Symbol.asyncDispose]: close });

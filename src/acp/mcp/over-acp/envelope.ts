@@ -1,14 +1,14 @@
-/** The envelopes that carry MCP over ACP: the official one, and those that the Rust SDK had before. */
+/** The envelopes that carry MCP over ACP: the official one, and earlier ones of the Rust SDK. */
 import { isJsonObject } from "../../wire/json-object.ts";
 
 /**
- * `official` (schema of ACP 2.4, unstable): `{type: "acp", serverId}`, and each `mcp/message` stands for itself.
- * `rust` (its SDK until 0.13): `{type: "http", url: "acp:…"}`, and `_mcp/connect`, `_mcp/message`, `_mcp/disconnect`.
- * Between the two there was `mcp/connect` with the official declaration. What comes in is taken in any of them.
+ * `official` (schema of ACP 2.4, unstable): `{type: "acp", serverId}`, and each `mcp/message` is self-contained. `rust`
+ * (its SDK until 0.13): `{type: "http", url: "acp:…"}` with `_mcp/connect`, `_mcp/message` and `_mcp/disconnect`. A
+ * version in between used `mcp/connect` with the official declaration. All of them are accepted.
  */
 export type McpDialect = "official" | "rust";
 
-/** The codes of the binding itself; an error of MCP travels inside a successful answer. */
+/** Error codes of the binding itself. An MCP error travels inside a successful answer. */
 export const BINDING_ERRORS = { limit: -33000, unavailable: -33001, failed: -33002 } as const;
 
 export type Envelope =
@@ -37,7 +37,7 @@ export function isMcpMethod(method: string): boolean {
   return Object.hasOwn(KINDS, method);
 }
 
-/** Undefined where it is no envelope, or has not what it needs. */
+/** Undefined if it is not an envelope or lacks a required field. */
 export function openEnvelope(method: string, params: unknown): Envelope | undefined {
   if (!isMcpMethod(method) || !isJsonObject(params)) return undefined;
   const kind = KINDS[method];

@@ -13,7 +13,7 @@ import { offerServers } from "../offer.ts";
 import { McpOverAcp } from "./provider.ts";
 import { META_KEYS, MCP_REVISION } from "./revision.ts";
 
-/** An agent made with the official SDK, which calls a tool while the session is set up and answers with what it heard. */
+/** An agent made with the official SDK that calls a tool during session setup and records what it hears. */
 function connectToOfficialAgent() {
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()];
   const caller = new McpOverAcpCaller();
@@ -43,7 +43,7 @@ function connectToOfficialAgent() {
   return { connection, overAcp, heard };
 }
 
-it("serves an agent of the official SDK, also through its own HTTP adapter", async () => {
+it("serves an agent of the official SDK, directly and through its HTTP adapter", async () => {
   const server = toolServer();
   const { connection, overAcp, heard } = connectToOfficialAgent();
   await using offer = await offerServers([server], { support: { acp: true }, overAcp });

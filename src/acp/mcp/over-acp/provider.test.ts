@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => agent[Symbol.asyncDispose]());
 
-it("declares a server as it was told to", () => {
+it("declares a server in the configured dialect", () => {
   const rust = new McpOverAcp(agent.connection, { dialect: "rust" });
   expect(rust.serve(agent.server).declaration).toEqual({
     type: "http",
@@ -21,7 +21,7 @@ it("declares a server as it was told to", () => {
   expect(official).toEqual({ type: "acp", name: "tools", serverId: expect.any(String) });
 });
 
-it("knows what is for itself, so that a proxy passes on the rest", async () => {
+it("recognizes its own messages, so that a proxy can pass the others on", async () => {
   const serverId = agent.serve();
   const other = new McpOverAcp(agent.connection).serve(agent.server).declaration as { serverId: string };
   const { connectionId } = await agent.connection.request<{ connectionId: string }>("mcp/connect", { serverId });

@@ -1,4 +1,4 @@
-/** Serves MCP servers of this process to the peer of an ACP connection, in whichever dialect it asks. */
+/** Serves MCP servers in this process to the peer of an ACP connection, in the dialect of the peer. */
 import { raceCancellation } from "../../cancellation.ts";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingNotification, IncomingRequest } from "../../connection/incoming.ts";
@@ -11,7 +11,7 @@ import { openStatefulConnection } from "./stateful.ts";
 import { StatelessServer } from "./stateless.ts";
 
 export interface McpOverAcpOptions {
-  /** How servers are declared; `official` if not said. */
+  /** How servers are declared. Default: `official`. */
   readonly dialect?: McpDialect | undefined;
 }
 
@@ -19,13 +19,13 @@ export interface ServedServer extends AsyncDisposable {
   readonly declaration: McpDeclaration;
 }
 
-/** Connections that one agent may have open at a time, over all servers. */
+/** Maximum number of open connections per agent, over all servers. */
 const MAX_CONNECTIONS = 256;
 
 export class McpOverAcp implements AsyncDisposable {
   readonly #peer: McpPeer;
   readonly #dialect: McpDialect;
-  /** Within every id that is given out here, so that a proxy knows its own from those of the client. */
+  /** Part of every id that is created here, so that a proxy recognizes its own ids. */
   readonly #scope = randomBytes(8).toString("hex");
   readonly #servers = new Map<string, { readonly server: InProcessServer; readonly stateless: StatelessServer }>();
   readonly #connections = new Map<string, { readonly serverId: string; readonly link: ServerLink }>();
@@ -36,7 +36,7 @@ export class McpOverAcp implements AsyncDisposable {
     this.#dialect = dialect;
   }
 
-  /** Ready at once: an agent may ask before it has answered the request that declares the server. */
+  /** Available immediately: an agent may use the server before it answers the request that declares it. */
   serve(server: InProcessServer): ServedServer {
     const serverId = `acp:${this.#scope}-${randomUUID()}`;
     this.#servers.set(serverId, { server, stateless: new StatelessServer(server) });
@@ -46,7 +46,7 @@ export class McpOverAcp implements AsyncDisposable {
     };
   }
 
-  /** Whether it is for a server or a connection of this one, also one that is gone by now. */
+  /** True if the message is for a server or connection of this object, even one that is closed. */
   handles({ method, params }: Pick<IncomingNotification, "method" | "params">): boolean {
     const envelope = openEnvelope(method, params);
     return envelope !== undefined && getTargetId(envelope).replace(/^acp:/, "").startsWith(`${this.#scope}-`);
@@ -55,7 +55,7 @@ export class McpOverAcp implements AsyncDisposable {
   async request({ method, params, signal }: Pick<IncomingRequest, "method" | "params" | "signal">): Promise<unknown> {
     if (!isMcpMethod(method)) throw methodNotFound(method);
     const envelope = openEnvelope(method, params);
-    if (envelope === undefined) throw invalidParams(`${method} has not what it needs`);
+    if (envelope === undefined) throw invalidParams(`${method} lacks a required field`);
     switch (envelope.kind) {
       case "connect":
         return this.#connect(envelope, signal);
@@ -69,7 +69,7 @@ export class McpOverAcp implements AsyncDisposable {
     }
   }
 
-  /** What is for nobody is dropped, as JSON-RPC says of notifications. */
+  /** Drops notifications without a receiver, as JSON-RPC requires. */
   notification({ method, params }: Pick<IncomingNotification, "method" | "params">): void {
     const envelope = openEnvelope(method, params);
     if (envelope?.kind !== "message" && envelope?.kind !== "disconnect") return;
@@ -102,7 +102,7 @@ export class McpOverAcp implements AsyncDisposable {
       this.#served(serverId); // it may have been removed meanwhile
       this.#connections.set(id, { serverId, link });
     } catch (error) {
-      opening.then((link) => link.close()).catch(() => undefined); // nobody was told of it
+      opening.then((link) => link.close()).catch(() => undefined); // nobody knows of it
       throw error;
     } finally {
       this.#opening -= 1;
@@ -120,7 +120,7 @@ export class McpOverAcp implements AsyncDisposable {
   #call({ serverId, requestId, inner }: Extract<Envelope, { kind: "call" }>, signal: AbortSignal): Promise<unknown> {
     const notify = (method: string, params: unknown): void => {
       const message = { serverId, requestId, method, ...(params !== undefined && { params }) };
-      this.#peer.notify("mcp/message", message).catch(() => undefined); // the connection is over, and the request with it
+      this.#peer.notify("mcp/message", message).catch(() => undefined); // the connection has ended, and the request with it
     };
     return this.#served(serverId)
       .stateless.call({ requestId, ...inner, signal, notify })
@@ -156,7 +156,7 @@ function getTargetId(envelope: Envelope): string {
   return "serverId" in envelope ? envelope.serverId : envelope.connectionId;
 }
 
-/** What the server's own failures are called on the wire; its answers are no failures. */
+/** Converts a failure of the server to an error of the binding. Error responses of the server pass unchanged. */
 function throwBindingError(error: unknown): never {
   if (error instanceof PeerError) throw error;
   const message = error instanceof Error ? error.message : String(error);

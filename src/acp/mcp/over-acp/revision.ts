@@ -1,4 +1,4 @@
-/** What MCP 2026-07-28 wants around a request and its result, beside what the revisions before it had. */
+/** What MCP 2026-07-28 requires of a request and its result beyond earlier revisions. */
 import { RPC } from "../../errors.ts";
 import type { RpcErrorObject } from "../../wire/message.ts";
 import { isJsonObject } from "../../wire/json-object.ts";
@@ -15,10 +15,10 @@ export const META_KEYS = {
 
 const UNSUPPORTED_VERSION = -32022;
 
-/** Gone with the connection that they were about. */
+/** Removed from MCP together with connections. */
 const REMOVED = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 
-/** Their results say how long they may be kept; a server of an older revision does not know, so: not at all. */
+/** Results of these methods have a time to live. Servers of older revisions do not know it, so it is 0. */
 const CACHEABLE = new Set([
   "server/discover",
   "tools/list",
@@ -28,14 +28,14 @@ const CACHEABLE = new Set([
   "resources/read",
 ]);
 
-/** The answer to `initialize`. */
+/** The server's `initialize` result. */
 export interface ServerIntroduction {
   readonly capabilities?: unknown;
   readonly serverInfo?: unknown;
   readonly instructions?: unknown;
 }
 
-/** Why a request is not served, if it is not. */
+/** Returns an error if the request is not valid in this revision. */
 export function refuseCall(
   method: string,
   params: Readonly<Record<string, unknown>> | undefined,
@@ -45,7 +45,7 @@ export function refuseCall(
   if (typeof requested !== "string") return missingMeta(META_KEYS.protocolVersion);
   if (requested !== MCP_REVISION) {
     const data = { supported: [MCP_REVISION], requested };
-    return { code: UNSUPPORTED_VERSION, message: `MCP ${requested} is not spoken here`, data };
+    return { code: UNSUPPORTED_VERSION, message: `MCP ${requested} is not supported`, data };
   }
   if (!isJsonObject(meta[META_KEYS.clientCapabilities])) return missingMeta(META_KEYS.clientCapabilities);
   if (!REMOVED.has(method) && !method.startsWith("notifications/")) return undefined;
@@ -61,7 +61,7 @@ export function toDiscoverResult({ capabilities, instructions, ...rest }: Server
   return toCompleteResult("server/discover", result, rest);
 }
 
-/** What the server said itself wins. */
+/** Adds the required fields. Fields that the server set take precedence. */
 export function toCompleteResult(method: string, result: unknown, { serverInfo }: ServerIntroduction): unknown {
   if (!isJsonObject(result)) return result;
   const meta = {

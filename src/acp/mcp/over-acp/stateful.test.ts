@@ -22,7 +22,7 @@ describe.each([
   const message = (connectionId: string, method: string, params: object = {}, signal?: AbortSignal) =>
     agent.connection.request(`${prefix}message`, { connectionId, method, params }, { signal });
 
-  /** A connection on which the client and the server have introduced themselves. */
+  /** A connection on which `initialize` is done. */
   async function connect(): Promise<string> {
     const params = { [acp]: agent.serve() };
     const answered = await agent.connection.request<Record<string, string>>(`${prefix}connect`, params);
@@ -32,7 +32,7 @@ describe.each([
     return connectionId;
   }
 
-  it("gives each connection a server of its own", async () => {
+  it("opens a separate server for each connection", async () => {
     const [first, second] = [await connect(), await connect()];
     expect(first).not.toBe(second);
     expect(agent.server.live).toBe(2);
@@ -44,7 +44,7 @@ describe.each([
     await expect(message(await connect(), "no/such/method")).rejects.toMatchObject({ code: -32601 });
   });
 
-  it("lets the server ask the agent, and tell it", async () => {
+  it("passes requests and notifications of the server to the agent", async () => {
     const asked: unknown[] = [];
     agent.answer = ({ method, params }) => {
       asked.push({ method, params });
@@ -64,13 +64,13 @@ describe.each([
     );
   });
 
-  it("passes the agent's refusal on to the server", async () => {
+  it("passes the agent's refusal to the server", async () => {
     const result = await message(await connect(), "tools/call", { name: "ask" });
     expect(result).toMatchObject({ isError: true });
     expect(textOf(result)).toMatch(/nobody is there/);
   });
 
-  it("ends a connection as a request and as a notification, and what hangs in it", async () => {
+  it("closes a connection by request or notification, and fails its pending calls", async () => {
     const [first, second] = [await connect(), await connect()];
     const hanging = message(first, "tools/call", { name: "hang" });
     hanging.catch(() => undefined);
@@ -83,7 +83,7 @@ describe.each([
     expect(agent.server.live).toBe(0);
   });
 
-  it("stops a call that is cancelled", async () => {
+  it("stops a cancelled call", async () => {
     const controller = new AbortController();
     const hanging = message(await connect(), "tools/call", { name: "hang" }, controller.signal);
     await agent.server.hanging.promise;
@@ -92,7 +92,7 @@ describe.each([
     await agent.server.stopped.promise;
   });
 
-  it("cancels nothing where the agent's own client cancels by its own number", async () => {
+  it("ignores cancels with ids of the agent's own MCP client", async () => {
     const connectionId = await connect();
     const hanging = message(connectionId, "tools/call", { name: "hang" });
     hanging.catch(() => undefined);
@@ -107,13 +107,13 @@ describe.each([
   });
 });
 
-it("opens no more connections than it can hold", async () => {
+it("refuses the 257th connection", async () => {
   const params = { serverId: agent.serve() };
   for (let n = 0; n < 256; n += 1) await agent.connection.request("mcp/connect", params);
   await expect(agent.connection.request("mcp/connect", params)).rejects.toMatchObject({ code: -33000 });
 });
 
-it("gives no connection to a server that is gone by the time it is open", async () => {
+it("gives no connection to a server that was removed while it opened", async () => {
   let opened = (): void => undefined;
   const waiting = new Promise<void>((resolve) => (opened = resolve));
   const served = agent.overAcp.serve({ name: "slow", open: () => waiting.then(() => agent.server.open()) });

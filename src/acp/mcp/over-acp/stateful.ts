@@ -1,16 +1,16 @@
-/** MCP over ACP as the Rust SDK had it: one MCP connection, opened and closed, with requests both ways. */
+/** MCP over ACP as in the Rust SDK: one MCP connection with requests in both directions. */
 import type { InProcessServer } from "../declaration.ts";
 import { ServerLink } from "../server-link.ts";
 import type { McpPeer } from "./mcp-peer.ts";
 
 export interface StatefulConnection {
   readonly id: string;
-  /** Asked for as `_mcp/connect`, so that the answers have the underscore too. */
+  /** True if the connection was opened with `_mcp/connect`; answers then use the underscore too. */
   readonly underscored: boolean;
   readonly closed: () => unknown;
 }
 
-/** What the server sends goes to the peer under the connection's id. */
+/** Messages of the server go to the peer with the connection's id. */
 export async function openStatefulConnection(
   server: InProcessServer,
   peer: McpPeer,
@@ -23,10 +23,10 @@ export async function openStatefulConnection(
     ...(params !== undefined && { params }),
   });
   return ServerLink.open(server, {
-    // The server asks on its own account: it is not the handler that holds the connection.
+    // The server asks independently of the handler that blocks the connection.
     request: (method, params, signal) => peer.request(carrier, wrapped(method, params), { signal, apart: true }),
     notification: (method, params) => {
-      peer.notify(carrier, wrapped(method, params)).catch(() => undefined); // the connection is over, and this with it
+      peer.notify(carrier, wrapped(method, params)).catch(() => undefined); // the connection has ended
     },
     closed: () => void closed(),
   });

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => agent[Symbol.asyncDispose]());
 
-it("calls a tool without ado", async () => {
+it("calls a tool without a handshake", async () => {
   const outcome = await agent.call("tools/call", { name: "echo", arguments: { text: "hi" } });
   expect(outcome).toMatchObject({
     result: {
@@ -22,7 +22,7 @@ it("calls a tool without ado", async () => {
   });
 });
 
-it("tells what the server is, and lists its tools, over one connection", async () => {
+it("describes the server and lists its tools over one connection", async () => {
   const serverId = agent.serve();
   expect(await agent.call("server/discover", {}, { serverId })).toMatchObject({
     result: {
@@ -49,7 +49,7 @@ it("sends progress under the request's id, before its answer", async () => {
   );
 });
 
-it("keeps an error of MCP inside a successful answer", async () => {
+it("puts an MCP error inside a successful answer", async () => {
   expect(await agent.call("resources/read", { uri: "x:y" })).toMatchObject({ error: { code: -32601 } });
 });
 
@@ -62,17 +62,17 @@ it.each([
   expect(agent.server.opened).toBe(0);
 });
 
-it.each(["initialize", "ping", "resources/subscribe", "notifications/initialized"])("has no %s", async (method) => {
+it.each(["initialize", "ping", "resources/subscribe", "notifications/initialized"])("does not support %s", async (method) => {
   expect(await agent.call(method)).toMatchObject({ error: { code: -32601 } });
 });
 
-it("lets a server that asks back say that nobody can be asked", async () => {
+it("lets a server that asks the agent report that it cannot", async () => {
   const { result } = (await agent.call("tools/call", { name: "ask" })) as { result: unknown };
   expect(result).toMatchObject({ isError: true });
   expect(textOf(result)).toMatch(/elicitation/);
 });
 
-it("stops a call that is cancelled, and only that", async () => {
+it("stops a cancelled call, and no other", async () => {
   const serverId = agent.serve();
   const controller = new AbortController();
   const hanging = agent.call("tools/call", { name: "hang" }, { serverId, signal: controller.signal });
@@ -85,7 +85,7 @@ it("stops a call that is cancelled, and only that", async () => {
   expect(agent.server.opened).toBe(1);
 });
 
-it("refuses a second request of one id, and more than it can hold", async () => {
+it("refuses a duplicate request id and the 65th concurrent request", async () => {
   const serverId = agent.serve();
   const hang = (requestId: string) => agent.call("tools/call", { name: "hang" }, { serverId, requestId });
   const hanging = [hang("same")];
@@ -97,7 +97,7 @@ it("refuses a second request of one id, and more than it can hold", async () => 
   expect(agent.server.live).toBe(0);
 });
 
-it("opens the server anew after it has closed", async () => {
+it("reopens the server after it has closed", async () => {
   const serverId = agent.serve();
   await agent.call("tools/list", {}, { serverId });
   await agent.server.latest?.close();
@@ -105,7 +105,7 @@ it("opens the server anew after it has closed", async () => {
   expect(agent.server.opened).toBe(2);
 });
 
-it("says that a server cannot be opened, and tries again the next time", async () => {
+it("reports that a server cannot be opened and retries on the next request", async () => {
   let broken = true;
   const { declaration } = agent.overAcp.serve({
     name: "late",
@@ -117,7 +117,7 @@ it("says that a server cannot be opened, and tries again the next time", async (
   expect(await agent.call("tools/list", {}, { serverId })).toMatchObject({ result: {} });
 });
 
-it("tells a listener what it asked for, after the acknowledgement, until it is cancelled", async () => {
+it("sends a listener what it asked for, after the acknowledgement, until it is cancelled", async () => {
   const [acknowledged, changed] = [deferred(), deferred()];
   agent.onTold = ({ params: { method } }) => {
     if (method === "notifications/subscriptions/acknowledged") acknowledged.resolve();
@@ -139,7 +139,7 @@ it("tells a listener what it asked for, after the acknowledgement, until it is c
   ]);
 });
 
-it("ends a listener when the server is gone", async () => {
+it("ends a listener when the server closes", async () => {
   const acknowledged = deferred();
   agent.onTold = () => acknowledged.resolve();
   const listening = agent.call("subscriptions/listen", { notifications: {} }, { requestId: "ears" });
@@ -150,7 +150,7 @@ it("ends a listener when the server is gone", async () => {
   });
 });
 
-it("waits no longer for a server that does not open when the request is cancelled, or the server removed", async () => {
+it("stops waiting for a server that does not open when the request is cancelled or the server is removed", async () => {
   let open = (): void => undefined;
   const waiting = new Promise<void>((resolve) => (open = resolve));
   const served = agent.overAcp.serve({ name: "slow", open: () => waiting.then(() => agent.server.open()) });

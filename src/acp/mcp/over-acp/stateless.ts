@@ -1,4 +1,4 @@
-/** MCP over ACP as the official schema has it: each request stands for itself, as MCP has it since 2026-07-28. */
+/** MCP over ACP as in the official schema: each request is self-contained, as in MCP since 2026-07-28. */
 import { raceCancellation } from "../../cancellation.ts";
 import { setMaxListeners } from "node:events";
 import { RPC, invalidParams, peerError, requestCancelled } from "../../errors.ts";
@@ -17,13 +17,13 @@ export interface IntroducedServer {
 }
 
 const MAX_ACTIVE = 64;
-/** The last revision that begins with `initialize`, which servers of the MCP SDK speak. */
+/** The last revision with `initialize`, which servers of the MCP SDK speak. */
 const STATEFUL_REVISION = "2025-11-25";
 const CLIENT = { name: "rookery", version: "0" };
 
 /**
- * Behind it is one ordinary connection, opened at the first request and kept. It is introduced as a client without
- * capabilities, so that a server which would ask back is refused by its own SDK and can say so.
+ * Uses one ordinary MCP connection, opened on the first request and kept. The client has no capabilities, so the
+ * server's SDK itself refuses to send requests to it and can report that.
  */
 export class StatelessServer implements AsyncDisposable {
   readonly #server: InProcessServer;
@@ -38,11 +38,11 @@ export class StatelessServer implements AsyncDisposable {
     setMaxListeners(MAX_ACTIVE, this.#disposal.signal);
   }
 
-  /** Rejects where the binding fails; an error of the server is an outcome. */
+  /** Rejects if the binding fails. An error response of the server is an outcome. */
   async call(call: StatelessCall): Promise<McpOutcome> {
     const { requestId } = call;
-    if (this.#active.has(requestId)) throw invalidParams(`the MCP request ${requestId} is in hand already`);
-    if (this.#active.size >= MAX_ACTIVE) throw peerError(BINDING_ERRORS.limit, "too many MCP requests are in hand");
+    if (this.#active.has(requestId)) throw invalidParams(`the MCP request ${requestId} is already in progress`);
+    if (this.#active.size >= MAX_ACTIVE) throw peerError(BINDING_ERRORS.limit, "too many MCP requests are in progress");
     this.#active.add(requestId);
     try {
       return await this.#serve(call);
@@ -53,7 +53,7 @@ export class StatelessServer implements AsyncDisposable {
     }
   }
 
-  /** Does not wait for a server that is still being opened: it is closed as soon as it is there. */
+  /** Does not wait for a server that is still opening; that one is closed as soon as it is open. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposal.abort();
     await this.#link?.close();
@@ -84,7 +84,7 @@ export class StatelessServer implements AsyncDisposable {
 
   async #open(): Promise<IntroducedServer> {
     const link = await ServerLink.open(this.#server, {
-      request: (method) => Promise.reject(peerError(RPC.methodNotFound, `nobody can be asked ${method} here`)),
+      request: (method) => Promise.reject(peerError(RPC.methodNotFound, `${method} is not supported: there is no client to ask`)),
       notification: (method, params) => {
         for (const listener of this.#listeners) listener.notification(method, params);
       },
@@ -106,7 +106,7 @@ export class StatelessServer implements AsyncDisposable {
   }
 }
 
-/** A log line is sent only where one was asked for. */
+/** Drops log notifications unless the request asked for them. */
 function filterNotifications({ params, notify }: StatelessCall): StatelessCall["notify"] {
   const logs = isJsonObject(params?.["_meta"]) && typeof params["_meta"][META_KEYS.logLevel] === "string";
   return (method, notified) => {

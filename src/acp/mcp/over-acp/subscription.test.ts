@@ -4,14 +4,14 @@ import { expect, it } from "vitest";
 import { deferred } from "../../../stdx/index.ts";
 import { McpAgent } from "./test-agent.ts";
 
-it("subscribes to resources for as long as somebody listens, and leaves out those that the server refuses", async () => {
+it("subscribes to resources while someone listens and skips those that the server refuses", async () => {
   await using agent = new McpAgent();
   const [left, acknowledged, updated] = [deferred<string>(), deferred<unknown>(), deferred<unknown>()];
   const capabilities = { resources: { subscribe: true } };
   const { server } = new McpServer({ name: "files", version: "1" }, { capabilities });
   server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
     if (uri === "file:///secret") throw new Error("not for you");
-    await server.sendResourceUpdated({ uri }); // before anybody was told that they listen
+    await server.sendResourceUpdated({ uri }); // before the acknowledgement
     return {};
   });
   server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {

@@ -1,4 +1,4 @@
-/** `subscriptions/listen`: a request that stays open, and gets what the server says on its own account. */
+/** `subscriptions/listen`: a request that stays open and gets the notifications that the server sends by itself. */
 import { deferred } from "../../../stdx/index.ts";
 import { invalidParams, requestCancelled } from "../../errors.ts";
 import type { McpOutcome, ServerLink } from "../server-link.ts";
@@ -9,14 +9,14 @@ import type { StatelessCall } from "./stateless-call.ts";
 export interface SubscriptionListener {
   readonly uris: ReadonlySet<string>;
   notification(method: string, params: unknown): void;
-  /** The server closed the connection. */
+  /** Called when the server closes the connection. */
   ended(): void;
 }
 
 export interface SubscribedServer {
   readonly link: ServerLink;
   readonly introduction: ServerIntroduction;
-  /** Everybody who listens to this server. */
+  /** All listeners of this server. */
   readonly listeners: Set<SubscriptionListener>;
 }
 
@@ -27,14 +27,14 @@ const LISTS = {
 } as const;
 const MAX_URIS = 1_000;
 
-/** Ends when it is cancelled, or when the server is gone. */
+/** Resolves when the server closes the connection. Rejects with -32800 when the request is cancelled. */
 export async function serveSubscription(
   call: StatelessCall,
   { link, introduction, listeners }: SubscribedServer,
 ): Promise<McpOutcome> {
   const { requestId, signal } = call;
   const wanted = call.params?.["notifications"];
-  if (!isJsonObject(wanted)) throw invalidParams("subscriptions/listen says which notifications it wants");
+  if (!isJsonObject(wanted)) throw invalidParams("subscriptions/listen requires a notifications object");
   const lists = selectLists(wanted, introduction);
   const uris = new Set(selectUris(wanted, introduction));
   const mark = { [META_KEYS.subscriptionId]: requestId };
@@ -82,7 +82,7 @@ function formatAgreement(lists: ReadonlySet<string>, uris: ReadonlySet<string>):
   };
 }
 
-/** The lists that were asked for and that the server says it tells about. */
+/** The requested lists for which the server advertises change notifications. */
 function selectLists(wanted: Readonly<Record<string, unknown>>, introduction: ServerIntroduction): ReadonlySet<string> {
   const asked = Object.entries(LISTS).filter(([key]) => wanted[key] === true);
   return new Set(
@@ -93,7 +93,7 @@ function selectLists(wanted: Readonly<Record<string, unknown>>, introduction: Se
 function selectUris(wanted: Readonly<Record<string, unknown>>, introduction: ServerIntroduction): string[] {
   const uris = wanted["resourceSubscriptions"];
   if (!Array.isArray(uris) || getCapability(introduction, "resources")["subscribe"] !== true) return [];
-  if (uris.length > MAX_URIS) throw invalidParams(`more than ${MAX_URIS} resources cannot be listened to at once`);
+  if (uris.length > MAX_URIS) throw invalidParams(`cannot subscribe to more than ${MAX_URIS} resources at once`);
   return uris.filter((uri) => typeof uri === "string");
 }
 
@@ -106,7 +106,7 @@ function isSubscribed(method: string, params: unknown, lists: ReadonlySet<string
   const list = /^notifications\/(\w+)\/list_changed$/.exec(method)?.[1];
   if (list !== undefined) return lists.has(list);
   if (method !== "notifications/resources/updated" || !isJsonObject(params)) return false;
-  // It may be about a part of what was subscribed to.
+  // The update may concern a part of the subscribed resource.
   return typeof params["uri"] === "string" && [...uris].some((uri) => String(params["uri"]).startsWith(uri));
 }
 

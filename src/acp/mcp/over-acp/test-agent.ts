@@ -1,10 +1,10 @@
-/** For tests: an agent at the other end of a connection on which MCP servers are served. */
+/** Test agent at the other end of a connection on which MCP servers are served. */
 import { Connection, transportPair, type IncomingRequest } from "../../index.ts";
 import { toolServer, type ToolServer } from "../test-tools.ts";
 import { McpOverAcp } from "./provider.ts";
 import { META_KEYS, MCP_REVISION } from "./revision.ts";
 
-/** What each request of MCP 2026-07-28 has to say. */
+/** The metadata that each request of MCP 2026-07-28 requires. */
 export const REQUEST_META = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
 
 export interface Told {
@@ -16,11 +16,11 @@ export class McpAgent implements AsyncDisposable {
   readonly server: ToolServer = toolServer();
   readonly overAcp: McpOverAcp;
   readonly connection: Connection;
-  /** The notifications that the agent was sent. */
+  /** The notifications that the agent received. */
   readonly told: Told[] = [];
-  /** Hears of each as it comes. */
+  /** Called for each notification. */
   onTold: (told: Told) => void = () => undefined;
-  /** How it answers what it is asked. */
+  /** Answers the agent's incoming requests. */
   answer: (request: IncomingRequest) => unknown = () => Promise.reject(new Error("nobody is there"));
   readonly #client: Connection;
   #calls = 0;
@@ -48,12 +48,12 @@ export class McpAgent implements AsyncDisposable {
     });
   }
 
-  /** The id of the tool server, served anew. */
+  /** Serves the tool server again and returns its id. */
   serve(): string {
     return (this.overAcp.serve(this.server).declaration as { serverId: string }).serverId;
   }
 
-  /** One request as the official schema has it. */
+  /** Sends one request in the form of the official schema. */
   call(
     method: string,
     params: Readonly<Record<string, unknown>> = {},

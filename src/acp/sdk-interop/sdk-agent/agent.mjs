@@ -1,4 +1,4 @@
-/** An agent made with the official SDK: every method it can serve, and every call back that it can make. */
+/** An agent made with the official SDK, with every method it can serve and every request it can send. */
 
 import { agent, RequestError } from "@agentclientprotocol/sdk";
 import { TURNS } from "./turns.mjs";
@@ -12,7 +12,7 @@ const MODELS = [
   { value: "large", name: "Large" },
 ];
 
-/** With `locked` no session starts before somebody has authenticated. */
+/** With `locked`, sessions start only after authentication. */
 export function sdkAgent({ locked = false } = {}) {
   const sessions = new Map();
   let authenticated = !locked;

@@ -1,4 +1,4 @@
-/** The agent as a program: the protocol on stdin and stdout. */
+/** The agent as a program that speaks the protocol on stdin and stdout. */
 
 import { Readable, Writable } from "node:stream";
 import { ndJsonStream } from "@agentclientprotocol/sdk";

@@ -1,4 +1,4 @@
-/** What the agent does in a turn, by the first word of the prompt. */
+/** What the agent does in a turn, selected by the first word of the prompt. */
 
 import { once } from "node:events";
 import path from "node:path";
@@ -31,7 +31,7 @@ export const TURNS = {
     await say(outcome.outcome === "selected" ? `selected ${outcome.optionId}` : outcome.outcome);
   },
 
-  /** Asks, and takes the question back before it is answered. */
+  /** Asks for permission and withdraws the request before it is answered. */
   async "withdrawn-permission"({ client, session, say }) {
     const withdrawn = new AbortController();
     const asked = client.request(

@@ -1,4 +1,4 @@
-/** The other side of an agent's pipes: it sees every line, and each thing that is wrong with one becomes a finding. */
+/** The connection to the agent under test. It reads every line and turns each fault into a finding. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Findings } from "../findings.ts";
 import type { AgentMessageChecks } from "../schema/messages.ts";
@@ -14,7 +14,7 @@ import type { RequestOutcome } from "./outcome.ts";
 import { startCheckedProcess, settlesWithin, type CheckedProcess, type CheckTarget } from "./process.ts";
 import { defaultReply, type ClientReply } from "./reply.ts";
 
-/** What the agent sent, with responses told by the method that they answer. */
+/** A message from the agent. A response is identified by the method that it answers. */
 export type ObservedMessage =
   | AgentRequest
   | AgentNotification
@@ -28,7 +28,7 @@ export interface CheckConnectionOptions {
   readonly timeoutMs: number;
   readonly settleMs: number;
   readonly signal: AbortSignal | undefined;
-  /** How long an agent may take to end by itself once its input ended; less after one did not, as none will then. */
+  /** How long an agent may take to exit after the end of its input. Reduced once one process did not exit in time. */
   readonly exitWait: { ms: number };
 }
 
@@ -43,7 +43,7 @@ export class CheckConnection implements AsyncDisposable {
   #process: CheckedProcess | undefined;
   #ended = false;
   #lastId = 0;
-  /** What a request of the agent is answered with. */
+  /** Answers the agent's requests. */
   reply: (request: AgentRequest) => ClientReply = defaultReply;
 
   private constructor(options: CheckConnectionOptions) {
@@ -56,7 +56,7 @@ export class CheckConnection implements AsyncDisposable {
     });
   }
 
-  /** Rejects where the program cannot be started. */
+  /** Rejects if the program cannot be started. */
   static async start(options: CheckConnectionOptions): Promise<CheckConnection> {
     const peer = new CheckConnection(options);
     peer.#process = await startCheckedProcess(options.target, options.marker, {
@@ -70,7 +70,7 @@ export class CheckConnection implements AsyncDisposable {
     return peer;
   }
 
-  /** Integers and strings take turns as ids, so that whatever is asked also tests the echo. */
+  /** Alternates integer and string ids, so that every request also tests the echo. */
   request(method: string, params: unknown, id: CheckRequestId = this.#nextId()): Promise<RequestOutcome> {
     const outcome = this.#correlation.addRequest(id, method);
     this.#write({ jsonrpc: "2.0", id, method, params });
@@ -82,13 +82,16 @@ export class CheckConnection implements AsyncDisposable {
     this.#write({ jsonrpc: "2.0", method, params });
   }
 
-  /** Until the function that it gives is called. */
+  /** Returns a function that removes the listener. */
   listen(listener: (heard: ObservedMessage) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** What was sent so far was read by then, and what it set off had a moment to come; false where the agent ended. */
+  /**
+   * Waits until the agent has read everything sent so far and had time to react. Resolves with false if the agent
+   * exited.
+   */
   async settle(): Promise<boolean> {
     const { settleMs, signal } = this.#options;
     await settlesWithin(4 * settleMs, this.request("_rookery/settle", {}));
@@ -97,7 +100,7 @@ export class CheckConnection implements AsyncDisposable {
     return !this.#ended;
   }
 
-  /** True where the agent ended by itself once its input had ended. */
+  /** Resolves with true if the agent exited by itself after the end of its input. */
   async close(patienceMs = this.#options.exitWait.ms): Promise<boolean> {
     this.#forget();
     const went = (await this.#process?.close(patienceMs)) ?? true;
@@ -148,7 +151,7 @@ export class CheckConnection implements AsyncDisposable {
     if (message.kind === "request") this.#write({ jsonrpc: "2.0", id: message.id, ...this.reply(message) });
   }
 
-  /** The answer to initialize has a check of its own. */
+  /** The response to `initialize` has its own check. */
   #judge(fault: string | undefined, method: string): void {
     if (method === "initialize") return;
     if (fault === undefined) this.#options.findings.pass(7);

@@ -1,21 +1,21 @@
-/** Cuts what an agent writes into lines, and says which of them are no text. */
+/** Splits an agent's output into lines and reports bytes that are not valid text. */
 
 export interface AgentLineSink {
   line(text: string): void;
-  /** Bytes that are no line of text. */
+  /** Called for bytes that are not a line of text. */
   noise(why: string): void;
 }
 
 export interface LineSplitter {
   push(chunk: Uint8Array): void;
-  /** The output ended; what is left has no line end. */
+  /** Call at the end of the output. Reports an unterminated last line. */
   end(): void;
 }
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/** A line that is longer than the limit is noise, and dropped up to its end. */
+/** Reports a line above the limit as noise and skips it up to its end. */
 export function createLineSplitter(sink: AgentLineSink, longest = MAX_LINE_BYTES): LineSplitter {
   let parts: Uint8Array[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** One line of an agent as a message of JSON-RPC, with what is wrong with its outer form. */
+/** Parses one line of an agent as a JSON-RPC message and reports faults of its envelope. */
 import { isJsonObject } from "../../../wire/json-object.ts";
 import { quoteJson } from "../quote.ts";
 
@@ -19,16 +19,16 @@ export interface AgentNotification {
 
 export interface AgentResponse {
   readonly kind: "response";
-  /** Undefined where there is none. */
+  /** Undefined if the response has none. */
   readonly id: unknown;
-  /** The whole object, because having a member and its value being null are different. */
+  /** The whole object, because a missing member and a null value are different. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 export type AgentMessage = AgentRequest | AgentNotification | AgentResponse;
 
 export interface ParsedLine {
-  /** Also of a line with a fault where it is clear what was meant, so that one fault is told once. */
+  /** Set even if the line has a fault, as long as its meaning is clear, so that one fault is reported once. */
   readonly message?: AgentMessage;
   readonly fault?: string;
 }
@@ -40,9 +40,9 @@ export function parseAgentLine(line: string): ParsedLine {
   } catch {
     return { fault: line.trim() === "" ? "an empty line" : `a line that is not JSON: ${quoteJson(line)}` };
   }
-  if (!isJsonObject(value)) return { fault: `a line that is no object: ${quoteJson(value)}` };
+  if (!isJsonObject(value)) return { fault: `a line that is not a JSON object: ${quoteJson(value)}` };
   const message = toAgentMessage(value);
-  if (message === undefined) return { fault: `neither request, notification nor response: ${quoteJson(value)}` };
+  if (message === undefined) return { fault: `a message that is neither a request, a notification nor a response: ${quoteJson(value)}` };
   if (value["jsonrpc"] !== "2.0") return { message, fault: `a message without "jsonrpc":"2.0": ${quoteJson(value)}` };
   return { message };
 }

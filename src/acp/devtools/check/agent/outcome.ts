@@ -1,17 +1,17 @@
-/** What became of a request: exactly one of these, whatever the agent does. */
+/** The result of a request. Every request has exactly one outcome. */
 import { isJsonObject } from "../../../wire/json-object.ts";
 import { quoteJson } from "../quote.ts";
 
 export type RequestOutcome =
   | { readonly kind: "result"; readonly result: unknown }
   | { readonly kind: "error"; readonly error: unknown }
-  /** Answered, with neither. */
+  /** Answered with neither a result nor an error. */
   | { readonly kind: "empty" }
-  /** Not answered within the time. */
+  /** Not answered before the timeout. */
   | { readonly kind: "silence" }
   | { readonly kind: "ended"; readonly how: string };
 
-/** Short, for a report. */
+/** One line for a report. */
 export function formatOutcome(method: string, outcome: RequestOutcome): string {
   switch (outcome.kind) {
     case "result":
@@ -19,7 +19,7 @@ export function formatOutcome(method: string, outcome: RequestOutcome): string {
     case "error":
       return `${method} was answered with the error ${formatErrorObject(outcome.error)}`;
     case "empty":
-      return `${method} was answered without result and error`;
+      return `${method} was answered with neither a result nor an error`;
     case "silence":
       return `${method} was not answered`;
     case "ended":
@@ -31,7 +31,7 @@ export function getErrorCode(outcome: RequestOutcome): unknown {
   return outcome.kind === "error" && isJsonObject(outcome.error) ? outcome.error["code"] : undefined;
 }
 
-/** The result where it is an object. */
+/** Returns the result if it is an object. */
 export function getResultObject(outcome: RequestOutcome): Readonly<Record<string, unknown>> | undefined {
   return outcome.kind === "result" && isJsonObject(outcome.result) ? outcome.result : undefined;
 }

@@ -1,4 +1,4 @@
-/** The agent's process: lines in, lines out, and an end that leaves nothing running. */
+/** The agent's process: reads and writes lines, and leaves nothing running after `close`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startGroup, type ProcessGroup } from "../../../../stdx/index.ts";
 import { truncateText, stripControlCharacters } from "../quote.ts";
@@ -7,18 +7,20 @@ import { createLineSplitter, type AgentLineSink } from "./line-splitter.ts";
 export interface CheckTarget {
   /** The program and its arguments. */
   readonly command: readonly string[];
-  /** Absolute: the agent runs in it, and every session is opened for it. */
+  /** An absolute path. The agent's working directory, and the directory of every session. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of the caller's own, which everything that is started will carry. */
+  /** An additional marker that every started process carries. */
   readonly marker?: string;
 }
 
 export interface CheckedProcess {
   write(line: string): void;
-  /** Resolves with how it ended, after all of its output was read. */
+  /** Resolves with a description of the exit, after all output is read. */
   readonly ended: Promise<string>;
-  /** Ends its input, waits that long, and then ends the whole group; true where it went by itself. */
+  /**
+   * Closes stdin, waits `patienceMs`, then stops the process group. Resolves with true if the process exited by itself.
+   */
   close(patienceMs: number): Promise<boolean>;
 }
 
@@ -31,7 +33,7 @@ export async function startCheckedProcess(
   sink: AgentLineSink,
 ): Promise<CheckedProcess> {
   const [program, ...args] = target.command;
-  if (program === undefined) throw new Error("there is no command to start an agent with");
+  if (program === undefined) throw new Error("there is no command to start the agent");
   const group = await startGroup(program, args, {
     cwd: target.cwd,
     env: target.env,
@@ -43,7 +45,7 @@ export async function startCheckedProcess(
   const { stdin, stdout, stderr } = group.child;
   const lines = createLineSplitter(sink);
   let said = "";
-  stdin?.on("error", () => undefined); // that it ended is told by its end
+  stdin?.on("error", () => undefined); // the exit is reported separately
   stdout?.on("data", (chunk: Buffer) => lines.push(chunk));
   stderr?.on("data", (chunk: Buffer) => (said = (said + chunk.toString("latin1")).slice(-STDERR_TAIL_LENGTH)));
   let closing: Promise<boolean> | undefined;
@@ -61,7 +63,7 @@ export async function startCheckedProcess(
   };
 }
 
-/** Its output was read to the end, unless somebody else holds it open after the leader is gone. */
+/** Waits for the end of the output, but not forever: another process may keep it open after the leader exits. */
 async function waitForOutput(group: ProcessGroup): Promise<void> {
   await group.ended;
   await settlesWithin(DRAIN_MS, group.exited);
@@ -70,10 +72,10 @@ async function waitForOutput(group: ProcessGroup): Promise<void> {
 function formatExit({ child }: ProcessGroup, stderr: string): string {
   const how = child.signalCode === null ? `exit code ${child.exitCode ?? "unknown"}` : `signal ${child.signalCode}`;
   const last = stripControlCharacters(stderr.trimEnd().split("\n").at(-1) ?? "");
-  return `the agent ended (${how})${last === "" ? "" : `, its last words: ${truncateText(last)}`}`;
+  return `the agent ended (${how})${last === "" ? "" : `; its last line on stderr: ${truncateText(last)}`}`;
 }
 
-/** Whether it came in time. */
+/** Resolves with true if the event settles in time. */
 export async function settlesWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
   const timer = new AbortController();
   const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);

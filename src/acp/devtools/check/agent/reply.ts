@@ -1,4 +1,4 @@
-/** What the runner answers to requests of an agent: it serves permissions and nothing else. */
+/** The client's answers to requests of the agent under test. It grants permissions and offers nothing else. */
 import { isJsonObject } from "../../../wire/json-object.ts";
 import type { AgentRequest } from "./message.ts";
 
@@ -7,7 +7,7 @@ export type ClientReply =
 
 const PERMISSION = "session/request_permission";
 
-/** Allows, once where that is offered. */
+/** Selects `allow_once` if the agent offers it. */
 export function defaultReply(request: AgentRequest): ClientReply {
   if (request.method !== PERMISSION) return methodNotOffered(request);
   const options = isJsonObject(request.params) ? request.params["options"] : undefined;
@@ -20,7 +20,7 @@ export function defaultReply(request: AgentRequest): ClientReply {
   return { result: { outcome: { outcome: "selected", optionId: chosen["optionId"] } } };
 }
 
-/** What a client answers once it has cancelled the turn. */
+/** The answers after the client has cancelled the turn. */
 export function cancelledReply(request: AgentRequest): ClientReply {
   return request.method === PERMISSION ? { result: { outcome: { outcome: "cancelled" } } } : methodNotOffered(request);
 }

@@ -1,4 +1,4 @@
-/** Finds the request that a response belongs to, however badly the response says so. */
+/** Matches responses to requests, even if the response has a wrong or missing id. */
 import { deferred, type Deferred } from "../../../../stdx/index.ts";
 import type { Findings } from "../findings.ts";
 import { quoteJson } from "../quote.ts";
@@ -9,7 +9,7 @@ interface SentRequest {
   readonly id: CheckRequestId;
   readonly method: string;
   readonly outcome: Deferred<RequestOutcome>;
-  /** Responses that came for it; a late one is still known after the waiting for it was given up. */
+  /** Number of responses so far. The request stays known after its timeout, so that a late response is recognized. */
   answers: number;
 }
 
@@ -40,17 +40,17 @@ export class ResponseCorrelator {
     this.#notified = method;
   }
 
-  /** No answer will come any more. */
+  /** Resolves all open requests: no more answers will come. */
   end(how: string): void {
     this.#ended = how;
     for (const { outcome } of this.#requests) outcome.resolve({ kind: "ended", how });
   }
 
-  /** Undefined for a response that belongs to no open request. */
+  /** Undefined if the response belongs to no open request. */
   matchResponse(response: AgentResponse): MatchedResponse | undefined {
     const nameless = response.id === undefined || response.id === null;
     if (nameless && this.#notified !== undefined) {
-      this.#findings.fail(4, `after the notification ${this.#notified} came ${quoteJson(response.body)}`);
+      this.#findings.fail(4, `the notification ${this.#notified} was answered with ${quoteJson(response.body)}`);
       return undefined;
     }
     const same = this.#requests.find(({ id }) => id === response.id);
@@ -61,7 +61,7 @@ export class ResponseCorrelator {
     return pending === undefined ? undefined : this.#answer(pending, response);
   }
 
-  /** What was meant, so that one wrong id does not look like an agent that never answers. */
+  /** Guesses the request, so that one wrong id is not reported as an agent that never answers. */
   #alike(id: unknown, nameless: boolean): SentRequest | undefined {
     const open = this.#requests.filter(({ answers }) => answers === 0);
     return nameless ? open[0] : open.find((pending) => String(pending.id) === String(id));
@@ -69,8 +69,8 @@ export class ResponseCorrelator {
 
   #notEchoed(response: AgentResponse, meant: SentRequest | undefined): void {
     const got = response.id === undefined ? "no id" : `the id ${quoteJson(response.id)}`;
-    const wanted = meant === undefined ? "which no request had" : `instead of ${quoteJson(meant.id)}`;
-    this.#findings.fail(2, `a response has ${got}, ${wanted}`);
+    const wanted = meant === undefined ? ", which no request used" : ` instead of ${quoteJson(meant.id)}`;
+    this.#findings.fail(2, `a response has ${got}${wanted}`);
   }
 
   #wasEchoed(id: CheckRequestId): void {
@@ -87,7 +87,7 @@ export class ResponseCorrelator {
     }
     const count = Number("result" in body) + Number("error" in body);
     if (count === 1) this.#findings.pass(3);
-    else this.#findings.fail(3, `${method} was answered with ${count === 0 ? "neither" : "both"}: ${quoteJson(body)}`);
+    else this.#findings.fail(3, `${method} was answered with ${count === 0 ? "neither a result nor an error" : "both a result and an error"}: ${quoteJson(body)}`);
     const outcome = toRequestOutcome(body);
     pending.outcome.resolve(outcome);
     return { method, outcome };

@@ -1,11 +1,11 @@
-/** A first conversation: sessions, a prompt, odd ids, and notifications that nobody may answer. */
+/** The first conversation: sessions, a prompt, unusual ids, and notifications that must not be answered. */
 import type { CheckRequestId } from "../agent/message.ts";
 import { formatOutcome } from "../agent/outcome.ts";
 import { createCheckSession, type InitializedAgent, type CheckContext } from "../context.ts";
 import { runPrompt, STOP_REASONS, textBlock, formatTurn } from "../prompt-turn.ts";
 import type { TurnUpdate } from "../turn-updates.ts";
 
-/** True where a prompt works, without which nothing can be said of cancelling, replaying or content. */
+/** Returns true if a prompt works. Without that, cancel, replay and content cannot be checked. */
 export async function checkBasics(scene: CheckContext, agent: InitializedAgent): Promise<boolean> {
   const { findings } = scene;
   const prompted = await createCheckSession(scene, agent);
@@ -19,8 +19,8 @@ export async function checkBasics(scene: CheckContext, agent: InitializedAgent):
 }
 
 function checkSessionIds({ findings }: CheckContext, one: string, other: string): void {
-  if (one === "" || other === "") findings.fail(8, "session/new gave an empty session id");
-  else if (one === other) findings.fail(8, "session/new gave the same session id twice");
+  if (one === "" || other === "") findings.fail(8, "session/new returned an empty session id");
+  else if (one === other) findings.fail(8, "session/new returned the same session id twice");
   else findings.pass(8);
 }
 
@@ -38,7 +38,7 @@ async function checkPrompt(
   const stray = strays[0];
   if (stray !== undefined) findings.fail(10, `${stray.kind} carried another session's id`);
   else if (updates > 0) findings.pass(10);
-  else findings.notSeen(10, "the prompt led to no update of a turn");
+  else findings.notSeen(10, "the prompt caused no turn update");
   if (!STOP_REASONS.includes(turn.stopReason)) {
     findings.fail(9, formatTurn(turn));
     return false;
@@ -59,7 +59,7 @@ const ODD_IDS: readonly CheckRequestId[] = [
   "x".repeat(1_000),
 ];
 
-/** All at once, so that an agent that answers none of them costs one wait. */
+/** Sends all of them at once, so that an agent that answers none costs only one timeout. */
 async function checkOddIds({ findings }: CheckContext, { peer }: InitializedAgent): Promise<void> {
   const method = "_rookery/check";
   const outcomes = await Promise.all(ODD_IDS.map((id) => peer.request(method, {}, id)));
@@ -76,5 +76,5 @@ async function checkNotifications(
   peer.notify("_rookery/check", {});
   peer.notify("$/cancel_request", { requestId: "rookery-never-sent" });
   if (sessionId !== undefined) peer.notify("session/cancel", { sessionId });
-  if (await peer.settle()) findings.pass(4); // an answer would have been a finding when it came
+  if (await peer.settle()) findings.pass(4); // an answer would already have been recorded as a failure
 }

@@ -1,4 +1,4 @@
-/** Cancelling a prompt, right after it was sent and while it runs. */
+/** Cancels a prompt immediately after sending it, and while it runs. */
 import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
 import {
   runInterruptedPrompt,
@@ -9,7 +9,7 @@ import {
 } from "../prompt-turn.ts";
 import { watchUpdates } from "../turn-updates.ts";
 
-/** An agent may be done before the cancel arrives, so there is more than one try. */
+/** Several attempts, because the agent may finish before the cancel arrives. */
 const MOMENTS: readonly InterruptMoment[] = ["running", "at_once", "running", "at_once"];
 const MIN_ATTEMPTS = 2;
 
@@ -34,11 +34,11 @@ export async function checkCancel(scene: CheckContext): Promise<void> {
   }
   findings.notSeen(12, "no prompt was answered as cancelled");
   if (cancelled) findings.pass(11);
-  else if (last !== undefined && ignored >= 2) findings.fail(11, `it was cancelled, and ${formatTurn(last)}`);
-  else findings.notSeen(11, "the prompt ended each time before it could be cancelled; a slower one is needed");
+  else if (last !== undefined && ignored >= 2) findings.fail(11, `the prompt was cancelled, but ${formatTurn(last)}`);
+  else findings.notSeen(11, "every prompt ended before it could be cancelled; use a slower prompt");
 }
 
-/** Undefined, with a finding, where there is no session. */
+/** Undefined, with a finding recorded, if no session could be created. */
 async function cancelOnce(
   scene: CheckContext,
   agent: InitializedAgent,

@@ -1,4 +1,4 @@
-/** Closing sessions, one of them while its prompt runs. */
+/** Closes sessions, one of them while its prompt runs. */
 import { formatOutcome, getResultObject, type RequestOutcome } from "../agent/outcome.ts";
 import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
 import { runInterruptedPrompt, textBlock, formatTurn } from "../prompt-turn.ts";
@@ -26,8 +26,8 @@ async function closeIdle(scene: CheckContext, agent: InitializedAgent): Promise<
 const MAX_TRIES = 3;
 
 /**
- * A prompt that ended before the close arrived is no fault. The first end that is not `cancelled` may be one of those, so
- * the next prompts have to run on for a while before they are closed: then an end that comes with the close is a fault.
+ * A prompt that ends before the close arrives is not a fault. The first attempt cannot tell that apart from an ignored
+ * close, so later attempts let the prompt run for a while first: then an end that is not `cancelled` is a fault.
  */
 async function closeRunning(scene: CheckContext, agent: InitializedAgent): Promise<void> {
   const { findings, slowPrompt, settleMs } = scene;
@@ -50,8 +50,8 @@ async function closeRunning(scene: CheckContext, agent: InitializedAgent): Promi
     if (turn.stopReason === "cancelled") return;
     const isCertain = turn.ignored === 2 || (turn.ignored === 1 && tries > 0);
     if (turn.outcome.kind !== "result" || isCertain) {
-      return findings.fail(20, `the session was closed, and ${formatTurn(turn)}`);
+      return findings.fail(20, `the session was closed, but ${formatTurn(turn)}`);
     }
   }
-  findings.partlyNotSeen(20, "the prompt ended each time before the session was closed; a slower one is needed");
+  findings.partlyNotSeen(20, "every prompt ended before the session was closed; use a slower prompt");
 }

@@ -1,4 +1,4 @@
-/** Modes and config options: what is offered, and what setting an option gives. */
+/** Checks modes and config options: the offered values, and the response to setting an option. */
 import { formatOutcome, getResultObject } from "../agent/outcome.ts";
 import type { JsonMembers } from "../../../wire/json-object.ts";
 import { quoteJson } from "../quote.ts";
@@ -14,7 +14,7 @@ export async function checkConfigOptions(scene: CheckContext): Promise<void> {
   if (settings.modes === undefined && settings.options === undefined) findings.notOffered(21);
   if (settings.options === undefined) return findings.notOffered(22);
   const option = settings.options.find(({ type }) => type === "select");
-  if (option === undefined) return findings.notSeen(22, "there is no option to choose from");
+  if (option === undefined) return findings.notSeen(22, "the agent offers no select option");
   await checkSetOption(scene, agent, session.id, option, settings.options);
 }
 
@@ -27,21 +27,21 @@ async function checkSetOption(
 ): Promise<void> {
   const { id: configId, currentValue } = option;
   const set = async (value: unknown) => peer.request("session/set_config_option", { sessionId, configId, value });
-  // What is current already changes nothing else, so the list must have every option it had.
+  // Setting the current value changes nothing, so the list must contain every option it had.
   const same = await set(currentValue);
   const listed = readOptions(getResultObject(same));
   if (listed === undefined) return findings.fail(22, formatOutcome("session/set_config_option", same));
   const missing = all.find(({ id }) => !listed.some((each) => each["id"] === id));
   if (missing !== undefined) {
-    return findings.fail(22, `the list lacks the option ${quoteJson(missing["id"])} that session/new gave`);
+    return findings.fail(22, `the list lacks the option ${quoteJson(missing["id"])} that session/new returned`);
   }
   const other = listOfferedValues(option).find((value) => value !== currentValue);
   if (other !== undefined) {
-    // A value may be refused for reasons of its own; where it is taken, the list says so.
+    // The agent may refuse a value for its own reasons. If it accepts the value, the list must show it.
     const changed = readOptions(getResultObject(await set(other)));
     const now = changed?.find(({ id }) => id === configId);
     if (changed !== undefined && now?.["currentValue"] !== other) {
-      return findings.fail(22, `the list does not show ${quoteJson(other)}, to which ${quoteJson(configId)} was set`);
+      return findings.fail(22, `the list does not show ${quoteJson(other)} after ${quoteJson(configId)} was set to it`);
     }
     await set(currentValue);
   }

@@ -1,4 +1,4 @@
-/** Content beside text in a prompt, of the kinds that the agent says it takes. */
+/** Sends non-text content in a prompt, of the types that the agent advertises. */
 import { getObjectMember } from "../../../wire/json-object.ts";
 import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
 import { runPrompt, STOP_REASONS, textBlock, formatTurn } from "../prompt-turn.ts";
@@ -34,11 +34,11 @@ const BLOCKS: Readonly<Record<string, () => object>> = {
   }),
 };
 
-/** A grey square, large enough that no model's own limit refuses it. */
+/** A gray square, large enough that no model refuses it for its size. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAAAAACPAi4CAAAAKUlEQVR42u3MQREAAAwCIKMb3RD77SAA6VEEAoFAIBAIBAKBQCAQfA8G320AeXC6efoAAAAASUVORK5CYII=";
 
-/** A tenth of a second of nothing: 8 kHz, 8 bits, one channel. */
+/** A tenth of a second of silence: 8 kHz, 8 bits, one channel. */
 function createSilence(): Buffer {
   const rate = 8_000;
   const samples = Buffer.alloc(rate / 10, 128);

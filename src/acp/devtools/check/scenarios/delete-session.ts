@@ -1,10 +1,12 @@
-/** Deleting a session. */
+/** Deletes a session. */
 import { formatOutcome, getResultObject } from "../agent/outcome.ts";
 import { isJsonObject, getObjectMember } from "../../../wire/json-object.ts";
 import { holdConversation } from "../past-conversation.ts";
 import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
 
-/** An agent may still write to what it has open, so one of an earlier process is deleted where they are kept. */
+/**
+ * An agent may still write to an open session, so the check deletes one of an earlier process if the agent lists it.
+ */
 export async function checkDelete(
   scene: CheckContext,
   { promptWorks }: { readonly promptWorks: boolean },
@@ -19,7 +21,7 @@ export async function checkDelete(
   const deleted = await agent.peer.request("session/delete", { sessionId });
   if (getResultObject(deleted) === undefined) return findings.fail(20, formatOutcome("session/delete", deleted));
   if (kept && (await isListed(scene, agent, sessionId))) {
-    return findings.fail(20, "session/list still gives a session that was deleted");
+    return findings.fail(20, "session/list still returns a deleted session");
   }
   findings.pass(20);
 }

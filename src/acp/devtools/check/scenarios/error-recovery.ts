@@ -1,4 +1,4 @@
-/** What an agent is left like by requests that fail, and by the end of its input. */
+/** Checks that failed requests leave the agent usable and that it exits at the end of its input. */
 import { getErrorCode, formatOutcome } from "../agent/outcome.ts";
 import { openInitializedAgent, type CheckContext } from "../context.ts";
 import { textBlock } from "../prompt-turn.ts";
@@ -19,10 +19,10 @@ export async function checkErrorRecovery(scene: CheckContext): Promise<void> {
   ] as const;
   for (const [method, params] of failing) await peer.request(method, params);
   const usable = await peer.request("session/new", { cwd: target.cwd, mcpServers: [] });
-  // Refused for want of authentication is still an answer of an agent that works.
+  // An authentication error is still an answer of a working agent.
   const answered = usable.kind === "result" || getErrorCode(usable) === -32000;
-  if (!answered) faults.push(`after requests that failed, ${formatOutcome("session/new", usable)}`);
-  else if (!(await peer.close(Math.min(MAX_EXIT_WAIT_MS, timeoutMs)))) faults.push("it went on after the end of stdin");
+  if (!answered) faults.push(`after failed requests, ${formatOutcome("session/new", usable)}`);
+  else if (!(await peer.close(Math.min(MAX_EXIT_WAIT_MS, timeoutMs)))) faults.push("the agent kept running after the end of stdin");
   if (faults.length === 0) findings.pass(24);
   else findings.fail(24, faults.join("; "));
 }

@@ -1,4 +1,4 @@
-/** Listing sessions. */
+/** Lists sessions. */
 import { join } from "node:path";
 import { formatOutcome, getResultObject } from "../agent/outcome.ts";
 import { createCheckSession, openInitializedAgent, type CheckContext } from "../context.ts";
@@ -13,6 +13,6 @@ export async function checkList(scene: CheckContext): Promise<void> {
   const elsewhere = await agent.peer.request("session/list", { cwd: join(target.cwd, "rookery-never-made") });
   const found = getResultObject(elsewhere)?.["sessions"];
   if (!Array.isArray(found)) return findings.fail(19, formatOutcome("session/list", elsewhere));
-  if (found.length > 0) return findings.fail(19, "session/list gave sessions for a folder that has none");
+  if (found.length > 0) return findings.fail(19, "session/list returned sessions for a directory that has none");
   findings.pass(19);
 }

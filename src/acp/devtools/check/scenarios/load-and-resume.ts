@@ -1,4 +1,4 @@
-/** A conversation that is taken up again by another process of the agent. */
+/** Loads and resumes a session in another process of the agent. */
 import { formatOutcome, type RequestOutcome } from "../agent/outcome.ts";
 import { holdConversation } from "../past-conversation.ts";
 import { openInitializedAgent, type CheckContext } from "../context.ts";
@@ -27,11 +27,11 @@ export async function checkResume(scene: CheckContext): Promise<void> {
   if (taken === undefined) return findings.notSeen(18, NO_CONVERSATION);
   const replayed = taken.updates.before ?? taken.updates.after;
   if (taken.outcome.kind !== "result") findings.fail(18, formatOutcome("session/resume", taken.outcome));
-  else if (replayed !== undefined) findings.fail(18, `session/resume sent ${replayed}`);
+  else if (replayed !== undefined) findings.fail(18, `session/resume replayed ${replayed}`);
   else findings.pass(18);
 }
 
-const NO_CONVERSATION = "there was no conversation to take up";
+const NO_CONVERSATION = "there was no conversation to reopen";
 
 async function reopenSession(
   scene: CheckContext,

@@ -1,4 +1,4 @@
-/** A version that nobody knows. */
+/** Initializes with a protocol version that no agent knows. */
 import { formatOutcome, getResultObject } from "../agent/outcome.ts";
 import { CheckConnection } from "../agent/check-connection.ts";
 import { quoteJson } from "../quote.ts";

@@ -1,8 +1,8 @@
-/** Values of several possible forms: which one was meant, and so what is wrong. */
+/** Validates values that may have one of several forms, and reports the violation of the most likely form. */
 import { isJsonObject } from "../../../wire/json-object.ts";
 import { appendPath, type SchemaCheck, type SchemaViolation } from "./violation.ts";
 
-/** Of several forms that all fail, the one that was followed furthest says most. */
+/** If every form fails, reports the failure with the longest path. */
 export function checkAnyOf(checks: readonly SchemaCheck[]): SchemaCheck {
   return (value, path) => {
     const failures: SchemaViolation[] = [];
@@ -26,7 +26,10 @@ export function checkOneOf(checks: readonly SchemaCheck[]): SchemaCheck {
   };
 }
 
-/** Picks the form by its name, so that the violation is of that form. A name that begins with `_` is free. */
+/**
+ * Selects the form by its discriminator, so that the violation refers to that form. Names that start with `_` are
+ * extensions and always pass.
+ */
 export function checkDiscriminated(property: string, forms: ReadonlyMap<unknown, SchemaCheck>): SchemaCheck {
   return (value, path) => {
     if (!isJsonObject(value)) return { path, expected: "object", got: value };

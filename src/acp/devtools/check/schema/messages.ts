@@ -1,10 +1,10 @@
-/** Says what is wrong with a message of an agent, by the protocol's own schema. */
+/** Validates an agent's messages against the protocol's schema. */
 import { quoteJson } from "../quote.ts";
 import { compileDefinitions } from "./validator.ts";
 import type { SchemaCheck } from "./violation.ts";
 
 export interface AgentMessageChecks {
-  /** Of the answer to a method of the client; undefined where nothing is wrong. */
+  /** Checks the result of a client's request. Undefined if the result is valid. */
   result(method: string, result: unknown): string | undefined;
   error(error: unknown): string | undefined;
   request(method: string, params: unknown): string | undefined;
@@ -13,14 +13,14 @@ export interface AgentMessageChecks {
 
 type Methods = Readonly<Record<string, string>>;
 
-/** Read when a check runs and not before: everybody else starts without it. */
+/** Loaded on demand, because only a check run needs the schema table. */
 export async function loadAgentMessageChecks(): Promise<AgentMessageChecks> {
   const { agentMessageTable } = await import("./generated/agent-messages.ts");
   const checks = compileDefinitions(agentMessageTable.$defs);
   const called = (methods: Methods, kind: string) => (method: string, params: unknown) => {
     if (method.startsWith("_")) return undefined;
     const name = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (name === undefined) return `${quoteJson(method)} is no ${kind} of the protocol`;
+    if (name === undefined) return `${quoteJson(method)} is not a ${kind} of the protocol`;
     return formatViolation(checks.get(name), params, "params", method);
   };
   return {

@@ -1,4 +1,4 @@
-/** Makes the table of what an agent may send out of the schema that the protocol's package ships. */
+/** Builds the table of messages that an agent may send from the schema in the protocol's package. */
 
 type Node = Record<string, unknown>;
 
@@ -50,13 +50,13 @@ function slimKeyword(key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value as Node).map(([name, schema]) => [name, slim(schema)]));
 }
 
-/** A reference was wrapped so that a description could stand beside it. */
+/** Unwraps a reference that was wrapped to hold a description. */
 function onlyReference(node: Node): unknown {
   const { allOf } = node as { allOf?: unknown[] };
   return Object.keys(node).length === 1 && allOf?.length === 1 ? allOf[0] : undefined;
 }
 
-/** A choice of described constants is a list of values. */
+/** Turns a choice of described constants into a list of values. */
 function constants(node: Node): unknown {
   const forms = (node as { oneOf?: Node[] }).oneOf;
   if (Object.keys(node).length !== 1 || forms === undefined) return undefined;

@@ -6,7 +6,7 @@ import { compileDefinitions, type SchemaDefinitions, type JsonSchemaNode } from 
 
 const require = createRequire(import.meta.url);
 
-/** Of the first violation; undefined where the value is valid. */
+/** Describes the first violation. Undefined if the value is valid. */
 function violation(schema: JsonSchemaNode, value: unknown, others: SchemaDefinitions = {}): string | undefined {
   const found = compileDefinitions({ ...others, It: schema }).get("It")?.(value, "it");
   return found && `${found.path} must be ${found.expected}`;
@@ -84,12 +84,12 @@ it.each<[string, JsonSchemaNode, unknown[], [unknown, string][]]>([
       ["text", "it must be object"],
     ],
   ],
-])("keeps to %s", (_, schema, valid, invalid) => {
+])("supports %s", (_, schema, valid, invalid) => {
   expect(valid.map((value) => violation(schema, value))).toEqual(valid.map(() => undefined));
   expect(invalid.map(([value]) => violation(schema, value))).toEqual(invalid.map(([, why]) => why));
 });
 
-it("follows references, also to what comes later and to itself", () => {
+it("follows references, including forward and recursive ones", () => {
   const tree = { type: "object", properties: { children: { items: { $ref: "#/$defs/It" } } } };
   expect(violation(tree, { children: [{ children: [] }] })).toBeUndefined();
   expect(violation(tree, { children: [{ children: [7] }] })).toBe("it.children.0.children.0 must be object");
@@ -97,18 +97,18 @@ it("follows references, also to what comes later and to itself", () => {
 });
 
 it.each<[string, JsonSchemaNode]>([
-  ["a keyword", { type: "string", pattern: "^a" }],
-  ["a keyword in the depth", { properties: { a: { anyOf: [{ maxLength: 3 }] } } }],
-  ["a name of every object", { constructor: {} }],
-  ["a format", { format: "date" }],
+  ["an unknown keyword", { type: "string", pattern: "^a" }],
+  ["a nested unknown keyword", { properties: { a: { anyOf: [{ maxLength: 3 }] } } }],
+  ["a name that every object inherits", { constructor: {} }],
+  ["an unknown format", { format: "date" }],
   ["closed objects", { unevaluatedProperties: false }],
-  ["what is no schema", { items: "string" }],
-  ["a form without a name", { oneOf: [{ type: "object" }], discriminator: { propertyName: "kind" } }],
-])("refuses %s that it does not know", (_, schema) => {
-  expect(() => compileDefinitions({ It: schema })).toThrow(/not known|only known|not a schema|no constant/);
+  ["a value that is not a schema", { items: "string" }],
+  ["a form without a discriminator value", { oneOf: [{ type: "object" }], discriminator: { propertyName: "kind" } }],
+])("throws for %s", (_, schema) => {
+  expect(() => compileDefinitions({ It: schema })).toThrow(/unknown|supports only|not a schema|no constant/);
 });
 
-/** A value for each definition of what an agent sends, and the same with a mistake. */
+/** A valid and an invalid value for definitions of agent messages. */
 const SAMPLES: [string, unknown, unknown][] = [
   ["InitializeResponse", { protocolVersion: 1, authMethods: [{ id: "a", name: "A" }] }, { protocolVersion: 70_000 }],
   [
@@ -129,7 +129,7 @@ const SAMPLES: [string, unknown, unknown][] = [
   ["ElicitationPropertySchema", { type: "colour" }, { type: "string", minLength: -1 }],
 ];
 
-it("judges by the table as by the whole schema", () => {
+it("gives the same results with the table as with the whole schema", () => {
   const whole = require("@agentclientprotocol/sdk/schema/v1/schema.json") as { $defs: SchemaDefinitions };
   const [wide, slim] = [compileDefinitions(whole.$defs), compileDefinitions(agentMessageTable.$defs)];
   for (const [name, valid, invalid] of SAMPLES) {
@@ -140,13 +140,13 @@ it("judges by the table as by the whole schema", () => {
   }
 });
 
-it("knows methods by their direction, and leaves extensions free", async () => {
+it("knows the direction of each method and accepts every extension", async () => {
   const messages = await loadAgentMessageChecks();
-  expect(messages.request("session/prompt", {})).toBe('"session/prompt" is no request of the protocol');
-  expect(messages.notification("session/new", {})).toBe('"session/new" is no notification of the protocol');
+  expect(messages.request("session/prompt", {})).toBe('"session/prompt" is not a request of the protocol');
+  expect(messages.notification("session/new", {})).toBe('"session/new" is not a notification of the protocol');
   expect(messages.notification("$/cancel_request", { requestId: 1 })).toBeUndefined();
   expect(messages.request("_mine/ask", "anything")).toBeUndefined();
   expect(messages.result("_mine/ask", null)).toBeUndefined();
   expect(messages.result("session/close", null)).toBe("session/close: result must be object, is null");
-  expect(messages.request("constructor", {})).toBe('"constructor" is no request of the protocol');
+  expect(messages.request("constructor", {})).toBe('"constructor" is not a request of the protocol');
 });

@@ -1,4 +1,7 @@
-/** The part of JSON Schema 2020-12 that the protocol's schema uses; any other keyword is refused, never skipped. */
+/**
+ * Implements the subset of JSON Schema 2020-12 that the protocol's schema uses. An unknown keyword throws; it is never
+ * skipped.
+ */
 
 import { isJsonObject, getObjectMember } from "../../../wire/json-object.ts";
 import { checkAnyOf, checkDiscriminated, checkOneOf } from "./combinators.ts";
@@ -7,7 +10,7 @@ import { appendPath, type SchemaCheck, type SchemaViolation } from "./violation.
 export type JsonSchemaNode = boolean | Readonly<Record<string, unknown>>;
 export type SchemaDefinitions = Readonly<Record<string, JsonSchemaNode>>;
 
-/** One check per definition, with every keyword read before the first value comes. */
+/** Compiles one check per definition. Throws for an unknown keyword before the first value is checked. */
 export function compileDefinitions(definitions: SchemaDefinitions): ReadonlyMap<string, SchemaCheck> {
   const checks = new Map<string, SchemaCheck>();
   const compiler: Compiler = {
@@ -20,7 +23,7 @@ export function compileDefinitions(definitions: SchemaDefinitions): ReadonlyMap<
 
 interface Compiler {
   schema(schema: unknown): SchemaCheck;
-  /** Found when it is used, because definitions refer to later ones. */
+  /** Resolved on use, because a definition may refer to a later one. */
   reference(name: string): SchemaCheck;
 }
 
@@ -62,7 +65,7 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
         : undefined;
   },
   unevaluatedProperties: (allowed) => {
-    if (allowed !== true) throw new Error("unevaluatedProperties is only known as true");
+    if (allowed !== true) throw new Error("unevaluatedProperties supports only true");
     return undefined;
   },
   items: (schema, compiler) => {
@@ -81,7 +84,7 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
     isJsonObject(discriminator)
       ? compileDiscriminated(String(discriminator["propertyName"]), asArray(schemas), compiler)
       : checkOneOf(asArray(schemas).map((schema) => compiler.schema(schema))),
-  discriminator: () => undefined, // read by oneOf
+  discriminator: () => undefined, // handled by oneOf
   not: (schema, compiler) => {
     const check = compiler.schema(schema);
     return (value, path) => (check(value, path) ? undefined : { path, expected: "another form", got: value });
@@ -94,12 +97,12 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
       : undefined,
   format: (name) => {
     const range = FORMATS[String(name)];
-    if (range === undefined) throw new Error(`the format ${String(name)} is not known`);
+    if (range === undefined) throw new Error(`unknown format ${String(name)}`);
     return checkRange(...range);
   },
 };
 
-/** `uri` and `double` say nothing that could be wrong: a format is an annotation but for the width of integers. */
+/** `uri` and `double` accept every value: a format is an annotation, except for the width of integers. */
 const FORMATS: Readonly<Record<string, readonly [number, number]>> = {
   uint16: [0, 65_535],
   uint32: [0, 2 ** 32 - 1],
@@ -116,7 +119,7 @@ function compileSchema(schema: unknown, compiler: Compiler): SchemaCheck {
   if (!isJsonObject(schema)) throw new Error(`${JSON.stringify(schema)} is not a schema`);
   const checks = Object.entries(schema).flatMap(([name, argument]) => {
     const keyword = Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name] : undefined;
-    if (keyword === undefined && !ANNOTATIONS.test(name)) throw new Error(`the keyword ${name} is not known`);
+    if (keyword === undefined && !ANNOTATIONS.test(name)) throw new Error(`unknown keyword ${name}`);
     return keyword?.(argument, compiler, schema) ?? [];
   });
   return (value, path) => findFirst(checks, (check) => check(value, path));
@@ -140,7 +143,7 @@ function checkEnum(values: readonly unknown[]): SchemaCheck {
 function compileDiscriminated(property: string, schemas: readonly unknown[], compiler: Compiler): SchemaCheck {
   const forms = schemas.map((schema) => {
     const { const: name } = getObjectMember(getObjectMember(schema, "properties"), property);
-    if (name === undefined) throw new Error(`a form has no constant ${property}`);
+    if (name === undefined) throw new Error(`a form of oneOf has no constant ${property}`);
     return [name, compiler.schema(schema)] as const;
   });
   return checkDiscriminated(property, new Map(forms));
@@ -155,7 +158,7 @@ function checkRange(least: number, most: number): SchemaCheck {
 
 function getDefinition(checks: ReadonlyMap<string, SchemaCheck>, name: string): SchemaCheck {
   const check = checks.get(name);
-  if (check === undefined) throw new Error(`there is no definition ${name}`);
+  if (check === undefined) throw new Error(`unknown definition ${name}`);
   return check;
 }
 

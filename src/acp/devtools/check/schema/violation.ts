@@ -1,4 +1,4 @@
-/** What is wrong with a value, and where. */
+/** A schema violation: where it is, and what was expected. */
 
 export interface SchemaViolation {
   readonly path: string;
