@@ -19,7 +19,7 @@ type Options = Pick<RequestOptions, "signal">;
 
 export class ClientPeer {
   readonly connection: Connection;
-  #introduced: acp.InitializeRequest | undefined;
+  #initializeRequest: acp.InitializeRequest | undefined;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -27,16 +27,16 @@ export class ClientPeer {
 
   /** The client's `initialize` request as it came. Undefined until it arrives. */
   get introduction(): acp.InitializeRequest | undefined {
-    return this.#introduced;
+    return this.#initializeRequest;
   }
 
   get capabilities(): acp.ClientCapabilities {
-    return this.#introduced?.clientCapabilities ?? {};
+    return this.#initializeRequest?.clientCapabilities ?? {};
   }
 
   /** Called by the server when the client sends `initialize`. */
   recordInitialize(request: acp.InitializeRequest): void {
-    this.#introduced = request;
+    this.#initializeRequest = request;
   }
 
   offers(feature: ClientFeature): boolean {

@@ -1,3 +1,4 @@
+/** The agent role of ACP: serves one client with handlers, and lets them call the client. */
 export {
   type AgentContext,
   type AgentHandler,

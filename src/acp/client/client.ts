@@ -61,7 +61,7 @@ export class Client implements AsyncDisposable {
   readonly #options: ClientOptions;
   readonly #serve: SessionOptions;
   readonly #routes = new SessionRoutes();
-  readonly #flow = new Backpressure();
+  readonly #backpressure = new Backpressure();
   readonly #arrivals: ArrivalLog;
   readonly #dispatch: MessageDispatcher;
   readonly #offers: McpOffers;
@@ -74,11 +74,11 @@ export class Client implements AsyncDisposable {
     this.#arrivals = new ArrivalLog(options.readBytes);
     this.#dispatch = new MessageDispatcher({
       routes: this.#routes,
-      flow: this.#flow,
+      backpressure: this.#backpressure,
       arrivals: this.#arrivals,
       serve: this.#serve,
       stray: (notification) => options.onStray?.(notification),
-      failed: (error) => this.#failed("notifications", error),
+      failed: (error) => this.#closeAfterFailure("notifications", error),
     });
     const { peer = "the agent" } = options;
     this.connection = new Connection({
@@ -91,8 +91,8 @@ export class Client implements AsyncDisposable {
       handlers: {
         request: (request) => this.#dispatch.request(request),
         notification: (notification) => this.#dispatch.notification(notification),
-        noise: (noise) => this.#noise(noise),
-        failed: (error, { method }) => this.#failed(method, error),
+        noise: (noise) => this.#reportNoise(noise),
+        failed: (error, { method }) => this.#closeAfterFailure(method, error),
       },
     });
     this.#offers = new McpOffers(this.connection, (route) => void this.addRoute(route), options);
@@ -169,7 +169,7 @@ export class Client implements AsyncDisposable {
    * still waits for the answer.
    */
   request<Result = unknown>(method: string, params?: unknown, options?: RequestOptions): Promise<Result> {
-    return this.#flow.waitForCall(() => this.connection.request<Result>(method, params, options));
+    return this.#backpressure.waitForCall(() => this.connection.request<Result>(method, params, options));
   }
 
   notify(method: string, params?: unknown): Promise<void> {
@@ -204,7 +204,7 @@ export class Client implements AsyncDisposable {
     const host: SessionSetupHost = {
       connection: this.connection,
       routes: this.#routes,
-      flow: this.#flow,
+      backpressure: this.#backpressure,
       arrivals: this.#arrivals,
       closes: isFeatureOffered(this.capabilities, "close"),
       stray: (notification) => this.#options.onStray?.(notification),
@@ -226,16 +226,16 @@ export class Client implements AsyncDisposable {
     requireFeature(this.connection.peer, this.capabilities, what);
   }
 
-  #noise(noise: Noise): void {
+  #reportNoise(noise: Noise): void {
     try {
       this.#options.onNoise?.(noise);
     } catch (error) {
-      this.#failed("noise", error);
+      this.#closeAfterFailure("noise", error);
     }
   }
 
   /** Closes the connection, because nobody else would see the error. */
-  #failed(what: string, cause: unknown): void {
+  #closeAfterFailure(what: string, cause: unknown): void {
     void this.connection.close(new Error(`a handler of ${what} failed`, { cause }));
   }
 }

@@ -25,7 +25,7 @@ export interface SessionSetup {
 export interface SessionSetupHost {
   readonly connection: Connection;
   readonly routes: SessionRoutes;
-  readonly flow: Backpressure;
+  readonly backpressure: Backpressure;
   readonly arrivals: ArrivalLog;
   /** Whether the agent supports `session/close`. */
   readonly closes: boolean;
@@ -34,11 +34,11 @@ export interface SessionSetupHost {
 
 /** Rejects as soon as the signal fires. A session that the agent still creates is closed again. */
 export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup): Promise<ClientSession> {
-  const { routes, connection, flow, arrivals, closes } = host;
+  const { routes, connection, backpressure, arrivals, closes } = host;
   const { method, options, sessionId, leave, signal } = wanted;
   signal?.throwIfAborted();
   const open = (id: string): ClientSession =>
-    new ClientSession({ connection, id, options, flow, arrivals, closes, leave });
+    new ClientSession({ connection, id, options, backpressure, arrivals, closes, leave });
   const session = await raceAbort(
     sessionId === undefined
       ? routes.runSetup(
@@ -95,7 +95,7 @@ async function startKnownSession(
 
 /** Calls `named` in wire order, so that the session misses nothing that follows the response. */
 async function sendSetup(
-  { connection, flow, routes, closes }: SessionSetupHost,
+  { connection, backpressure, routes, closes }: SessionSetupHost,
   { method, params, signal, sessionId }: SessionSetup,
   owner: object,
   named: (response: Verbatim) => ClientSession,
@@ -117,8 +117,8 @@ async function sendSetup(
     routes.forget(id);
     if (closes) connection.request("session/close", { sessionId: id }).catch(() => undefined); // nobody waits for it
   };
-  const apart = flow.isHeld;
-  const end = flow.startWait(owner);
+  const apart = backpressure.isHeld;
+  const end = backpressure.startWait(owner);
   try {
     await raceAbort(connection.request(method, params, { signal, onResponse, apart }), signal);
   } finally {

@@ -27,7 +27,7 @@ export interface ClientSessionParts {
   readonly id: string;
   readonly options: SessionOptions;
   /** Shared by all sessions of the connection. Default: a new one. */
-  readonly flow?: Backpressure | undefined;
+  readonly backpressure?: Backpressure | undefined;
   /** Of the connection. Separates messages that arrived before a prompt from those of its turn. */
   readonly arrivals?: ArrivalLog | undefined;
   /** Whether the agent supports `session/close`. Default: true. */
@@ -41,9 +41,9 @@ export interface ClientSessionParts {
 export class ClientSession implements AsyncDisposable {
   readonly id: string;
   readonly #parts: ClientSessionParts;
-  readonly #flow: Backpressure;
-  readonly #intake: SessionInbox;
-  readonly #fence = new LateUpdateFilter();
+  readonly #backpressure: Backpressure;
+  readonly #inbox: SessionInbox;
+  readonly #lateUpdates = new LateUpdateFilter();
   #setUp: Verbatim | undefined;
   #loading = false;
   #turn: ActiveTurn | undefined;
@@ -54,10 +54,10 @@ export class ClientSession implements AsyncDisposable {
   #broken: { readonly error: unknown } | undefined;
 
   constructor(parts: ClientSessionParts) {
-    const { id, options, flow = new Backpressure(), keepsUnread: keeps } = parts;
+    const { id, options, backpressure = new Backpressure(), keepsUnread } = parts;
     this.#parts = parts;
-    this.#flow = flow;
-    this.#intake = new SessionInbox(options.update?.bind(options), (error) => this.#break(error), keeps);
+    this.#backpressure = backpressure;
+    this.#inbox = new SessionInbox(options.update?.bind(options), (error) => this.#break(error), keepsUnread);
     this.id = id;
   }
 
@@ -90,7 +90,7 @@ export class ClientSession implements AsyncDisposable {
    * dropped.
    */
   get dropped(): number {
-    return this.#intake.unread.dropped;
+    return this.#inbox.unread.dropped;
   }
 
   /**
@@ -101,20 +101,20 @@ export class ClientSession implements AsyncDisposable {
     prompt: string | acp.ContentBlock | readonly acp.ContentBlock[],
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): ClientTurn {
-    this.#refuseIfOver();
+    this.#assertUsable();
     if (this.#turn !== undefined) {
       const message = `session ${this.id} already has a running turn: wait for its end, or cancel it`;
       throw new RookeryError("turn_in_progress", message);
     }
-    const turn = new ActiveTurn(this.#intake.unread.addTurn(), this.#parts.arrivals?.last);
+    const turn = new ActiveTurn(this.#inbox.unread.addTurn(), this.#parts.arrivals?.last);
     this.#turn = turn;
     this.#idle = turn.ended.promise;
-    if (signal?.aborted === true) this.#ended(turn, { kind: "stop", response: { stopReason: "cancelled" } });
+    if (signal?.aborted === true) this.#endTurn(turn, { kind: "stop", response: { stopReason: "cancelled" } });
     else void this.#run(turn, { sessionId: this.id, prompt: toContentBlocks(prompt) }, signal);
     return createClientTurn({
       response: turn.response.promise,
-      next: () => this.#intake.unread.nextOfTurn(turn.items),
-      discard: () => this.#intake.unread.discardTurn(turn.items),
+      next: () => this.#inbox.unread.nextOfTurn(turn.items),
+      discard: () => this.#inbox.unread.discardTurn(turn.items),
       cancel: () => this.#cancel(turn),
       onAwaited: () => turn.stopWaitingForReader(),
     });
@@ -136,12 +136,12 @@ export class ClientSession implements AsyncDisposable {
    * failed; the next call continues after it. Once the session has ended, every call rejects with the reason.
    */
   next(): Promise<SessionItem> {
-    return this.#intake.unread.next();
+    return this.#inbox.unread.next();
   }
 
   /** Removes and returns all unread items, including those that wait for the `update` handler. */
   take(): SessionItem[] {
-    return this.#intake.take();
+    return this.#inbox.take();
   }
 
   setMode(modeId: string): Promise<acp.SetSessionModeResponse> {
@@ -161,9 +161,9 @@ export class ClientSession implements AsyncDisposable {
 
   /** Sends any request about this session, for example one of an extension. The session id is added to the params. */
   async request<Result = unknown>(method: string, params: object = {}): Promise<Result> {
-    this.#refuseIfOver();
+    this.#assertUsable();
     const { connection } = this.#parts;
-    return this.#flow.waitForCall(() => connection.request<Result>(method, { sessionId: this.id, ...params }));
+    return this.#backpressure.waitForCall(() => connection.request<Result>(method, { sessionId: this.id, ...params }));
   }
 
   /**
@@ -184,21 +184,21 @@ export class ClientSession implements AsyncDisposable {
   /** Called by the setup: updates before its response are history. */
   startLoading(): void {
     this.#loading = true;
-    this.#intake.open();
+    this.#inbox.open();
   }
 
   /** Called by the setup, in wire order, when the agent has answered. */
   recordSetup(setUp: Verbatim): void {
     this.#setUp = setUp;
     this.#loading = false;
-    this.#intake.open();
+    this.#inbox.open();
   }
 
   /**
    * Called by the setup. Resolves when the `update` handler is done with what came before; rejects with what it threw.
    */
   async waitUntilHandled(): Promise<void> {
-    await this.#intake.drained;
+    await this.#inbox.drained;
     this.#throwIfBroken();
   }
 
@@ -206,9 +206,9 @@ export class ClientSession implements AsyncDisposable {
   onUpdate({ params, line }: IncomingNotification): void | Promise<void> {
     const notification = params as acp.SessionNotification;
     const { update } = notification;
-    const item: UpdateItem = { kind: "update", when: this.#when(update), update, notification, line };
-    const room = this.#intake.push(item, this.#turn);
-    return room && this.#flow.holdPipe(this, room);
+    const item: UpdateItem = { kind: "update", when: this.#classifyUpdate(update), update, notification, line };
+    const room = this.#inbox.push(item, this.#turn);
+    return room && this.#backpressure.holdPipe(this, room);
   }
 
   /** Called by the connection for any other notification that names this session. */
@@ -228,19 +228,20 @@ export class ClientSession implements AsyncDisposable {
       return this.#turn.ask(cancelled, request.signal, (signal) => this.#serve(request, signal));
     }
     const { toolCall } = request.params as { toolCall?: { toolCallId?: unknown } | null };
-    return this.#fence.isLateTool(toolCall?.toolCallId) ? cancelled : this.#serve(request, request.signal);
+    return this.#lateUpdates.isLateTool(toolCall?.toolCallId) ? cancelled : this.#serve(request, request.signal);
   }
 
   /** Called by the connection when no more messages will come. */
   onConnectionEnd(error: Error): void {
-    this.#intake.unread.close(error);
+    this.#inbox.unread.close(error);
   }
 
   async #close(): Promise<void> {
     const { connection, closes = true } = this.#parts;
     this.cancel().catch(() => undefined); // without a connection there is nothing to cancel
     try {
-      if (closes) await this.#flow.waitForCall(() => connection.request("session/close", { sessionId: this.id }));
+      if (closes)
+        await this.#backpressure.waitForCall(() => connection.request("session/close", { sessionId: this.id }));
     } finally {
       await this[Symbol.asyncDispose]();
     }
@@ -249,46 +250,46 @@ export class ClientSession implements AsyncDisposable {
   async #leave(): Promise<void> {
     this.#left = true;
     this.cancel().catch(() => undefined); // same as in #close
-    if (this.#turn === undefined) this.#intake.unread.close(this.#leftError());
+    if (this.#turn === undefined) this.#inbox.unread.close(this.#createClosedError());
     await this.#parts.leave(this);
   }
 
   async #run(turn: ActiveTurn, params: acp.PromptRequest, signal: AbortSignal | undefined): Promise<void> {
     const abort = (): void => void this.#cancel(turn).catch(() => undefined); // a lost connection fails the turn itself
     signal?.addEventListener("abort", abort, { once: true });
-    const apart = this.#flow.isHeld; // the holder releases it by itself, so this turn must not bypass it
-    const end = this.#flow.startWait(this);
+    const apart = this.#backpressure.isHeld; // the holder releases it by itself, so this turn must not bypass it
+    const end = this.#backpressure.startWait(this);
     try {
       await this.#parts.connection.request("session/prompt", params, {
         apart,
-        onResponse: (response) => this.#ended(turn, toPromptOutcome(response, turn.cancelled)),
+        onResponse: (response) => this.#endTurn(turn, toPromptOutcome(response, turn.cancelled)),
       });
     } catch (error) {
-      this.#ended(turn, error instanceof Error ? error : new Error(String(error)));
+      this.#endTurn(turn, error instanceof Error ? error : new Error(String(error)));
     } finally {
       end();
       signal?.removeEventListener("abort", abort);
     }
   }
 
-  #ended(turn: ActiveTurn, how: StopItem | Error): void {
+  #endTurn(turn: ActiveTurn, how: StopItem | Error): void {
     if (this.#turn !== turn) return;
     this.#turn = undefined;
-    if (turn.cancelled) this.#fence.addCancelledTurn(turn.subjects.seen);
+    if (turn.cancelled) this.#lateUpdates.addCancelledTurn(turn.subjects.seen);
     if (how instanceof Error) turn.cancelQuestions();
-    this.#intake.unread.endTurn(turn.items, how);
-    if (this.#left) this.#intake.unread.close(this.#leftError());
+    this.#inbox.unread.endTurn(turn.items, how);
+    if (this.#left) this.#inbox.unread.close(this.#createClosedError());
     turn.ended.resolve();
-    const { keepsUnread: keeps } = this.#parts;
+    const { keepsUnread } = this.#parts;
     const settle = (): void => {
       if (this.#broken !== undefined) turn.response.reject(this.#broken.error);
       else if (how instanceof Error) turn.response.reject(how);
-      else if (keeps === true && turn.items.lost !== undefined) turn.response.reject(turn.items.lost);
+      else if (keepsUnread === true && turn.items.lost !== undefined) turn.response.reject(turn.items.lost);
       else turn.response.resolve(how.response);
     };
-    const { drained: handled } = this.#intake;
-    if (handled === undefined) settle();
-    else void handled.then(settle);
+    const { drained } = this.#inbox;
+    if (drained === undefined) settle();
+    else void drained.then(settle);
   }
 
   async #cancel(turn: ActiveTurn): Promise<void> {
@@ -302,18 +303,18 @@ export class ClientSession implements AsyncDisposable {
     const server: RequestServing = {
       sessionId: this.id,
       options: this.#parts.options,
-      flow: this.#flow,
-      updatesBefore: () => this.#intake.drained,
+      backpressure: this.#backpressure,
+      updatesBefore: () => this.#inbox.drained,
       hasReader: this.#setUp !== undefined,
-      passItem: (item) => this.#intake.pushRequest(item, this.#turn),
+      passItem: (item) => this.#inbox.pushRequest(item, this.#turn),
     };
     return serveSessionRequest(server, request, signal);
   }
 
-  #when(update: acp.SessionUpdate): When {
+  #classifyUpdate(update: acp.SessionUpdate): When {
     if (this.#loading) return "replay";
     const { arrivals } = this.#parts;
-    if (this.#turn === undefined || this.#turn.startedAfter(arrivals?.current) || this.#fence.isLate(update))
+    if (this.#turn === undefined || this.#turn.startedAfter(arrivals?.current) || this.#lateUpdates.isLate(update))
       return "between";
     this.#turn.subjects.add(update);
     return "turn";
@@ -322,16 +323,16 @@ export class ClientSession implements AsyncDisposable {
   /** Breaks the session, because its handler lost an update. Other sessions are not affected. */
   #break(error: unknown): void {
     this.#broken ??= { error };
-    this.#intake.stop();
+    this.#inbox.stop();
     const turn = this.#turn;
     if (turn === undefined) return;
     turn.response.reject(error);
-    this.#intake.unread.failTurn(turn.items, error instanceof Error ? error : new Error(String(error)));
+    this.#inbox.unread.failTurn(turn.items, error instanceof Error ? error : new Error(String(error)));
     void this.#cancel(turn).catch(() => undefined); // a lost connection ends the turn too
   }
 
-  #refuseIfOver(): void {
-    if (this.#left) throw this.#leftError();
+  #assertUsable(): void {
+    if (this.#left) throw this.#createClosedError();
     this.#throwIfBroken();
   }
 
@@ -339,7 +340,7 @@ export class ClientSession implements AsyncDisposable {
     if (this.#broken !== undefined) throw this.#broken.error;
   }
 
-  #leftError(): RookeryError {
+  #createClosedError(): RookeryError {
     return new RookeryError("session_closed", `session ${this.id} was closed or disposed`);
   }
 }

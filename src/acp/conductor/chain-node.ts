@@ -35,10 +35,10 @@ const START_WAIT_MS = 2_000;
 export class ChainNode {
   readonly name: string;
   readonly #options: ChainNodeOptions;
-  readonly #unneeded = new AbortController();
+  readonly #stopping = new AbortController();
   /** The dialect of the last `initialize` request. */
   #dialect: ProxyDialect;
-  #isFoundOut: boolean;
+  #isDialectKnown: boolean;
   #starting: Promise<ComponentPorts> | undefined;
   #running: StartedComponent | undefined;
   #closing: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class ChainNode {
     this.#options = options;
     this.name = options.component.name;
     this.#dialect = options.component.dialect ?? "official";
-    this.#isFoundOut = options.component.dialect !== undefined;
+    this.#isDialectKnown = options.component.dialect !== undefined;
   }
 
   /** Undefined until the component runs; then use `start`. */
@@ -64,14 +64,14 @@ export class ChainNode {
   /** Initializes a proxy. Tries both dialects if the dialect is unknown. */
   async initializeProxy(request: IncomingRequest): Promise<Verbatim> {
     const { asPredecessor } = await this.start(request.signal);
-    const dialects: readonly ProxyDialect[] = this.#isFoundOut ? [this.#dialect] : ["official", "rust"];
+    const dialects: readonly ProxyDialect[] = this.#isDialectKnown ? [this.#dialect] : ["official", "rust"];
     const refusals: string[] = [];
     for (const candidate of dialects) {
       this.#dialect = candidate;
       const asked = withMethod(request, PROXY_DIALECTS[candidate].initialize);
       const response = await asPredecessor.forward(asked, { signal: request.signal, apart: true });
       if (response.error?.code !== RPC.methodNotFound) {
-        this.#isFoundOut = true;
+        this.#isDialectKnown = true;
         return response;
       }
       refusals.push(`${asked.method} was refused (${response.error.message})`);
@@ -89,7 +89,7 @@ export class ChainNode {
     const { component, handlers } = this.#options;
     const unavailable = (why: string, cause?: unknown): RookeryError =>
       new RookeryError("agent_unavailable", `${this.name} could not be started: ${why}`, { cause });
-    const { signal } = this.#unneeded;
+    const { signal } = this.#stopping;
     if (signal.aborted) throw unavailable("the chain is being closed");
     const running = await component.start(signal).catch((cause: unknown) => {
       throw unavailable(messageOf(cause), cause);
@@ -103,16 +103,16 @@ export class ChainNode {
     const asSuccessor = successorPort(connection, () => PROXY_DIALECTS[this.#dialect].successor);
     const ports = { asPredecessor: directPort(connection), asSuccessor };
     this.#running = { connection, component: running, ports };
-    void connection.inputEnded.then(() => this.#ended(connection));
+    void connection.inputEnded.then(() => this.#handleEnd(connection));
     return ports;
   }
 
-  #ended({ over }: Connection): void {
+  #handleEnd({ over }: Connection): void {
     if (this.#closing === undefined && over !== undefined) this.#options.onExit(over);
   }
 
   async #close(): Promise<void> {
-    this.#unneeded.abort();
+    this.#stopping.abort();
     const started = this.#starting?.catch(() => undefined);
     await Promise.race([started, sleep(START_WAIT_MS, undefined, { ref: false })]);
     await this.#running?.connection.close();

@@ -53,25 +53,25 @@ export class Conductor implements AsyncDisposable {
   /** The component behind this chain, if it is part of another chain. */
   readonly #toSuccessor: Port;
   /** The dialect of the outer conductor, if this chain is part of another chain. */
-  #outer: ProxyDialect = "official";
+  #outerDialect: ProxyDialect = "official";
   #closing: Promise<void> | undefined;
 
   constructor(options: ConductorOptions) {
     this.#options = options;
     const components = [...options.proxies, ...(options.agent === undefined ? [] : [options.agent])];
-    this.#nodes = components.map((component, place) => this.#node(component, place));
-    this.#bridge = new AcpBridge(this.#beforeAgent(), options.bridge);
+    this.#nodes = components.map((component, place) => this.#createNode(component, place));
+    this.#bridge = new AcpBridge(this.#createAgentPredecessor(), options.bridge);
     this.#client = new Connection({
       peer: "the client",
       ...options.client,
       malformed: "answer",
       handlers: {
-        request: (request) => this.#requestedByClient(request),
-        notification: (notification) => this.#notifiedByClient(notification),
+        request: (request) => this.#handleClientRequest(request),
+        notification: (notification) => this.#handleClientNotification(notification),
       },
     });
     this.#toClient = directPort(this.#client);
-    this.#toSuccessor = successorPort(this.#client, () => PROXY_DIALECTS[this.#outer].successor);
+    this.#toSuccessor = successorPort(this.#client, () => PROXY_DIALECTS[this.#outerDialect].successor);
     this.closed = this.#client.closed.then(() => this.close()).catch(() => undefined); // `close` reports the error
   }
 
@@ -95,23 +95,24 @@ export class Conductor implements AsyncDisposable {
     if (failures.length > 0) throw new AggregateError(failures, "some components could not be stopped");
   }
 
-  #node(component: Component, place: number): ChainNode {
+  #createNode(component: Component, place: number): ChainNode {
     return new ChainNode({
       component,
       handlers: {
         request: (request) => {
-          if (!isProxyMethod(request)) return this.#pass(request, this.#before(place));
+          if (!isProxyMethod(request)) return this.#passRequest(request, this.#getPredecessorPort(place));
           if (!this.#isProxy(place)) throw methodNotFound(request.method);
-          return this.#down(unwrapRequest(request), place + 1);
+          return this.#sendTowardsAgent(unwrapRequest(request), place + 1);
         },
         notification: (notification) => {
-          if (!isProxyMethod(notification)) return this.#tell(notification, this.#before(place));
+          if (!isProxyMethod(notification))
+            return this.#passNotification(notification, this.#getPredecessorPort(place));
           if (!this.#isProxy(place)) return undefined;
-          return this.#tellDown(unwrapMessage(notification), place + 1);
+          return this.#notifyTowardsAgent(unwrapMessage(notification), place + 1);
         },
         noise: (noise) => this.#options.onNoise?.(component.name, noise),
       },
-      onExit: (error) => this.#died(place, error),
+      onExit: (error) => this.#handleExit(place, error),
     });
   }
 
@@ -119,49 +120,49 @@ export class Conductor implements AsyncDisposable {
     return place < this.#nodes.length - 1 || this.#options.agent === undefined;
   }
 
-  #requestedByClient(request: IncomingRequest): unknown {
+  #handleClientRequest(request: IncomingRequest): unknown {
     const { method } = request;
     const dialect = this.#options.agent === undefined ? getProxyDialect(method) : undefined;
     const introduces = method === "initialize" || isProxyInitialize(method);
     if (introduces) answerWhenCancelled(request);
     if (method === "initialize" && this.#options.agent === undefined) throw noAgent();
-    if (dialect === undefined) return this.#down(request, 0);
-    this.#outer = dialect;
-    if (introduces) return this.#down(withMethod(request, "initialize"), 0);
-    return this.#pass(unwrapRequest(request), this.#before(this.#nodes.length));
+    if (dialect === undefined) return this.#sendTowardsAgent(request, 0);
+    this.#outerDialect = dialect;
+    if (introduces) return this.#sendTowardsAgent(withMethod(request, "initialize"), 0);
+    return this.#passRequest(unwrapRequest(request), this.#getPredecessorPort(this.#nodes.length));
   }
 
-  #notifiedByClient(notification: IncomingNotification): void | Promise<void> {
+  #handleClientNotification(notification: IncomingNotification): void | Promise<void> {
     const dialect = this.#options.agent === undefined ? getProxyDialect(notification.method) : undefined;
-    if (dialect === undefined) return this.#tellDown(notification, 0);
-    return this.#tell(unwrapMessage(notification), this.#before(this.#nodes.length));
+    if (dialect === undefined) return this.#notifyTowardsAgent(notification, 0);
+    return this.#passNotification(unwrapMessage(notification), this.#getPredecessorPort(this.#nodes.length));
   }
 
   /** Passes a request towards the agent, to the component at this position. */
-  #down(request: IncomingRequest, place: number): unknown {
+  #sendTowardsAgent(request: IncomingRequest, place: number): unknown {
     if (isProxyMethod(request)) throw methodNotFound(request.method);
-    if (!this.#isProxy(place)) return this.#toAgent(request, place);
+    if (!this.#isProxy(place)) return this.#sendToAgent(request, place);
     const node = this.#nodes[place];
     if (request.method !== "initialize" || node === undefined) {
-      return this.#pass(request, this.#at(place, request.signal));
+      return this.#passRequest(request, this.#getPort(place, request.signal));
     }
     request.hold(node.start(request.signal).catch(() => undefined)); // messages that follow find it running
     return node.initializeProxy(request);
   }
 
-  #toAgent(request: IncomingRequest, place: number): unknown {
+  #sendToAgent(request: IncomingRequest, place: number): unknown {
     if (this.#bridge.handles(request)) return this.#bridge.request(request);
-    return this.#pass(request, this.#at(place, request.signal), this.#bridge.handler(request));
+    return this.#passRequest(request, this.#getPort(place, request.signal), this.#bridge.handler(request));
   }
 
-  #tellDown(message: PassedMessage | undefined, place: number): void | Promise<void> {
+  #notifyTowardsAgent(message: PassedMessage | undefined, place: number): void | Promise<void> {
     if (message === undefined || isProxyMethod(message)) return undefined;
     if (!this.#isProxy(place) && this.#bridge.handles(message)) return this.#bridge.notification(message);
-    return this.#tell(message, this.#at(place));
+    return this.#passNotification(message, this.#getPort(place));
   }
 
-  #beforeAgent(): McpPeer {
-    const before = async (): Promise<Port> => this.#before(this.#nodes.length - 1);
+  #createAgentPredecessor(): McpPeer {
+    const before = async (): Promise<Port> => this.#getPredecessorPort(this.#nodes.length - 1);
     return {
       request: async (...asked) => (await before()).request(...asked),
       notify: async (...told) => (await before()).notify(...told),
@@ -169,19 +170,19 @@ export class Conductor implements AsyncDisposable {
   }
 
   /** The component before this position; it gets the message as one from its successor. */
-  #before(place: number): PortTarget {
+  #getPredecessorPort(place: number): PortTarget {
     const node = this.#nodes[place - 1];
     if (node === undefined) return this.#toClient;
     return node.ports?.asSuccessor ?? node.start().then(({ asSuccessor }) => asSuccessor);
   }
 
-  #at(place: number, signal?: AbortSignal): PortTarget {
+  #getPort(place: number, signal?: AbortSignal): PortTarget {
     const node = this.#nodes[place];
     if (node === undefined) return this.#toSuccessor;
     return node.ports?.asPredecessor ?? node.start(signal).then(({ asPredecessor }) => asPredecessor);
   }
 
-  #pass(request: IncomingRequest, to: PortTarget, handler?: ProxyHandler): unknown {
+  #passRequest(request: IncomingRequest, to: PortTarget, handler?: ProxyHandler): unknown {
     const pass = (port: Port): unknown =>
       handler === undefined ? passThrough(request, port) : relay(request, port, handler);
     if (!(to instanceof Promise)) return pass(to);
@@ -189,13 +190,13 @@ export class Conductor implements AsyncDisposable {
     return to.then(pass);
   }
 
-  #tell(message: PassedMessage | undefined, to: PortTarget): void | Promise<void> {
+  #passNotification(message: PassedMessage | undefined, to: PortTarget): void | Promise<void> {
     if (message === undefined) return undefined;
     return to instanceof Promise ? to.then((port) => port.passOn(message)) : to.passOn(message);
   }
 
   /** Components behind a stopped one are unreachable, so they are closed. Those before it continue. */
-  #died(place: number, error: ConnectionClosed): void {
+  #handleExit(place: number, error: ConnectionClosed): void {
     for (const node of this.#nodes.slice(place)) node.close().catch(() => undefined); // our own `close` reports the error
     this.#options.onDeath?.(this.#nodes[place]?.name ?? "", error);
   }

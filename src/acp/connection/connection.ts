@@ -91,8 +91,8 @@ export class Connection implements AsyncDisposable {
   readonly #options: ConnectionOptions;
   readonly #outbox: Outbox;
   readonly #inbox: Inbox<InboxEntry>;
-  readonly #asked = new OutgoingRequests();
-  readonly #inHand: IncomingRequests;
+  readonly #outgoing = new OutgoingRequests();
+  readonly #incoming: IncomingRequests;
   readonly #closed = deferred();
   readonly #inputEnded = deferred();
   #handlers: ConnectionHandlers;
@@ -101,9 +101,9 @@ export class Connection implements AsyncDisposable {
    * True while a request handler is being started. Such a handler blocks nothing, so its own requests need no special
    * treatment.
    */
-  #startsRequest = false;
-  #ended: { readonly error: Error | undefined } | undefined;
-  #over: ConnectionClosed | undefined;
+  #isStartingRequest = false;
+  #inputEnd: { readonly error: Error | undefined } | undefined;
+  #closedError: ConnectionClosed | undefined;
   /** The process closed its output, and its exit is not known yet. */
   #awaitsExit = false;
   #closing: Promise<void> | undefined;
@@ -113,7 +113,7 @@ export class Connection implements AsyncDisposable {
     this.peer = options.peer ?? "the peer";
     this.#handlers = options.handlers ?? {};
     this.#outbox = new Outbox(options.transport);
-    this.#inHand = new IncomingRequests((line) => this.#reply(line));
+    this.#incoming = new IncomingRequests((line) => this.#reply(line));
     this.#inbox = new Inbox(
       (entry) => this.#handle(entry),
       () => this.#afterHandling(),
@@ -122,21 +122,21 @@ export class Connection implements AsyncDisposable {
     this.inputEnded = this.#inputEnded.promise;
     const { read = classifyLine } = options;
     options.transport.start({
-      line: (line) => this.#arrived({ line, size: line.length + ENTRY_BYTES, what: read(line) }),
+      line: (line) => this.#receive({ line, size: line.length + ENTRY_BYTES, what: read(line) }),
       oversize: (line, tail, bytes) =>
-        this.#arrived({ line, size: line.length + ENTRY_BYTES, what: { kind: "oversize", tail, bytes } }),
+        this.#receive({ line, size: line.length + ENTRY_BYTES, what: { kind: "oversize", tail, bytes } }),
       ended: (error) => {
-        this.#ended = { error };
+        this.#inputEnd = { error };
         this.#afterHandling();
       },
       drained: () => this.#outbox.drained(),
-      writeFailed: (error) => this.#writeFailed(error),
+      writeFailed: (error) => this.#handleWriteFailure(error),
     });
   }
 
   /** The reason if the connection has ended; otherwise undefined. */
   get over(): ConnectionClosed | undefined {
-    return this.#over;
+    return this.#closedError;
   }
 
   /** Replaces the handlers, starting with the next message. */
@@ -146,16 +146,16 @@ export class Connection implements AsyncDisposable {
 
   /** Rejects with `PeerError`, `ConnectionClosed`, `MessageTooLarge` or `PeerNotReading`. */
   async request<Result = unknown>(method: string, params?: unknown, options: RequestOptions = {}): Promise<Result> {
-    const id = this.#asked.nextId();
-    const response = await this.#ask(id, method, encodeMessage({ id, method, params }), options);
+    const id = this.#outgoing.nextId();
+    const response = await this.#sendRequest(id, method, encodeMessage({ id, method, params }), options);
     if (response.error !== undefined) throw new PeerError(response.error);
     return response.result as Result;
   }
 
   /** Sends another peer's request with an id of this connection, and resolves with the response as it came. */
   forward(line: string, method: string, options: RequestOptions = {}): Promise<Verbatim> {
-    const id = this.#asked.nextId();
-    return this.#ask(id, method, replaceValue(line, "id", String(id)) ?? line, options);
+    const id = this.#outgoing.nextId();
+    return this.#sendRequest(id, method, replaceValue(line, "id", String(id)) ?? line, options);
   }
 
   /** Resolves when there is room for more. Rejects with `ConnectionClosed` or `PeerNotReading`. */
@@ -167,7 +167,7 @@ export class Connection implements AsyncDisposable {
    * Sends another peer's notification as it came. Returns undefined while there is room. Throws if it cannot be sent.
    */
   passOn(line: string): Promise<void> | undefined {
-    const refusal = this.#stillListens ? this.#fullness() : this.#refusal();
+    const refusal = this.#peerMayStillListen ? this.#checkWriteLimit() : this.#getSendError();
     if (refusal !== undefined) throw refusal;
     this.#send(line);
     return this.#outbox.ready();
@@ -180,7 +180,7 @@ export class Connection implements AsyncDisposable {
 
   /** Resolves when every request of the peer is answered. */
   idle(): Promise<void> {
-    return this.#inHand.idle();
+    return this.#incoming.idle();
   }
 
   /**
@@ -196,18 +196,19 @@ export class Connection implements AsyncDisposable {
     return this.close();
   }
 
-  async #ask(id: number, method: string, line: string, options: RequestOptions): Promise<Verbatim> {
+  async #sendRequest(id: number, method: string, line: string, options: RequestOptions): Promise<Verbatim> {
     // Nobody can answer any more, but the error should report how the process ended, so wait until that is known.
     if (this.#awaitsExit)
-      return this.#asked.add(id, { method, onResponse: undefined, answered: undefined, apart: true });
-    const refusal = this.#refusal();
+      return this.#outgoing.add(id, { method, onResponse: undefined, answered: undefined, apart: true });
+    const refusal = this.#getSendError();
     if (refusal !== undefined) throw refusal;
     const { signal, onResponse } = options;
-    const answered = options.apart === true || this.#startsRequest ? undefined : this.#inbox.releaseForRequest();
+    const answered = options.apart === true || this.#isStartingRequest ? undefined : this.#inbox.releaseForRequest();
     const cancel = (): void => {
-      if (this.#over === undefined) this.#send(encodeMessage({ method: CANCEL_METHOD, params: { requestId: id } }));
+      if (this.#closedError === undefined)
+        this.#send(encodeMessage({ method: CANCEL_METHOD, params: { requestId: id } }));
     };
-    const response = this.#asked.add(id, { method, onResponse, answered, apart: options.apart === true });
+    const response = this.#outgoing.add(id, { method, onResponse, answered, apart: options.apart === true });
     this.#send(line);
     if (signal === undefined) return response;
     if (signal.aborted) cancel();
@@ -215,18 +216,18 @@ export class Connection implements AsyncDisposable {
     return response.finally(() => signal.removeEventListener("abort", cancel));
   }
 
-  #refusal(): Error | undefined {
-    return this.#over ?? this.#fullness();
+  #getSendError(): Error | undefined {
+    return this.#closedError ?? this.#checkWriteLimit();
   }
 
-  #fullness(): Error | undefined {
+  #checkWriteLimit(): Error | undefined {
     const { size } = this.#outbox;
     return size > this.#writeLimit ? new PeerNotReading(this.peer, size) : undefined;
   }
 
   /** A peer that sends no more may still wait for answers and for notifications that precede them. */
-  get #stillListens(): boolean {
-    return this.#ended !== undefined && this.#options.exit === undefined && this.#closing === undefined;
+  get #peerMayStillListen(): boolean {
+    return this.#inputEnd !== undefined && this.#options.exit === undefined && this.#closing === undefined;
   }
 
   get #writeLimit(): number {
@@ -242,31 +243,32 @@ export class Connection implements AsyncDisposable {
   #reply(line: string): void {
     this.#send(line);
     const { size } = this.#outbox;
-    if (size > this.#writeLimit && this.#over === undefined) void this.close(new PeerNotReading(this.peer, size));
+    if (size > this.#writeLimit && this.#closedError === undefined)
+      void this.close(new PeerNotReading(this.peer, size));
   }
 
-  #arrived(entry: InboxEntry): void {
+  #receive(entry: InboxEntry): void {
     this.#options.trace?.("in", entry.line);
     const { what } = entry;
     if (what.kind === "notification" && what.message.method === CANCEL_METHOD)
-      return this.#cancelled(entry.line, what.message.params);
+      return this.#cancelIncoming(entry.line, what.message.params);
     this.#inbox.push(entry);
-    this.#flow();
+    this.#updateReading();
   }
 
   /** Handled on arrival, because the request to cancel may still be queued. */
-  #cancelled(cancel: string, params: unknown): void {
+  #cancelIncoming(cancel: string, params: unknown): void {
     const id = formatCancelledId(params, cancel);
     if (id === undefined) return;
     const waits = (): boolean =>
       this.#inbox
         .waiting()
         .some(({ what, line }) => what.kind === "request" && formatRequestId(what.message.id, line) === id);
-    this.#inHand.cancel(id, waits);
+    this.#incoming.cancel(id, waits);
   }
 
   /** Pauses reading while too much waits to be handled. */
-  #flow(): void {
+  #updateReading(): void {
     const limit = this.#options.readBytes ?? READ_BYTES;
     const full = this.#inbox.size > (this.#paused ? limit / 2 : limit);
     if (full === this.#paused) return;
@@ -279,21 +281,21 @@ export class Connection implements AsyncDisposable {
     if (this.#closing !== undefined) return undefined; // nobody is answered any more
     switch (what.kind) {
       case "notification":
-        return this.#notified(toIncomingNotification(what.message, line));
+        return this.#handleNotification(toIncomingNotification(what.message, line));
       case "request":
-        return this.#requested(what.message.id, what.message.method, what.message.params, line);
+        return this.#handleRequest(what.message.id, what.message.method, what.message.params, line);
       case "response":
-        return this.#answered(what.message.id, new Verbatim(line, what.message), line);
+        return this.#handleResponse(what.message.id, new Verbatim(line, what.message), line);
       case "invalid":
-        return this.#malformed("not_a_message", line, { code: RPC.invalidRequest, message: what.why }, what.id);
+        return this.#handleMalformed("not_a_message", line, { code: RPC.invalidRequest, message: what.why }, what.id);
       case "noise":
-        return this.#malformed("not_json", line, { code: RPC.parseError, message: "the line is not JSON" }, null);
+        return this.#handleMalformed("not_json", line, { code: RPC.parseError, message: "the line is not JSON" }, null);
       case "oversize":
-        return this.#tooLarge(line, what.tail, what.bytes);
+        return this.#handleOversize(line, what.tail, what.bytes);
     }
   }
 
-  #notified(notification: IncomingNotification): Promise<unknown> | undefined {
+  #handleNotification(notification: IncomingNotification): Promise<unknown> | undefined {
     const failed = (error: unknown): void => this.#handlers.failed?.(error, notification);
     try {
       const done = this.#handlers.notification?.(notification);
@@ -304,62 +306,62 @@ export class Connection implements AsyncDisposable {
     }
   }
 
-  #requested(id: RequestId, method: string, params: unknown, line: string): Promise<unknown> | undefined {
-    const request = this.#inHand.begin(formatRequestId(id, line));
+  #handleRequest(id: RequestId, method: string, params: unknown, line: string): Promise<unknown> | undefined {
+    const request = this.#incoming.begin(formatRequestId(id, line));
     if (request === undefined) return undefined;
     if (request.controller.signal.aborted) {
-      this.#inHand.fail(request, requestCancelled()); // cancelled while queued, so the handler does not see it
+      this.#incoming.fail(request, requestCancelled()); // cancelled while queued, so the handler does not see it
       return undefined;
     }
     let held: Promise<unknown> | undefined;
     const hold = (until: Promise<unknown>): void => {
       held = until;
     };
-    const respond = (value: unknown): void => this.#inHand.respond(request, value);
-    const fail = (error: unknown): void => this.#inHand.fail(request, error);
+    const respond = (value: unknown): void => this.#incoming.respond(request, value);
+    const fail = (error: unknown): void => this.#incoming.fail(request, error);
     /** Turns an exception of the handler into a rejection. */
     const run = async (): Promise<unknown> => {
       const handler = this.#handlers;
       if (handler.request === undefined) throw methodNotFound(method);
       return handler.request({ id, method, params, line, signal: request.controller.signal, hold, respond, fail });
     };
-    this.#startsRequest = true;
+    this.#isStartingRequest = true;
     const result = run();
-    this.#startsRequest = false;
+    this.#isStartingRequest = false;
     result.then(respond, fail);
     return held;
   }
 
-  #answered(id: RequestId, response: Verbatim | MessageTooLarge, line: string): Promise<unknown> | undefined {
-    const settled = this.#asked.settle(id, response);
-    if (settled === undefined) this.#noise("response_to_nothing", line);
+  #handleResponse(id: RequestId, response: Verbatim | MessageTooLarge, line: string): Promise<unknown> | undefined {
+    const settled = this.#outgoing.settle(id, response);
+    if (settled === undefined) this.#reportNoise("response_to_nothing", line);
     else if (!settled.isPassedOn) this.#inbox.yield();
     return settled?.held;
   }
 
-  #malformed(kind: Noise["kind"], line: string, error: RpcErrorObject, id: RequestId): undefined {
-    this.#noise(kind, line);
+  #handleMalformed(kind: Noise["kind"], line: string, error: RpcErrorObject, id: RequestId): undefined {
+    this.#reportNoise(kind, line);
     if (this.#options.malformed === "answer") this.#reply(formatErrorLine(formatRequestId(id, line), error));
   }
 
-  #tooLarge(head: string, tail: string, bytes: number): Promise<unknown> | undefined {
+  #handleOversize(head: string, tail: string, bytes: number): Promise<unknown> | undefined {
     const spans = findTopLevelSpans(head);
     const span = spans.get("id");
     const text = span === undefined ? ID_AT_THE_END.exec(tail)?.[1] : head.slice(span.start, span.end);
     const id = text === undefined ? undefined : tryParseJson(text);
-    this.#noise("too_large", head, bytes);
+    this.#reportNoise("too_large", head, bytes);
     if (text === undefined || !isRequestId(id)) return undefined;
     if (spans.has("method")) {
       const message = `the message has ${bytes} bytes, which exceeds the limit`;
       this.#reply(formatErrorLine(text, { code: RPC.invalidRequest, message, data: { bytes } }));
       return undefined;
     }
-    const method = this.#asked.getMethod(id);
+    const method = this.#outgoing.getMethod(id);
     if (method === undefined) return undefined;
-    return this.#answered(id, new MessageTooLarge(`the answer to ${method}`, bytes), head);
+    return this.#handleResponse(id, new MessageTooLarge(`the answer to ${method}`, bytes), head);
   }
 
-  #noise(kind: Noise["kind"], text: string, bytes?: number): void {
+  #reportNoise(kind: Noise["kind"], text: string, bytes?: number): void {
     try {
       this.#handlers.noise?.({ kind, text: text.slice(0, NOISE_LENGTH), ...(bytes !== undefined && { bytes }) });
     } catch {
@@ -368,16 +370,16 @@ export class Connection implements AsyncDisposable {
   }
 
   #afterHandling(): void {
-    this.#flow();
-    if (this.#ended === undefined || !this.#inbox.idle || this.#over !== undefined) return;
-    void this.#finish(this.#ended.error);
+    this.#updateReading();
+    if (this.#inputEnd === undefined || !this.#inbox.idle || this.#closedError !== undefined) return;
+    void this.#finish(this.#inputEnd.error);
   }
 
   /** Called when all input is handled: rejects our pending requests. Open requests of the peer are still answered. */
   async #finish(error: Error | undefined): Promise<void> {
     const { exit } = this.#options;
     const end = error === undefined ? "eof" : "broken";
-    this.#over = new ConnectionClosed(end, this.peer, { cause: error });
+    this.#closedError = new ConnectionClosed(end, this.peer, { cause: error });
     if (exit !== undefined) {
       this.#awaitsExit = true;
       const waiting = new AbortController();
@@ -385,32 +387,32 @@ export class Connection implements AsyncDisposable {
       const told = await Promise.race([exit().catch(() => undefined), late]);
       waiting.abort();
       this.#awaitsExit = false;
-      this.#over = new ConnectionClosed(end, this.peer, { exit: told, cause: error });
-      this.#inHand.abortAll(this.#over);
+      this.#closedError = new ConnectionClosed(end, this.peer, { exit: told, cause: error });
+      this.#incoming.abortAll(this.#closedError);
     }
-    this.#asked.failAll(this.#over);
+    this.#outgoing.failAll(this.#closedError);
     this.#inputEnded.resolve();
-    if (exit === undefined) await this.#answerTheRest(); // otherwise nobody is there to be answered
+    if (exit === undefined) await this.#answerOpenRequests(); // otherwise nobody is there to be answered
     await this.close();
   }
 
   /**
    * A closed peer is also silent; only a failed write reveals it. The probe means nothing to a peer that still reads.
    */
-  async #answerTheRest(): Promise<void> {
+  async #answerOpenRequests(): Promise<void> {
     const probe = setInterval(
       () => this.#send(encodeMessage({ method: CANCEL_METHOD, params: { requestId: null } })),
       PROBE_MS,
     );
-    await this.#inHand.idle();
+    await this.#incoming.idle();
     clearInterval(probe);
   }
 
   async #close(cause: unknown): Promise<void> {
-    const over = (this.#over ??= new ConnectionClosed("closed", this.peer, { cause }));
-    this.#inHand.abortAll(over);
-    this.#inHand.failAll({ code: RPC.internalError, message: "the connection is being closed" });
-    this.#asked.failAll(over);
+    const over = (this.#closedError ??= new ConnectionClosed("closed", this.peer, { cause }));
+    this.#incoming.abortAll(over);
+    this.#incoming.failAll({ code: RPC.internalError, message: "the connection is being closed" });
+    this.#outgoing.failAll(over);
     const { transport } = this.#options;
     const gone = this.#outbox.flushed().then(() => transport.end());
     await Promise.race([gone, sleep(FLUSH_WAIT_MS, undefined, { ref: false })]);
@@ -420,12 +422,12 @@ export class Connection implements AsyncDisposable {
     this.#closed.resolve();
   }
 
-  #writeFailed(error: Error): void {
+  #handleWriteFailure(error: Error): void {
     this.#outbox.fail();
-    if (this.#over !== undefined && this.#options.exit === undefined) return void this.close(error);
+    if (this.#closedError !== undefined && this.#options.exit === undefined) return void this.close(error);
     // A dead process closes both directions: wait a moment for its last output and its exit.
     void sleep(EXIT_WAIT_MS, undefined, { ref: false }).then(() => {
-      this.#over ??= new ConnectionClosed("broken", this.peer, { cause: error });
+      this.#closedError ??= new ConnectionClosed("broken", this.peer, { cause: error });
       return this.close();
     });
   }

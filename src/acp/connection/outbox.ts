@@ -52,7 +52,7 @@ export class Outbox {
     this.#failed = true;
     this.#lines = [];
     this.#size = 0;
-    this.#letIn();
+    this.#releaseRoom();
   }
 
   /** Resolves when the transport has accepted everything. */
@@ -72,10 +72,10 @@ export class Outbox {
     this.#lines = [];
     this.#size = 0;
     this.#full = !this.#transport.write(text);
-    this.#letIn();
+    this.#releaseRoom();
   }
 
-  #letIn(): void {
+  #releaseRoom(): void {
     this.#room?.resolve();
     this.#room = undefined;
   }

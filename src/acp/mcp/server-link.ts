@@ -52,7 +52,7 @@ export class ServerLink implements Transport {
   readonly #name: string;
   readonly #handlers: ServerLinkHandlers;
   readonly #pending = new Map<unknown, PendingServerRequest>();
-  readonly #asked = new Map<unknown, AbortController>();
+  readonly #serverRequests = new Map<unknown, AbortController>();
   #count = 0;
   #closed = false;
 
@@ -102,16 +102,16 @@ export class ServerLink implements Transport {
   /** Called by the server to send a message. */
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.#closed) return Promise.reject(new ServerLinkClosed(this.#name));
-    if (!("method" in message)) this.#answered(message);
-    else if ("id" in message) void this.#ask(message);
-    else this.#told(message.method, message.params, options?.relatedRequestId);
+    if (!("method" in message)) this.#handleResponse(message);
+    else if ("id" in message) void this.#handleServerRequest(message);
+    else this.#handleNotification(message.method, message.params, options?.relatedRequestId);
     return Promise.resolve();
   }
 
   close(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#closed = true;
-    for (const controller of this.#asked.values()) controller.abort(new ServerLinkClosed(this.#name));
+    for (const controller of this.#serverRequests.values()) controller.abort(new ServerLinkClosed(this.#name));
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of pending) reject(new ServerLinkClosed(this.#name));
@@ -124,16 +124,16 @@ export class ServerLink implements Transport {
     this.onmessage?.(message);
   }
 
-  #answered(message: Exclude<JSONRPCMessage, { method: string }>): void {
+  #handleResponse(message: Exclude<JSONRPCMessage, { method: string }>): void {
     const pending = this.#pending.get(message.id);
     if (pending === undefined) return;
     this.#pending.delete(message.id);
     pending.resolve("error" in message ? { error: message.error } : { result: message.result });
   }
 
-  #told(method: string, params: unknown, relatedTo: unknown): void {
+  #handleNotification(method: string, params: unknown, relatedTo: unknown): void {
     if (method === "notifications/cancelled") {
-      const asked = this.#asked.get((params as { requestId?: unknown } | undefined)?.requestId);
+      const asked = this.#serverRequests.get((params as { requestId?: unknown } | undefined)?.requestId);
       return asked?.abort(requestCancelled());
     }
     const notified = this.#pending.get(relatedTo)?.notified;
@@ -141,9 +141,9 @@ export class ServerLink implements Transport {
     else this.#handlers.notification(method, params);
   }
 
-  async #ask({ id, method, params }: JSONRPCRequest): Promise<void> {
+  async #handleServerRequest({ id, method, params }: JSONRPCRequest): Promise<void> {
     const controller = new AbortController();
-    this.#asked.set(id, controller);
+    this.#serverRequests.set(id, controller);
     let answer: JSONRPCMessage;
     try {
       const result = await this.#handlers.request(method, params, controller.signal);
@@ -151,7 +151,7 @@ export class ServerLink implements Transport {
     } catch (error) {
       answer = { jsonrpc: "2.0", id, error: toMcpError(error) };
     }
-    this.#asked.delete(id);
+    this.#serverRequests.delete(id);
     if (!this.#closed && !controller.signal.aborted) this.#deliver(answer);
   }
 }

@@ -18,7 +18,7 @@ export class HeldMessages {
   readonly #options: SessionOptions;
   /** Arrival number: of an update by its params, of a request by the request. */
   readonly #order = new WeakMap<object, number>();
-  #others: { readonly at: number; readonly notification: IncomingNotification }[] = [];
+  #otherNotifications: { readonly at: number; readonly notification: IncomingNotification }[] = [];
   #size = 0;
   #count = 0;
   #answeredAt = 0;
@@ -57,7 +57,7 @@ export class HeldMessages {
     }
     if (this.#size + line.length > MAX_OTHER_CHARACTERS) return undefined;
     this.#size += line.length;
-    this.#others.push({ at: (this.#count += 1), notification });
+    this.#otherNotifications.push({ at: (this.#count += 1), notification });
     return { room: undefined };
   }
 
@@ -72,10 +72,15 @@ export class HeldMessages {
    * Throws if a connected client cannot be reached.
    */
   passOn(client: Port, answer?: { readonly give: () => void; readonly inPlace: boolean }): void {
-    const items = this.#session.take().map((item) => ({ at: this.#at(item), pass: () => passItemOn(item, client) }));
-    const others = this.#others.map(({ at, notification }) => ({ at, pass: () => void client.passOn(notification) }));
+    const items = this.#session
+      .take()
+      .map((item) => ({ at: this.#getPosition(item), pass: () => passItemOn(item, client) }));
+    const others = this.#otherNotifications.map(({ at, notification }) => ({
+      at,
+      pass: () => void client.passOn(notification),
+    }));
     const answers = answer === undefined ? [] : [{ at: answer.inPlace ? this.#answeredAt : 0, pass: answer.give }];
-    this.#forget();
+    this.#clear();
     const failures: unknown[] = [];
     for (const { pass } of [...answers, ...items, ...others].sort((one, other) => one.at - other.at)) {
       try {
@@ -90,15 +95,15 @@ export class HeldMessages {
   /** Drops all messages; requests fail with the error. */
   refuse(error: Error): void {
     for (const item of this.#session.take()) if (item.kind === "request") item.fail(error);
-    this.#forget();
+    this.#clear();
   }
 
-  #forget(): void {
-    this.#others = [];
+  #clear(): void {
+    this.#otherNotifications = [];
     this.#size = 0;
   }
 
-  #at(item: SessionItem): number {
+  #getPosition(item: SessionItem): number {
     if (item.kind === "stop") return 0; // only for the caller of `prompt`
     return this.#order.get(item.kind === "update" ? item.notification : item.request) ?? 0;
   }

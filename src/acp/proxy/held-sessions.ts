@@ -50,7 +50,7 @@ export interface HeldSessionRequest {
 export class HeldSessions {
   readonly #link: ProxyLink;
   readonly #routes = new SessionRoutes();
-  readonly #waiting = new WeakMap<ClientSession, HeldMessages>();
+  readonly #messages = new WeakMap<ClientSession, HeldMessages>();
   readonly #early = new EarlyNotifications();
   /** Number of the proxy's setups that wait for a session id from the agent. */
   #unnamed = 0;
@@ -76,7 +76,7 @@ export class HeldSessions {
   request(request: IncomingRequest): Promise<unknown> | undefined {
     const session = this.#routes.find(request);
     if (session !== undefined) {
-      const waiting = this.#waitingFor(session);
+      const waiting = this.#getMessages(session);
       if (waiting.isForProxy(request)) return waiting.request(request);
       waiting.passOn(this.#link.client); // earlier messages go first
     } else if (this.#unnamed > 0) {
@@ -89,7 +89,7 @@ export class HeldSessions {
   /** Handles a notification of a held session, or of one that may become held. Undefined if it passes through. */
   notification(notification: IncomingNotification): { readonly room: void | Promise<void> } | undefined {
     const session = this.#routes.find(notification);
-    if (session !== undefined) return this.#waitingFor(session).notification(notification);
+    if (session !== undefined) return this.#getMessages(session).notification(notification);
     if (this.#unnamed === 0) return undefined;
     const sessionId = getSessionId(notification.params);
     if (sessionId === undefined || this.#routes.isForgotten(sessionId)) return undefined;
@@ -118,7 +118,7 @@ export class HeldSessions {
   async giveUp({ session }: HeldSession): Promise<void> {
     if (!this.#routes.all.includes(session)) return;
     this.#routes.remove(session);
-    this.#waitingFor(session).refuse(notFound(`session ${session.id}`));
+    this.#getMessages(session).refuse(notFound(`session ${session.id}`));
     await session[Symbol.asyncDispose]();
   }
 
@@ -157,7 +157,7 @@ export class HeldSessions {
     }
     const session = this.#open(id, holding);
     this.#routes.add(session);
-    const waiting = this.#waitingFor(session);
+    const waiting = this.#getMessages(session);
     for (const notification of this.#early.take(id)) {
       if (waiting.notification(notification) === undefined) this.#release([notification]);
     }
@@ -189,7 +189,7 @@ export class HeldSessions {
         return Promise.resolve();
       },
     });
-    this.#waiting.set(session, new HeldMessages(session, options));
+    this.#messages.set(session, new HeldMessages(session, options));
     return session;
   }
 
@@ -204,7 +204,7 @@ export class HeldSessions {
       try {
         session = named(response);
         session.recordSetup(response);
-        this.#waitingFor(session).answered();
+        this.#getMessages(session).answered();
       } catch (error) {
         failed = error;
       }
@@ -219,7 +219,7 @@ export class HeldSessions {
    */
   #handOver(session: ClientSession, answer?: Parameters<HeldMessages["passOn"]>[1]): void {
     this.#routes.remove(session);
-    this.#waitingFor(session).passOn(this.#link.client, answer);
+    this.#getMessages(session).passOn(this.#link.client, answer);
   }
 
   #release(notifications: readonly IncomingNotification[]): void {
@@ -232,8 +232,8 @@ export class HeldSessions {
     }
   }
 
-  #waitingFor(session: ClientSession): HeldMessages {
-    const waiting = this.#waiting.get(session);
+  #getMessages(session: ClientSession): HeldMessages {
+    const waiting = this.#messages.get(session);
     if (waiting === undefined) throw new Error(`session ${session.id} was not opened here`);
     return waiting;
   }

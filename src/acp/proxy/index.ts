@@ -1,3 +1,4 @@
+/** The proxy role of ACP: sits between a client and an agent, alone or in a conductor's chain. */
 export type { ProxyDialect } from "./proxy-dialect.ts";
 export type { HeldSession } from "./held-sessions.ts";
 export type { LinkOptions } from "./proxy-link.ts";

@@ -121,16 +121,16 @@ export class Proxy implements AsyncDisposable {
   }
 
   #fromClient(came: IncomingRequest): unknown {
-    const request = this.#noted(came);
-    const agent = this.#agentFor(request);
-    const own = this.#ownHandler(request.method);
+    const request = this.#markSessions(came);
+    const agent = this.#createAgentPort(request);
+    const own = this.#findOwnHandler(request.method);
     const theirs = this.#options.fromClient?.[request.method];
-    if (theirs !== undefined) return relay(request, agent, (proxied) => this.#standIn(proxied, theirs, own));
+    if (theirs !== undefined) return relay(request, agent, (proxied) => this.#runHandler(proxied, theirs, own));
     return own === undefined ? passThrough(request, agent) : relay(request, agent, own);
   }
 
   /** Marks the sessions that the client knows: their messages belong to the client, whatever the proxy sets up. */
-  #noted(request: IncomingRequest): IncomingRequest {
+  #markSessions(request: IncomingRequest): IncomingRequest {
     this.#held.markClientSession(getSessionId(request.params));
     if (!SESSION_SETUP_METHODS.has(request.method)) return request;
     const respond = (value: unknown): void => {
@@ -141,7 +141,7 @@ export class Proxy implements AsyncDisposable {
   }
 
   /** A session whose setup is forwarded belongs to the client from the moment the agent names it. */
-  #agentFor(request: IncomingRequest): Port {
+  #createAgentPort(request: IncomingRequest): Port {
     const { agent } = this.#link;
     if (!SESSION_SETUP_METHODS.has(request.method)) return agent;
     const forward: Port["forward"] = (message, { onResponse, ...options } = {}) =>
@@ -156,7 +156,7 @@ export class Proxy implements AsyncDisposable {
   }
 
   /** Runs the user's handler on top of what the proxy itself does. */
-  async #standIn(request: ProxiedRequest, theirs: ClientRequestHandler, own?: OwnHandler): Promise<unknown> {
+  async #runHandler(request: ProxiedRequest, theirs: ClientRequestHandler, own?: OwnHandler): Promise<unknown> {
     const held: HeldSession[] = [];
     const forward = (params: unknown = request.params): Promise<Verbatim> => {
       if (own === undefined) return request.forward(params);
@@ -184,7 +184,7 @@ export class Proxy implements AsyncDisposable {
     }
   }
 
-  #ownHandler(method: string): OwnHandler | undefined {
+  #findOwnHandler(method: string): OwnHandler | undefined {
     const { prompt, mcpServers = [] } = this.#options;
     if (method === "session/prompt" && prompt !== undefined) {
       return async (request) => request.forward(await prompt(request.params as acp.PromptRequest));
@@ -192,7 +192,7 @@ export class Proxy implements AsyncDisposable {
     if (mcpServers.length === 0) return undefined;
     if (method === "initialize") return (request) => this.#initialize(request);
     if (SESSION_SETUP_METHODS.has(method)) return (request) => this.#setUp(request);
-    if (method === "session/close" || method === "session/delete") return (request) => this.#ending(request);
+    if (method === "session/close" || method === "session/delete") return (request) => this.#endSession(request);
     return undefined;
   }
 
@@ -203,23 +203,23 @@ export class Proxy implements AsyncDisposable {
   }
 
   #setUp(request: ProxiedRequest): Promise<Verbatim> {
-    return this.#give(request, async (params) => {
+    return this.#setUpWithServers(request, async (params) => {
       const value = await request.forward(params);
       return { value, sessionId: value.error === undefined ? getSetupSessionId(request, value) : undefined };
     });
   }
 
-  async #ending(request: ProxiedRequest): Promise<Verbatim> {
+  async #endSession(request: ProxiedRequest): Promise<Verbatim> {
     const response = await request.forward();
     const sessionId = getSessionId(request.params);
-    if (sessionId !== undefined && response.error === undefined) this.#offers.end(sessionId);
+    if (sessionId !== undefined && response.error === undefined) this.#offers.closeServers(sessionId);
     return response;
   }
 
   #startSession(request: ProxiedRequest, options: SessionOptions = {}): Promise<HeldSession> {
-    return this.#give(request, async (params) => {
+    return this.#setUpWithServers(request, async (params) => {
       if (!isJsonObject(params)) throw invalidParams(`the params of ${request.method} must be an object`);
-      const starting = this.#held.start({ request, params, options, left: ({ id }) => this.#offers.end(id) });
+      const starting = this.#held.start({ request, params, options, left: ({ id }) => this.#offers.closeServers(id) });
       request.goOn(); // the client's answers to questions of the session come after it
       const value = await starting;
       return { value, sessionId: value.session.id };
@@ -227,16 +227,18 @@ export class Proxy implements AsyncDisposable {
   }
 
   /** Sets a session up with the proxy's servers added to its params. */
-  #give<T>(
+  #setUpWithServers<T>(
     { params }: ProxiedRequest,
     send: (params: unknown) => Promise<{ readonly value: T; readonly sessionId: string | undefined }>,
   ): Promise<T> {
     const { mcpServers = [] } = this.#options;
-    return this.#offers.give(mcpServers, (given) => send(given.length === 0 ? params : injectServers(params, given)));
+    return this.#offers.offerAndSend(mcpServers, (given) =>
+      send(given.length === 0 ? params : injectServers(params, given)),
+    );
   }
 
   #fromAgent(request: IncomingRequest): unknown {
-    if (this.#serves(request)) return this.#overAcp.request(request);
+    if (this.#isForOwnServer(request)) return this.#overAcp.request(request);
     const held = this.#held.request(request);
     if (held !== undefined) return held;
     const handler = this.#options.fromAgent?.[request.method];
@@ -245,13 +247,13 @@ export class Proxy implements AsyncDisposable {
   }
 
   #notifiedByAgent(notification: IncomingNotification): void | Promise<void> {
-    if (this.#serves(notification)) return this.#overAcp.notification(notification);
+    if (this.#isForOwnServer(notification)) return this.#overAcp.notification(notification);
     const held = this.#held.notification(notification);
     return held === undefined ? this.#link.client.passOn(notification) : held.room;
   }
 
   /** True if the message is for one of the proxy's own servers. */
-  #serves(message: IncomingNotification): boolean {
+  #isForOwnServer(message: IncomingNotification): boolean {
     return isMcpMethod(message.method) && this.#overAcp.handles(message); // does not parse the params of other messages
   }
 }

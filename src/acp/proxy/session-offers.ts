@@ -17,7 +17,7 @@ type SendSetup<T> = (
 export class SessionOffers implements AsyncDisposable {
   readonly #options: SessionOffersOptions;
   readonly #bySession = new Map<string, Offer>();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #pendingSetups = new Set<Promise<unknown>>();
   readonly #closing = new Set<Promise<void>>();
   /** As the agent sent it. */
   #support: McpSupport | undefined;
@@ -37,18 +37,18 @@ export class SessionOffers implements AsyncDisposable {
   }
 
   /** Passes the servers to `send` in a form that the agent supports. */
-  async give<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
-    const giving = this.#give(servers, send);
-    this.#underWay.add(giving);
+  async offerAndSend<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
+    const giving = this.#offerAndSend(servers, send);
+    this.#pendingSetups.add(giving);
     try {
       return await giving;
     } finally {
-      this.#underWay.delete(giving);
+      this.#pendingSetups.delete(giving);
     }
   }
 
   /** Closes the servers of the session. */
-  end(sessionId: string): void {
+  closeServers(sessionId: string): void {
     const offer = this.#bySession.get(sessionId);
     this.#bySession.delete(sessionId);
     if (offer !== undefined) this.#close(offer);
@@ -56,14 +56,14 @@ export class SessionOffers implements AsyncDisposable {
 
   /** Call it when the agent answers no more. Rejects if a server could not be closed. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.#underWay);
-    for (const sessionId of [...this.#bySession.keys()]) this.end(sessionId);
+    await Promise.allSettled(this.#pendingSetups);
+    for (const sessionId of [...this.#bySession.keys()]) this.closeServers(sessionId);
     const ended = await Promise.allSettled(this.#closing);
     const failures = ended.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
     if (failures.length > 0) throw new AggregateError(failures, "some MCP servers could not be closed");
   }
 
-  async #give<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
+  async #offerAndSend<T>(servers: readonly (McpDeclaration | InProcessServer)[], send: SendSetup<T>): Promise<T> {
     const offer = await offerServers(servers, { support: this.#support, ...this.#options });
     let sessionId: string | undefined;
     try {
@@ -77,7 +77,7 @@ export class SessionOffers implements AsyncDisposable {
   }
 
   #keep(sessionId: string, offer: Offer): void {
-    this.end(sessionId);
+    this.closeServers(sessionId);
     this.#bySession.set(sessionId, offer);
   }
 

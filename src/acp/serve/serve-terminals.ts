@@ -56,8 +56,8 @@ class SessionTerminals implements ServedTerminals {
   readonly #options: ServeTerminalsOptions;
   readonly #terminals = new Map<string, AgentTerminal>();
   /** Terminals that are starting or being released. They count towards the limit, and disposal waits for them. */
-  readonly #inHand = new Set<Promise<unknown>>();
-  readonly #over = new AbortController();
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #disposal = new AbortController();
 
   constructor(options: ServeTerminalsOptions) {
     this.#options = options;
@@ -66,11 +66,11 @@ class SessionTerminals implements ServedTerminals {
   async create(params: CreateTerminalRequest, { signal }: ServeContext): Promise<CreateTerminalResponse> {
     const request = parseServeParams(createTerminalParams, params);
     const most = this.#options.maxTerminals ?? DEFAULT_MAX_TERMINALS;
-    if (this.#terminals.size + this.#inHand.size >= most) {
+    if (this.#terminals.size + this.#pending.size >= most) {
       throw peerError(RPC.internalError, `${most} terminals are already open; release one first`);
     }
     try {
-      return { terminalId: await this.#take(this.#start(request, params, signal)) };
+      return { terminalId: await this.#track(this.#start(request, params, signal)) };
     } catch (error) {
       throw toStartError(error, request);
     }
@@ -95,36 +95,37 @@ class SessionTerminals implements ServedTerminals {
   async release(params: ReleaseTerminalRequest): Promise<ReleaseTerminalResponse> {
     const { id, terminal } = this.#find(params);
     this.#terminals.delete(id);
-    await this.#take(terminal.end());
+    await this.#track(terminal.end());
     return {};
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over.abort();
-    await Promise.allSettled(this.#inHand);
+    this.#disposal.abort();
+    await Promise.allSettled(this.#pending);
     await Promise.all(Array.from(this.#terminals.values(), (terminal) => terminal.end()));
     this.#terminals.clear();
   }
 
-  async #take<T>(work: Promise<T>): Promise<T> {
-    this.#inHand.add(work);
+  async #track<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
     try {
       return await work;
     } finally {
-      this.#inHand.delete(work);
+      this.#pending.delete(work);
     }
   }
 
   async #start(request: CreateTerminalParams, params: unknown, cancelled: AbortSignal): Promise<string> {
     const { roots, gate, marker } = this.#options;
     const { sessionId, outputByteLimit } = request;
-    const signal = AbortSignal.any([cancelled, this.#over.signal]);
+    const signal = AbortSignal.any([cancelled, this.#disposal.signal]);
     const cwd = await confined(roots, request.cwd ?? ".");
     const command = [request.command, ...(request.args ?? [])];
     const added = request.env ?? [];
     const title = [...added.map(({ name, value }) => `${name}=${quotedWord(value)}`), typed(command)].join(" ");
     await passGate(gate, { kind: "execute", title, path: cwd, command, sessionId, params, signal });
-    if ((await confined(roots, cwd)) !== cwd) throw new PathRefusal(`${cwd} was moved while the gate decided; try again`);
+    if ((await confined(roots, cwd)) !== cwd)
+      throw new PathRefusal(`${cwd} was moved while the gate decided; try again`);
     const terminal = await AgentTerminal.start(request.command, request.args ?? [], {
       cwd,
       env: { ...this.#options.env, ...Object.fromEntries(added.map(({ name, value }) => [name, value])) },

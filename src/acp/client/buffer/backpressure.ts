@@ -16,24 +16,24 @@ interface PipeHold {
 }
 
 export class Backpressure {
-  readonly #waiting = new Set<PendingWait>();
+  readonly #waits = new Set<PendingWait>();
   /** Holds by the promise that they wait for. */
-  readonly #held = new Map<Promise<void>, PipeHold>();
+  readonly #holds = new Map<Promise<void>, PipeHold>();
 
   get isHeld(): boolean {
-    return [...this.#held.values()].some(({ pipe }) => pipe);
+    return [...this.#holds.values()].some(({ pipe }) => pipe);
   }
 
   /**
    * Registers a turn or a session setup, whose answer follows its own updates. Returns a function that ends the wait.
    */
   startWait(session: object): () => void {
-    return this.#begin({ session });
+    return this.#addWait({ session });
   }
 
   /** Registers any other request until it settles. */
   async waitForCall<T>(ask: () => Promise<T>): Promise<T> {
-    const end = this.#begin({ session: undefined });
+    const end = this.#addWait({ session: undefined });
     try {
       return await ask();
     } finally {
@@ -51,22 +51,22 @@ export class Backpressure {
     return this.#hold(false, first, (waiting) => waiting.session === undefined);
   }
 
-  #begin(waiting: PendingWait): () => void {
-    this.#waiting.add(waiting);
-    for (const { givesWayTo, release } of [...this.#held.values()]) if (givesWayTo(waiting)) release();
-    return () => void this.#waiting.delete(waiting);
+  #addWait(waiting: PendingWait): () => void {
+    this.#waits.add(waiting);
+    for (const { givesWayTo, release } of [...this.#holds.values()]) if (givesWayTo(waiting)) release();
+    return () => void this.#waits.delete(waiting);
   }
 
   #hold(pipe: boolean, until: Promise<void>, givesWayTo: PipeHold["givesWayTo"]): Promise<void> | undefined {
-    for (const waiting of this.#waiting) if (givesWayTo(waiting)) return undefined;
-    const known = this.#held.get(until);
+    for (const waiting of this.#waits) if (givesWayTo(waiting)) return undefined;
+    const known = this.#holds.get(until);
     if (known !== undefined) return known.released;
     const released = deferred();
     const release = (): void => {
-      this.#held.delete(until);
+      this.#holds.delete(until);
       released.resolve();
     };
-    this.#held.set(until, { pipe, givesWayTo, released: released.promise, release });
+    this.#holds.set(until, { pipe, givesWayTo, released: released.promise, release });
     void until.then(release);
     return released.promise;
   }

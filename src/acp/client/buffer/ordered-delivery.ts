@@ -16,7 +16,7 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
   readonly #queue = new SizedQueue<Item | Mark>();
   #open = false;
   #busy = false;
-  #over = false;
+  #stopped = false;
   #room: Deferred<void> | undefined;
 
   constructor(handler: (item: Item) => void | Promise<void>, failed: (error: unknown) => void) {
@@ -30,8 +30,8 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
   }
 
   push(item: Item): void {
-    if (this.#over) return;
-    if (this.#open && !this.#busy && this.#queue.first === undefined) return this.#hand(item);
+    if (this.#stopped) return;
+    if (this.#open && !this.#busy && this.#queue.first === undefined) return this.#deliver(item);
     this.#queue.push(item, item.line.length);
     if (this.#queue.size > HARD_LIMIT) this.#fail(unreadLimitError(HARD_LIMIT));
   }
@@ -60,12 +60,12 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
       if (typeof item === "function") item();
       else taken.push({ at, item });
     }
-    this.#letIn();
+    this.#releaseRoom();
     return taken;
   }
 
   stop(): void {
-    this.#over = true;
+    this.#stopped = true;
     this.take();
   }
 
@@ -74,12 +74,12 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
       const entry = this.#queue.shift();
       if (entry === undefined) break;
       if (typeof entry.item === "function") entry.item();
-      else this.#hand(entry.item);
+      else this.#deliver(entry.item);
     }
-    if (this.#queue.size <= SOFT_LIMIT / 2) this.#letIn();
+    if (this.#queue.size <= SOFT_LIMIT / 2) this.#releaseRoom();
   }
 
-  #hand(item: Item): void {
+  #deliver(item: Item): void {
     try {
       const done = this.#handler(item);
       if (!(done instanceof Promise)) return;
@@ -98,12 +98,12 @@ export class OrderedDelivery<Item extends { readonly line: string } = UpdateItem
   }
 
   #fail(error: unknown): void {
-    if (this.#over) return;
+    if (this.#stopped) return;
     this.stop();
     this.#failed(error);
   }
 
-  #letIn(): void {
+  #releaseRoom(): void {
     this.#room?.resolve();
     this.#room = undefined;
   }

@@ -9,8 +9,8 @@ export class SessionInbox {
   readonly #delivery: OrderedDelivery | undefined;
 
   /** `failed` is called once if the handler throws. With `keepsUnread`, unread items are kept for another reader. */
-  constructor(handler: UpdateHandler | undefined, failed: (error: unknown) => void, keeps?: boolean) {
-    this.unread = new UnreadItems(keeps);
+  constructor(handler: UpdateHandler | undefined, failed: (error: unknown) => void, keepsUnread?: boolean) {
+    this.unread = new UnreadItems(keepsUnread);
     this.#delivery = handler && new OrderedDelivery(handler, failed);
   }
 

@@ -32,7 +32,7 @@ export class TurnItems {
 
 export class UnreadItems {
   /** Skips nothing, because unread items are for another reader. */
-  readonly #keeps: boolean;
+  readonly #keepsUnread: boolean;
   readonly #history: UnreadQueue = new SizedQueue();
   readonly #between: UnreadQueue = new SizedQueue();
   /** Turns with unread items, oldest first, and the running turn. */
@@ -40,10 +40,10 @@ export class UnreadItems {
   #arrival: Deferred<void> | undefined;
   #historyLost = false;
   #dropped = 0;
-  #end: Error | undefined;
+  #endError: Error | undefined;
 
   constructor(keeps = false) {
-    this.#keeps = keeps;
+    this.#keepsUnread = keeps;
   }
 
   /** Number of updates that were dropped because nobody read them in time. */
@@ -54,12 +54,12 @@ export class UnreadItems {
   /** Keeps unread items of earlier turns, within a limit, for a slow reader. */
   addTurn(): TurnItems {
     let left = this.#turns.reduce((size, { queue }) => size + queue.size, 0);
-    const limit = this.#keeps ? HARD_LIMIT : FINISHED_TURNS_LIMIT;
+    const limit = this.#keepsUnread ? HARD_LIMIT : FINISHED_TURNS_LIMIT;
     while (left > limit) {
       const turn = this.#turns.shift();
       if (turn === undefined) break;
       left -= turn.queue.size;
-      this.#dropped += this.#drop(turn);
+      this.#dropped += this.#dropTurn(turn);
       turn.lost = unreadLimitError(limit);
     }
     const turn = new TurnItems();
@@ -80,7 +80,7 @@ export class UnreadItems {
 
   pushBetween(item: UpdateItem | RequestItem): void {
     this.#between.push(item, countCharacters(item));
-    const limit = this.#keeps ? HARD_LIMIT : BETWEEN_LIMIT;
+    const limit = this.#keepsUnread ? HARD_LIMIT : BETWEEN_LIMIT;
     while (this.#between.size > limit) this.#dropped += countDropped(this.#between.shift()?.item);
     this.#wake();
   }
@@ -104,21 +104,21 @@ export class UnreadItems {
     const error = how instanceof Error ? how : undefined;
     turn.result = { error };
     if (!turn.discarding) turn.queue.push(how instanceof Error ? { kind: "failure", error: how } : how);
-    this.#read(turn);
+    this.#afterRead(turn);
     this.#wake();
   }
 
   /** The reader left the turn early: skips its remaining and future items. */
   discardTurn(turn: TurnItems): void {
-    if (this.#keeps) return;
-    this.#drop(turn);
-    this.#read(turn);
+    if (this.#keepsUnread) return;
+    this.#dropTurn(turn);
+    this.#afterRead(turn);
     this.#wake();
   }
 
   /** Makes the turn unreadable: readers get the error. */
   failTurn(turn: TurnItems, error: Error): void {
-    this.#dropped += this.#drop(turn);
+    this.#dropped += this.#dropTurn(turn);
     turn.lost = error;
     turn.queue.push({ kind: "failure", error });
     this.#wake();
@@ -126,7 +126,7 @@ export class UnreadItems {
 
   /** Nothing more will come: readers get the remaining items, then this error. */
   close(error: Error): void {
-    this.#end ??= error;
+    this.#endError ??= error;
     this.#wake();
   }
 
@@ -136,8 +136,8 @@ export class UnreadItems {
       const item = this.#shift();
       if (item?.kind === "failure") throw item.error;
       if (item !== undefined) return item;
-      if (this.#end !== undefined) throw this.#end;
-      await this.#arrives();
+      if (this.#endError !== undefined) throw this.#endError;
+      await this.#waitForArrival();
     }
   }
 
@@ -146,7 +146,7 @@ export class UnreadItems {
    * history.
    */
   async nextOfTurn(turn: TurnItems): Promise<UpdateItem | RequestItem | undefined> {
-    if (this.#history.first !== undefined && !this.#keeps) this.#history.clear();
+    if (this.#history.first !== undefined && !this.#keepsUnread) this.#history.clear();
     for (;;) {
       if (turn.queue.first === undefined) {
         if (turn.lost !== undefined) throw turn.lost;
@@ -154,11 +154,11 @@ export class UnreadItems {
         if (turn.result !== undefined) return undefined;
       }
       const item = findOldestQueue([turn.queue, this.#between])?.shift()?.item;
-      this.#read(turn);
+      this.#afterRead(turn);
       if (item?.kind === "failure") throw item.error;
       if (item?.kind === "stop") return undefined;
       if (item !== undefined) return item;
-      await this.#arrives();
+      await this.#waitForArrival();
     }
   }
 
@@ -166,7 +166,7 @@ export class UnreadItems {
   take(): { readonly at: number; readonly item: SessionItem }[] {
     const queues = [this.#history, this.#between, ...this.#turns.map(({ queue }) => queue)];
     const taken = queues.flatMap((queue) => queue.clear());
-    for (const turn of [...this.#turns]) this.#read(turn);
+    for (const turn of [...this.#turns]) this.#afterRead(turn);
     return taken.filter(isReadable);
   }
 
@@ -174,24 +174,24 @@ export class UnreadItems {
     const turn = this.#turns.find(({ queue }) => queue.first !== undefined);
     const queues = [this.#history, this.#between];
     const item = findOldestQueue(turn === undefined ? queues : [...queues, turn.queue])?.shift()?.item;
-    if (turn !== undefined) this.#read(turn);
+    if (turn !== undefined) this.#afterRead(turn);
     return item;
   }
 
-  #read(turn: TurnItems): void {
+  #afterRead(turn: TurnItems): void {
     if (turn.queue.size <= SOFT_LIMIT / 2) turn.releaseRoom();
     if (turn.result === undefined || turn.queue.first !== undefined) return;
     this.#turns = this.#turns.filter((other) => other !== turn);
   }
 
   /** Returns the number of dropped updates. */
-  #drop(turn: TurnItems): number {
+  #dropTurn(turn: TurnItems): number {
     turn.discarding = true;
     turn.releaseRoom();
     return turn.queue.clear().reduce((count, { item }) => count + countDropped(item), 0);
   }
 
-  #arrives(): Promise<void> {
+  #waitForArrival(): Promise<void> {
     this.#arrival ??= deferred();
     return this.#arrival.promise;
   }

@@ -6,7 +6,7 @@ const COMPACT_AFTER = 1024;
 const LINE_OVERHEAD = 128;
 
 export class ArrivalLog {
-  readonly #most: number;
+  readonly #maxSize: number;
   /** Lines that arrived and are not known to be handled. */
   #lines: string[] = [];
   #read = 0;
@@ -17,7 +17,7 @@ export class ArrivalLog {
    * `waiting` is how much may wait on the connection, in characters; anything older has been handled. Default: 1 MiB.
    */
   constructor(waiting = 1024 * 1024) {
-    this.#most = 2 * waiting;
+    this.#maxSize = 2 * waiting;
   }
 
   /** The number of the message that is being handled. */
@@ -31,7 +31,7 @@ export class ArrivalLog {
   }
 
   add(line: string): void {
-    while (this.#size > this.#most) this.#shift();
+    while (this.#size > this.#maxSize) this.#shift();
     this.#lines.push(line);
     this.#size += line.length + LINE_OVERHEAD;
   }

@@ -19,7 +19,7 @@ export interface Route {
 
 export interface DispatcherParts {
   readonly routes: SessionRoutes;
-  readonly flow: Backpressure;
+  readonly backpressure: Backpressure;
   readonly arrivals: ArrivalLog;
   /** The handlers of the client itself. */
   readonly serve: SessionOptions;
@@ -30,28 +30,28 @@ export interface DispatcherParts {
 
 export class MessageDispatcher {
   readonly #parts: DispatcherParts;
-  readonly #extra = new Set<Route>();
+  readonly #extraRoutes = new Set<Route>();
   /** Notifications other than updates: handled one after the other, without blocking the messages that follow. */
-  readonly #told: OrderedDelivery<{ readonly line: string; readonly handle: () => void | Promise<void> }>;
+  readonly #notifications: OrderedDelivery<{ readonly line: string; readonly handle: () => void | Promise<void> }>;
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts;
-    this.#told = new OrderedDelivery(({ handle }) => handle(), parts.failed);
-    this.#told.open();
+    this.#notifications = new OrderedDelivery(({ handle }) => handle(), parts.failed);
+    this.#notifications.open();
   }
 
   addRoute(route: Route): () => void {
-    this.#extra.add(route);
-    return () => void this.#extra.delete(route);
+    this.#extraRoutes.add(route);
+    return () => void this.#extraRoutes.delete(route);
   }
 
   notification(notification: IncomingNotification): void | Promise<void> {
     const { arrivals, routes, stray } = this.#parts;
     arrivals.advanceTo(notification.line);
-    const route = this.#routeOf(notification);
+    const route = this.#findRoute(notification);
     if (route !== undefined) return route.notification(notification);
     const session = routes.find(notification);
-    if (notification.method !== "session/update") return this.#tell(notification, session);
+    if (notification.method !== "session/update") return this.#queueNotification(notification, session);
     if (session === undefined || !hasUpdate(notification.params)) return stray(notification);
     return session.onUpdate(notification);
   }
@@ -59,7 +59,7 @@ export class MessageDispatcher {
   request(request: IncomingRequest): unknown {
     const { arrivals, routes, serve } = this.#parts;
     arrivals.advanceTo(request.line);
-    const route = this.#routeOf(request);
+    const route = this.#findRoute(request);
     if (route !== undefined) return route.request(request);
     const session = routes.find(request);
     if (session !== undefined) return session.onRequest(request);
@@ -71,18 +71,18 @@ export class MessageDispatcher {
     return run({ sessionId, signal });
   }
 
-  #tell(notification: IncomingNotification, session: ClientSession | undefined): void | Promise<void> {
-    const { flow, serve } = this.#parts;
+  #queueNotification(notification: IncomingNotification, session: ClientSession | undefined): void | Promise<void> {
+    const { backpressure, serve } = this.#parts;
     const { line } = notification;
     const handle = (): void | Promise<void> =>
       session === undefined ? serve.notification?.(notification) : session.onNotification(notification);
-    this.#told.push({ line, handle });
-    const { room } = this.#told;
-    return room && flow.holdPipe(this, room);
+    this.#notifications.push({ line, handle });
+    const { room } = this.#notifications;
+    return room && backpressure.holdPipe(this, room);
   }
 
-  #routeOf(message: IncomingNotification): Route | undefined {
-    for (const route of this.#extra) if (route.takes(message)) return route;
+  #findRoute(message: IncomingNotification): Route | undefined {
+    for (const route of this.#extraRoutes) if (route.takes(message)) return route;
     return undefined;
   }
 }

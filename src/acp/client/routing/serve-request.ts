@@ -9,7 +9,7 @@ import type { RequestItem } from "../session-items.ts";
 export interface RequestServing {
   readonly sessionId: string;
   readonly options: SessionOptions;
-  readonly flow: Backpressure;
+  readonly backpressure: Backpressure;
   /** The updates that arrived before the request and are not handled yet. */
   readonly updatesBefore: () => Promise<void> | undefined;
   /** False until the session is set up: nobody can read a request yet, and the agent may wait for its answer. */
@@ -24,27 +24,23 @@ export async function serveSessionRequest(
   request: IncomingRequest,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { options, sessionId, flow } = server;
+  const { options, sessionId, backpressure } = server;
   const run = findSessionHandler(options, request);
   if (run === undefined) {
     if (options.unhandled !== "read" || !server.hasReader) throw methodNotFound(request.method);
     return passToReader(server, request, signal);
   }
   const before = server.updatesBefore();
-  if (before !== undefined) await flow.waitBehind(before);
+  if (before !== undefined) await backpressure.waitBehind(before);
   if (signal.aborted) throw requestCancelled();
   return run({ sessionId, signal });
 }
 
-function passToReader(
-  { passItem: read }: RequestServing,
-  request: IncomingRequest,
-  signal: AbortSignal,
-): Promise<unknown> {
+function passToReader({ passItem }: RequestServing, request: IncomingRequest, signal: AbortSignal): Promise<unknown> {
   const answer = deferred<unknown>();
   const cancel = (): void => answer.reject(requestCancelled());
   signal.addEventListener("abort", cancel, { once: true });
-  read({
+  passItem({
     kind: "request",
     request,
     signal,

@@ -12,7 +12,7 @@ export class ActiveTurn {
   /** The result for the caller of `prompt`. */
   readonly response = deferred<acp.PromptResponse>();
   /** Functions that answer an open question with `cancelled`. */
-  readonly #open = new Set<() => void>();
+  readonly #openQuestions = new Set<() => void>();
   readonly #after: number;
   #cancelled = false;
 
@@ -47,7 +47,7 @@ export class ActiveTurn {
 
   /** Answers all open questions with `cancelled`. */
   cancelQuestions(): void {
-    for (const stop of [...this.#open]) stop();
+    for (const stop of [...this.#openQuestions]) stop();
   }
 
   /** Resolves with `cancelled` as soon as the turn is cancelled, even if `serve` never answers. */
@@ -63,12 +63,12 @@ export class ActiveTurn {
       stopped.resolve(cancelled);
       controller.abort();
     };
-    this.#open.add(stop);
+    this.#openQuestions.add(stop);
     const served = serve(AbortSignal.any([signal, controller.signal]));
     try {
       return await Promise.race([stopped.promise, served]);
     } finally {
-      this.#open.delete(stop);
+      this.#openQuestions.delete(stop);
       served.catch(() => undefined); // after a cancel nobody waits for it
     }
   }

@@ -35,7 +35,7 @@ export interface ClientTurnParts {
   readonly onAwaited: () => void;
 }
 
-export function createClientTurn({ response, next, discard, cancel, onAwaited: awaited }: ClientTurnParts): ClientTurn {
+export function createClientTurn({ response, next, discard, cancel, onAwaited }: ClientTurnParts): ClientTurn {
   const stopReason = response.then((value) => value.stopReason);
   stopReason.catch(() => undefined); // the error is reported when iterating or awaiting the response
   const read = async function* (): AsyncGenerator<UpdateItem | RequestItem> {
@@ -56,11 +56,11 @@ export function createClientTurn({ response, next, discard, cancel, onAwaited: a
   };
   return {
     get response() {
-      awaited();
+      onAwaited();
       return response;
     },
     get stopReason() {
-      awaited();
+      onAwaited();
       return stopReason;
     },
     cancel,

@@ -28,7 +28,7 @@ export class AcpBridge implements AsyncDisposable {
   handler({ method, params }: IncomingRequest): ProxyHandler | undefined {
     if (method === "initialize") return (request) => this.#initialize(request);
     if (advertises(this.#offers.support, "acp")) return undefined;
-    if (method === "session/close" || method === "session/delete") return (request) => this.#ending(request);
+    if (method === "session/close" || method === "session/delete") return (request) => this.#endSession(request);
     if (!SESSION_SETUP_METHODS.has(method) || listAcpDeclarations(params).length === 0) return undefined;
     return (request) => this.#setUp(request);
   }
@@ -61,17 +61,17 @@ export class AcpBridge implements AsyncDisposable {
 
   #setUp(request: ProxiedRequest): Promise<Verbatim> {
     const servers = listAcpDeclarations(request.params).map((declaration) => this.#server(declaration));
-    return this.#offers.give(servers, async (given) => {
+    return this.#offers.offerAndSend(servers, async (given) => {
       const value = await request.forward(replaceAcpServers(request.params, given));
       const sessionId = getSessionId(value.result) ?? getSessionId(request.params);
       return { value, sessionId: value.error === undefined ? sessionId : undefined };
     });
   }
 
-  async #ending(request: ProxiedRequest): Promise<Verbatim> {
+  async #endSession(request: ProxiedRequest): Promise<Verbatim> {
     const response = await request.forward();
     const sessionId = getSessionId(request.params);
-    if (sessionId !== undefined && response.error === undefined) this.#offers.end(sessionId);
+    if (sessionId !== undefined && response.error === undefined) this.#offers.closeServers(sessionId);
     return response;
   }
 

@@ -16,8 +16,8 @@ export class Findings {
   readonly #passed = new Set<CheckId>();
   readonly #notOffered = new Set<CheckId>();
   readonly #failed = new Map<CheckId, string>();
-  readonly #unseen = new Map<CheckId, string>();
-  readonly #partlyUnseen = new Set<CheckId>();
+  readonly #notSeenReasons = new Map<CheckId, string>();
+  readonly #partlyNotSeen = new Set<CheckId>();
   readonly #sessions = new Set<string>();
 
   #introduction: AgentIdentity = { protocolVersion: undefined, agent: undefined };
@@ -53,13 +53,13 @@ export class Findings {
 
   /** Records why the agent gave no occasion for the check. Ignored if the check passed or failed. */
   notSeen(id: CheckId, why: string): void {
-    if (!this.#unseen.has(id)) this.#unseen.set(id, why);
+    if (!this.#notSeenReasons.has(id)) this.#notSeenReasons.set(id, why);
   }
 
   /** Like `notSeen`, for an essential part of the check: passes of the other parts do not outweigh it. */
   partlyNotSeen(id: CheckId, why: string): void {
-    this.#partlyUnseen.add(id);
-    this.#unseen.set(id, why);
+    this.#partlyNotSeen.add(id);
+    this.#notSeenReasons.set(id, why);
   }
 
   /** Replaces the session id in reports, because it differs from run to run. */
@@ -71,18 +71,23 @@ export class Findings {
     return CHECK_IDS.filter((id) => only.includes(id)).map((id) => {
       const status = this.#status(id);
       const detail =
-        status === "fail" ? this.#failed.get(id) : status === "not_seen" ? this.#unseen.get(id) : undefined;
-      return { id, ...CHECK_CATALOG[id], status, ...(detail !== undefined && { detail: this.#concealed(detail) }) };
+        status === "fail" ? this.#failed.get(id) : status === "not_seen" ? this.#notSeenReasons.get(id) : undefined;
+      return {
+        id,
+        ...CHECK_CATALOG[id],
+        status,
+        ...(detail !== undefined && { detail: this.#hideSessionIds(detail) }),
+      };
     });
   }
 
   #status(id: CheckId): CheckStatus {
     if (this.#failed.has(id)) return "fail";
-    if (this.#passed.has(id) && !this.#partlyUnseen.has(id)) return "pass";
+    if (this.#passed.has(id) && !this.#partlyNotSeen.has(id)) return "pass";
     return this.#notOffered.has(id) ? "not_offered" : "not_seen";
   }
 
-  #concealed(detail: string): string {
+  #hideSessionIds(detail: string): string {
     const longestFirst = [...this.#sessions].sort((one, other) => other.length - one.length);
     const concealed = longestFirst.reduce((text, id) => {
       // A short id is part of many words, so only whole strings are replaced.

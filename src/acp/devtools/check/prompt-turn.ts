@@ -21,16 +21,16 @@ export async function runPrompt(
   prompt: readonly object[],
   onUpdate: (update: TurnUpdate) => void = () => undefined,
 ): Promise<PromptTurn> {
-  const words = new Transcript();
+  const transcript = new Transcript();
   const deafen = peer.listen((heard) => {
     const update = toTurnUpdate(heard);
     if (update === undefined) return;
-    words.add(update);
+    transcript.add(update);
     onUpdate(update);
   });
   const outcome = await peer.request("session/prompt", { sessionId, prompt });
   deafen();
-  return { outcome, stopReason: getResultObject(outcome)?.["stopReason"], transcript: words };
+  return { outcome, stopReason: getResultObject(outcome)?.["stopReason"], transcript };
 }
 
 /** Immediately after the request, or once the turn is known to run. */

@@ -70,7 +70,7 @@ export interface UpdatesAroundAnswer extends Disposable {
 
 /** Separates a session's updates before the answer to a method from those after it, by their order on the wire. */
 export function watchUpdates(peer: CheckConnection, method: string, sessionId: string): UpdatesAroundAnswer {
-  const wordsBefore = new Transcript();
+  const transcriptBefore = new Transcript();
   let answered = false;
   let before: string | undefined;
   let after: string | undefined;
@@ -80,10 +80,10 @@ export function watchUpdates(peer: CheckConnection, method: string, sessionId: s
     if (update?.sessionId !== sessionId) return;
     if (answered) after ??= update.kind;
     else before ??= update.kind;
-    if (!answered) wordsBefore.add(update);
+    if (!answered) transcriptBefore.add(update);
   });
   return {
-    transcriptBefore: wordsBefore,
+    transcriptBefore,
     get before() {
       return before;
     },

@@ -53,7 +53,7 @@ export async function* viewTrace(lines: AsyncIterable<string>): AsyncGenerator<s
 }
 
 class TraceView {
-  readonly #asked = new Map<string, TracedRequest>();
+  readonly #openRequests = new Map<string, TracedRequest>();
   readonly #names = new SessionNames();
   #start: number | undefined;
   #run: ChunkRun | undefined;
@@ -65,14 +65,14 @@ class TraceView {
       return [...this.#flush(), `${"?".padStart(TIME_WIDTH)}   not a trace entry: ${quoteShortened(text)}`];
     }
     this.#start ??= entry.at;
-    if (entry.kind === "message" && this.#joins(entry)) return [];
+    if (entry.kind === "message" && this.#joinRun(entry)) return [];
     const before = this.#flush();
     const row = this.#entry(entry);
     return row === undefined ? before : [...before, row];
   }
 
   end(): string[] {
-    const unanswered = Array.from(this.#asked.values(), ({ at, direction, method, id }) =>
+    const unanswered = Array.from(this.#openRequests.values(), ({ at, direction, method, id }) =>
       this.#row(at, direction, `${method} #${id} was never answered`),
     );
     return [...this.#flush(), ...unanswered];
@@ -95,7 +95,7 @@ class TraceView {
 
   #response({ at, direction, id, error, result }: MessageEntry): string {
     const key = JSON.stringify(id);
-    const asked = this.#answered(direction, key);
+    const asked = this.#takeRequest(direction, key);
     const what = asked === undefined ? `#${shortenText(key)} answers no request:` : `${asked.method} #${asked.id}`;
     const took = asked === undefined ? "" : `in ${formatLatency(at - asked.at)}`;
     const failed = error !== undefined && error !== null;
@@ -107,7 +107,7 @@ class TraceView {
     const { at, direction, id, params } = entry;
     const shown = `${formatVia(entry)}${shortenText(method)}`;
     const key = id === undefined ? undefined : JSON.stringify(id);
-    if (key !== undefined) this.#ask(entry, key, shown);
+    if (key !== undefined) this.#addRequest(entry, key, shown);
     const number = key === undefined ? "" : `#${shortenText(key)}`;
     return this.#row(at, direction, shown, number, this.#session(params), formatRpcParams(method, params));
   }
@@ -123,17 +123,17 @@ class TraceView {
     return undefined;
   }
 
-  #ask({ at, direction }: MessageEntry, id: string, method: string): void {
-    const [oldest] = this.#asked.keys();
-    if (this.#asked.size >= MAX_OPEN_REQUESTS && oldest !== undefined) this.#asked.delete(oldest);
-    this.#asked.set(direction + id, { at, direction, id: shortenText(id), method });
+  #addRequest({ at, direction }: MessageEntry, id: string, method: string): void {
+    const [oldest] = this.#openRequests.keys();
+    if (this.#openRequests.size >= MAX_OPEN_REQUESTS && oldest !== undefined) this.#openRequests.delete(oldest);
+    this.#openRequests.set(direction + id, { at, direction, id: shortenText(id), method });
   }
 
   /** Returns and removes the request that a response in this direction answers. */
-  #answered(direction: TraceDirection, id: string): TracedRequest | undefined {
+  #takeRequest(direction: TraceDirection, id: string): TracedRequest | undefined {
     const key = OPPOSITE[direction] + id;
-    const asked = this.#asked.get(key);
-    this.#asked.delete(key);
+    const asked = this.#openRequests.get(key);
+    this.#openRequests.delete(key);
     return asked;
   }
 
@@ -142,7 +142,7 @@ class TraceView {
     return id === undefined ? "" : `[${this.#names.getName(id)}]`;
   }
 
-  #joins(entry: MessageEntry): boolean {
+  #joinRun(entry: MessageEntry): boolean {
     const run = this.#run;
     const piece = run === undefined ? undefined : readChunk(entry);
     if (run === undefined || piece === undefined || run.key !== piece.key) return false;

@@ -30,7 +30,7 @@ export class StatelessServer implements AsyncDisposable {
   readonly #active = new Set<string>();
   readonly #listeners = new Set<SubscriptionListener>();
   readonly #disposal = new AbortController();
-  #introduced: Promise<IntroducedServer> | undefined;
+  #connected: Promise<IntroducedServer> | undefined;
   #link: ServerLink | undefined;
 
   constructor(server: InProcessServer) {
@@ -64,7 +64,7 @@ export class StatelessServer implements AsyncDisposable {
     const refused: RpcErrorObject | undefined = refuseCall(method, params);
     if (refused !== undefined) return { error: refused };
     const { link, introduction } = await raceCancellation(
-      raceCancellation(this.#introduce(), signal),
+      raceCancellation(this.#connect(), signal),
       this.#disposal.signal,
     );
     if (method === "server/discover") return { result: toDiscoverResult(introduction) };
@@ -74,22 +74,23 @@ export class StatelessServer implements AsyncDisposable {
     return "error" in outcome ? outcome : { result: toCompleteResult(method, outcome.result, introduction) };
   }
 
-  #introduce(): Promise<IntroducedServer> {
-    this.#introduced ??= this.#open().catch((error: unknown) => {
-      this.#introduced = undefined;
+  #connect(): Promise<IntroducedServer> {
+    this.#connected ??= this.#open().catch((error: unknown) => {
+      this.#connected = undefined;
       throw error;
     });
-    return this.#introduced;
+    return this.#connected;
   }
 
   async #open(): Promise<IntroducedServer> {
     const link = await ServerLink.open(this.#server, {
-      request: (method) => Promise.reject(peerError(RPC.methodNotFound, `${method} is not supported: there is no client to ask`)),
+      request: (method) =>
+        Promise.reject(peerError(RPC.methodNotFound, `${method} is not supported: there is no client to ask`)),
       notification: (method, params) => {
         for (const listener of this.#listeners) listener.notification(method, params);
       },
       closed: () => {
-        this.#introduced = this.#link = undefined;
+        this.#connected = this.#link = undefined;
         for (const listener of this.#listeners) listener.ended();
       },
     });

@@ -39,7 +39,7 @@ export class CheckConnection implements AsyncDisposable {
   readonly #correlation: ResponseCorrelator;
   readonly #listeners = new Set<(heard: ObservedMessage) => void>();
   readonly #aborted: Promise<void>;
-  #forget: () => void = () => undefined;
+  #removeAbortListener: () => void = () => undefined;
   #process: CheckedProcess | undefined;
   #ended = false;
   #lastId = 0;
@@ -52,7 +52,7 @@ export class CheckConnection implements AsyncDisposable {
     this.#aborted = new Promise((resolve) => {
       const abort = (): void => resolve();
       options.signal?.addEventListener("abort", abort, { once: true });
-      this.#forget = () => options.signal?.removeEventListener("abort", abort);
+      this.#removeAbortListener = () => options.signal?.removeEventListener("abort", abort);
     });
   }
 
@@ -74,7 +74,7 @@ export class CheckConnection implements AsyncDisposable {
   request(method: string, params: unknown, id: CheckRequestId = this.#nextId()): Promise<RequestOutcome> {
     const outcome = this.#correlation.addRequest(id, method);
     this.#write({ jsonrpc: "2.0", id, method, params });
-    return this.#inTime(outcome);
+    return this.#withTimeout(outcome);
   }
 
   notify(method: string, params: unknown): void {
@@ -102,7 +102,7 @@ export class CheckConnection implements AsyncDisposable {
 
   /** Resolves with true if the agent exited by itself after the end of its input. */
   async close(patienceMs = this.#options.exitWait.ms): Promise<boolean> {
-    this.#forget();
+    this.#removeAbortListener();
     const went = (await this.#process?.close(patienceMs)) ?? true;
     if (!went) this.#options.exitWait.ms = REDUCED_EXIT_WAIT_MS;
     return went;
@@ -121,7 +121,7 @@ export class CheckConnection implements AsyncDisposable {
     this.#process?.write(JSON.stringify(message));
   }
 
-  async #inTime(outcome: Promise<RequestOutcome>): Promise<RequestOutcome> {
+  async #withTimeout(outcome: Promise<RequestOutcome>): Promise<RequestOutcome> {
     const { signal, timeoutMs } = this.#options;
     signal?.throwIfAborted();
     const came = await settlesWithin(timeoutMs, Promise.race([outcome, this.#aborted]));
@@ -142,23 +142,23 @@ export class CheckConnection implements AsyncDisposable {
     if (message.kind === "response") {
       const answered = this.#correlation.matchResponse(message);
       if (answered === undefined) return;
-      this.#judge(findAnswerFault(messages, answered.method, answered.outcome), answered.method);
-      this.#tell({ kind: "answer", ...answered });
+      this.#recordSchemaResult(findAnswerFault(messages, answered.method, answered.outcome), answered.method);
+      this.#notifyListeners({ kind: "answer", ...answered });
       return;
     }
-    this.#judge(messages[message.kind](message.method, message.params), message.method);
-    this.#tell(message);
+    this.#recordSchemaResult(messages[message.kind](message.method, message.params), message.method);
+    this.#notifyListeners(message);
     if (message.kind === "request") this.#write({ jsonrpc: "2.0", id: message.id, ...this.reply(message) });
   }
 
   /** The response to `initialize` has its own check. */
-  #judge(fault: string | undefined, method: string): void {
+  #recordSchemaResult(fault: string | undefined, method: string): void {
     if (method === "initialize") return;
     if (fault === undefined) this.#options.findings.pass(7);
     else this.#options.findings.fail(7, fault);
   }
 
-  #tell(heard: ObservedMessage): void {
+  #notifyListeners(heard: ObservedMessage): void {
     for (const listener of [...this.#listeners]) listener(heard);
   }
 }

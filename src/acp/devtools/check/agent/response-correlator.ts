@@ -22,8 +22,8 @@ export class ResponseCorrelator {
   readonly #requests: SentRequest[] = [];
   readonly #echoed = new Set<string>();
   readonly #findings: Findings;
-  #notified: string | undefined;
-  #ended: string | undefined;
+  #lastNotification: string | undefined;
+  #exit: string | undefined;
 
   constructor(findings: Findings) {
     this.#findings = findings;
@@ -32,48 +32,51 @@ export class ResponseCorrelator {
   addRequest(id: CheckRequestId, method: string): Promise<RequestOutcome> {
     const pending: SentRequest = { id, method, outcome: deferred<RequestOutcome>(), answers: 0 };
     this.#requests.push(pending);
-    if (this.#ended !== undefined) pending.outcome.resolve({ kind: "ended", how: this.#ended });
+    if (this.#exit !== undefined) pending.outcome.resolve({ kind: "ended", how: this.#exit });
     return pending.outcome.promise;
   }
 
   addNotification(method: string): void {
-    this.#notified = method;
+    this.#lastNotification = method;
   }
 
   /** Resolves all open requests: no more answers will come. */
   end(how: string): void {
-    this.#ended = how;
+    this.#exit = how;
     for (const { outcome } of this.#requests) outcome.resolve({ kind: "ended", how });
   }
 
   /** Undefined if the response belongs to no open request. */
   matchResponse(response: AgentResponse): MatchedResponse | undefined {
     const nameless = response.id === undefined || response.id === null;
-    if (nameless && this.#notified !== undefined) {
-      this.#findings.fail(4, `the notification ${this.#notified} was answered with ${quoteJson(response.body)}`);
+    if (nameless && this.#lastNotification !== undefined) {
+      this.#findings.fail(
+        4,
+        `the notification ${this.#lastNotification} was answered with ${quoteJson(response.body)}`,
+      );
       return undefined;
     }
     const same = this.#requests.find(({ id }) => id === response.id);
-    const alike = same?.answers === 0 ? undefined : this.#alike(response.id, nameless);
+    const alike = same?.answers === 0 ? undefined : this.#guessRequest(response.id, nameless);
     const pending = alike ?? same;
-    if (pending === undefined || pending === alike) this.#notEchoed(response, pending);
-    else this.#wasEchoed(pending.id);
+    if (pending === undefined || pending === alike) this.#reportWrongId(response, pending);
+    else this.#recordEcho(pending.id);
     return pending === undefined ? undefined : this.#answer(pending, response);
   }
 
   /** Guesses the request, so that one wrong id is not reported as an agent that never answers. */
-  #alike(id: unknown, nameless: boolean): SentRequest | undefined {
+  #guessRequest(id: unknown, nameless: boolean): SentRequest | undefined {
     const open = this.#requests.filter(({ answers }) => answers === 0);
     return nameless ? open[0] : open.find((pending) => String(pending.id) === String(id));
   }
 
-  #notEchoed(response: AgentResponse, meant: SentRequest | undefined): void {
+  #reportWrongId(response: AgentResponse, meant: SentRequest | undefined): void {
     const got = response.id === undefined ? "no id" : `the id ${quoteJson(response.id)}`;
     const wanted = meant === undefined ? ", which no request used" : ` instead of ${quoteJson(meant.id)}`;
     this.#findings.fail(2, `a response has ${got}${wanted}`);
   }
 
-  #wasEchoed(id: CheckRequestId): void {
+  #recordEcho(id: CheckRequestId): void {
     this.#echoed.add(typeof id);
     if (this.#echoed.size === 2) this.#findings.pass(2);
   }
@@ -87,7 +90,11 @@ export class ResponseCorrelator {
     }
     const count = Number("result" in body) + Number("error" in body);
     if (count === 1) this.#findings.pass(3);
-    else this.#findings.fail(3, `${method} was answered with ${count === 0 ? "neither a result nor an error" : "both a result and an error"}: ${quoteJson(body)}`);
+    else
+      this.#findings.fail(
+        3,
+        `${method} was answered with ${count === 0 ? "neither a result nor an error" : "both a result and an error"}: ${quoteJson(body)}`,
+      );
     const outcome = toRequestOutcome(body);
     pending.outcome.resolve(outcome);
     return { method, outcome };

@@ -10,11 +10,11 @@ export async function checkLoad(scene: CheckContext): Promise<void> {
   const taken = past && (await reopenSession(scene, "session/load", past.sessionId));
   if (past === undefined || taken === undefined) return findings.notSeen(17, NO_CONVERSATION);
   const { outcome, updates } = taken;
-  const { transcriptBefore: wordsBefore } = updates;
+  const { transcriptBefore } = updates;
   if (outcome.kind !== "result") findings.fail(17, formatOutcome("session/load", outcome));
-  else if (!wordsBefore.user.includes(removeWhitespace(scene.prompt)))
+  else if (!transcriptBefore.user.includes(removeWhitespace(scene.prompt)))
     findings.fail(17, formatMissing("the user's message", updates));
-  else if (!wordsBefore.agent.includes(past.transcript.lastOfAgent))
+  else if (!transcriptBefore.agent.includes(past.transcript.lastOfAgent))
     findings.fail(17, formatMissing("the agent's message", updates));
   else if (updates.after !== undefined) findings.fail(17, `${updates.after} came after session/load was answered`);
   else findings.pass(17);
