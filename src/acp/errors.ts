@@ -81,8 +81,8 @@ export class PeerNotReading extends Error {
 function endText(end: ConnectionEnd, peer: string, exit: PeerExit | undefined, cause: unknown): string {
   if (exit !== undefined) {
     const how = exit.signal === null ? `exit code ${exit.exitCode ?? "unknown"}` : `signal ${exit.signal}`;
-    const said = exit.stderr.trim();
-    return `${peer} ended (${how})${said === "" ? "" : `; its last output: ${said}`}`;
+    const lastOutput = exit.stderr.trim();
+    return `${peer} ended (${how})${lastOutput === "" ? "" : `; its last output: ${lastOutput}`}`;
   }
   if (end === "closed") return `the connection to ${peer} was closed`;
   if (end === "eof") return `${peer} closed the connection`;

@@ -61,13 +61,13 @@ const SHAPES: Readonly<Record<string, ParamsShape>> = {
 export function validateAgentParams(method: string, params: unknown): unknown {
   const shape = SHAPES[method];
   if (shape === undefined) return params;
-  const given = params ?? {};
-  if (!isJsonObject(given)) throw invalidParams(`the params of ${method} must be an object`);
+  const fieldsByName = params ?? {};
+  if (!isJsonObject(fieldsByName)) throw invalidParams(`the params of ${method} must be an object`);
   for (const [name, check] of Object.entries(shape)) {
-    const wrong = check(given[name]);
+    const wrong = check(fieldsByName[name]);
     if (wrong !== undefined) throw invalidParams(`${name} of ${method} ${wrong}`);
   }
-  return given;
+  return fieldsByName;
 }
 
 function mustBeObject(value: unknown): string | undefined {

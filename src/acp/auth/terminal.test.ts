@@ -49,7 +49,7 @@ it("refuses a method that the agent handles itself", () => {
   expect(isTerminalLogin(agent)).toBe(false);
   expect(isTerminalLogin(method())).toBe(true);
   expect(() => terminalLogin(agent, { command: ["x"], env: {} })).toThrow(
-    'the login "API key" is done by the agent, not in a terminal',
+    'the agent handles the login "API key" itself, without a terminal',
   );
 });
 

@@ -46,7 +46,7 @@ export function terminalLogin(
   agent: { readonly command: readonly string[]; readonly env: EnvironmentVariables },
 ): TerminalLogin {
   if (!("type" in method) || method.type !== "terminal") {
-    throw new RookeryError("input_invalid", `the login "${method.name}" is done by the agent, not in a terminal`);
+    throw new RookeryError("input_invalid", `the agent handles the login "${method.name}" itself, without a terminal`);
   }
   const [command, ...args] = agent.command;
   if (command === undefined) throw new RookeryError("agent_unavailable", "the agent's command is empty");

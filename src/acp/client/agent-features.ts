@@ -10,8 +10,9 @@ export function isFeatureOffered(
   what: AgentFeature,
 ): boolean {
   if (what === "new") return true;
-  const said: unknown = what === "load" ? loadSession : (sessionCapabilities as Record<string, unknown> | null)?.[what];
-  return said !== undefined && said !== null && said !== false;
+  const advertised: unknown =
+    what === "load" ? loadSession : (sessionCapabilities as Record<string, unknown> | null)?.[what];
+  return advertised !== undefined && advertised !== null && advertised !== false;
 }
 
 /** Throws `backend_unsupported` if the agent does not offer the feature. */

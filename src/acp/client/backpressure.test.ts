@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientTurn } from "../index.ts";
 import { heldMemory } from "../../programs/test-memory.ts";
-import { failure, openScene, readAll, stalled } from "./test-scene.ts";
+import { getRejection, openScene, readAll, stalled } from "./test-scene.ts";
 
 const MIB = 1024 * 1024;
 /** Unread items, messages to handle, and the buffers of the streams between. */
@@ -134,7 +134,7 @@ describe("a turn that nobody reads", () => {
     const waiting = other.prompt("wait").readText();
     const flooded = one.prompt("flood");
     await flooded.response;
-    expect(await failure(readAll(flooded))).toMatchObject({ code: "input_too_large" });
+    expect(await getRejection(readAll(flooded))).toMatchObject({ code: "input_too_large" });
     await scene.client.notify("_go");
     expect(await waiting).toBe("ab");
     expect(await one.prompt("go").readText()).toBe("fine");
@@ -152,7 +152,7 @@ it("drops the oldest unread turns above the limit and keeps the latest readable"
     turns.push(prompted);
     await prompted.response;
   }
-  expect(await failure(readAll(turns[0]!))).toMatchObject({ code: "input_too_large" });
+  expect(await getRejection(readAll(turns[0]!))).toMatchObject({ code: "input_too_large" });
   expect(await count(turns.at(-1)!)).toBe(50);
   expect(session.dropped).toBeGreaterThan(200);
   expect(session.take().length).toBeLessThan(20 * 51 - session.dropped);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
 import type { AcpScript, AcpStep } from "../../testing/acp-agent/index.ts";
 import { PeerError, type RequestContext, type SessionOptions } from "../index.ts";
-import { failure, openScene, readAll, stalled, words } from "./test-scene.ts";
+import { getRejection, openScene, readAll, stalled, describeItems } from "./test-scene.ts";
 
 const CANCELLED_PERMISSION = { outcome: { outcome: "cancelled" } };
 const CANCELLED_ELICITATION = { action: "cancel" };
@@ -236,7 +236,7 @@ describe("a cancel", () => {
     const turn = session.prompt("go");
     const seen: string[] = [];
     for await (const item of turn) {
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
       if (item.kind !== "request") continue;
       await turn.cancel();
       expect(item.signal.aborted).toBe(true);
@@ -277,7 +277,7 @@ describe("an agent that answers a cancelled prompt with an error", () => {
   it("fails the turn if nobody cancelled it", async () => {
     await using scene = await openScene({ prompts: [[{ fail: error }]] });
     const session = await scene.client.session("/project").create();
-    expect(await failure(session.prompt("go").finish())).toMatchObject({ code: -32603 });
+    expect(await getRejection(session.prompt("go").finish())).toMatchObject({ code: -32603 });
   });
 });
 
@@ -289,7 +289,7 @@ it("aborts open questions when the prompt fails", async () => {
   const turn = session.prompt("go");
   const { signal } = await asked;
   await scene.client.notify("_go");
-  await failure(turn.finish());
+  await getRejection(turn.finish());
   expect(signal.aborted).toBe(true);
 });
 
@@ -305,6 +305,6 @@ it("answers a request that waits for a reader when the agent cancels it", async 
     await turn.cancel(); // the scripted agent then cancels its request
     await new Promise((resolve) => item.signal.addEventListener("abort", resolve));
   }
-  await failure(scene.client.request("_sync"));
+  await getRejection(scene.client.request("_sync"));
   expect(scene.answers()).toMatchObject([{ code: -32800 }]);
 });

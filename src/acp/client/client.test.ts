@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
 import { ConnectionClosed, connectClient, PeerError, streamTransport, type Noise } from "../index.ts";
 import { heldMemory } from "../../programs/test-memory.ts";
-import { failure, openScene } from "./test-scene.ts";
+import { getRejection, openScene } from "./test-scene.ts";
 
 const transport = () => streamTransport(new PassThrough(), new PassThrough());
 
@@ -44,45 +44,47 @@ describe("a client", () => {
   });
 
   it.each([
-    ["another version", { protocolVersion: 2 }, /speaks version 2 of the protocol, and this client 1$/],
-    ["no version", {}, /speaks no version of the protocol/],
-    ["null", null, /speaks no version of the protocol/],
+    ["another version", { protocolVersion: 2 }, /speaks version 2 of the protocol, but this client speaks version 1$/],
+    ["no version", {}, /answered initialize without a protocol version/],
+    ["null", null, /answered initialize without a protocol version/],
   ])("rejects if the agent answers initialize with %s", async (_what, result, message) => {
-    const error = await failure(openScene({ on: { initialize: { answer: { result } } } }));
+    const error = await getRejection(openScene({ on: { initialize: { answer: { result } } } }));
     expect(isRookeryError(error, "backend_unsupported")).toBe(true);
     expect(error.message).toMatch(message);
   });
 
   it("rejects if the agent refuses initialize or exits", async () => {
     const error = { code: -32603, message: "no", data: 1 };
-    expect(await failure(openScene({ on: { initialize: { answer: { error } } } }))).toBeInstanceOf(PeerError);
-    expect(await failure(openScene({ onStart: [{ exit: {} }] }))).toBeInstanceOf(ConnectionClosed);
+    expect(await getRejection(openScene({ on: { initialize: { answer: { error } } } }))).toBeInstanceOf(PeerError);
+    expect(await getRejection(openScene({ onStart: [{ exit: {} }] }))).toBeInstanceOf(ConnectionClosed);
   });
 
   it("stops connecting to an agent that never answers when the signal fires", async () => {
     const giveUp = new AbortController();
-    const connecting = failure(connectClient({ transport: transport(), signal: giveUp.signal }));
+    const connecting = getRejection(connectClient({ transport: transport(), signal: giveUp.signal }));
     giveUp.abort();
     expect(await connecting).toBe(giveUp.signal.reason);
-    expect(await failure(connectClient({ transport: transport(), signal: giveUp.signal }))).toBe(giveUp.signal.reason);
+    expect(await getRejection(connectClient({ transport: transport(), signal: giveUp.signal }))).toBe(
+      giveUp.signal.reason,
+    );
   });
 
   it("logs in and out", async () => {
     await using scene = await openScene({ auth: {} });
     const { client } = scene;
     expect(client.authMethods).toMatchObject([{ id: "scripted" }]);
-    expect(await failure(client.session("/project").create())).toMatchObject({ code: -32000 });
-    expect(await failure(client.authenticate("none"))).toBeInstanceOf(PeerError);
+    expect(await getRejection(client.session("/project").create())).toMatchObject({ code: -32000 });
+    expect(await getRejection(client.authenticate("none"))).toBeInstanceOf(PeerError);
     await client.authenticate("scripted");
     expect((await client.session("/project").create()).id).toBe("session-1");
     await client.logout();
-    expect(await failure(client.session("/project").create())).toMatchObject({ code: -32000 });
+    expect(await getRejection(client.session("/project").create())).toMatchObject({ code: -32000 });
   });
 
   it("stops waiting for a login when the signal fires", async () => {
     await using scene = await openScene({ auth: {}, on: { authenticate: { steps: [{ hang: true }] } } });
     const giveUp = new AbortController();
-    const login = failure(scene.client.authenticate("scripted", giveUp.signal));
+    const login = getRejection(scene.client.authenticate("scripted", giveUp.signal));
     await scene.agent.receivedMethod("authenticate");
     giveUp.abort();
     expect(await login).toBe(giveUp.signal.reason);
@@ -108,7 +110,7 @@ describe("a client", () => {
     };
     await using scene = await openScene({ prompts: [[{ write: "debug\n" }, { waitForCancel: true }]] }, { onNoise });
     const session = await scene.client.session("/project").create();
-    const error = await failure(session.prompt("go").finish());
+    const error = await getRejection(session.prompt("go").finish());
     expect(error.cause).toMatchObject({ message: "a handler of noise failed", cause: bad });
   });
 

@@ -16,7 +16,7 @@ import { SessionRoutes } from "./routing/session-routes.ts";
 import type { ClientSession } from "./session.ts";
 import { setUpSession, type SessionSetupHost } from "./session-setup.ts";
 
-export interface ClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, McpOffersOptions {
+export interface AcpClientOptions extends Omit<ConnectionOptions, "handlers" | "malformed">, McpOffersOptions {
   /** Name and version of this client. Default: `rookery` without a version. */
   readonly info?: acp.Implementation | undefined;
   /** Handlers for all sessions. The session builder can override them. */
@@ -40,7 +40,7 @@ const DEFAULT_INFO = { name: "rookery", version: "0" };
  * Connects to an agent and initializes it. Rejects with `backend_unsupported` if the agent speaks another protocol
  * version, and with `ConnectionClosed` if it exits; the connection is closed in both cases.
  */
-export async function connectClient(options: ClientOptions): Promise<Client> {
+export async function connectClient(options: AcpClientOptions): Promise<Client> {
   const client = new Client(options);
   try {
     options.signal?.throwIfAborted();
@@ -58,7 +58,7 @@ export async function connectClient(options: ClientOptions): Promise<Client> {
  */
 export class Client implements AsyncDisposable {
   readonly connection: Connection;
-  readonly #options: ClientOptions;
+  readonly #options: AcpClientOptions;
   readonly #serve: SessionOptions;
   readonly #routes = new SessionRoutes();
   readonly #backpressure = new Backpressure();
@@ -68,7 +68,7 @@ export class Client implements AsyncDisposable {
   #agent: acp.InitializeResponse = { protocolVersion: ACP_PROTOCOL_VERSION };
 
   /** Use `connectClient`. */
-  constructor(options: ClientOptions) {
+  constructor(options: AcpClientOptions) {
     this.#options = options;
     this.#serve = mergeSessionOptions({}, options.serve ?? {});
     this.#arrivals = new ArrivalLog(options.readBytes);
@@ -97,8 +97,8 @@ export class Client implements AsyncDisposable {
     });
     this.#offers = new McpOffers(this.connection, (route) => void this.addRoute(route), options);
     void this.connection.inputEnded.then(() => {
-      const over = this.connection.over ?? new Error("the connection ended");
-      for (const session of this.#routes.all) session.onConnectionEnd(over);
+      const reason = this.connection.over ?? new Error("the connection ended");
+      for (const session of this.#routes.all) session.onConnectionEnd(reason);
     });
     // `close` reports the error to its caller.
     void this.connection.closed.then(() => this.#offers[Symbol.asyncDispose]()).catch(() => undefined);
@@ -110,8 +110,8 @@ export class Client implements AsyncDisposable {
   }
 
   get capabilities(): acp.AgentCapabilities {
-    const said: unknown = this.#agent.agentCapabilities;
-    return typeof said === "object" && said !== null ? said : {};
+    const advertised: unknown = this.#agent.agentCapabilities;
+    return typeof advertised === "object" && advertised !== null ? advertised : {};
   }
 
   get authMethods(): readonly acp.AuthMethod[] {
@@ -129,8 +129,11 @@ export class Client implements AsyncDisposable {
       this.#agent = agent;
       return;
     }
-    const spoken = protocolVersion === undefined ? "no version" : `version ${JSON.stringify(protocolVersion)}`;
-    const message = `${this.connection.peer} speaks ${spoken} of the protocol, and this client ${ACP_PROTOCOL_VERSION}`;
+    const { peer } = this.connection;
+    const message =
+      protocolVersion === undefined
+        ? `${peer} answered initialize without a protocol version`
+        : `${peer} speaks version ${JSON.stringify(protocolVersion)} of the protocol, but this client speaks version ${ACP_PROTOCOL_VERSION}`;
     throw new RookeryError("backend_unsupported", message);
   }
 
@@ -150,7 +153,7 @@ export class Client implements AsyncDisposable {
    */
   session(where: string | SessionRequest): SessionBuilder {
     const request = typeof where === "string" ? { cwd: where } : where;
-    return new SessionBuilder(request, this.#serve, (wanted) => this.#start(wanted));
+    return new SessionBuilder(request, this.#serve, (start) => this.#start(start));
   }
 
   /** Returns one page. Pass its `nextCursor` as `cursor` to get the next one. */
@@ -214,8 +217,8 @@ export class Client implements AsyncDisposable {
       await offer[Symbol.asyncDispose]();
     };
     try {
-      const given = { ...params, mcpServers: offer.mcpServers };
-      return await setUpSession(host, { method, params: given, options, sessionId, leave, signal });
+      const setupParams = { ...params, mcpServers: offer.mcpServers };
+      return await setUpSession(host, { method, params: setupParams, options, sessionId, leave, signal });
     } catch (error) {
       await offer[Symbol.asyncDispose]();
       throw error;

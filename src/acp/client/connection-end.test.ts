@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConnectionClosed, type ClientOptions } from "../index.ts";
-import { failure, openScene, stalled, words } from "./test-scene.ts";
+import { getRejection, openScene, stalled, describeItems } from "./test-scene.ts";
 
 const exited: Partial<ClientOptions> = {
   exit: () => Promise.resolve({ exitCode: 7, signal: null, stderr: "out of cheese" }),
@@ -12,17 +12,19 @@ describe("an agent that ends in a turn", () => {
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     const seen: string[] = [];
-    const error = await failure(
+    const error = await getRejection(
       (async () => {
-        for await (const item of turn) seen.push(...words([item]));
+        for await (const item of turn) seen.push(...describeItems([item]));
       })(),
     );
     expect(seen).toEqual(["turn a", "turn b"]);
     expect(error).toBeInstanceOf(ConnectionClosed);
     expect(error).toMatchObject({ end: "eof", exit: { exitCode: 7, stderr: "out of cheese" } });
     expect(error.message).toBe("the agent ended (exit code 7); its last output: out of cheese");
-    expect(await failure(turn.response)).toBe(error);
-    expect(await failure(session.idle().then(() => session.prompt("go").finish()))).toBeInstanceOf(ConnectionClosed);
+    expect(await getRejection(turn.response)).toBe(error);
+    expect(await getRejection(session.idle().then(() => session.prompt("go").finish()))).toBeInstanceOf(
+      ConnectionClosed,
+    );
   });
 
   it("delivers everything it said even to a slow reader", async () => {
@@ -32,7 +34,7 @@ describe("an agent that ends in a turn", () => {
     const turn = session.prompt("go");
     await stalled(scene);
     let read = 0;
-    const error = await failure(
+    const error = await getRejection(
       (async () => {
         for await (const _ of turn) read += 1;
       })(),
@@ -48,9 +50,9 @@ describe("an agent that ends in a turn", () => {
     });
     const [one, other] = [await scene.client.session("/a").create(), await scene.client.session("/b").create()];
     const failures = [
-      failure(one.prompt("go").finish()),
-      failure(other.prompt("go").finish()),
-      failure(scene.client.request("_own/thing")),
+      getRejection(one.prompt("go").finish()),
+      getRejection(other.prompt("go").finish()),
+      getRejection(scene.client.request("_own/thing")),
     ];
     for (const error of await Promise.all(failures)) expect(error).toBeInstanceOf(ConnectionClosed);
   });
@@ -62,8 +64,8 @@ describe("an agent that ends in a turn", () => {
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("go");
     await session[Symbol.asyncDispose]();
-    expect(await failure(turn.finish())).toBeInstanceOf(ConnectionClosed);
-    expect(await failure(session.next())).toMatchObject({ code: "session_closed" });
+    expect(await getRejection(turn.finish())).toBeInstanceOf(ConnectionClosed);
+    expect(await getRejection(session.next())).toMatchObject({ code: "session_closed" });
   });
 });
 
@@ -74,24 +76,24 @@ describe("a reader outside of turns", () => {
       exited,
     );
     const session = await scene.client.session("/project").create();
-    expect(words([await session.next()])).toEqual(["between commands"]);
+    expect(describeItems([await session.next()])).toEqual(["between commands"]);
     for (let time = 0; time < 3; time += 1)
-      expect(await failure(session.next())).toMatchObject({ exit: { exitCode: 7 } });
+      expect(await getRejection(session.next())).toMatchObject({ exit: { exitCode: 7 } });
   });
 
   it("gets an error when the client closes", async () => {
     await using scene = await openScene({});
     const session = await scene.client.session("/project").create();
-    const waiting = [failure(session.next()), failure(session.next())];
+    const waiting = [getRejection(session.next()), getRejection(session.next())];
     await scene.client.close();
     for (const error of await Promise.all(waiting)) expect(error).toMatchObject({ end: "closed" });
-    expect(await failure(session.prompt("go").finish())).toMatchObject({ end: "closed" });
+    expect(await getRejection(session.prompt("go").finish())).toMatchObject({ end: "closed" });
   });
 
   it("gets session_closed when the session is disposed", async () => {
     await using scene = await openScene({});
     const session = await scene.client.session("/project").create();
-    const waiting = failure(session.next());
+    const waiting = getRejection(session.next());
     await session[Symbol.asyncDispose]();
     await session[Symbol.asyncDispose]();
     expect(await waiting).toMatchObject({ code: "session_closed" });
@@ -109,15 +111,15 @@ describe("closing a client", () => {
     const reader = turn[Symbol.asyncIterator]();
     await reader.next();
     await Promise.all([scene.client.close(), scene.client.close()]);
-    expect(await failure(reader.next())).toMatchObject({ end: "closed" });
+    expect(await getRejection(reader.next())).toMatchObject({ end: "closed" });
     await scene.agent.closed;
   });
 
   it("fails sessions that are being started", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [{ hang: true }] } } });
     const starting = [
-      failure(scene.client.session("/project").create()),
-      failure(scene.client.session("/project").create()),
+      getRejection(scene.client.session("/project").create()),
+      getRejection(scene.client.session("/project").create()),
     ];
     await scene.agent.receivedMethod("session/new");
     await scene.client.close();

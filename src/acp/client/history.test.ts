@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AcpStoredSession } from "../../testing/acp-agent/index.ts";
 import type { UpdateItem } from "../index.ts";
-import { openScene, readAll, toolCall, updateLine, words } from "./test-scene.ts";
+import { openScene, readAll, toolCall, updateLine, describeItems } from "./test-scene.ts";
 
 function stored(...texts: string[]): AcpStoredSession {
   const history = texts.map((text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } }));
@@ -16,7 +16,7 @@ describe("a loaded session", () => {
       otherwise: [{ say: "three" }],
     });
     const session = await scene.client.session("/project").load("old");
-    expect(words([await session.next(), await session.next(), await session.next()])).toEqual([
+    expect(describeItems([await session.next(), await session.next(), await session.next()])).toEqual([
       "replay one",
       "replay two",
       "between ready",
@@ -31,7 +31,7 @@ describe("a loaded session", () => {
     expect(session.take()).toEqual([]);
     await session.close();
     const again = await scene.client.session("/project").load("old");
-    expect(words(again.take())).toEqual(["replay one", "replay two", "replay go", "replay three"]);
+    expect(describeItems(again.take())).toEqual(["replay one", "replay two", "replay go", "replay three"]);
     expect(await readAll(again.prompt("go"))).toEqual(["turn three"]);
   });
 
@@ -42,7 +42,7 @@ describe("a loaded session", () => {
       otherwise: [{ say: "hi" }],
     });
     const session = await scene.client.session("/project").load("old");
-    expect(words([await session.next(), await session.next()])).toEqual(["between one", "between two"]);
+    expect(describeItems([await session.next(), await session.next()])).toEqual(["between one", "between two"]);
     expect(await readAll(session.prompt("go"))).toEqual(["turn hi"]);
   });
 
@@ -51,7 +51,7 @@ describe("a loaded session", () => {
     await using scene = await openScene({ sessions: [stored("one", "two", "three")] });
     const update = async (item: UpdateItem): Promise<void> => {
       await new Promise(setImmediate);
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
     };
     await scene.client.session("/project").serve({ update }).load("old");
     expect(seen).toEqual(["replay one", "replay two", "replay three"]);
@@ -84,9 +84,9 @@ describe("outside of a turn", () => {
       prompts: [{ steps: [{ say: "one" }], after: [{ say: "tail" }] }, [{ say: "two" }]],
     });
     const session = await scene.client.session("/project").create();
-    expect(words([await session.next()])).toEqual(["between commands"]);
+    expect(describeItems([await session.next()])).toEqual(["between commands"]);
     expect(await readAll(session.prompt("go"))).toEqual(["turn one"]);
-    expect(words([await session.next()])).toEqual(["between tail"]);
+    expect(describeItems([await session.next()])).toEqual(["between tail"]);
     expect(await readAll(session.prompt("go"))).toEqual(["turn two"]);
   });
 
@@ -130,7 +130,7 @@ describe("outside of a turn", () => {
     const session = await scene.client.session("/project").create();
     await session.prompt("go").finish();
     await expect.poll(() => scene.answers().length).toBe(1);
-    const kept = words(session.take());
+    const kept = describeItems(session.take());
     expect(session.dropped).toBe(100 - kept.length);
     expect(kept.length).toBeGreaterThan(20);
     expect(kept.length).toBeLessThan(33);
@@ -161,7 +161,7 @@ describe("late updates of a cancelled turn", () => {
     const turn = session.prompt("go");
     const seen: string[] = [];
     for await (const item of turn) {
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
       if (seen.length === 2) await turn.cancel();
     }
     expect(seen).toEqual(["turn tool-1", "turn a"]);
@@ -235,7 +235,7 @@ it("takes all unread items at once, in order", async () => {
   const session = await scene.client.session("/project").load("old");
   await session.prompt("go").response;
   await session.prompt("go").response;
-  expect(words(session.take())).toEqual([
+  expect(describeItems(session.take())).toEqual([
     "replay one",
     "between ready",
     "turn two",

@@ -11,7 +11,7 @@
  * - `buffer/`: bounded queues between the connection and slow readers, and the backpressure on the agent.
  */
 export type { SessionBuilder, SessionRequest, StartOptions } from "./session-builder.ts";
-export { connectClient, type Client, type ClientOptions } from "./client.ts";
+export { connectClient, type Client, type AcpClientOptions as ClientOptions } from "./client.ts";
 export type { Route } from "./routing/dispatcher.ts";
 export {
   capabilitiesOf,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
 import { toolServer } from "../mcp/test-tools.ts";
-import { failure, openScene } from "./test-scene.ts";
+import { getRejection, openScene } from "./test-scene.ts";
 
 const taking = (...kinds: ("acp" | "http")[]) => {
   const mcpCapabilities = { acp: kinds.includes("acp"), http: kinds.includes("http"), sse: false };
@@ -63,7 +63,7 @@ describe("an MCP server in this process", () => {
       otherwise: [{ callMcp: { ...call("tools").callMcp, tool: "hang" } }],
     });
     const session = await scene.client.session("/project").mcpServer(server).create();
-    const turn = failure(session.prompt("go").finish());
+    const turn = getRejection(session.prompt("go").finish());
     await server.hanging.promise;
     await scene.client.close();
     await turn;
@@ -79,10 +79,10 @@ describe("an MCP server in this process", () => {
     const starting = scene.client.session("/project").mcpServer(toolServer()).create();
     if (how === "is left") await (await starting)[Symbol.asyncDispose]();
     else if (how === "is closed") await (await starting).close();
-    else await failure(starting);
+    else await getRejection(starting);
     const [params] = scene.sent("session/new");
     const [{ url = "" } = {}] = params?.["mcpServers"] as { url?: string }[];
-    expect((await failure(fetch(url))).message).toBe("fetch failed");
+    expect((await getRejection(fetch(url))).message).toBe("fetch failed");
   });
 
   it("is refused if its name is already taken", async () => {
@@ -91,7 +91,7 @@ describe("an MCP server in this process", () => {
       .session("/project")
       .mcpServer(toolServer("a"))
       .mcpServer({ name: "a", command: "/a", args: [], env: [] });
-    expect(isRookeryError(await failure(starting.create()), "config_invalid")).toBe(true);
+    expect(isRookeryError(await getRejection(starting.create()), "config_invalid")).toBe(true);
     expect(scene.sent("session/new")).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { builtEnvironment, temporaryFolder, writeAcpAgent, type AcpStep } from "../../testing/index.ts";
 import { connectClient, ConnectionClosed, serveFiles, serveTerminals, startAgent, type GateRequest } from "../index.ts";
-import { failure } from "./test-scene.ts";
+import { getRejection } from "./test-scene.ts";
 
 it("drives an agent process and serves it files and commands subject to a gate", async () => {
   await using folder = await temporaryFolder();
@@ -45,7 +45,7 @@ it("drives an agent process and serves it files and commands subject to a gate",
   expect(await readFile(join(cwd, "b.txt"), "utf8")).toBe("written");
   expect(asked).toEqual(["read ./a.txt", "write ./b.txt", "write ./secret.txt", "cat b.txt"]);
 
-  const error = await failure(session.prompt("go").finish());
+  const error = await getRejection(session.prompt("go").finish());
   expect(error).toBeInstanceOf(ConnectionClosed);
   expect(error).toMatchObject({ exit: { exitCode: 7, signal: null, stderr: "out of cheese" } });
 });

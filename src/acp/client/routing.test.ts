@@ -3,7 +3,7 @@ import { isRookeryError } from "../../domain/errors.ts";
 import { deferred } from "../../stdx/index.ts";
 import type { AcpStep } from "../../testing/acp-agent/index.ts";
 import { peerError, type SessionOptions } from "../index.ts";
-import { failure, openScene, readAll, stalled, updateLine, words } from "./test-scene.ts";
+import { getRejection, openScene, readAll, stalled, updateLine, describeItems } from "./test-scene.ts";
 
 const allow = { outcome: { outcome: "selected", optionId: "allow_once" } } as const;
 const read: AcpStep = { readFile: { path: "/project/a.txt" } };
@@ -12,7 +12,7 @@ describe("before the agent has named the session", () => {
   it("keeps its updates", async () => {
     await using scene = await openScene({ on: { "session/new": { steps: [{ say: "one" }, { say: "two" }] } } });
     const session = await scene.client.session("/project").create();
-    expect(words(session.take())).toEqual(["between one", "between two"]);
+    expect(describeItems(session.take())).toEqual(["between one", "between two"]);
   });
 
   it("serves its requests, so that neither side waits for the other", async () => {
@@ -27,7 +27,7 @@ describe("before the agent has named the session", () => {
     );
     const session = await scene.client.session("/project").create();
     expect(scene.answers()).toEqual([{ content: "session-1 /project/a.txt" }, allow]);
-    expect(words(session.take())[0]).toBe("between hi");
+    expect(describeItems(session.take())[0]).toBe("between hi");
   });
 
   it.each(["session/new", "session/load"])(
@@ -46,7 +46,7 @@ describe("before the agent has named the session", () => {
   it("delays the update handler, but not requests", async () => {
     const seen: string[] = [];
     const update: SessionOptions["update"] = (item) => {
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
     };
     await using scene = await openScene(
       { on: { "session/new": { steps: [{ say: "hi" }, read, { say: "there" }] } } },
@@ -82,7 +82,7 @@ describe("before the agent has named the session", () => {
     });
     const session = await scene.client.session("/project").create();
     const kept = session.take();
-    expect(words(kept).at(-1)).toMatch(/^between 39x/);
+    expect(describeItems(kept).at(-1)).toMatch(/^between 39x/);
     expect(kept.length).toBeLessThan(20);
     expect(session.dropped).toBe(40 - kept.length);
   });
@@ -128,7 +128,7 @@ describe("several sessions", () => {
     const sessions = await Promise.all(starts);
     expect(sessions.map(({ id }) => id)).toEqual(["session-1", "session-2", "session-3"]);
     expect(scene.answers()).toEqual([{ content: "a" }, { content: "b" }, { content: "c" }]);
-    for (const session of sessions) expect(words(session.take())[0]).toBe("between hello");
+    for (const session of sessions) expect(describeItems(session.take())[0]).toBe("between hello");
   });
 
   it("do not get late messages of a disposed session", async () => {
@@ -317,7 +317,7 @@ describe("a request", () => {
     const session = await scene.client.session("/project").create();
     const seen: string[] = [];
     for await (const item of session.prompt("go")) {
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
       if (item.kind === "request") item.respond({ told: item.request.params });
       if (seen.length === 3) await scene.client.notify("_go");
     }
@@ -325,15 +325,18 @@ describe("a request", () => {
     expect(scene.answers()).toEqual([{ told: { sessionId: "session-1" } }]);
   });
 
-  it.each([["readText"], ["finish"]] as const)("without a handler is refused by %s, which reads no requests", async (how) => {
-    await using scene = await openScene(
-      { otherwise: [read] },
-      { serve: { unhandled: "read" }, capabilities: { fs: { readTextFile: true } } },
-    );
-    const session = await scene.client.session("/project").create();
-    await session.prompt("go")[how]();
-    expect(scene.answers()).toMatchObject([{ code: -32601 }]);
-  });
+  it.each([["readText"], ["finish"]] as const)(
+    "without a handler is refused by %s, which reads no requests",
+    async (how) => {
+      await using scene = await openScene(
+        { otherwise: [read] },
+        { serve: { unhandled: "read" }, capabilities: { fs: { readTextFile: true } } },
+      );
+      const session = await scene.client.session("/project").create();
+      await session.prompt("go")[how]();
+      expect(scene.answers()).toMatchObject([{ code: -32601 }]);
+    },
+  );
 
   it("calls handlers with their own object as `this`", async () => {
     class Files {
@@ -406,7 +409,7 @@ describe("a notification", () => {
     });
     const broken = await scene.client.session("/project").serve(throwing).create();
     const other = await scene.client.session("/project").create();
-    expect(await failure(broken.prompt("go").finish())).toBe(bad);
+    expect(await getRejection(broken.prompt("go").finish())).toBe(bad);
     expect(() => broken.prompt("go")).toThrow(bad);
     expect(await other.prompt("go").readText()).toBe("fine");
   });
@@ -418,7 +421,7 @@ describe("a notification", () => {
       { serve: { notification: () => Promise.reject(bad) } },
     );
     const session = await scene.client.session("/project").create();
-    const error = await failure(session.prompt("go").finish());
+    const error = await getRejection(session.prompt("go").finish());
     expect(error.cause).toMatchObject({ message: "a handler of notifications failed", cause: bad });
   });
 });
@@ -442,5 +445,5 @@ it("refuses prompts in a disposed session with session_closed", async () => {
   const session = await scene.client.session("/project").create();
   await session[Symbol.asyncDispose]();
   expect(() => session.prompt("hi")).toThrow(expect.objectContaining({ code: "session_closed" }));
-  expect(isRookeryError(await failure(session.setMode("x")), "session_closed")).toBe(true);
+  expect(isRookeryError(await getRejection(session.setMode("x")), "session_closed")).toBe(true);
 });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
 import { PeerError } from "../index.ts";
-import { failure, openScene, words } from "./test-scene.ts";
+import { getRejection, openScene, describeItems } from "./test-scene.ts";
 
 const KNOWN = { sessionId: "old", cwd: "/project", history: [{ sessionUpdate: "plan", entries: [] }] };
 
@@ -74,7 +74,7 @@ describe("starting a session", () => {
     await using scene = await openScene({ sessions: [KNOWN], on: { "session/load": { answer: { result: null } } } });
     const session = await scene.client.session("/project").load("old");
     expect(session.response).toEqual({ sessionId: "old" });
-    expect(words(session.take())).toEqual(["replay plan"]);
+    expect(describeItems(session.take())).toEqual(["replay plan"]);
   });
 });
 
@@ -98,7 +98,7 @@ describe("starting a session fails", () => {
   ])("with %s if the agent does not offer it", async (method, agentCapabilities) => {
     await using scene = await openScene({ sessions: [KNOWN], initialize: { agentCapabilities } });
     const { client } = scene;
-    const error = await failure(
+    const error = await getRejection(
       {
         "session/load": () => client.session("/project").load("old"),
         "session/resume": () => client.session("/project").resume("old"),
@@ -115,7 +115,7 @@ describe("starting a session fails", () => {
   it("with additional directories if the agent does not support them", async () => {
     const agentCapabilities = { sessionCapabilities: { additionalDirectories: null } };
     await using scene = await openScene({ initialize: { agentCapabilities } });
-    const error = await failure(scene.client.session("/project").directories("/more").create());
+    const error = await getRejection(scene.client.session("/project").directories("/more").create());
     expect(isRookeryError(error, "backend_unsupported")).toBe(true);
     expect(error.message).toBe("the agent does not offer additional directories");
   });
@@ -127,7 +127,7 @@ describe("starting a session fails", () => {
     ["null", null],
   ])("if the agent answers with %s", async (_what, result) => {
     await using scene = await openScene({ on: { "session/new": [{ answer: { result } }] } });
-    const error = await failure(scene.client.session("/project").create());
+    const error = await getRejection(scene.client.session("/project").create());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
     expect(error.message).toBe("the agent answered session/new without a session id");
     expect((await scene.client.session("/project").create()).id).toBe("session-2");
@@ -139,7 +139,7 @@ describe("starting a session fails", () => {
       on: { "session/new": [{}, { answer: { merge: { sessionId: "session-1" } } }] },
     });
     const session = await scene.client.session("/project").create();
-    const error = await failure(scene.client.session("/project").create());
+    const error = await getRejection(scene.client.session("/project").create());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
     expect(await session.prompt("hi").readText()).toBe("hi");
   });
@@ -147,7 +147,9 @@ describe("starting a session fails", () => {
   it("if the session is already open on this connection", async () => {
     await using scene = await openScene({ sessions: [KNOWN], otherwise: [{ say: "hi" }] });
     const session = await scene.client.session("/project").load("old");
-    expect(isRookeryError(await failure(scene.client.session("/project").resume("old")), "session_in_use")).toBe(true);
+    expect(isRookeryError(await getRejection(scene.client.session("/project").resume("old")), "session_in_use")).toBe(
+      true,
+    );
     expect(await session.prompt("hi").readText()).toBe("hi");
   });
 
@@ -156,7 +158,7 @@ describe("starting a session fails", () => {
     await using scene = await openScene({ sessions: [KNOWN], on: { [method]: [{ answer: { error } }] } });
     const builder = scene.client.session("/project");
     const start = () => (method === "session/new" ? builder.create() : builder.load("old"));
-    const refused = await failure(start());
+    const refused = await getRejection(start());
     expect(refused).toBeInstanceOf(PeerError);
     expect((refused as PeerError).raw).toEqual(error);
     expect((await start()).response.sessionId).toBeTypeOf("string");
@@ -168,7 +170,7 @@ describe("aborting the start of a session", () => {
     await using scene = await openScene({});
     const reason = new Error("never mind");
     const signal = AbortSignal.abort(reason);
-    expect(await failure(scene.client.session("/project").create({ signal }))).toBe(reason);
+    expect(await getRejection(scene.client.session("/project").create({ signal }))).toBe(reason);
     expect(scene.sent("session/new")).toEqual([]);
   });
 
@@ -184,7 +186,7 @@ describe("aborting the start of a session", () => {
       const builder = client.session("/project");
       const start = (signal?: AbortSignal) =>
         method === "session/new" ? builder.create({ signal }) : builder.load("old", { signal });
-      const starting = failure(start(giveUp.signal));
+      const starting = getRejection(start(giveUp.signal));
       await agent.receivedMethod(method);
       giveUp.abort();
       expect(await starting).toBe(giveUp.signal.reason);
@@ -211,7 +213,7 @@ describe("aborting the start of a session", () => {
     );
     const { client, agent } = scene;
     const giveUp = new AbortController();
-    const starting = failure(client.session("/project").create({ signal: giveUp.signal }));
+    const starting = getRejection(client.session("/project").create({ signal: giveUp.signal }));
     await agent.receivedMethod("session/new");
     giveUp.abort();
     expect(await starting).toBe(giveUp.signal.reason);
@@ -230,7 +232,7 @@ describe("aborting the start of a session", () => {
     });
     const { client, agent } = scene;
     const giveUp = new AbortController();
-    const starting = failure(client.session("/project").create({ signal: giveUp.signal }));
+    const starting = getRejection(client.session("/project").create({ signal: giveUp.signal }));
     await agent.receivedMethod("session/new");
     const next = client.session("/project").create();
     giveUp.abort();
@@ -244,13 +246,13 @@ describe("aborting the start of a session", () => {
     const first = client.session("/project").create();
     await agent.receivedMethod("session/new");
     const giveUp = new AbortController();
-    const second = failure(client.session("/project").create({ signal: giveUp.signal }));
+    const second = getRejection(client.session("/project").create({ signal: giveUp.signal }));
     await turn();
     giveUp.abort();
     expect(await second).toBe(giveUp.signal.reason);
     await client.notify("_go");
     expect((await first).id).toBe("session-1");
-    await failure(client.request("_sync"));
+    await getRejection(client.request("_sync"));
     expect(scene.sent("session/new")).toHaveLength(1);
   });
 });

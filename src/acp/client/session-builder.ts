@@ -30,7 +30,7 @@ export interface StartOptions {
  * refuses (`code` -32000: log in first), and with `backend_unsupported` if the agent does not offer the method.
  */
 export class SessionBuilder {
-  readonly #start: (wanted: SessionStart) => Promise<ClientSession>;
+  readonly #start: (sessionStart: SessionStart) => Promise<ClientSession>;
   readonly #request: Record<string, unknown> & { readonly cwd: string };
   readonly #mcpServers: (McpDeclaration | InProcessServer)[];
   #options: SessionOptions;
@@ -39,7 +39,7 @@ export class SessionBuilder {
   constructor(
     request: SessionRequest,
     options: SessionOptions,
-    start: (wanted: SessionStart) => Promise<ClientSession>,
+    start: (sessionStart: SessionStart) => Promise<ClientSession>,
   ) {
     const { mcpServers, additionalDirectories } = request;
     assertAbsolutePath(request.cwd);

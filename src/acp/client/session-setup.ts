@@ -33,9 +33,9 @@ export interface SessionSetupHost {
 }
 
 /** Rejects as soon as the signal fires. A session that the agent still creates is closed again. */
-export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup): Promise<ClientSession> {
+export async function setUpSession(host: SessionSetupHost, setup: SessionSetup): Promise<ClientSession> {
   const { routes, connection, backpressure, arrivals, closes } = host;
-  const { method, options, sessionId, leave, signal } = wanted;
+  const { method, options, sessionId, leave, signal } = setup;
   signal?.throwIfAborted();
   const open = (id: string): ClientSession =>
     new ClientSession({ connection, id, options, backpressure, arrivals, closes, leave });
@@ -45,11 +45,11 @@ export async function setUpSession(host: SessionSetupHost, wanted: SessionSetup)
           open,
           async (named) => {
             signal?.throwIfAborted(); // it may have waited for other setups
-            return sendSetup(host, wanted, {}, (response) => named(requireSessionId(response, method)));
+            return sendSetup(host, setup, {}, (response) => named(requireSessionId(response, method)));
           },
           (early) => rejectEarlySession(early, host),
         )
-      : startKnownSession(host, wanted, open, sessionId),
+      : startKnownSession(host, setup, open, sessionId),
     signal,
   );
   try {
@@ -74,7 +74,7 @@ export function requireSessionId({ result, error }: Verbatim, method: SessionSet
 
 async function startKnownSession(
   host: SessionSetupHost,
-  wanted: SessionSetup,
+  setup: SessionSetup,
   open: (id: string) => ClientSession,
   sessionId: string,
 ): Promise<ClientSession> {
@@ -83,10 +83,10 @@ async function startKnownSession(
     throw new RookeryError("session_in_use", `session ${sessionId} is already open on this connection`);
   }
   const session = open(sessionId);
-  if (wanted.method === "session/load") session.startLoading();
+  if (setup.method === "session/load") session.startLoading();
   routes.add(session);
   try {
-    return await sendSetup(host, wanted, session, () => session);
+    return await sendSetup(host, setup, session, () => session);
   } catch (error) {
     routes.remove(session);
     throw error;

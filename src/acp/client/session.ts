@@ -294,9 +294,9 @@ export class ClientSession implements AsyncDisposable {
 
   async #cancel(turn: ActiveTurn): Promise<void> {
     if (this.#turn !== turn || turn.cancelled) return;
-    const told = this.#parts.connection.notify("session/cancel", { sessionId: this.id });
+    const notified = this.#parts.connection.notify("session/cancel", { sessionId: this.id });
     turn.cancel();
-    await told;
+    await notified;
   }
 
   #serve(request: IncomingRequest, signal: AbortSignal): Promise<unknown> {

@@ -58,7 +58,7 @@ export function toolCall(toolCallId: string, sessionUpdate = "tool_call"): AcpSt
 }
 
 /** Each item as a short text: when an update came and its content, the method of a request, or the stop reason. */
-export function words(items: Iterable<SessionItem>): string[] {
+export function describeItems(items: Iterable<SessionItem>): string[] {
   return Array.from(items, (item) => {
     if (item.kind === "stop") return `stop ${item.response.stopReason}`;
     if (item.kind === "request") return `asks ${item.request.method}`;
@@ -74,11 +74,11 @@ export function words(items: Iterable<SessionItem>): string[] {
 export async function readAll(turn: AsyncIterable<SessionItem>): Promise<string[]> {
   const items: SessionItem[] = [];
   for await (const item of turn) items.push(item);
-  return words(items);
+  return describeItems(items);
 }
 
 /** Returns the error that the promise rejects with. */
-export async function failure(work: Promise<unknown>): Promise<Error> {
+export async function getRejection(work: Promise<unknown>): Promise<Error> {
   try {
     await work;
   } catch (error) {

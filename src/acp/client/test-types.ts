@@ -94,7 +94,7 @@ export async function show(session: ClientSession, signal: AbortSignal): Promise
 export function answer(item: SessionItem): string {
   switch (item.kind) {
     case "update":
-      return textOf(item);
+      return getUpdateText(item);
     case "request":
       return refuse(item);
     case "stop":
@@ -102,7 +102,7 @@ export function answer(item: SessionItem): string {
   }
 }
 
-function textOf({ when, update }: UpdateItem): string {
+function getUpdateText({ when, update }: UpdateItem): string {
   if (when !== "turn" || update.sessionUpdate !== "agent_message_chunk") return "";
   return update.content.type === "text" ? update.content.text : "";
 }

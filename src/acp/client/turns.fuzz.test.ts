@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { AcpStep, AcpTurnScript } from "../../testing/acp-agent/index.ts";
 import type { ClientSession, UpdateItem } from "../index.ts";
 import { fuzz, pause, shredder, type Random } from "../../programs/test-fuzz.ts";
-import { openScene, words } from "./test-scene.ts";
+import { openScene, describeItems } from "./test-scene.ts";
 
 const WAYS = ["reads", "reads text", "breaks off", "waits for the response", "cancels"] as const;
 type Way = (typeof WAYS)[number];
@@ -61,7 +61,7 @@ async function live(
 }
 
 function textsOf(item: UpdateItem): string[] {
-  return words([item]).map((word) => word.slice(item.when.length + 1));
+  return describeItems([item]).map((word) => word.slice(item.when.length + 1));
 }
 
 /** Several sessions at once, each with several turns, some with an update handler instead of a reader. */

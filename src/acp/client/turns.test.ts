@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isRookeryError } from "../../domain/errors.ts";
 import { deferred } from "../../stdx/index.ts";
 import { methodNotFound, PeerError } from "../index.ts";
-import { failure, openScene, readAll, stalled, words } from "./test-scene.ts";
+import { getRejection, openScene, readAll, stalled, describeItems } from "./test-scene.ts";
 
 const many = { flood: { count: 200, padding: "x".repeat(32 * 1024) } }; // 6 MiB, more than may wait unread
 
@@ -60,9 +60,9 @@ describe("a turn", () => {
     await using scene = await openScene({ otherwise: [{ say: "hi" }] });
     const session = await scene.client.session("/project").create();
     session.prompt("one");
-    expect(words([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
+    expect(describeItems([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
     session.prompt("two");
-    expect(words([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
+    expect(describeItems([await session.next(), await session.next()])).toEqual(["turn hi", "stop end_turn"]);
   });
 
   it("is refused while another turn runs, which continues", async () => {
@@ -102,7 +102,7 @@ describe("leaving a turn early", () => {
     const session = await scene.client.session("/project").create();
     const turn = session.prompt("one");
     for await (const item of turn) {
-      expect(words([item])).toEqual(["turn a"]);
+      expect(describeItems([item])).toEqual(["turn a"]);
       break;
     }
     expect(await turn.stopReason).toBe("end_turn");
@@ -117,7 +117,7 @@ describe("leaving a turn early", () => {
     const reading = async (): Promise<void> => {
       for await (const item of turn) throw new Error(`bad reader: ${item.kind}`);
     };
-    expect((await failure(reading())).message).toBe("bad reader: update");
+    expect((await getRejection(reading())).message).toBe("bad reader: update");
     await session.idle();
     expect(await session.prompt("two").readText()).toBe("b");
   });
@@ -169,15 +169,15 @@ describe("a prompt that fails", () => {
     const turn = session.prompt("one");
     const seen: string[] = [];
     const reading = async (): Promise<void> => {
-      for await (const item of turn) seen.push(...words([item]));
+      for await (const item of turn) seen.push(...describeItems([item]));
     };
-    const failed = await failure(reading());
+    const failed = await getRejection(reading());
     expect(seen).toEqual(["turn a"]);
     expect(failed).toBeInstanceOf(PeerError);
     expect((failed as PeerError).raw).toMatchObject({ code: -32603, message: "overloaded", data: { retry: true } });
-    expect(await failure(turn.response)).toBe(failed);
-    expect(await failure(turn.stopReason)).toBe(failed);
-    expect(await failure(turn.finish())).toBe(failed);
+    expect(await getRejection(turn.response)).toBe(failed);
+    expect(await getRejection(turn.stopReason)).toBe(failed);
+    expect(await getRejection(turn.finish())).toBe(failed);
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
@@ -186,7 +186,7 @@ describe("a prompt that fails", () => {
       prompts: [[{ say: "a" }, { fail: { code: 1, message: "no" } }], [{ say: "b" }]],
     });
     const session = await scene.client.session("/project").create();
-    await failure(session.prompt("one").response);
+    await getRejection(session.prompt("one").response);
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
@@ -196,10 +196,10 @@ describe("a prompt that fails", () => {
     });
     const session = await scene.client.session("/project").create();
     session.prompt("one");
-    expect(words([await session.next()])).toEqual(["turn a"]);
-    expect((await failure(session.next())).message).toBe("no");
+    expect(describeItems([await session.next()])).toEqual(["turn a"]);
+    expect((await getRejection(session.next())).message).toBe("no");
     session.prompt("two");
-    expect(words([await session.next()])).toEqual(["turn b"]);
+    expect(describeItems([await session.next()])).toEqual(["turn b"]);
   });
 
   it.each([
@@ -209,7 +209,7 @@ describe("a prompt that fails", () => {
   ])("is what an answer with %s counts as", async (_what, result) => {
     await using scene = await openScene({ prompts: [{ answer: { result } }, [{ say: "b" }]] });
     const session = await scene.client.session("/project").create();
-    const error = await failure(session.prompt("one").finish());
+    const error = await getRejection(session.prompt("one").finish());
     expect(isRookeryError(error, "agent_failed")).toBe(true);
     expect(await session.prompt("two").readText()).toBe("b");
   });
@@ -221,7 +221,7 @@ describe("a prompt that fails", () => {
       { maxMessageBytes: 64 * 1024 },
     );
     const session = await scene.client.session("/project").create();
-    expect((await failure(session.prompt("one").finish())).name).toBe("MessageTooLarge");
+    expect((await getRejection(session.prompt("one").finish())).name).toBe("MessageTooLarge");
     expect(await session.prompt("two").readText()).toBe("b");
   });
 
@@ -230,7 +230,7 @@ describe("a prompt that fails", () => {
     const session = await scene.client.session("/project").create();
     const cyclic: Record<string, unknown> = {};
     cyclic["self"] = cyclic;
-    expect(await failure(session.prompt({ type: "text", text: "a", _meta: cyclic }).finish())).toBeInstanceOf(
+    expect(await getRejection(session.prompt({ type: "text", text: "a", _meta: cyclic }).finish())).toBeInstanceOf(
       TypeError,
     );
     expect(await session.prompt("two").readText()).toBe("b");
@@ -246,7 +246,7 @@ describe("closing a session", () => {
     expect(() => session.prompt("hi")).toThrow(expect.objectContaining({ code: "session_closed" }));
     await session.close();
     expect(scene.sent("session/close")).toHaveLength(1);
-    expect(isRookeryError(await failure(session.next()), "session_closed")).toBe(true);
+    expect(isRookeryError(await getRejection(session.next()), "session_closed")).toBe(true);
   });
 
   it("stops the running turn and cancels its open questions", async () => {
@@ -262,7 +262,7 @@ describe("closing a session", () => {
     await session.close();
     expect(await turn.finish()).toEqual({ stopReason: "cancelled" });
     expect(scene.answers()).toEqual([{ outcome: { outcome: "cancelled" } }]);
-    expect(isRookeryError(await failure(session.next()), "session_closed")).toBe(true);
+    expect(isRookeryError(await getRejection(session.next()), "session_closed")).toBe(true);
   });
 
   it("only leaves the session if the agent does not support closing", async () => {
@@ -278,7 +278,7 @@ describe("closing a session", () => {
   it("leaves the session even if the agent refuses to close it", async () => {
     await using scene = await openScene({ on: { "session/close": { answer: { error: { code: 1, message: "no" } } } } });
     const session = await scene.client.session("/project").create();
-    expect((await failure(session.close())).message).toBe("no");
+    expect((await getRejection(session.close())).message).toBe("no");
     expect(session.isLeft).toBe(true);
   });
 
@@ -331,5 +331,5 @@ it("sets a session's mode, options and model", async () => {
     { sessionId: "session-1", configId: "fast", type: "boolean", value: true },
     { sessionId: "session-1", configId: "effort", value: "high" },
   ]);
-  expect(await failure(session.setMode("none"))).toBeInstanceOf(PeerError);
+  expect(await getRejection(session.setMode("none"))).toBeInstanceOf(PeerError);
 });

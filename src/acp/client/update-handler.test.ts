@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { deferred } from "../../stdx/index.ts";
 import { Random } from "../../programs/test-fuzz.ts";
 import type { UpdateItem } from "../index.ts";
-import { failure, openScene, readAll, stalled, updateLine, words } from "./test-scene.ts";
+import { getRejection, openScene, readAll, stalled, updateLine, describeItems } from "./test-scene.ts";
 
 const COUNT = 300;
 const expected = Array.from({ length: COUNT }, (_, index) => `turn ${index}`);
@@ -23,7 +23,7 @@ describe("an `update` handler", () => {
     await using scene = await openScene({ prompts: [[flood]] });
     const session = await scene.client
       .session("/project")
-      .serve({ update: (item) => void seen.push(...words([item])) })
+      .serve({ update: (item) => void seen.push(...describeItems([item])) })
       .create();
     expect(await readAll(session.prompt("go"))).toEqual([]);
     expect(seen).toEqual(expected);
@@ -36,7 +36,7 @@ describe("an `update` handler", () => {
     const update = async (item: UpdateItem): Promise<void> => {
       expect((running += 1)).toBe(1);
       await wait();
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
       running -= 1;
     };
     await using scene = await openScene({ prompts: [[flood]] }, { serve: { update } });
@@ -50,7 +50,7 @@ describe("an `update` handler", () => {
     const wait = randomWaits();
     const update = async (item: UpdateItem): Promise<void> => {
       await wait();
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
     };
     await using scene = await openScene({ prompts: [[{ waitForMessage: "_go" }], [flood]] });
     const other = await scene.client.session("/other").create();
@@ -80,7 +80,7 @@ describe("an `update` handler", () => {
       .serve({
         update: async (item) => {
           await wait();
-          seen.push(...words([item]));
+          seen.push(...describeItems([item]));
         },
         readTextFile: () => {
           seen.push("reads");
@@ -112,7 +112,7 @@ describe("an `update` handler", () => {
       .session("/project")
       .serve({
         update: async (item) => {
-          seen.push(...words([item]));
+          seen.push(...describeItems([item]));
           if (seen.length === 1) seen.push(JSON.stringify(await session.request("_own/thing")));
         },
         readTextFile: () => ({ content: "" }),
@@ -127,7 +127,7 @@ describe("an `update` handler", () => {
     await using scene = await openScene({ prompts: [[{ say: "ask" }, flood], [{ say: "answer" }]] });
     const helper = await scene.client.session("/helper").create();
     const update = async (item: UpdateItem): Promise<void> => {
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
       if (seen.length === 1) seen.push(await helper.prompt("go").readText());
     };
     const session = await scene.client.session("/project").serve({ update }).create();
@@ -157,14 +157,14 @@ describe("an `update` handler", () => {
       prompts: [[{ say: "one" }, { say: "two" }, { waitForCancel: true }], [{ say: "fine" }]],
     });
     const update = (item: UpdateItem): void | Promise<void> => {
-      seen.push(...words([item]));
+      seen.push(...describeItems([item]));
       return fail(bad);
     };
     const broken = await scene.client.session("/project").serve({ update }).create();
     const other = await scene.client.session("/other").create();
     const turn = broken.prompt("go");
-    expect(await failure(turn.response)).toBe(bad);
-    expect(await failure(readAll(turn))).toBe(bad);
+    expect(await getRejection(turn.response)).toBe(bad);
+    expect(await getRejection(readAll(turn))).toBe(bad);
     expect(seen).toEqual(["turn one"]);
     expect(() => broken.prompt("again")).toThrow(bad);
     expect(await other.prompt("go").readText()).toBe("fine");
@@ -178,7 +178,7 @@ describe("an `update` handler", () => {
       .session("/project")
       .serve({ update: () => Promise.reject(bad) })
       .create();
-    expect(await failure(session.prompt("go").response)).toBe(bad);
+    expect(await getRejection(session.prompt("go").response)).toBe(bad);
   });
 
   it("that throws for the last update fails the turn although the agent has already stopped", async () => {
@@ -189,13 +189,13 @@ describe("an `update` handler", () => {
     await using scene = await openScene({ prompts });
     const update = async (item: UpdateItem): Promise<void> => {
       await gate.promise;
-      if (words([item])[0] === "turn two") throw bad;
+      if (describeItems([item])[0] === "turn two") throw bad;
     };
     const session = await scene.client.session("/project").serve({ update }).create();
     const turn = session.prompt("go");
     await session.idle();
     gate.resolve();
-    expect(await failure(turn.response)).toBe(bad);
+    expect(await getRejection(turn.response)).toBe(bad);
   });
 
   it("that never finishes fails its session if the agent cannot be made to wait", async () => {
@@ -208,7 +208,7 @@ describe("an `update` handler", () => {
       .create();
     const waiting = other.prompt("go");
     await scene.agent.receivedMethod("session/prompt");
-    expect(await failure(session.prompt("go").finish())).toMatchObject({ code: "input_too_large" });
+    expect(await getRejection(session.prompt("go").finish())).toMatchObject({ code: "input_too_large" });
     await scene.client.notify("_go");
     expect(await waiting.stopReason).toBe("end_turn");
   });
@@ -233,7 +233,7 @@ describe("an `update` handler", () => {
     await using scene = await openScene({ prompts: [[{ flood: { count, padding: "x".repeat(16 * 1024) } }]] });
     const update = async (item: UpdateItem): Promise<void> => {
       await gate.promise;
-      seen.push(parseInt(words([item])[0]!.slice("turn ".length), 10));
+      seen.push(parseInt(describeItems([item])[0]!.slice("turn ".length), 10));
     };
     const session = await scene.client.session("/project").serve({ update }).create();
     const turn = session.prompt("go");

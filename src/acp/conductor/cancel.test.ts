@@ -71,15 +71,18 @@ describe.each(CHAINS)("through three proxies of %s", (_, open, proxy) => {
     });
   }
 
-  it.each(CANCELLERS)("ends once after a cancel by %s while the user sees the permission request", async (canceller) => {
-    const user = new User(false);
-    await using chain = opened(user);
-    const turn = await begin(chain, user);
-    const prompt = chain.client.prompt(turn.sessionId);
-    await chain.client.called(PERMISSION);
-    cancel(turn, prompt, canceller);
-    await ended(turn, prompt, canceller);
-  });
+  it.each(CANCELLERS)(
+    "ends once after a cancel by %s while the user sees the permission request",
+    async (canceller) => {
+      const user = new User(false);
+      await using chain = opened(user);
+      const turn = await begin(chain, user);
+      const prompt = chain.client.prompt(turn.sessionId);
+      await chain.client.called(PERMISSION);
+      cancel(turn, prompt, canceller);
+      await ended(turn, prompt, canceller);
+    },
+  );
 
   it("ends everything once, whoever cancels at any moment and however slow each hop is", async () => {
     await fuzz(40, async (random) => {
@@ -105,14 +108,14 @@ async function moment(random: Random, { hops }: Chain, canceller: Canceller): Pr
   for (let times = random.below(20); times > 0; times -= 1) await pause(random);
 }
 
-interface Place {
+interface HopPosition {
   readonly hop: number;
   /** In a conductor's chain each message crosses a proxy's hop twice: to the proxy and from it. */
   readonly crossing: number;
 }
 
-const NESTED: readonly Place[] = [0, 1, 2, 3].map((hop) => ({ hop, crossing: 0 }));
-const CONDUCTED: readonly Place[] = [
+const NESTED: readonly HopPosition[] = [0, 1, 2, 3].map((hop) => ({ hop, crossing: 0 }));
+const CONDUCTED: readonly HopPosition[] = [
   ...NESTED,
   { hop: 4, crossing: 0 },
   ...[1, 2, 3].map((hop) => ({ hop, crossing: 1 })),
@@ -161,7 +164,7 @@ async function begin(chain: Chain, user: User): Promise<Turn> {
   return { chain, user, sessionId: await chain.client.newSession() };
 }
 
-function holdAt({ hops }: Chain, [, kind, method]: Point, { hop, crossing }: Place) {
+function holdAt({ hops }: Chain, [, kind, method]: Point, { hop, crossing }: HopPosition) {
   let passed = 0;
   const held = hops[hop]?.hold((message) => {
     if (message.kind !== kind || message.method !== method) return false;

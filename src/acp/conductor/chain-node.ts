@@ -68,13 +68,13 @@ export class ChainNode {
     const refusals: string[] = [];
     for (const candidate of dialects) {
       this.#dialect = candidate;
-      const asked = withMethod(request, PROXY_DIALECTS[candidate].initialize);
-      const response = await asPredecessor.forward(asked, { signal: request.signal, apart: true });
+      const initializeRequest = withMethod(request, PROXY_DIALECTS[candidate].initialize);
+      const response = await asPredecessor.forward(initializeRequest, { signal: request.signal, apart: true });
       if (response.error?.code !== RPC.methodNotFound) {
         this.#isDialectKnown = true;
         return response;
       }
-      refusals.push(`${asked.method} was refused (${response.error.message})`);
+      refusals.push(`${initializeRequest.method} was refused (${response.error.message})`);
     }
     throw new RookeryError("agent_unavailable", `${this.name} is not a proxy: ${refusals.join(", ")}`);
   }

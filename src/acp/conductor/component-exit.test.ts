@@ -69,29 +69,32 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
 };
 
 describe.each(NAMES)("killing %s of a chain", (victim) => {
-  it.concurrent.each(Object.entries(MOMENTS))("reports what was lost once and keeps the rest running: %s", async (_, moment) => {
-    await using folder = await temporaryFolder();
-    await using chain = await openProcesses({ folder, script: SCRIPT, programs: ALL_PROGRAMS ? NAMES : [victim] });
-    const told = await moment(chain, () => chain.kill(victim));
+  it.concurrent.each(Object.entries(MOMENTS))(
+    "reports what was lost once and keeps the rest running: %s",
+    async (_, moment) => {
+      await using folder = await temporaryFolder();
+      await using chain = await openProcesses({ folder, script: SCRIPT, programs: ALL_PROGRAMS ? NAMES : [victim] });
+      const told = await moment(chain, () => chain.kill(victim));
 
-    expect(told).toHaveLength(1);
-    for (const { error } of told) expect(error).toMatchObject(lost(victim));
-    expect(chain.deaths).toEqual([victim]);
-    for (const name of PROXIES) {
-      const { result, error } = await chain.client.request(`_${name}/ask`);
-      if (NAMES.indexOf(name) < NAMES.indexOf(victim)) expect(result).toEqual({ by: name });
-      else expect(error).toMatchObject(lost(victim));
-    }
-    const started = NAMES.filter((name) => chain.hops[name].messages.length > 0);
-    const behind = started.slice(NAMES.indexOf(victim));
-    await eventually("the end of what is behind it", () => behind.every((name) => chain.ended.has(name)));
-    expect([...chain.ended].toSorted()).toEqual(behind.toSorted());
-    await chain.conductor.close();
-    expect(NAMES.flatMap((name) => chain.pids(name))).toEqual([]);
-    for (const name of NAMES.slice(0, NAMES.indexOf(victim))) {
-      expect([name, chain.hops[name].problems, chain.hops[name].open]).toEqual([name, [], []]);
-    }
-  });
+      expect(told).toHaveLength(1);
+      for (const { error } of told) expect(error).toMatchObject(lost(victim));
+      expect(chain.deaths).toEqual([victim]);
+      for (const name of PROXIES) {
+        const { result, error } = await chain.client.request(`_${name}/ask`);
+        if (NAMES.indexOf(name) < NAMES.indexOf(victim)) expect(result).toEqual({ by: name });
+        else expect(error).toMatchObject(lost(victim));
+      }
+      const started = NAMES.filter((name) => chain.hops[name].messages.length > 0);
+      const behind = started.slice(NAMES.indexOf(victim));
+      await eventually("the end of what is behind it", () => behind.every((name) => chain.ended.has(name)));
+      expect([...chain.ended].toSorted()).toEqual(behind.toSorted());
+      await chain.conductor.close();
+      expect(NAMES.flatMap((name) => chain.pids(name))).toEqual([]);
+      for (const name of NAMES.slice(0, NAMES.indexOf(victim))) {
+        expect([name, chain.hops[name].problems, chain.hops[name].open]).toEqual([name, [], []]);
+      }
+    },
+  );
 });
 
 describe.each(NAMES)("%s of a chain", (name) => {

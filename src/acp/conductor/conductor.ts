@@ -164,8 +164,8 @@ export class Conductor implements AsyncDisposable {
   #createAgentPredecessor(): McpPeer {
     const before = async (): Promise<Port> => this.#getPredecessorPort(this.#nodes.length - 1);
     return {
-      request: async (...asked) => (await before()).request(...asked),
-      notify: async (...told) => (await before()).notify(...told),
+      request: async (...args) => (await before()).request(...args),
+      notify: async (...args) => (await before()).notify(...args),
     };
   }
 

@@ -9,60 +9,27 @@ import {
   RPC,
   methodNotFound,
   requestCancelled,
-  type PeerExit,
 } from "../errors.ts";
 import {
   LazyUpdate,
   formatCancelledId,
   classifyLine,
   formatRequestId,
-  isRequestId,
   type ClassifiedLine,
   type RequestId,
   type RpcErrorObject,
   type RpcNotification,
 } from "../wire/message.ts";
-import { tryParseJson, findTopLevelSpans, replaceValue } from "../wire/scan.ts";
-import type { Transport } from "../../programs/transport.ts";
+import { identifyOversizeMessage } from "../wire/oversize-message.ts";
+import { replaceValue } from "../wire/scan.ts";
 import { OutgoingRequests } from "./outgoing-requests.ts";
 import { IncomingRequests, formatErrorLine } from "./incoming-requests.ts";
+import type { ConnectionOptions, RequestOptions } from "./connection-options.ts";
 import { Inbox } from "./inbox.ts";
 import { Verbatim, type ConnectionHandlers, type IncomingNotification, type Noise } from "./incoming.ts";
 import { Outbox } from "./outbox.ts";
 
-export interface ConnectionOptions {
-  readonly transport: Transport;
-  readonly handlers?: ConnectionHandlers | undefined;
-  /** The name of the other side in error messages. Default: `the peer`. */
-  readonly peer?: string | undefined;
-  /**
-   * What to do with a line that is not a message: `report` it as noise, or also `answer` it with an error, as JSON-RPC
-   * requires of a server. Default: `report`.
-   */
-  readonly malformed?: "report" | "answer" | undefined;
-  /** Called at the end of input if the peer is a process. */
-  readonly exit?: (() => Promise<PeerExit | undefined>) | undefined;
-  /** Called for every line in both directions, as it is on the wire. */
-  readonly trace?: ((direction: "in" | "out", line: string) => void) | undefined;
-  /** Parses a line. Default: JSON. */
-  readonly read?: ((line: string) => ClassifiedLine) | undefined;
-  /** How much may wait to be handled before reading pauses. Default: 1 MiB. */
-  readonly readBytes?: number | undefined;
-  /** How much may wait for a peer that does not read before sending fails. Default: 64 MiB. */
-  readonly writeBytes?: number | undefined;
-}
-
-export interface RequestOptions {
-  /** Aborting it sends `$/cancel_request`. The promise still waits for the peer's answer. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called in wire order: the next message waits until it settles. */
-  readonly onResponse?: ((response: Verbatim) => void | Promise<void>) | undefined;
-  /**
-   * True if the request is independent of the handler that blocks the connection now, so that the handler keeps
-   * blocking. Default: false.
-   */
-  readonly apart?: boolean | undefined;
-}
+export type { ConnectionOptions, RequestOptions } from "./connection-options.ts";
 
 interface InboxEntry {
   readonly line: string;
@@ -345,15 +312,13 @@ export class Connection implements AsyncDisposable {
   }
 
   #handleOversize(head: string, tail: string, bytes: number): Promise<unknown> | undefined {
-    const spans = findTopLevelSpans(head);
-    const span = spans.get("id");
-    const text = span === undefined ? ID_AT_THE_END.exec(tail)?.[1] : head.slice(span.start, span.end);
-    const id = text === undefined ? undefined : tryParseJson(text);
     this.#reportNoise("too_large", head, bytes);
-    if (text === undefined || !isRequestId(id)) return undefined;
-    if (spans.has("method")) {
+    const identity = identifyOversizeMessage(head, tail);
+    if (identity === undefined) return undefined;
+    const { id, idText, isRequest } = identity;
+    if (isRequest) {
       const message = `the message has ${bytes} bytes, which exceeds the limit`;
-      this.#reply(formatErrorLine(text, { code: RPC.invalidRequest, message, data: { bytes } }));
+      this.#reply(formatErrorLine(idText, { code: RPC.invalidRequest, message, data: { bytes } }));
       return undefined;
     }
     const method = this.#outgoing.getMethod(id);
@@ -383,11 +348,11 @@ export class Connection implements AsyncDisposable {
     if (exit !== undefined) {
       this.#awaitsExit = true;
       const waiting = new AbortController();
-      const late = sleep(EXIT_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
-      const told = await Promise.race([exit().catch(() => undefined), late]);
+      const timeout = sleep(EXIT_WAIT_MS, undefined, { signal: waiting.signal }).catch(() => undefined);
+      const peerExit = await Promise.race([exit().catch(() => undefined), timeout]);
       waiting.abort();
       this.#awaitsExit = false;
-      this.#closedError = new ConnectionClosed(end, this.peer, { exit: told, cause: error });
+      this.#closedError = new ConnectionClosed(end, this.peer, { exit: peerExit, cause: error });
       this.#incoming.abortAll(this.#closedError);
     }
     this.#outgoing.failAll(this.#closedError);
@@ -409,13 +374,13 @@ export class Connection implements AsyncDisposable {
   }
 
   async #close(cause: unknown): Promise<void> {
-    const over = (this.#closedError ??= new ConnectionClosed("closed", this.peer, { cause }));
-    this.#incoming.abortAll(over);
+    const closedError = (this.#closedError ??= new ConnectionClosed("closed", this.peer, { cause }));
+    this.#incoming.abortAll(closedError);
     this.#incoming.failAll({ code: RPC.internalError, message: "the connection is being closed" });
-    this.#outgoing.failAll(over);
+    this.#outgoing.failAll(closedError);
     const { transport } = this.#options;
-    const gone = this.#outbox.flushed().then(() => transport.end());
-    await Promise.race([gone, sleep(FLUSH_WAIT_MS, undefined, { ref: false })]);
+    const sent = this.#outbox.flushed().then(() => transport.end());
+    await Promise.race([sent, sleep(FLUSH_WAIT_MS, undefined, { ref: false })]);
     transport.destroy();
     this.#outbox.fail();
     this.#inputEnded.resolve();
@@ -432,8 +397,6 @@ export class Connection implements AsyncDisposable {
     });
   }
 }
-
-const ID_AT_THE_END = /"id"\s*:\s*(\d+|"[^"\\]*")\s*\}\s*$/;
 
 function toIncomingNotification(message: RpcNotification, line: string): IncomingNotification {
   return message instanceof LazyUpdate ? message : { method: message.method, params: message.params, line };

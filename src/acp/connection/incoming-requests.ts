@@ -26,7 +26,10 @@ export class IncomingRequests {
   begin(id: string): OpenRequest | undefined {
     if (this.#requests.has(id)) {
       this.#send(
-        formatErrorLine(id, { code: RPC.invalidRequest, message: `a request with the id ${id} is already in progress` }),
+        formatErrorLine(id, {
+          code: RPC.invalidRequest,
+          message: `a request with the id ${id} is already in progress`,
+        }),
       );
       return undefined;
     }

@@ -20,7 +20,7 @@ interface Params {
 }
 
 /** The probabilities of one case. */
-interface Manners {
+interface CaseOptions {
   /** Handlers call the peer and wait for the answer. */
   readonly calls: number;
   readonly throws: number;
@@ -34,7 +34,7 @@ const CASES = 300;
 
 it("loses, duplicates and reorders nothing, for any chunks and any handlers", async () => {
   await fuzz(CASES, async (random) => {
-    const manners: Manners = {
+    const manners: CaseOptions = {
       calls: random.pick(0, 0.1, 0.5),
       throws: random.pick(0, 0.2),
       cancels: random.pick(0, 0.3),
@@ -64,14 +64,14 @@ class Side {
   readonly wrong: string[] = [];
   readonly #name: string;
   readonly #random: Random;
-  readonly #manners: Manners;
+  readonly #manners: CaseOptions;
   readonly #keys = new Map<unknown, string>();
   readonly #waiting: Promise<void>[] = [];
   #peer: Side | undefined;
   #count = 0;
   #closing = false;
 
-  constructor(name: string, random: Random, manners: Manners, streams: Parameters<typeof streamTransport>) {
+  constructor(name: string, random: Random, manners: CaseOptions, streams: Parameters<typeof streamTransport>) {
     this.#name = name;
     this.#random = random;
     this.#manners = manners;
@@ -145,7 +145,7 @@ class Side {
     const outcome = await asked.catch((error: unknown) => error);
     if (!seenFirst && (outcome instanceof PeerError || !(outcome instanceof Error))) this.log.starts(key);
     this.log.answered(key);
-    if (!rightly(outcome, params.key, abort !== undefined) && !this.#over) {
+    if (!isExpected(outcome, params.key, abort !== undefined) && !this.#over) {
       this.wrong.push(`${params.key} was answered with ${String(outcome)}`);
     }
   }
@@ -195,12 +195,12 @@ class Side {
   }
 }
 
-function rightly(outcome: unknown, key: string, cancelled: boolean): boolean {
+function isExpected(outcome: unknown, key: string, cancelled: boolean): boolean {
   if (!(outcome instanceof PeerError)) return (outcome as { key?: unknown } | null)?.key === key;
   return outcome.message === "thrown" || (cancelled && outcome.code === RPC.cancelled);
 }
 
-function connected(random: Random, manners: Manners): [Side, Side] {
+function connected(random: Random, manners: CaseOptions): [Side, Side] {
   const [there, back] = [shredder(new Random(random.below(2 ** 31))), shredder(new Random(random.below(2 ** 31)))];
   const left = new Side("l", new Random(random.below(2 ** 31)), manners, [back, there]);
   const right = new Side("r", new Random(random.below(2 ** 31)), manners, [there, back]);

@@ -48,8 +48,8 @@ export function bridgeCommand(): readonly string[] {
   const url: string | undefined = import.meta.url;
   let folder = url === undefined || url === "" ? undefined : dirname(fileURLToPath(url));
   for (let above = 0; folder !== undefined && above < 5; above += 1) {
-    for (const place of ["acp", "dist/acp"]) {
-      const program = join(folder, place, "mcp-bridge.js");
+    for (const directory of ["acp", "dist/acp"]) {
+      const program = join(folder, directory, "mcp-bridge.js");
       if (existsSync(program)) return [process.execPath, program];
     }
     folder = dirname(folder);

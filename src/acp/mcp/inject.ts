@@ -16,19 +16,19 @@ export const SESSION_SETUP_METHODS: ReadonlySet<string> = new Set([
 export function injectServers(params: unknown, servers: readonly McpDeclaration[]): unknown {
   if (typeof params !== "object" || params === null || Array.isArray(params)) return params;
   const { mcpServers } = params as { mcpServers?: unknown };
-  const given: unknown[] = Array.isArray(mcpServers) ? mcpServers : [];
-  const taken = new Set(given.map(getServerName));
+  const existing: unknown[] = Array.isArray(mcpServers) ? mcpServers : [];
+  const takenNames = new Set(existing.map(getServerName));
   const added = servers.map((server) => {
-    const name = findFreeName(getServerName(server), taken);
-    taken.add(name);
+    const name = findFreeName(getServerName(server), takenNames);
+    takenNames.add(name);
     return name === getServerName(server) ? server : { ...server, name };
   });
-  return { ...params, mcpServers: [...given, ...added] };
+  return { ...params, mcpServers: [...existing, ...added] };
 }
 
-function findFreeName(name: unknown, taken: ReadonlySet<unknown>): unknown {
-  if (typeof name !== "string" || !taken.has(name)) return name;
-  for (let number = 2; ; number += 1) if (!taken.has(`${name}-${number}`)) return `${name}-${number}`;
+function findFreeName(name: unknown, takenNames: ReadonlySet<unknown>): unknown {
+  if (typeof name !== "string" || !takenNames.has(name)) return name;
+  for (let number = 2; ; number += 1) if (!takenNames.has(`${name}-${number}`)) return `${name}-${number}`;
 }
 
 function getServerName(server: unknown): unknown {

@@ -10,7 +10,7 @@ import { remoteDeclaration } from "./spec.ts";
 import { offerServers } from "./offer.ts";
 import { McpOverAcp } from "./over-acp/provider.ts";
 import { META_KEYS, MCP_REVISION } from "./over-acp/revision.ts";
-import { connectTo, echo, serveSse, textOf, toolServer } from "./test-tools.ts";
+import { connectTo, echo, serveSse, getResultText, toolServer } from "./test-tools.ts";
 
 const REFUSING = { bridge: ["/nowhere"] };
 
@@ -87,7 +87,7 @@ describe("a server in this process", () => {
     const _meta = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
     const params = { name: "echo", arguments: { text: "hi" }, _meta };
     const outcome = await agent.request("mcp/message", { serverId, requestId: "1", method: "tools/call", params });
-    expect(textOf((outcome as { result: unknown }).result)).toBe("echo hi");
+    expect(getResultText((outcome as { result: unknown }).result)).toBe("echo hi");
   });
 
   it.each<[string, McpSupport, boolean]>([

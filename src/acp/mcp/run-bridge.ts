@@ -49,14 +49,14 @@ async function relayMessages({ stdin, stdout, remote }: RelayEnds): Promise<Erro
   const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
   const near: Transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
   const far = remote.transport;
-  const over = deferred<Error | undefined>();
+  const finished = deferred<Error | undefined>();
   const pending = new Map<unknown, string>();
   /** Sends are chained behind what must precede them: the connection, the session, and earlier notifications. */
-  let turn: Promise<void> = far.start().catch((error: unknown) => over.resolve(toError(error)));
+  let turn: Promise<void> = far.start().catch((error: unknown) => finished.resolve(toError(error)));
 
   const answer = (message: JSONRPCMessage): void => {
-    if (stdout.writableLength > MAX_UNREAD_BYTES) return over.resolve(new Error("the agent is not reading"));
-    near.send(message).catch((error: unknown) => over.resolve(toError(error)));
+    if (stdout.writableLength > MAX_UNREAD_BYTES) return finished.resolve(new Error("the agent is not reading"));
+    near.send(message).catch((error: unknown) => finished.resolve(toError(error)));
   };
   const settle = (id: unknown): boolean => {
     const found = pending.delete(id);
@@ -72,7 +72,7 @@ async function relayMessages({ stdin, stdout, remote }: RelayEnds): Promise<Erro
     } catch (error) {
       if (!("method" in message) || !("id" in message)) return;
       fail(message.id, toError(error));
-      if (message.method === "initialize") over.resolve(toError(error));
+      if (message.method === "initialize") finished.resolve(toError(error));
     }
   };
 
@@ -92,13 +92,13 @@ async function relayMessages({ stdin, stdout, remote }: RelayEnds): Promise<Erro
     const waits = !isRequest || message.method === "initialize";
     turn = turn.then(() => (waits ? send(message) : void send(message)));
   };
-  near.onclose = () => over.resolve(new Error("a message exceeded the size limit"));
+  near.onclose = () => finished.resolve(new Error("a message exceeded the size limit"));
   stdout.setMaxListeners(0); // the SDK's transport adds one listener per pending message
-  for (const event of ["end", "close"]) stdin.once(event, () => over.resolve(undefined));
-  stdout.once("error", () => over.resolve(undefined));
+  for (const event of ["end", "close"]) stdin.once(event, () => finished.resolve(undefined));
+  stdout.once("error", () => finished.resolve(undefined));
 
   await near.start();
-  const why = await Promise.race([over.promise, remote.gone]);
+  const why = await Promise.race([finished.promise, remote.gone]);
   if (why !== undefined) for (const id of [...pending.keys()]) fail(id, why);
   near.onclose = undefined;
   await near.close();

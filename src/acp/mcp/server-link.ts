@@ -133,8 +133,8 @@ export class ServerLink implements Transport {
 
   #handleNotification(method: string, params: unknown, relatedTo: unknown): void {
     if (method === "notifications/cancelled") {
-      const asked = this.#serverRequests.get((params as { requestId?: unknown } | undefined)?.requestId);
-      return asked?.abort(requestCancelled());
+      const controller = this.#serverRequests.get((params as { requestId?: unknown } | undefined)?.requestId);
+      return controller?.abort(requestCancelled());
     }
     const notified = this.#pending.get(relatedTo)?.notified;
     if (notified !== undefined) notified(method, params);

@@ -100,19 +100,19 @@ interface Pair {
 
 /** Calls the tool `echo` and returns its text. */
 export async function echo(client: Client, text: string): Promise<unknown> {
-  return textOf(await client.callTool({ name: "echo", arguments: { text } }));
+  return getResultText(await client.callTool({ name: "echo", arguments: { text } }));
 }
 
-export function textOf(result: unknown): unknown {
+export function getResultText(result: unknown): unknown {
   return (result as { content: { text: string }[] }).content[0]?.text;
 }
 
-export interface HttpPlace extends AsyncDisposable {
+export interface HttpEndpoint extends AsyncDisposable {
   readonly url: string;
   readonly http: Server;
 }
 
-export async function serveHttp(listener: RequestListener): Promise<HttpPlace> {
+export async function serveHttp(listener: RequestListener): Promise<HttpEndpoint> {
   const http = createServer(listener);
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   return {
@@ -127,7 +127,7 @@ export async function serveHttp(listener: RequestListener): Promise<HttpPlace> {
 }
 
 /** An MCP server with the SSE transport that preceded streamable HTTP. */
-export function serveSse(server: InProcessServer): Promise<HttpPlace> {
+export function serveSse(server: InProcessServer): Promise<HttpEndpoint> {
   const transports = new Map<string, SseServerTransport>();
   return serveHttp((request, response) => {
     const id = new URL(request.url ?? "", "http://localhost").searchParams.get("sessionId");

@@ -20,7 +20,7 @@ export class EarlyNotifications {
 
   /** Returns false, and keeps nothing, if more than 64 MiB would wait. */
   add(sessionId: string, notification: IncomingNotification): boolean {
-    const size = sizeOf(notification);
+    const size = countEntryCharacters(notification);
     if (this.#size + size > HARD_LIMIT) return false;
     const entry: EarlyEntry = { at: (this.#count += 1), notification };
     const entries = this.#bySession.get(sessionId);
@@ -34,7 +34,7 @@ export class EarlyNotifications {
   take(sessionId: string): IncomingNotification[] {
     const entries = this.#bySession.get(sessionId) ?? [];
     this.#bySession.delete(sessionId);
-    for (const { notification } of entries) this.#size -= sizeOf(notification);
+    for (const { notification } of entries) this.#size -= countEntryCharacters(notification);
     return entries.map(({ notification }) => notification);
   }
 
@@ -47,6 +47,6 @@ export class EarlyNotifications {
   }
 }
 
-function sizeOf({ line }: IncomingNotification): number {
+function countEntryCharacters({ line }: IncomingNotification): number {
   return line.length + ENTRY_OVERHEAD;
 }

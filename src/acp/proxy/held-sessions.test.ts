@@ -22,7 +22,7 @@ const handling =
     open(script, { fromClient: { [method]: handler } });
 
 /** The messages that the client received, abbreviated. */
-function told({ client }: Sides): string[] {
+function listReceived({ client }: Sides): string[] {
   return client.messages.map(({ method, params, result, error }: Message) => {
     if (method === "session/update") {
       const { update } = params as { update?: { content?: { text: string } } };
@@ -57,7 +57,7 @@ describe.each([
     scene.client.send({ method: "_ext/go" });
     expect(await stop.promise).toEqual({ stopReason: "end_turn" });
     await scene.client.answerTo(scene.client.prompt(sessionId));
-    expect(told(scene)).toEqual(["answer sessionId", "two", "three", "answer stopReason"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId", "two", "three", "answer stopReason"]);
   });
 
   it("leaves the unread rest of an abandoned turn to the client", async () => {
@@ -70,7 +70,7 @@ describe.each([
     });
     await scene.client.newSession();
     await settle();
-    expect(told(scene)).toEqual(["answer sessionId", "two", "three"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId", "two", "three"]);
   });
 
   it("is handed over with an unread permission request, which the client answers", async () => {
@@ -84,7 +84,7 @@ describe.each([
     const { id } = await scene.client.called(PERMISSION);
     scene.client.send({ id, result: ALLOWED });
     await scene.client.first(({ params }) => JSON.stringify(params ?? "").includes("allow_once\\"), "the echo");
-    expect(told(scene).slice(0, 3)).toEqual(["answer sessionId", "one", PERMISSION]);
+    expect(listReceived(scene).slice(0, 3)).toEqual(["answer sessionId", "one", PERMISSION]);
   });
 
   it("withdraws the permission request from the client when the proxy cancels its prompt, once", async () => {
@@ -126,7 +126,7 @@ describe.each([
     expect(await scene.client.called("session/update")).toMatchObject({
       params: { update: { content: { text: expect.stringContaining("allow_once") as string } } },
     });
-    expect(told(scene)).not.toContain(PERMISSION);
+    expect(listReceived(scene)).not.toContain(PERMISSION);
   });
 
   it("passes the history of a loaded session on before the response", async () => {
@@ -142,7 +142,7 @@ describe.each([
     );
     await scene.client.request("session/load", { sessionId: "stored", cwd: "/project", mcpServers: [] });
     await settle();
-    expect(told(scene)).toEqual(["a", "b", "answer ", "after"]);
+    expect(listReceived(scene)).toEqual(["a", "b", "answer ", "after"]);
   });
 
   it("keeps the history of a loaded session for the client although the proxy reads a turn", async () => {
@@ -157,7 +157,7 @@ describe.each([
     );
     await scene.client.request("session/load", { sessionId: "stored", cwd: "/project", mcpServers: [] });
     await settle();
-    expect(told(scene)).toEqual(["a", "b", "answer "]);
+    expect(listReceived(scene)).toEqual(["a", "b", "answer "]);
   });
 
   it.each(["session/resume", "session/fork"])("can be created by %s", async (method) => {
@@ -179,7 +179,7 @@ describe.each([
     const { result } = await scene.client.request(method, { sessionId: "stored", cwd: "/project" });
     expect(result).toMatchObject({ custom: 1 });
     await settle();
-    expect(told(scene)).toHaveLength(1);
+    expect(listReceived(scene)).toHaveLength(1);
   });
 
   it("passes other notifications and malformed updates on in their order", async () => {
@@ -199,7 +199,7 @@ describe.each([
     });
     await scene.client.newSession();
     await settle();
-    expect(told(scene)).toEqual(["answer sessionId", "_ext/told", "two", "an update", "three"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId", "_ext/told", "two", "an update", "three"]);
   });
 
   it("keeps notifications for its own handler", async () => {
@@ -213,7 +213,7 @@ describe.each([
     await scene.client.newSession();
     await settle();
     expect(heard).toEqual([{ sessionId: "session-1", n: 1 }]);
-    expect(told(scene)).toEqual(["answer sessionId", "one"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId", "one"]);
   });
 
   it("sends nothing twice if it is handed over twice", async () => {
@@ -225,7 +225,7 @@ describe.each([
     });
     await scene.client.newSession();
     await settle();
-    expect(told(scene)).toEqual(["answer sessionId", "one"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId", "one"]);
   });
 
   it("lets the updates of other sessions pass in order", async () => {
@@ -254,7 +254,7 @@ describe.each([
     scene.client.send({ id, result: { outcome: { outcome: "cancelled" } } });
     await scene.client.answerTo(prompt);
     expect(scene.client.text).toMatch(/^one\|.*\|two$/);
-    expect(told(scene).at(-1)).toBe("answer stopReason");
+    expect(listReceived(scene).at(-1)).toBe("answer stopReason");
     scene.client.send({ method: "_ext/go" });
     go.resolve();
     expect(await scene.client.answerTo(held)).toMatchObject({ result: { sessionId: "session-2" } });
@@ -290,7 +290,7 @@ describe.each([
     expect(error?.message).toBe("not today");
     await scene.agent.receivedMethod("session/cancel");
     await settle();
-    expect(told(scene)).not.toContain(PERMISSION);
+    expect(listReceived(scene)).not.toContain(PERMISSION);
     // The agent is available again.
     expect(await scene.client.answerTo(scene.client.prompt("session-1"))).toMatchObject({
       result: { stopReason: "end_turn" },
@@ -312,7 +312,7 @@ describe.each([
     expect(result).toMatchObject({ sessionId: "session-1" });
     expect(String(await failed.promise)).toMatch(/agent closed the connection/);
     await settle();
-    expect(told(scene)).toEqual(["answer sessionId", "two"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId", "two"]);
   });
 
   it("is handed over at once by `startProxy`, which returns its id, and nothing overtakes the response", async () => {
@@ -325,7 +325,7 @@ describe.each([
     await scene.client.newSession();
     await settle();
     expect(ids).toEqual(["session-1"]);
-    expect(told(scene)).toEqual(["answer sessionId,custom", "one"]);
+    expect(listReceived(scene)).toEqual(["answer sessionId,custom", "one"]);
   });
 });
 

@@ -19,7 +19,10 @@ const taking = (...kinds: ("acp" | "http")[]): AcpScript => ({
 const call = (server: string, tool = "echo") => ({ callMcp: { server, tool, arguments: { text: "hi" } } });
 
 /** The servers that the agent got in the request. */
-async function given({ agent }: Sides, method: string): Promise<(McpDeclaration & { name?: string; url?: string })[]> {
+async function listOfferedServers(
+  { agent }: Sides,
+  method: string,
+): Promise<(McpDeclaration & { name?: string; url?: string })[]> {
   return (await agent.receivedMethod(method))["mcpServers"] as McpDeclaration[];
 }
 
@@ -57,7 +60,7 @@ describe.each([
     await using sides = open({ ...taking(), otherwise: [call("tools-2")] }, { mcpServers: [toolServer("tools")] });
     await introduce(sides);
     const sessionId = await sides.client.newSession({ mcpServers: [THEIRS] });
-    expect((await given(sides, "session/new")).map(({ name }) => name)).toEqual(["tools", "tools-2"]);
+    expect((await listOfferedServers(sides, "session/new")).map(({ name }) => name)).toEqual(["tools", "tools-2"]);
     await sides.client.answerTo(sides.client.prompt(sessionId));
     expect(sides.client.text).toBe("tools-2.echo: echo hi");
   });
@@ -81,7 +84,7 @@ describe.each([
     await using sides = open(taking("http"), { mcpServers: declared });
     await introduce(sides);
     await sides.client.newSession();
-    expect(await given(sides, "session/new")).toEqual(declared);
+    expect(await listOfferedServers(sides, "session/new")).toEqual(declared);
   });
 
   it("go through the bridge if the agent cannot reach them", async () => {
@@ -89,7 +92,9 @@ describe.each([
     await using sides = open(taking(), { mcpServers: [far], bridge: ["/bridge", "now"] });
     await introduce(sides);
     await sides.client.newSession();
-    expect(await given(sides, "session/new")).toMatchObject([{ name: "far", command: "/bridge", args: ["now"] }]);
+    expect(await listOfferedServers(sides, "session/new")).toMatchObject([
+      { name: "far", command: "/bridge", args: ["now"] },
+    ]);
   });
 
   it.each(["is refused", "is closed", "is deleted", "is set up again", "was disposed by the proxy that held it"])(
@@ -113,10 +118,10 @@ describe.each([
       if (how === "is closed") await sides.client.request("session/close", { sessionId });
       if (how === "is deleted") await sides.client.request("session/delete", { sessionId });
       if (how === "is set up again") await sides.client.request("session/load", { ...SETTING_UP, sessionId });
-      const [{ url = "" } = {}] = await given(sides, "session/new");
+      const [{ url = "" } = {}] = await listOfferedServers(sides, "session/new");
       await expect(unreachable(url)).resolves.toBe(true);
       if (how !== "is set up again") return;
-      const [{ url: again = "" } = {}] = await given(sides, "session/load");
+      const [{ url: again = "" } = {}] = await listOfferedServers(sides, "session/load");
       expect(again).not.toBe(url);
       await sides.client.answerTo(sides.client.prompt(String(sessionId)));
       expect(sides.client.text).toBe("own.echo: echo hi");
@@ -146,7 +151,7 @@ describe.each([
     await introduce(sides);
     const sessionId = await sides.client.newSession();
     await sides.client.request("session/close", { sessionId });
-    const [{ url = "" } = {}] = await given(sides, "session/new");
+    const [{ url = "" } = {}] = await listOfferedServers(sides, "session/new");
     await expect(unreachable(url)).resolves.toBe(true);
   });
 
@@ -157,7 +162,7 @@ describe.each([
     await introduce(sides);
     sides.client.ask("session/new", SETTING_UP);
     await sides.client.called("session/update");
-    const [{ url = "" } = {}] = await given(sides, "session/new");
+    const [{ url = "" } = {}] = await listOfferedServers(sides, "session/new");
     await sides.close();
     await expect(unreachable(url)).resolves.toBe(true);
     expect(server.live).toBe(0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ClientRequestHandler, ProxyOptions } from "../index.ts";
 import { fuzz, type Random } from "../../programs/test-fuzz.ts";
 import { pause, throughChain, throughProxy, type Ends } from "./test-ends.ts";
-import { until, type RawPeer, type Seen } from "./test-traffic.ts";
+import { until, type RawPeer, type RecordedMessage } from "./test-traffic.ts";
 
 /** Cases of each kind; `ROOKERY_FUZZ=10000` is the long run. */
 const CASES = 100;
@@ -139,13 +139,13 @@ async function handedOver(random: Random, { client, agent }: Ends): Promise<void
   agent.answerTo("session/prompt", { from: "live", stopReason: "end_turn" });
   await pieces(4);
   await agent.flush();
-  const of = (name: string, seen: readonly Seen[]): Seen[] =>
+  const of = (name: string, seen: readonly RecordedMessage[]): RecordedMessage[] =>
     seen.filter(({ value }) => [idIn(value, "sessionId"), idIn(value, "from")].includes(name));
   const [live, held] = [of("live", agent.sent), of("held", agent.sent)];
   const seen = (): number => of("live", client.seen).length + of("held", client.seen).length;
   await until("the hand-over", () => seen() === live.length + held.length);
   expect(of("live", client.seen)).toEqual(live);
-  const isResponse = ({ kind }: Seen): boolean => kind === "response";
+  const isResponse = ({ kind }: RecordedMessage): boolean => kind === "response";
   const lastEarlyRequest = held.slice(0, held.findIndex(isResponse)).findLastIndex(({ kind }) => kind === "request");
   const early = held.slice(0, lastEarlyRequest + 1); // a request and what precedes it do not wait for the response
   const rest = held.slice(lastEarlyRequest + 1);

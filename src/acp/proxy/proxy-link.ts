@@ -61,7 +61,7 @@ export function componentLink(
   handlers: ProxyLinkHandlers,
   dialect: ProxyDialect = "official",
 ): ProxyLink {
-  let spoken = dialect;
+  let currentDialect = dialect;
   const connection = new Connection({
     peer: "the conductor",
     ...conductor,
@@ -72,7 +72,7 @@ export function componentLink(
         const found = getProxyDialect(request.method);
         if (request.method === "initialize") throw noAgent();
         if (found === undefined) return handlers.fromClient.request?.(request);
-        spoken = found; // answers use the dialect of the caller
+        currentDialect = found; // answers use the dialect of the caller
         if (request.method === PROXY_DIALECTS[found].initialize) {
           return handlers.fromClient.request?.(withMethod(request, "initialize"));
         }
@@ -87,7 +87,7 @@ export function componentLink(
   });
   return {
     client: directPort(connection),
-    agent: successorPort(connection, () => PROXY_DIALECTS[spoken].successor),
+    agent: successorPort(connection, () => PROXY_DIALECTS[currentDialect].successor),
     agentGone: waitUntilGone(connection),
     closed: connection.closed,
     close: (cause) => connection.close(cause),
@@ -95,8 +95,5 @@ export function componentLink(
 }
 
 function noAgent(): Error {
-  return peerError(
-    RPC.invalidRequest,
-    "this is a proxy, not an agent: initialize it with proxy/initialize",
-  );
+  return peerError(RPC.invalidRequest, "this is a proxy, not an agent: initialize it with proxy/initialize");
 }

@@ -232,8 +232,8 @@ export class Proxy implements AsyncDisposable {
     send: (params: unknown) => Promise<{ readonly value: T; readonly sessionId: string | undefined }>,
   ): Promise<T> {
     const { mcpServers = [] } = this.#options;
-    return this.#offers.offerAndSend(mcpServers, (given) =>
-      send(given.length === 0 ? params : injectServers(params, given)),
+    return this.#offers.offerAndSend(mcpServers, (declarations) =>
+      send(declarations.length === 0 ? params : injectServers(params, declarations)),
     );
   }
 

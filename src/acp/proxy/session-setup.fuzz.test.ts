@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fuzz, type Random } from "../../programs/test-fuzz.ts";
 import type { ClientRequestHandler, ProxyOptions } from "../index.ts";
 import { pause, throughChain, throughProxy, type Ends } from "./test-ends.ts";
-import { until, type Seen } from "./test-traffic.ts";
+import { until, type RecordedMessage } from "./test-traffic.ts";
 
 /** Cases of each kind; `ROOKERY_FUZZ=10000` is the long run. */
 const CASES = 100;
@@ -108,14 +108,14 @@ async function setUpAtOnce(random: Random, { client, agent }: Ends): Promise<voi
 }
 
 /** Messages before the response may arrive on either side of it; everything else arrives as it was sent. */
-function expectInOrder(seen: readonly Seen[], sent: readonly Seen[]): void {
-  const isResponse = ({ kind }: Seen): boolean => kind === "response";
+function expectInOrder(seen: readonly RecordedMessage[], sent: readonly RecordedMessage[]): void {
+  const isResponse = ({ kind }: RecordedMessage): boolean => kind === "response";
   expect(seen.filter((message) => !isResponse(message))).toEqual(sent.filter((message) => !isResponse(message)));
   expect(seen.filter(isResponse)).toEqual(sent.filter(isResponse));
   expect(seen.findIndex(isResponse)).toBeLessThanOrEqual(sent.findIndex(isResponse));
 }
 
-function of(name: string, messages: readonly Seen[]): Seen[] {
+function of(name: string, messages: readonly RecordedMessage[]): RecordedMessage[] {
   return messages.filter(({ value }) => [fieldOf(value, "sessionId"), fieldOf(value, "from")].includes(name));
 }
 

@@ -12,7 +12,7 @@ interface Message {
 }
 
 /** A message without its id, which every hop replaces. */
-export interface Seen {
+export interface RecordedMessage {
   readonly kind: "request" | "notification" | "response";
   readonly method?: string | undefined;
   readonly value: unknown;
@@ -20,8 +20,8 @@ export interface Seen {
 
 export class RawPeer {
   readonly output = new PassThrough();
-  readonly sent: Seen[] = [];
-  readonly seen: Seen[] = [];
+  readonly sent: RecordedMessage[] = [];
+  readonly seen: RecordedMessage[] = [];
   /** Incoming requests without an answer yet. */
   readonly owed: { readonly id: number | string; readonly method: string; readonly params: unknown }[] = [];
   readonly #random: Random;

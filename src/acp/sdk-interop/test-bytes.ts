@@ -100,7 +100,7 @@ export const oversizeFailsOneRequest: Scenario = {
     await client.close();
     return verdict(
       "result" in huge ? "the oversize result came through" : undefined,
-      "result" in small ? undefined : `the next request failed with "${textOf(small)}"`,
+      "result" in small ? undefined : `the next request failed with "${formatReply(small)}"`,
     );
   },
   sdk: 'wrong: the next request failed with "Incoming ACP data exceeds the configured 100000 byte limit"',
@@ -128,28 +128,28 @@ export const deathIsExplained: Scenario = {
     const reply = await patiently(client.request("session/list", {}), "the failure of the request");
     await client.close();
     return verdict(
-      tells(reply, EXIT_CODE) ? undefined : `"${textOf(reply)}" tells no exit code`,
-      tells(reply, STDERR) ? undefined : `"${textOf(reply)}" tells no stderr`,
+      failureContains(reply, EXIT_CODE) ? undefined : `"${formatReply(reply)}" tells no exit code`,
+      failureContains(reply, STDERR) ? undefined : `"${formatReply(reply)}" tells no stderr`,
     );
   },
   sdk: 'wrong: "ACP connection closed" tells no exit code; "ACP connection closed" tells no stderr',
 };
 
 /** True if the failure contains this in its message or in any field. */
-function tells(reply: Reply, what: string | number): boolean {
-  return "failure" in reply && says(reply.failure, what, 4);
+function failureContains(reply: Reply, what: string | number): boolean {
+  return "failure" in reply && containsValue(reply.failure, what, 4);
 }
 
-function says(value: unknown, what: string | number, depth: number): boolean {
+function containsValue(value: unknown, what: string | number, depth: number): boolean {
   if (value === what) return true;
   if (typeof value === "string") return typeof what === "string" && value.includes(what);
   if (typeof value !== "object" || value === null || depth === 0) return false;
   return Object.getOwnPropertyNames(value)
     .filter((name) => name !== "stack")
-    .some((name) => says((value as Record<string, unknown>)[name], what, depth - 1));
+    .some((name) => containsValue((value as Record<string, unknown>)[name], what, depth - 1));
 }
 
-function textOf(reply: Reply): string {
+function formatReply(reply: Reply): string {
   if ("failure" in reply) return reply.failure.message;
   return "error" in reply ? reply.error.message : "a result";
 }

@@ -10,14 +10,14 @@ export interface Subject {
   /** Connects as a client and initializes the agent. */
   connectClient(wire: Wire, options?: ClientOptions): Promise<SubjectClient>;
   /** Starts a command as an agent, connects as a client and initializes it. */
-  spawnClient(command: string, args: readonly string[], where: Surroundings): Promise<SubjectClient>;
+  spawnClient(command: string, args: readonly string[], where: SpawnOptions): Promise<SubjectClient>;
   /** Serves as an agent with typed handlers for these methods, and answers `initialize`. */
   serveAgent(wire: Wire, handlers: AgentHandlers): void;
   /** Serves as a proxy that waits for `beforeAnswer` before it passes the agent's response on. */
   serveProxy(client: Wire, agent: Wire, beforeAnswer: () => Promise<void>): void;
 }
 
-export interface Surroundings {
+export interface SpawnOptions {
   readonly cwd: string;
   readonly env: Record<string, string>;
 }

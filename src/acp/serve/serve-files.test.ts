@@ -150,7 +150,7 @@ it("refuses a file that was replaced while the gate decided", async () => {
     writeFileSync(join(extra.path, "other"), "other");
     return { allowed: true };
   };
-  await expect(read(at("a"), {}, gate)).rejects.toThrow("was moved while the gate decided");
+  await expect(read(at("a"), {}, gate)).rejects.toThrow("was moved while the permission was checked");
 });
 
 it("stops waiting for the gate when the request is cancelled, and writes nothing", async () => {

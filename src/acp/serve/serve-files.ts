@@ -50,7 +50,8 @@ export function serveFiles({ roots, gate, maxBytes = DEFAULT_MAX_BYTES }: ServeF
   async function allowed(path: string, request: Omit<GateRequest, "path">): Promise<string> {
     const real = await confined(roots, path);
     await passGate(gate, { ...request, path: real });
-    if ((await confined(roots, path)) !== real) throw new PathRefusal(`${path} was moved while the gate decided; try again`);
+    if ((await confined(roots, path)) !== real)
+      throw new PathRefusal(`${path} was moved while the permission was checked; try again`);
     return real;
   }
 

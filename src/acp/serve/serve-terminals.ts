@@ -125,7 +125,7 @@ class SessionTerminals implements ServedTerminals {
     const title = [...added.map(({ name, value }) => `${name}=${quotedWord(value)}`), typed(command)].join(" ");
     await passGate(gate, { kind: "execute", title, path: cwd, command, sessionId, params, signal });
     if ((await confined(roots, cwd)) !== cwd)
-      throw new PathRefusal(`${cwd} was moved while the gate decided; try again`);
+      throw new PathRefusal(`${cwd} was moved while the permission was checked; try again`);
     const terminal = await AgentTerminal.start(request.command, request.args ?? [], {
       cwd,
       env: { ...this.#options.env, ...Object.fromEntries(added.map(({ name, value }) => [name, value])) },
@@ -150,7 +150,7 @@ class SessionTerminals implements ServedTerminals {
 }
 
 function toStartError(error: unknown, { command, args, cwd }: CreateTerminalParams): PeerError {
-  const failure = toServeError(error, cwd ?? "the working folder");
+  const failure = toServeError(error, cwd ?? "the working directory");
   if (!isRookeryError(error, "agent_unavailable") || !/\s/.test(command) || (args ?? []).length > 0) return failure;
   const hint = "commands run without a shell: pass the program as command and the rest as args";
   return peerError(failure.code, `${failure.message}; ${hint}`);

@@ -64,7 +64,10 @@ export class SessionRoutes {
       };
       const named = (id: string): ClientSession => {
         if (this.has(id))
-          throw new RookeryError("agent_failed", `the agent created a session with an id that is already in use: ${id}`);
+          throw new RookeryError(
+            "agent_failed",
+            `the agent created a session with an id that is already in use: ${id}`,
+          );
         const session = early.get(id) ?? open(id);
         early.delete(id);
         this.add(session);

@@ -4,7 +4,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
 import type { AcpScript } from "../../../testing/acp-agent/index.ts";
 import { methodNotFound, type McpDialect, type ProxyOptions } from "../../index.ts";
-import { textOf, toolServer } from "../../mcp/test-tools.ts";
+import { getResultText, toolServer } from "../../mcp/test-tools.ts";
 import { conducted, type Sides } from "../../proxy/test-sides.ts";
 import { settle, type Message } from "../test-line-client.ts";
 
@@ -44,15 +44,15 @@ async function begin({ client }: Sides, params: object = {}): Promise<string> {
   return client.newSession(params);
 }
 
-interface Given {
+interface OfferedServer {
   readonly type?: string;
   readonly name: string;
   readonly url: string;
   readonly headers: { readonly name: string; readonly value: string }[];
 }
 
-async function given({ agent }: Sides): Promise<Given[]> {
-  return (await agent.receivedMethod("session/new"))["mcpServers"] as Given[];
+async function listOfferedServers({ agent }: Sides): Promise<OfferedServer[]> {
+  return (await agent.receivedMethod("session/new"))["mcpServers"] as OfferedServer[];
 }
 
 describe.each(WAYS)("a server that a proxy declares over ACP and serves %s", (_, mcpDialect, pretender) => {
@@ -67,7 +67,7 @@ describe.each(WAYS)("a server that a proxy declares over ACP and serves %s", (_,
       pretender,
     );
     const sessionId = await begin(sides, { mcpServers: [theirs] });
-    expect(await given(sides)).toMatchObject([theirs, { name: "tools", ...declaration }]);
+    expect(await listOfferedServers(sides)).toMatchObject([theirs, { name: "tools", ...declaration }]);
     await sides.client.answerTo(sides.client.prompt(sessionId));
     expect(sides.client.text).toBe("tools.echo: echo hi");
   });
@@ -81,7 +81,7 @@ describe.each(WAYS)("a server that a proxy declares over ACP and serves %s", (_,
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
     const progress: number[] = [];
     const onprogress = (step: { progress: number }) => progress.push(step.progress);
-    expect(textOf(await client.callTool({ name: "steps" }, undefined, { onprogress }))).toBe("two steps");
+    expect(getResultText(await client.callTool({ name: "steps" }, undefined, { onprogress }))).toBe("two steps");
     expect(progress).toEqual([1, 2]);
     await expect(client.callTool({ name: "missing" })).resolves.toMatchObject({ isError: true });
     await client.ping();
@@ -101,7 +101,7 @@ describe.each(WAYS)("a server that a proxy declares over ACP and serves %s", (_,
     const client = await connect(sides);
     await client.callTool({ name: "echo", arguments: { text: "x" } });
     await sides.client.request("session/close", { sessionId });
-    const [declared] = await given(sides);
+    const [declared] = await listOfferedServers(sides);
     const url = declared?.url ?? "";
     for (let looks = 0; looks < 50 && (await reachable(url)); looks += 1) await settle();
     expect(await reachable(url)).toBe(false);
@@ -114,14 +114,14 @@ it.each(WAYS.slice(1))("lets a server that is served %s ask the agent", async (_
   await begin(sides);
   const client = await connect(sides);
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: "accept", content: { colour: "blue" } }));
-  expect(textOf(await client.callTool({ name: "ask" }))).toBe("they like blue");
+  expect(getResultText(await client.callTool({ name: "ask" }))).toBe("they like blue");
   await client.close();
 });
 
 it("passes the declaration on unchanged if the agent supports MCP over ACP", async () => {
   await using sides = conducted({ ...taking("acp"), otherwise: [call("tools")] }, { mcpServers: [toolServer()] });
   const sessionId = await begin(sides);
-  expect(await given(sides)).toMatchObject([{ type: "acp", name: "tools" }]);
+  expect(await listOfferedServers(sides)).toMatchObject([{ type: "acp", name: "tools" }]);
   await sides.client.answerTo(sides.client.prompt(sessionId));
   expect(sides.client.text).toBe("tools.echo: echo hi");
 });
@@ -142,41 +142,44 @@ it.each([
   ["mcp", { type: "acp", name: "tools", serverId: "x" }, { serverId: "x" }, { connectionId: "c" }],
   ["_mcp", { type: "acp", name: "tools", id: "x" }, { acp_id: "x", acp_url: "x" }, { connection_id: "c" }],
   ["_mcp", { type: "http", name: "tools", url: "acp:x", headers: [] }, { acp_id: "acp:x" }, { connection_id: "c" }],
-])("speaks %s/* to the side that declared a server as %o and disconnects when the session is closed", async (area, server, asked, id) => {
-  await using sides = conducted(taking("http"), {});
-  const { client } = sides;
-  const answer = async (method: string, how: object): Promise<unknown> => {
-    const { id: asking, params } = await client.called(method);
-    client.send({ id: asking, ...how });
-    return params;
-  };
-  const sessionId = await begin(sides, { mcpServers: [server] });
-  const connecting = connect(sides);
-  if (area === "mcp") await answer("mcp/message", { error: { code: -32_601, message: "no" } });
-  expect(await answer(`${area}/connect`, { result: id })).toMatchObject(asked);
-  const said = (inner: string): Promise<Message> =>
-    client.first(
-      ({ params }) => JSON.stringify(params ?? "").startsWith(`{"connectionId":"c","method":"${inner}"`),
-      inner,
-    );
-  const message = await said("initialize");
-  expect(message.method).toBe(`${area}/message`);
-  const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
-  client.send({ id: message.id, result });
-  const agent = await connecting;
-  await said("notifications/initialized");
-  const calling = agent.callTool({ name: "x" }).catch(String);
-  const called = await said("tools/call");
-  await client.request("session/close", { sessionId });
-  expect((await client.called("$/cancel_request")).params).toEqual({ requestId: called.id });
-  expect((await client.called(`${area}/disconnect`)).params).toEqual(id);
-  await agent.close().catch(() => undefined);
-  await calling;
-});
+])(
+  "speaks %s/* to the side that declared a server as %o and disconnects when the session is closed",
+  async (area, server, asked, id) => {
+    await using sides = conducted(taking("http"), {});
+    const { client } = sides;
+    const answer = async (method: string, how: object): Promise<unknown> => {
+      const { id: asking, params } = await client.called(method);
+      client.send({ id: asking, ...how });
+      return params;
+    };
+    const sessionId = await begin(sides, { mcpServers: [server] });
+    const connecting = connect(sides);
+    if (area === "mcp") await answer("mcp/message", { error: { code: -32_601, message: "no" } });
+    expect(await answer(`${area}/connect`, { result: id })).toMatchObject(asked);
+    const said = (inner: string): Promise<Message> =>
+      client.first(
+        ({ params }) => JSON.stringify(params ?? "").startsWith(`{"connectionId":"c","method":"${inner}"`),
+        inner,
+      );
+    const message = await said("initialize");
+    expect(message.method).toBe(`${area}/message`);
+    const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+    client.send({ id: message.id, result });
+    const agent = await connecting;
+    await said("notifications/initialized");
+    const calling = agent.callTool({ name: "x" }).catch(String);
+    const called = await said("tools/call");
+    await client.request("session/close", { sessionId });
+    expect((await client.called("$/cancel_request")).params).toEqual({ requestId: called.id });
+    expect((await client.called(`${area}/disconnect`)).params).toEqual(id);
+    await agent.close().catch(() => undefined);
+    await calling;
+  },
+);
 
 /** Connects as the agent would. */
 async function connect(sides: Sides): Promise<Client> {
-  const [declared] = await given(sides);
+  const [declared] = await listOfferedServers(sides);
   const { url, headers } = declared ?? { url: "", headers: [] };
   const client = new Client({ name: "agent", version: "1.0.0" }, { capabilities: { elicitation: {} } });
   const requestInit = { headers: headers.map(({ name, value }): [string, string] => [name, value]) };

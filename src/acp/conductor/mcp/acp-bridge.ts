@@ -61,8 +61,8 @@ export class AcpBridge implements AsyncDisposable {
 
   #setUp(request: ProxiedRequest): Promise<Verbatim> {
     const servers = listAcpDeclarations(request.params).map((declaration) => this.#server(declaration));
-    return this.#offers.offerAndSend(servers, async (given) => {
-      const value = await request.forward(replaceAcpServers(request.params, given));
+    return this.#offers.offerAndSend(servers, async (declarations) => {
+      const value = await request.forward(replaceAcpServers(request.params, declarations));
       const sessionId = getSessionId(value.result) ?? getSessionId(request.params);
       return { value, sessionId: value.error === undefined ? sessionId : undefined };
     });

@@ -11,10 +11,10 @@ type McpAnswer = Exclude<JSONRPCMessage, { method: string }>;
 /** Rejects if the server cannot be reached. */
 export async function attachTransport(transport: Transport, open: OpenMcpWire): Promise<void> {
   /** Requests of the client by id. */
-  const asked = new Map<RequestId, AbortController>();
+  const clientRequests = new Map<RequestId, AbortController>();
   const pending = new Map<RequestId, Deferred<McpAnswer>>();
   let count = 0;
-  const send = (message: JSONRPCMessage, relatedRequestId = [...asked.keys()].at(-1)): void => {
+  const send = (message: JSONRPCMessage, relatedRequestId = [...clientRequests.keys()].at(-1)): void => {
     transport.send(message, relatedRequestId === undefined ? {} : { relatedRequestId }).catch(() => undefined); // it is closed
   };
 
@@ -42,15 +42,15 @@ export async function attachTransport(transport: Transport, open: OpenMcpWire): 
   const closed = transport.onclose;
   transport.onclose = () => {
     closed?.();
-    for (const controller of asked.values()) controller.abort();
+    for (const controller of clientRequests.values()) controller.abort();
     for (const answer of pending.values()) answer.reject(requestCancelled());
     wire.close();
   };
   transport.onmessage = (message) => {
     if (!("method" in message)) pending.get(message.id ?? "")?.resolve(message);
-    else if ("id" in message) void forwardRequest(wire, message, asked, send);
+    else if ("id" in message) void forwardRequest(wire, message, clientRequests, send);
     else if (message.method === "notifications/cancelled")
-      asked.get(message.params?.["requestId"] as RequestId)?.abort();
+      clientRequests.get(message.params?.["requestId"] as RequestId)?.abort();
     else wire.notify(message.method, message.params);
   };
   await transport.start();
@@ -60,12 +60,12 @@ export async function attachTransport(transport: Transport, open: OpenMcpWire): 
 async function forwardRequest(
   wire: McpWire,
   { id, method, params }: JSONRPCRequest,
-  asked: Map<RequestId, AbortController>,
+  clientRequests: Map<RequestId, AbortController>,
   send: (message: JSONRPCMessage, relatedRequestId?: RequestId) => void,
 ): Promise<void> {
   const controller = new AbortController();
-  asked.set(id, controller);
+  clientRequests.set(id, controller);
   const outcome = await wire.request(method, params, controller.signal);
-  asked.delete(id);
+  clientRequests.delete(id);
   if (!controller.signal.aborted) send({ jsonrpc: "2.0", id, ...outcome } as JSONRPCMessage, id);
 }

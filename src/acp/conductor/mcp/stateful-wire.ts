@@ -12,9 +12,10 @@ export function openStatefulWire(
 ): OpenMcpWire {
   return async (handlers) => {
     const area = underscored ? "_mcp" : "mcp";
-    const asked = underscored ? { acp_id: id, acp_url: id } : { serverId: id };
-    const connectionId = getConnectionId(await peer.request(`${area}/connect`, asked, { apart: true }));
-    if (connectionId === undefined) throw new Error(`the declaring side of the MCP server ${name} returned no connection id`);
+    const connectParams = underscored ? { acp_id: id, acp_url: id } : { serverId: id };
+    const connectionId = getConnectionId(await peer.request(`${area}/connect`, connectParams, { apart: true }));
+    if (connectionId === undefined)
+      throw new Error(`the declaring side of the MCP server ${name} returned no connection id`);
     const wrapped = (method: string, params: unknown) => ({
       connectionId,
       method,

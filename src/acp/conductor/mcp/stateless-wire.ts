@@ -36,9 +36,9 @@ export function openStatelessWire({ name, id }: AcpDeclaration, peer: McpPeer, l
 
 /** Adds the metadata that each request needs without a connection. */
 function addMeta(params: unknown): object {
-  const given = isJsonObject(params) ? params : {};
+  const fields = isJsonObject(params) ? params : {};
   const meta = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
-  return { ...given, _meta: { ...(isJsonObject(given["_meta"]) && given["_meta"]), ...meta } };
+  return { ...fields, _meta: { ...(isJsonObject(fields["_meta"]) && fields["_meta"]), ...meta } };
 }
 
 /** The `initialize` result for a client that only knows connections. */

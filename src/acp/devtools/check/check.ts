@@ -44,7 +44,7 @@ export async function checkAgent(target: CheckTarget, options: CheckOptions = {}
   if (!isAbsolute(target.cwd)) throw new RangeError(`the directory must be an absolute path: ${target.cwd}`);
   signal?.throwIfAborted();
   const marker = `check-${randomBytes(6).toString("hex")}`;
-  const scene: CheckContext = {
+  const context: CheckContext = {
     target,
     marker,
     findings: new Findings(),
@@ -58,25 +58,26 @@ export async function checkAgent(target: CheckTarget, options: CheckOptions = {}
     exitWait: { ms: 2_000 },
   };
   try {
-    return await runScenarios(scene, only);
+    return await runScenarios(context, only);
   } finally {
     await killMarked(marker); // processes that left their group
   }
 }
 
-async function runScenarios(scene: CheckContext, only: readonly number[]): Promise<CheckReport> {
-  const first = await runFirstConversation(scene);
+async function runScenarios(context: CheckContext, only: readonly number[]): Promise<CheckReport> {
+  const first = await runFirstConversation(context);
   if (first !== undefined) {
     for (const { ids, offered, needsPrompt, play } of listScenarios(first)) {
       if (!ids.some((id) => only.includes(id))) continue;
-      if (!offered) ids.forEach((id) => scene.findings.notOffered(id));
-      else if (needsPrompt && !first.promptWorks) ids.forEach((id) => scene.findings.notSeen(id, "no prompt works"));
-      else await play(scene);
+      if (!offered) ids.forEach((id) => context.findings.notOffered(id));
+      else if (needsPrompt && !first.promptWorks)
+        ids.forEach((id) => context.findings.notSeen(id, "no prompt succeeded"));
+      else await play(context);
     }
   }
-  const results = scene.findings.results(only);
+  const results = context.findings.results(only);
   const ok = results.every(({ status, level }) => status !== "fail" || level === "A");
-  return { ...scene.findings.identity, results, ok };
+  return { ...context.findings.identity, results, ok };
 }
 
 interface FirstConversation {
@@ -85,17 +86,17 @@ interface FirstConversation {
 }
 
 /** Undefined if the agent could not be initialized; then nothing else can be checked. */
-async function runFirstConversation(scene: CheckContext): Promise<FirstConversation | undefined> {
-  await using agent = await openInitializedAgent(scene);
+async function runFirstConversation(context: CheckContext): Promise<FirstConversation | undefined> {
+  await using agent = await openInitializedAgent(context);
   if (agent === undefined) return undefined;
-  return { capabilities: agent.capabilities, promptWorks: await checkBasics(scene, agent) };
+  return { capabilities: agent.capabilities, promptWorks: await checkBasics(context, agent) };
 }
 
 interface Scenario {
   readonly ids: readonly CheckId[];
   readonly offered: boolean;
   readonly needsPrompt: boolean;
-  readonly play: (scene: CheckContext) => Promise<void>;
+  readonly play: (context: CheckContext) => Promise<void>;
 }
 
 function listScenarios({ capabilities, promptWorks }: FirstConversation): readonly Scenario[] {
@@ -109,8 +110,8 @@ function listScenarios({ capabilities, promptWorks }: FirstConversation): readon
     { ids: [17], offered: capabilities["loadSession"] === true, needsPrompt: true, play: checkLoad },
     { ids: [18], offered: has("resume"), needsPrompt: true, play: checkResume },
     { ids: [19], offered: has("list"), needsPrompt: false, play: checkList },
-    { ids: [20], offered: has("delete"), needsPrompt: false, play: (scene) => checkDelete(scene, { promptWorks }) },
-    { ids: [20], offered: has("close"), needsPrompt: false, play: (scene) => checkClose(scene, { promptWorks }) },
+    { ids: [20], offered: has("delete"), needsPrompt: false, play: (context) => checkDelete(context, { promptWorks }) },
+    { ids: [20], offered: has("close"), needsPrompt: false, play: (context) => checkClose(context, { promptWorks }) },
     { ids: [21, 22], offered: true, needsPrompt: false, play: configOptions },
     { ids: [23], offered: takes, needsPrompt: true, play: checkContent },
     { ids: [24], offered: true, needsPrompt: false, play: checkErrorRecovery },

@@ -26,9 +26,9 @@ export const initializeParams = (protocolVersion: number): JsonMembers => ({
 });
 
 /** Undefined, with a finding recorded, if the agent cannot be initialized. */
-export async function openInitializedAgent(scene: CheckContext): Promise<InitializedAgent | undefined> {
-  const peer = await CheckConnection.start(scene);
-  const initialized = await initialize(scene, peer);
+export async function openInitializedAgent(context: CheckContext): Promise<InitializedAgent | undefined> {
+  const peer = await CheckConnection.start(context);
+  const initialized = await initialize(context, peer);
   if (initialized === undefined) {
     await peer.close();
     return undefined;
@@ -37,8 +37,8 @@ export async function openInitializedAgent(scene: CheckContext): Promise<Initial
   return { peer, capabilities, [Symbol.asyncDispose]: () => peer[Symbol.asyncDispose]() };
 }
 
-async function initialize(scene: CheckContext, peer: CheckConnection): Promise<JsonMembers | undefined> {
-  const { findings, messages, authenticate } = scene;
+async function initialize(context: CheckContext, peer: CheckConnection): Promise<JsonMembers | undefined> {
+  const { findings, messages, authenticate } = context;
   observeMessages(peer, findings);
   const outcome = await peer.request("initialize", initializeParams(1));
   const initialized = getResultObject(outcome);
@@ -61,17 +61,17 @@ async function initialize(scene: CheckContext, peer: CheckConnection): Promise<J
 
 /** Undefined, with a finding recorded, if no session was created. */
 export async function createCheckSession(
-  scene: CheckContext,
+  context: CheckContext,
   { peer }: InitializedAgent,
 ): Promise<{ id: string; state: JsonMembers } | undefined> {
-  const outcome = await peer.request("session/new", { cwd: scene.target.cwd, mcpServers: [] });
+  const outcome = await peer.request("session/new", { cwd: context.target.cwd, mcpServers: [] });
   const state = getResultObject(outcome);
   const id = state?.["sessionId"];
   if (state === undefined || typeof id !== "string") {
-    scene.findings.fail(8, formatOutcome("session/new", outcome));
+    context.findings.fail(8, formatOutcome("session/new", outcome));
     return undefined;
   }
-  scene.findings.hideSessionId(id);
+  context.findings.hideSessionId(id);
   return { id, state };
 }
 

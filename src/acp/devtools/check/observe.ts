@@ -10,14 +10,14 @@ const UNOFFERED = /^(?:fs|terminal|elicitation)\//;
 
 export function observeMessages(peer: CheckConnection, findings: Findings): void {
   let modes: ReadonlySet<unknown> | undefined;
-  peer.listen((heard) => {
-    if (heard.kind !== "answer" && UNOFFERED.test(heard.method)) {
-      findings.fail(13, `the agent called ${heard.method}`);
+  peer.listen((message) => {
+    if (message.kind !== "answer" && UNOFFERED.test(message.method)) {
+      findings.fail(13, `the agent called ${message.method}`);
     }
-    const told = extractBody(heard);
-    if (told === undefined) return;
-    checkAuthentication(told, findings);
-    const settings = readSessionSettings(told);
+    const body = extractBody(message);
+    if (body === undefined) return;
+    checkAuthentication(body, findings);
+    const settings = readSessionSettings(body);
     if (settings.options?.some(({ type }) => type === "boolean")) {
       findings.fail(
         14,
@@ -25,7 +25,7 @@ export function observeMessages(peer: CheckConnection, findings: Findings): void
       );
     }
     modes = settings.modes?.offered ?? modes;
-    const currentMode = settings.modes?.current ?? told["currentModeId"];
+    const currentMode = settings.modes?.current ?? body["currentModeId"];
     const wrong = findUnofferedSetting(settings, currentMode, modes);
     if (wrong !== undefined) findings.fail(21, wrong);
     else if (settings.modes !== undefined || settings.options !== undefined) findings.pass(21);
@@ -33,16 +33,16 @@ export function observeMessages(peer: CheckConnection, findings: Findings): void
 }
 
 /** Returns the object that may contain settings: a result or an update. */
-function extractBody(heard: ObservedMessage): Readonly<Record<string, unknown>> | undefined {
-  if (heard.kind === "answer") return getResultObject(heard.outcome);
-  if (heard.method !== "session/update" || !isJsonObject(heard.params)) return undefined;
-  const update = heard.params["update"];
+function extractBody(message: ObservedMessage): Readonly<Record<string, unknown>> | undefined {
+  if (message.kind === "answer") return getResultObject(message.outcome);
+  if (message.method !== "session/update" || !isJsonObject(message.params)) return undefined;
+  const update = message.params["update"];
   return isJsonObject(update) ? update : undefined;
 }
 
-function checkAuthentication(told: Readonly<Record<string, unknown>>, findings: Findings): void {
-  const methods = told["authMethods"];
-  if (!("protocolVersion" in told)) return;
+function checkAuthentication(body: Readonly<Record<string, unknown>>, findings: Findings): void {
+  const methods = body["authMethods"];
+  if (!("protocolVersion" in body)) return;
   const terminal = Array.isArray(methods) && methods.filter(isJsonObject).find(({ type }) => type === "terminal");
   if (terminal) findings.fail(15, `the agent offers the authentication method ${quoteJson(terminal)}`);
   else findings.pass(15);

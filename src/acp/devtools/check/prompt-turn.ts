@@ -3,14 +3,14 @@ import { formatOutcome, getResultObject, type RequestOutcome } from "./agent/out
 import type { CheckConnection } from "./agent/check-connection.ts";
 import { settlesWithin } from "./agent/process.ts";
 import { cancelledReply, defaultReply } from "./agent/reply.ts";
-import { toTurnUpdate, Transcript, type TurnUpdate } from "./turn-updates.ts";
+import { toTurnUpdate, TurnTranscript, type TurnUpdate } from "./turn-updates.ts";
 
 export const STOP_REASONS: readonly unknown[] = ["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"];
 
 export interface PromptTurn {
   readonly outcome: RequestOutcome;
   readonly stopReason: unknown;
-  readonly transcript: Transcript;
+  readonly transcript: TurnTranscript;
 }
 
 export const textBlock = (words: string): object => ({ type: "text", text: words });
@@ -21,15 +21,15 @@ export async function runPrompt(
   prompt: readonly object[],
   onUpdate: (update: TurnUpdate) => void = () => undefined,
 ): Promise<PromptTurn> {
-  const transcript = new Transcript();
-  const deafen = peer.listen((heard) => {
-    const update = toTurnUpdate(heard);
+  const transcript = new TurnTranscript();
+  const stopListening = peer.listen((message) => {
+    const update = toTurnUpdate(message);
     if (update === undefined) return;
     transcript.add(update);
     onUpdate(update);
   });
   const outcome = await peer.request("session/prompt", { sessionId, prompt });
-  deafen();
+  stopListening();
   return { outcome, stopReason: getResultObject(outcome)?.["stopReason"], transcript };
 }
 
@@ -60,12 +60,12 @@ export async function runInterruptedPrompt(
   prompt: readonly object[],
   { when, interrupt, settleMs, afterMs = 0 }: Interruption,
 ): Promise<InterruptedTurn> {
-  const patienceMs = 4 * settleMs; // also with an agent that gives no sign of running
+  const patienceMs = 4 * settleMs; // also with an agent that gives no onFirstUpdate of running
   let interruptedAt: number | undefined;
   let answered = false;
   let later: NodeJS.Timeout | undefined;
   let ran = false;
-  const act = (): void => {
+  const interruptNow = (): void => {
     if (interruptedAt !== undefined || answered) return;
     interruptedAt = performance.now();
     peer.reply = cancelledReply;
@@ -73,14 +73,16 @@ export async function runInterruptedPrompt(
   };
   const seenRunning = (): void => {
     ran ||= !answered && interruptedAt === undefined;
-    act();
+    interruptNow();
   };
   peer.reply = (request) => {
     seenRunning(); // the agent waits for this answer, so the turn runs
     return cancelledReply(request);
   };
-  const deafen = peer.listen((heard) => (answered ||= heard.kind === "answer" && heard.method === "session/prompt"));
-  const sign = once(() => {
+  const stopListening = peer.listen(
+    (message) => (answered ||= message.kind === "answer" && message.method === "session/prompt"),
+  );
+  const onFirstUpdate = once(() => {
     // The last text and the end of a turn arrive together. A turn that still runs after the answer to this request
     // really runs.
     void settlesWithin(settleMs, peer.request("_rookery/running", {})).then(
@@ -88,13 +90,13 @@ export async function runInterruptedPrompt(
       () => undefined,
     );
   });
-  const turn = runPrompt(peer, sessionId, prompt, sign);
-  if (when === "at_once") act();
+  const turn = runPrompt(peer, sessionId, prompt, onFirstUpdate);
+  if (when === "at_once") interruptNow();
   const timer = setTimeout(seenRunning, patienceMs + afterMs);
   const ended = await turn;
   clearTimeout(timer);
   clearTimeout(later);
-  deafen();
+  stopListening();
   peer.reply = defaultReply;
   const lateMs = interruptedAt === undefined ? 0 : performance.now() - interruptedAt;
   return { ...ended, ignored: ended.stopReason === "cancelled" ? 0 : lateMs > patienceMs ? 2 : ran ? 1 : 0 };

@@ -37,8 +37,7 @@ const STATUS_LABELS: Readonly<Record<CheckStatus, string>> = {
 /** Formats the report for people: one line per check, with the detail below it. */
 export function reportText(report: CheckReport): string {
   const { agent, protocolVersion, results } = report;
-  const name =
-    agent === undefined ? "unnamed agent" : stripControlCharacters(`${agent.name} ${agent.version}`);
+  const name = agent === undefined ? "unnamed agent" : stripControlCharacters(`${agent.name} ${agent.version}`);
   const version = protocolVersion === undefined ? "no protocol version" : `protocol version ${protocolVersion}`;
   const lines = results.flatMap(({ id, level, status, title, detail }) => {
     const row = `${String(id).padStart(2)}  ${level}  ${STATUS_LABELS[status].padEnd(11)}  ${title}`;

@@ -19,10 +19,10 @@ const SESSION_UPDATES: readonly string[] = [
 ];
 
 /** Undefined for every other message. */
-export function toTurnUpdate(heard: ObservedMessage): TurnUpdate | undefined {
-  if (heard.kind !== "notification" || heard.method !== "session/update" || !isJsonObject(heard.params))
+export function toTurnUpdate(message: ObservedMessage): TurnUpdate | undefined {
+  if (message.kind !== "notification" || message.method !== "session/update" || !isJsonObject(message.params))
     return undefined;
-  const { sessionId, update } = heard.params;
+  const { sessionId, update } = message.params;
   if (!isJsonObject(update) || typeof update["sessionUpdate"] !== "string") return undefined;
   const kind = update["sessionUpdate"];
   return SESSION_UPDATES.includes(kind) ? undefined : { sessionId, kind, body: update };
@@ -31,7 +31,7 @@ export function toTurnUpdate(heard: ObservedMessage): TurnUpdate | undefined {
 const MAX_TEXT_LENGTH = 1_000_000;
 
 /** The text of both sides, up to 1,000,000 characters each. */
-export class Transcript {
+export class TurnTranscript {
   #user = "";
   #agent = "";
   #messageId: unknown;
@@ -62,7 +62,7 @@ export class Transcript {
 }
 
 export interface UpdatesAroundAnswer extends Disposable {
-  readonly transcriptBefore: Transcript;
+  readonly transcriptBefore: TurnTranscript;
   /** The kind of the first turn update before the answer. */
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -70,13 +70,13 @@ export interface UpdatesAroundAnswer extends Disposable {
 
 /** Separates a session's updates before the answer to a method from those after it, by their order on the wire. */
 export function watchUpdates(peer: CheckConnection, method: string, sessionId: string): UpdatesAroundAnswer {
-  const transcriptBefore = new Transcript();
+  const transcriptBefore = new TurnTranscript();
   let answered = false;
   let before: string | undefined;
   let after: string | undefined;
-  const deafen = peer.listen((heard) => {
-    answered ||= heard.kind === "answer" && heard.method === method;
-    const update = toTurnUpdate(heard);
+  const stopListening = peer.listen((message) => {
+    answered ||= message.kind === "answer" && message.method === method;
+    const update = toTurnUpdate(message);
     if (update?.sessionId !== sessionId) return;
     if (answered) after ??= update.kind;
     else before ??= update.kind;
@@ -90,7 +90,7 @@ export function watchUpdates(peer: CheckConnection, method: string, sessionId: s
     get after() {
       return after;
     },
-    [Symbol.dispose]: deafen,
+    [Symbol.dispose]: stopListening,
   };
 }
 

@@ -5,7 +5,7 @@ import { RookeryError } from "../../../domain/errors.ts";
 const args = z.array(z.string()).default([]);
 const env = z.record(z.string(), z.string()).default({});
 /** Used as a directory name. */
-const id = z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a plain name");
+const id = z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "may contain only letters, digits, dots, underscores and hyphens");
 
 const packageSchema = z.looseObject({ package: z.string().min(1), cmd: z.string().min(1).optional(), args, env });
 const binarySchema = z.looseObject({

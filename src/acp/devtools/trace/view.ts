@@ -95,9 +95,10 @@ class TraceView {
 
   #response({ at, direction, id, error, result }: MessageEntry): string {
     const key = JSON.stringify(id);
-    const asked = this.#takeRequest(direction, key);
-    const what = asked === undefined ? `#${shortenText(key)} answers no request:` : `${asked.method} #${asked.id}`;
-    const took = asked === undefined ? "" : `in ${formatLatency(at - asked.at)}`;
+    const request = this.#takeRequest(direction, key);
+    const what =
+      request === undefined ? `#${shortenText(key)} answers no request:` : `${request.method} #${request.id}`;
+    const took = request === undefined ? "" : `in ${formatLatency(at - request.at)}`;
     const failed = error !== undefined && error !== null;
     const carries = failed ? [formatRpcError(error)] : [this.#session(result), formatFields(result, ["sessionId"])];
     return this.#row(at, direction, what, failed ? "failed" : "ok", took, ...carries);
@@ -105,11 +106,11 @@ class TraceView {
 
   #call(entry: MessageEntry, method: string): string {
     const { at, direction, id, params } = entry;
-    const shown = `${formatVia(entry)}${shortenText(method)}`;
+    const label = `${formatVia(entry)}${shortenText(method)}`;
     const key = id === undefined ? undefined : JSON.stringify(id);
-    if (key !== undefined) this.#addRequest(entry, key, shown);
+    if (key !== undefined) this.#addRequest(entry, key, label);
     const number = key === undefined ? "" : `#${shortenText(key)}`;
-    return this.#row(at, direction, shown, number, this.#session(params), formatRpcParams(method, params));
+    return this.#row(at, direction, label, number, this.#session(params), formatRpcParams(method, params));
   }
 
   #update(entry: MessageEntry): string | undefined {
@@ -132,9 +133,9 @@ class TraceView {
   /** Returns and removes the request that a response in this direction answers. */
   #takeRequest(direction: TraceDirection, id: string): TracedRequest | undefined {
     const key = OPPOSITE[direction] + id;
-    const asked = this.#openRequests.get(key);
+    const request = this.#openRequests.get(key);
     this.#openRequests.delete(key);
-    return asked;
+    return request;
   }
 
   #session(value: unknown): string {

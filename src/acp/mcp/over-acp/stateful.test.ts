@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { textOf } from "../test-tools.ts";
+import { getResultText } from "../test-tools.ts";
 import { McpAgent } from "./test-agent.ts";
 
 const CLIENT = {
@@ -37,7 +37,7 @@ describe.each([
     expect(first).not.toBe(second);
     expect(agent.server.live).toBe(2);
     const echoed = await message(second, "tools/call", { name: "echo", arguments: { text: "hi" } });
-    expect(textOf(echoed)).toBe("echo hi");
+    expect(getResultText(echoed)).toBe("echo hi");
   });
 
   it("answers with the server's own error", async () => {
@@ -51,12 +51,12 @@ describe.each([
       return { action: "accept", content: { colour: "green" } };
     };
     const connectionId = await connect();
-    expect(textOf(await message(connectionId, "tools/call", { name: "ask" }))).toBe("they like green");
+    expect(getResultText(await message(connectionId, "tools/call", { name: "ask" }))).toBe("they like green");
     expect(asked).toMatchObject([
       { method: `${prefix}message`, params: { connectionId, method: "elicitation/create" } },
     ]);
     await message(connectionId, "tools/call", { name: "steps", _meta: { progressToken: 7 } });
-    expect(agent.told).toMatchObject(
+    expect(agent.notifications).toMatchObject(
       [1, 2].map((progress) => ({
         method: `${prefix}message`,
         params: { connectionId, method: "notifications/progress", params: { progressToken: 7, progress } },
@@ -67,7 +67,7 @@ describe.each([
   it("passes the agent's refusal to the server", async () => {
     const result = await message(await connect(), "tools/call", { name: "ask" });
     expect(result).toMatchObject({ isError: true });
-    expect(textOf(result)).toMatch(/nobody is there/);
+    expect(getResultText(result)).toMatch(/nobody is there/);
   });
 
   it("closes a connection by request or notification, and fails its pending calls", async () => {

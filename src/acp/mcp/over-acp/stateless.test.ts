@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { deferred } from "../../../stdx/index.ts";
-import { textOf } from "../test-tools.ts";
+import { getResultText } from "../test-tools.ts";
 import { META_KEYS, MCP_REVISION } from "./revision.ts";
 import { McpAgent, REQUEST_META } from "./test-agent.ts";
 
@@ -41,7 +41,7 @@ it("describes the server and lists its tools over one connection", async () => {
 it("sends progress under the request's id, before its answer", async () => {
   const params = { name: "steps", _meta: { ...REQUEST_META, progressToken: "p" } };
   await agent.call("tools/call", params, { requestId: "mine" });
-  expect(agent.told).toMatchObject(
+  expect(agent.notifications).toMatchObject(
     [1, 2].map((progress) => ({
       method: "mcp/message",
       params: { requestId: "mine", method: "notifications/progress", params: { progressToken: "p", progress } },
@@ -62,14 +62,17 @@ it.each([
   expect(agent.server.opened).toBe(0);
 });
 
-it.each(["initialize", "ping", "resources/subscribe", "notifications/initialized"])("does not support %s", async (method) => {
-  expect(await agent.call(method)).toMatchObject({ error: { code: -32601 } });
-});
+it.each(["initialize", "ping", "resources/subscribe", "notifications/initialized"])(
+  "does not support %s",
+  async (method) => {
+    expect(await agent.call(method)).toMatchObject({ error: { code: -32601 } });
+  },
+);
 
 it("lets a server that asks the agent report that it cannot", async () => {
   const { result } = (await agent.call("tools/call", { name: "ask" })) as { result: unknown };
   expect(result).toMatchObject({ isError: true });
-  expect(textOf(result)).toMatch(/elicitation/);
+  expect(getResultText(result)).toMatch(/elicitation/);
 });
 
 it("stops a cancelled call, and no other", async () => {
@@ -119,7 +122,7 @@ it("reports that a server cannot be opened and retries on the next request", asy
 
 it("sends a listener what it asked for, after the acknowledgement, until it is cancelled", async () => {
   const [acknowledged, changed] = [deferred(), deferred()];
-  agent.onTold = ({ params: { method } }) => {
+  agent.onNotification = ({ params: { method } }) => {
     if (method === "notifications/subscriptions/acknowledged") acknowledged.resolve();
     if (method === "notifications/tools/list_changed") changed.resolve();
   };
@@ -133,7 +136,7 @@ it("sends a listener what it asked for, after the acknowledgement, until it is c
   controller.abort();
   await expect(listening).rejects.toMatchObject({ code: -32800 });
   const _meta = { [META_KEYS.subscriptionId]: "ears" };
-  expect(agent.told.map(({ params }) => params["params"])).toEqual([
+  expect(agent.notifications.map(({ params }) => params["params"])).toEqual([
     { notifications: { toolsListChanged: true }, _meta },
     { _meta },
   ]);
@@ -141,7 +144,7 @@ it("sends a listener what it asked for, after the acknowledgement, until it is c
 
 it("ends a listener when the server closes", async () => {
   const acknowledged = deferred();
-  agent.onTold = () => acknowledged.resolve();
+  agent.onNotification = () => acknowledged.resolve();
   const listening = agent.call("subscriptions/listen", { notifications: {} }, { requestId: "ears" });
   await acknowledged.promise;
   await agent.server.latest?.close();

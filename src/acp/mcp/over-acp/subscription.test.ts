@@ -19,7 +19,7 @@ it("subscribes to resources while someone listens and skips those that the serve
     return {};
   });
   const { declaration } = agent.overAcp.serve({ name: "files", open: () => server });
-  agent.onTold = ({ params }) => {
+  agent.onNotification = ({ params }) => {
     if (params["method"] === "notifications/resources/updated") updated.resolve(params["params"]);
     else acknowledged.resolve(params["params"]);
   };
@@ -31,7 +31,7 @@ it("subscribes to resources while someone listens and skips those that the serve
   );
   expect(await acknowledged.promise).toMatchObject({ notifications: { resourceSubscriptions: ["file:///a"] } });
   expect(await updated.promise).toMatchObject({ uri: "file:///a" });
-  expect(agent.told[0]?.params["method"]).toBe("notifications/subscriptions/acknowledged");
+  expect(agent.notifications[0]?.params["method"]).toBe("notifications/subscriptions/acknowledged");
   controller.abort();
   await expect(listening).rejects.toMatchObject({ code: -32800 });
   expect(await left.promise).toBe("file:///a");

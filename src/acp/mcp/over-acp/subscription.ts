@@ -33,17 +33,17 @@ export async function serveSubscription(
   { link, introduction, listeners }: SubscribedServer,
 ): Promise<McpOutcome> {
   const { requestId, signal } = call;
-  const wanted = call.params?.["notifications"];
-  if (!isJsonObject(wanted)) throw invalidParams("subscriptions/listen requires a notifications object");
-  const lists = selectLists(wanted, introduction);
-  const uris = new Set(selectUris(wanted, introduction));
+  const requested = call.params?.["notifications"];
+  if (!isJsonObject(requested)) throw invalidParams("subscriptions/listen requires a notifications object");
+  const lists = selectLists(requested, introduction);
+  const uris = new Set(selectUris(requested, introduction));
   const mark = { [META_KEYS.subscriptionId]: requestId };
-  const over = deferred<"cancelled" | "ended">();
+  const finished = deferred<"cancelled" | "ended">();
   let early: (() => void)[] | undefined = [];
   const notify = (method: string, params: unknown): void => {
-    const given = isJsonObject(params) ? params : {};
+    const fields = isJsonObject(params) ? params : {};
     const send = (): void =>
-      call.notify(method, { ...given, _meta: { ...(given["_meta"] as object | undefined), ...mark } });
+      call.notify(method, { ...fields, _meta: { ...(fields["_meta"] as object | undefined), ...mark } });
     if (early === undefined) send();
     else early.push(send);
   };
@@ -52,9 +52,9 @@ export async function serveSubscription(
     notification: (method, params) => {
       if (isSubscribed(method, params, lists, uris)) notify(method, params);
     },
-    ended: () => over.resolve("ended"),
+    ended: () => finished.resolve("ended"),
   };
-  const cancel = (): void => over.resolve("cancelled");
+  const cancel = (): void => finished.resolve("cancelled");
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
   listeners.add(listener);
@@ -64,7 +64,7 @@ export async function serveSubscription(
     early = undefined;
     notify("notifications/subscriptions/acknowledged", { notifications: formatAgreement(lists, uris) });
     for (const send of waiting) send(); // nothing may come before the acknowledgement
-    if ((await over.promise) === "cancelled") throw requestCancelled();
+    if ((await finished.promise) === "cancelled") throw requestCancelled();
     return { result: toCompleteResult(call.method, { _meta: mark }, introduction) };
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -83,15 +83,18 @@ function formatAgreement(lists: ReadonlySet<string>, uris: ReadonlySet<string>):
 }
 
 /** The requested lists for which the server advertises change notifications. */
-function selectLists(wanted: Readonly<Record<string, unknown>>, introduction: ServerIntroduction): ReadonlySet<string> {
-  const asked = Object.entries(LISTS).filter(([key]) => wanted[key] === true);
+function selectLists(
+  requested: Readonly<Record<string, unknown>>,
+  introduction: ServerIntroduction,
+): ReadonlySet<string> {
+  const requestedLists = Object.entries(LISTS).filter(([key]) => requested[key] === true);
   return new Set(
-    asked.map(([, list]) => list).filter((list) => getCapability(introduction, list)["listChanged"] === true),
+    requestedLists.map(([, list]) => list).filter((list) => getCapability(introduction, list)["listChanged"] === true),
   );
 }
 
-function selectUris(wanted: Readonly<Record<string, unknown>>, introduction: ServerIntroduction): string[] {
-  const uris = wanted["resourceSubscriptions"];
+function selectUris(requested: Readonly<Record<string, unknown>>, introduction: ServerIntroduction): string[] {
+  const uris = requested["resourceSubscriptions"];
   if (!Array.isArray(uris) || getCapability(introduction, "resources")["subscribe"] !== true) return [];
   if (uris.length > MAX_URIS) throw invalidParams(`cannot subscribe to more than ${MAX_URIS} resources at once`);
   return uris.filter((uri) => typeof uri === "string");

@@ -7,7 +7,7 @@ import { META_KEYS, MCP_REVISION } from "./revision.ts";
 /** The metadata that each request of MCP 2026-07-28 requires. */
 export const REQUEST_META = { [META_KEYS.protocolVersion]: MCP_REVISION, [META_KEYS.clientCapabilities]: {} };
 
-export interface Told {
+export interface ReceivedNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
 }
@@ -17,9 +17,9 @@ export class McpAgent implements AsyncDisposable {
   readonly overAcp: McpOverAcp;
   readonly connection: Connection;
   /** The notifications that the agent received. */
-  readonly told: Told[] = [];
+  readonly notifications: ReceivedNotification[] = [];
   /** Called for each notification. */
-  onTold: (told: Told) => void = () => undefined;
+  onNotification: (told: ReceivedNotification) => void = () => undefined;
   /** Answers the agent's incoming requests. */
   answer: (request: IncomingRequest) => unknown = () => Promise.reject(new Error("nobody is there"));
   readonly #client: Connection;
@@ -40,9 +40,9 @@ export class McpAgent implements AsyncDisposable {
       handlers: {
         request: (request) => this.answer(request),
         notification: ({ method, params }) => {
-          const told = { method, params: params as Told["params"] };
-          this.told.push(told);
-          this.onTold(told);
+          const told = { method, params: params as ReceivedNotification["params"] };
+          this.notifications.push(told);
+          this.onNotification(told);
         },
       },
     });

@@ -37,7 +37,7 @@ const REDUCED_EXIT_WAIT_MS = 100;
 export class CheckConnection implements AsyncDisposable {
   readonly #options: CheckConnectionOptions;
   readonly #correlation: ResponseCorrelator;
-  readonly #listeners = new Set<(heard: ObservedMessage) => void>();
+  readonly #listeners = new Set<(observed: ObservedMessage) => void>();
   readonly #aborted: Promise<void>;
   #removeAbortListener: () => void = () => undefined;
   #process: CheckedProcess | undefined;
@@ -83,7 +83,7 @@ export class CheckConnection implements AsyncDisposable {
   }
 
   /** Returns a function that removes the listener. */
-  listen(listener: (heard: ObservedMessage) => void): () => void {
+  listen(listener: (observed: ObservedMessage) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -103,9 +103,9 @@ export class CheckConnection implements AsyncDisposable {
   /** Resolves with true if the agent exited by itself after the end of its input. */
   async close(patienceMs = this.#options.exitWait.ms): Promise<boolean> {
     this.#removeAbortListener();
-    const went = (await this.#process?.close(patienceMs)) ?? true;
-    if (!went) this.#options.exitWait.ms = REDUCED_EXIT_WAIT_MS;
-    return went;
+    const exitedByItself = (await this.#process?.close(patienceMs)) ?? true;
+    if (!exitedByItself) this.#options.exitWait.ms = REDUCED_EXIT_WAIT_MS;
+    return exitedByItself;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -124,9 +124,9 @@ export class CheckConnection implements AsyncDisposable {
   async #withTimeout(outcome: Promise<RequestOutcome>): Promise<RequestOutcome> {
     const { signal, timeoutMs } = this.#options;
     signal?.throwIfAborted();
-    const came = await settlesWithin(timeoutMs, Promise.race([outcome, this.#aborted]));
+    const settled = await settlesWithin(timeoutMs, Promise.race([outcome, this.#aborted]));
     signal?.throwIfAborted();
-    return came ? outcome : { kind: "silence" };
+    return settled ? outcome : { kind: "silence" };
   }
 
   #read(line: string): void {
@@ -158,8 +158,8 @@ export class CheckConnection implements AsyncDisposable {
     else this.#options.findings.fail(7, fault);
   }
 
-  #notifyListeners(heard: ObservedMessage): void {
-    for (const listener of [...this.#listeners]) listener(heard);
+  #notifyListeners(observed: ObservedMessage): void {
+    for (const listener of [...this.#listeners]) listener(observed);
   }
 }
 

@@ -6,7 +6,7 @@ export interface AgentLineSink {
   noise(why: string): void;
 }
 
-export interface LineSplitter {
+export interface AgentOutputSplitter {
   push(chunk: Uint8Array): void;
   /** Call at the end of the output. Reports an unterminated last line. */
   end(): void;
@@ -16,7 +16,7 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 /** Reports a line above the limit as noise and skips it up to its end. */
-export function createLineSplitter(sink: AgentLineSink, longest = MAX_LINE_BYTES): LineSplitter {
+export function createAgentOutputSplitter(sink: AgentLineSink, longest = MAX_LINE_BYTES): AgentOutputSplitter {
   let parts: Uint8Array[] = [];
   let bytes = 0;
   let tooLong = false;

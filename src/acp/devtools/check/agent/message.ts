@@ -42,7 +42,8 @@ export function parseAgentLine(line: string): ParsedLine {
   }
   if (!isJsonObject(value)) return { fault: `a line that is not a JSON object: ${quoteJson(value)}` };
   const message = toAgentMessage(value);
-  if (message === undefined) return { fault: `a message that is neither a request, a notification nor a response: ${quoteJson(value)}` };
+  if (message === undefined)
+    return { fault: `a message that is neither a request, a notification nor a response: ${quoteJson(value)}` };
   if (value["jsonrpc"] !== "2.0") return { message, fault: `a message without "jsonrpc":"2.0": ${quoteJson(value)}` };
   return { message };
 }

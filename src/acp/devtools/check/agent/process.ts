@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startGroup, type ProcessGroup } from "../../../../stdx/index.ts";
 import { truncateText, stripControlCharacters } from "../quote.ts";
-import { createLineSplitter, type AgentLineSink } from "./line-splitter.ts";
+import { createAgentOutputSplitter, type AgentLineSink } from "./line-splitter.ts";
 
 export interface CheckTarget {
   /** The program and its arguments. */
@@ -43,22 +43,25 @@ export async function startCheckedProcess(
     throw new Error(`${program} cannot be started in ${target.cwd}: ${String(cause)}`, { cause });
   });
   const { stdin, stdout, stderr } = group.child;
-  const lines = createLineSplitter(sink);
-  let said = "";
+  const lines = createAgentOutputSplitter(sink);
+  let stderrTail = "";
   stdin?.on("error", () => undefined); // the exit is reported separately
   stdout?.on("data", (chunk: Buffer) => lines.push(chunk));
-  stderr?.on("data", (chunk: Buffer) => (said = (said + chunk.toString("latin1")).slice(-STDERR_TAIL_LENGTH)));
+  stderr?.on(
+    "data",
+    (chunk: Buffer) => (stderrTail = (stderrTail + chunk.toString("latin1")).slice(-STDERR_TAIL_LENGTH)),
+  );
   let closing: Promise<boolean> | undefined;
   return {
     write: (line) => void stdin?.write(`${line}\n`),
-    ended: waitForOutput(group).then(() => formatExit(group, said)),
+    ended: waitForOutput(group).then(() => formatExit(group, stderrTail)),
     close: (patienceMs) =>
       (closing ??= (async () => {
         stdin?.end();
-        const went = await settlesWithin(patienceMs, waitForOutput(group));
-        if (went) lines.end();
+        const exitedByItself = await settlesWithin(patienceMs, waitForOutput(group));
+        if (exitedByItself) lines.end();
         await group.stop();
-        return went;
+        return exitedByItself;
       })()),
   };
 }

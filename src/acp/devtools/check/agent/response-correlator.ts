@@ -70,10 +70,10 @@ export class ResponseCorrelator {
     return nameless ? open[0] : open.find((pending) => String(pending.id) === String(id));
   }
 
-  #reportWrongId(response: AgentResponse, meant: SentRequest | undefined): void {
+  #reportWrongId(response: AgentResponse, request: SentRequest | undefined): void {
     const got = response.id === undefined ? "no id" : `the id ${quoteJson(response.id)}`;
-    const wanted = meant === undefined ? ", which no request used" : ` instead of ${quoteJson(meant.id)}`;
-    this.#findings.fail(2, `a response has ${got}${wanted}`);
+    const suffix = request === undefined ? ", which no request used" : ` instead of ${quoteJson(request.id)}`;
+    this.#findings.fail(2, `a response has ${got}${suffix}`);
   }
 
   #recordEcho(id: CheckRequestId): void {

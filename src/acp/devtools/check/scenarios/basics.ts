@@ -6,15 +6,15 @@ import { runPrompt, STOP_REASONS, textBlock, formatTurn } from "../prompt-turn.t
 import type { TurnUpdate } from "../turn-updates.ts";
 
 /** Returns true if a prompt works. Without that, cancel, replay and content cannot be checked. */
-export async function checkBasics(scene: CheckContext, agent: InitializedAgent): Promise<boolean> {
-  const { findings } = scene;
-  const prompted = await createCheckSession(scene, agent);
-  const other = prompted && (await createCheckSession(scene, agent));
-  if (prompted !== undefined && other !== undefined) checkSessionIds(scene, prompted.id, other.id);
+export async function checkBasics(context: CheckContext, agent: InitializedAgent): Promise<boolean> {
+  const { findings } = context;
+  const prompted = await createCheckSession(context, agent);
+  const other = prompted && (await createCheckSession(context, agent));
+  if (prompted !== undefined && other !== undefined) checkSessionIds(context, prompted.id, other.id);
   if (prompted !== undefined) findings.pass(14);
-  await checkOddIds(scene, agent);
-  const works = prompted !== undefined && (await checkPrompt(scene, agent, prompted.id));
-  await checkNotifications(scene, agent, prompted?.id);
+  await checkOddIds(context, agent);
+  const works = prompted !== undefined && (await checkPrompt(context, agent, prompted.id));
+  await checkNotifications(context, agent, prompted?.id);
   return works;
 }
 

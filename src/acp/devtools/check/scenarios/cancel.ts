@@ -13,16 +13,16 @@ import { watchUpdates } from "../turn-updates.ts";
 const MOMENTS: readonly InterruptMoment[] = ["running", "at_once", "running", "at_once"];
 const MIN_ATTEMPTS = 2;
 
-export async function checkCancel(scene: CheckContext): Promise<void> {
-  const { findings } = scene;
-  await using agent = await openInitializedAgent(scene);
+export async function checkCancel(context: CheckContext): Promise<void> {
+  const { findings } = context;
+  await using agent = await openInitializedAgent(context);
   if (agent === undefined) return;
   let cancelled = false;
   let last: InterruptedTurn | undefined;
   let ignored = 0;
   for (const [index, when] of MOMENTS.entries()) {
     if (cancelled && index >= MIN_ATTEMPTS) break;
-    const turn = await cancelOnce(scene, agent, when);
+    const turn = await cancelOnce(context, agent, when);
     if (turn === undefined) return;
     if (turn.outcome.kind !== "result") {
       findings.fail(11, formatTurn(turn));
@@ -40,13 +40,13 @@ export async function checkCancel(scene: CheckContext): Promise<void> {
 
 /** Undefined, with a finding recorded, if no session could be created. */
 async function cancelOnce(
-  scene: CheckContext,
+  context: CheckContext,
   agent: InitializedAgent,
   when: InterruptMoment,
 ): Promise<InterruptedTurn | undefined> {
-  const { findings, slowPrompt, settleMs } = scene;
+  const { findings, slowPrompt, settleMs } = context;
   const { peer } = agent;
-  const session = await createCheckSession(scene, agent);
+  const session = await createCheckSession(context, agent);
   if (session === undefined) return undefined;
   const sessionId = session.id;
   using updates = watchUpdates(peer, "session/prompt", sessionId);

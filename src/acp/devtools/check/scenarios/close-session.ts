@@ -4,22 +4,22 @@ import { createCheckSession, openInitializedAgent, type InitializedAgent, type C
 import { runInterruptedPrompt, textBlock, formatTurn } from "../prompt-turn.ts";
 
 export async function checkClose(
-  scene: CheckContext,
+  context: CheckContext,
   { promptWorks }: { readonly promptWorks: boolean },
 ): Promise<void> {
-  await using agent = await openInitializedAgent(scene);
+  await using agent = await openInitializedAgent(context);
   if (agent === undefined) return;
-  const closes = await closeIdle(scene, agent);
-  if (closes && promptWorks) await closeRunning(scene, agent);
+  const closes = await closeIdle(context, agent);
+  if (closes && promptWorks) await closeRunning(context, agent);
 }
 
-async function closeIdle(scene: CheckContext, agent: InitializedAgent): Promise<boolean> {
-  const session = await createCheckSession(scene, agent);
+async function closeIdle(context: CheckContext, agent: InitializedAgent): Promise<boolean> {
+  const session = await createCheckSession(context, agent);
   if (session === undefined) return false;
   const closed = await agent.peer.request("session/close", { sessionId: session.id });
   const closes = getResultObject(closed) !== undefined;
-  if (closes) scene.findings.pass(20);
-  else scene.findings.fail(20, formatOutcome("session/close", closed));
+  if (closes) context.findings.pass(20);
+  else context.findings.fail(20, formatOutcome("session/close", closed));
   return closes;
 }
 
@@ -29,10 +29,10 @@ const MAX_TRIES = 3;
  * A prompt that ends before the close arrives is not a fault. The first attempt cannot tell that apart from an ignored
  * close, so later attempts let the prompt run for a while first: then an end that is not `cancelled` is a fault.
  */
-async function closeRunning(scene: CheckContext, agent: InitializedAgent): Promise<void> {
-  const { findings, slowPrompt, settleMs } = scene;
+async function closeRunning(context: CheckContext, agent: InitializedAgent): Promise<void> {
+  const { findings, slowPrompt, settleMs } = context;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const session = await createCheckSession(scene, agent);
+    const session = await createCheckSession(context, agent);
     if (session === undefined) return;
     let closed: Promise<RequestOutcome> | undefined;
     const turn = await runInterruptedPrompt(agent.peer, session.id, [textBlock(slowPrompt)], {

@@ -5,17 +5,17 @@ import { quoteJson } from "../quote.ts";
 import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
 import { listOfferedValues, readSessionSettings } from "../session-settings.ts";
 
-export async function checkConfigOptions(scene: CheckContext): Promise<void> {
-  const { findings } = scene;
-  await using agent = await openInitializedAgent(scene);
-  const session = agent && (await createCheckSession(scene, agent));
+export async function checkConfigOptions(context: CheckContext): Promise<void> {
+  const { findings } = context;
+  await using agent = await openInitializedAgent(context);
+  const session = agent && (await createCheckSession(context, agent));
   if (agent === undefined || session === undefined) return;
   const settings = readSessionSettings(session.state);
   if (settings.modes === undefined && settings.options === undefined) findings.notOffered(21);
   if (settings.options === undefined) return findings.notOffered(22);
   const option = settings.options.find(({ type }) => type === "select");
   if (option === undefined) return findings.notSeen(22, "the agent offers no select option");
-  await checkSetOption(scene, agent, session.id, option, settings.options);
+  await checkSetOption(context, agent, session.id, option, settings.options);
 }
 
 async function checkSetOption(

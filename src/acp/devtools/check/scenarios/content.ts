@@ -3,26 +3,26 @@ import { getObjectMember } from "../../../wire/json-object.ts";
 import { createCheckSession, openInitializedAgent, type InitializedAgent, type CheckContext } from "../context.ts";
 import { runPrompt, STOP_REASONS, textBlock, formatTurn } from "../prompt-turn.ts";
 
-export async function checkContent(scene: CheckContext): Promise<void> {
-  await using agent = await openInitializedAgent(scene);
+export async function checkContent(context: CheckContext): Promise<void> {
+  await using agent = await openInitializedAgent(context);
   if (agent === undefined) return;
   const offered = getObjectMember(agent.capabilities, "promptCapabilities");
   for (const [capability, block] of Object.entries(BLOCKS)) {
-    if (offered[capability] === true) await checkBlock(scene, agent, capability, block());
+    if (offered[capability] === true) await checkBlock(context, agent, capability, block());
   }
 }
 
 async function checkBlock(
-  scene: CheckContext,
+  context: CheckContext,
   agent: InitializedAgent,
   capability: string,
   block: object,
 ): Promise<void> {
-  const session = await createCheckSession(scene, agent);
+  const session = await createCheckSession(context, agent);
   if (session === undefined) return;
-  const turn = await runPrompt(agent.peer, session.id, [textBlock(scene.prompt), block]);
-  if (STOP_REASONS.includes(turn.stopReason)) scene.findings.pass(23);
-  else scene.findings.fail(23, `${capability}: ${formatTurn(turn)}`);
+  const turn = await runPrompt(agent.peer, session.id, [textBlock(context.prompt), block]);
+  if (STOP_REASONS.includes(turn.stopReason)) context.findings.pass(23);
+  else context.findings.fail(23, `${capability}: ${formatTurn(turn)}`);
 }
 
 const BLOCKS: Readonly<Record<string, () => object>> = {

@@ -8,19 +8,19 @@ import { createCheckSession, openInitializedAgent, type InitializedAgent, type C
  * An agent may still write to an open session, so the check deletes one of an earlier process if the agent lists it.
  */
 export async function checkDelete(
-  scene: CheckContext,
+  context: CheckContext,
   { promptWorks }: { readonly promptWorks: boolean },
 ): Promise<void> {
-  const { findings } = scene;
-  const past = promptWorks ? await holdConversation(scene) : undefined;
-  await using agent = await openInitializedAgent(scene);
+  const { findings } = context;
+  const past = promptWorks ? await holdConversation(context) : undefined;
+  await using agent = await openInitializedAgent(context);
   if (agent === undefined) return;
-  const kept = past !== undefined && (await isListed(scene, agent, past.sessionId));
-  const sessionId = kept ? past.sessionId : (await createCheckSession(scene, agent))?.id;
+  const kept = past !== undefined && (await isListed(context, agent, past.sessionId));
+  const sessionId = kept ? past.sessionId : (await createCheckSession(context, agent))?.id;
   if (sessionId === undefined) return;
   const deleted = await agent.peer.request("session/delete", { sessionId });
   if (getResultObject(deleted) === undefined) return findings.fail(20, formatOutcome("session/delete", deleted));
-  if (kept && (await isListed(scene, agent, sessionId))) {
+  if (kept && (await isListed(context, agent, sessionId))) {
     return findings.fail(20, "session/list still returns a deleted session");
   }
   findings.pass(20);

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { formatOutcome, getResultObject } from "../agent/outcome.ts";
 import { createCheckSession, openInitializedAgent, type CheckContext } from "../context.ts";
 
-export async function checkList(scene: CheckContext): Promise<void> {
-  const { findings, target } = scene;
-  await using agent = await openInitializedAgent(scene);
+export async function checkList(context: CheckContext): Promise<void> {
+  const { findings, target } = context;
+  await using agent = await openInitializedAgent(context);
   if (agent === undefined) return;
-  await createCheckSession(scene, agent);
+  await createCheckSession(context, agent);
   const all = await agent.peer.request("session/list", {});
   if (!Array.isArray(getResultObject(all)?.["sessions"])) return findings.fail(19, formatOutcome("session/list", all));
   const elsewhere = await agent.peer.request("session/list", { cwd: join(target.cwd, "rookery-never-made") });

@@ -77,15 +77,18 @@ describe("a request to the peer", () => {
       ],
       ["response_to_nothing", "response_to_nothing"],
     ],
-  ] as const)("uses the first answer if it is answered %s, and reports the rest as noise", async (_how, answers, noise) => {
-    const peer = scene({ request: () => 1 });
-    const asked = peer.connection.request("a");
-    peer.send(...answers);
-    await expect(asked).resolves.toBe("first");
-    await peer.ask("a");
-    expect(peer.noise.map(({ kind }) => kind)).toEqual(noise);
-    expect(peer.lines).toHaveLength(2);
-  });
+  ] as const)(
+    "uses the first answer if it is answered %s, and reports the rest as noise",
+    async (_how, answers, noise) => {
+      const peer = scene({ request: () => 1 });
+      const asked = peer.connection.request("a");
+      peer.send(...answers);
+      await expect(asked).resolves.toBe("first");
+      await peer.ask("a");
+      expect(peer.noise.map(({ kind }) => kind)).toEqual(noise);
+      expect(peer.lines).toHaveLength(2);
+    },
+  );
 
   it.each([
     ["a BigInt", 1n],
