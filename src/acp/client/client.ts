@@ -1,6 +1,6 @@
 /** The client's side of a connection: initializes the agent, starts sessions, and routes messages to them. */
 import { RookeryError } from "../../domain/errors.ts";
-import { raceAbort } from "../cancellation.ts";
+import { raceAbort } from "../../stdx/index.ts";
 import { Connection, type ConnectionOptions, type RequestOptions } from "../connection/connection.ts";
 import type { IncomingNotification, Noise } from "../connection/incoming.ts";
 import type * as acp from "../schema.ts";

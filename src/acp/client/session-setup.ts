@@ -1,6 +1,6 @@
 /** Starts a session on the agent's side. From the first message on, everything for the session is routed to it. */
 import { RookeryError } from "../../domain/errors.ts";
-import { raceAbort } from "../cancellation.ts";
+import { raceAbort } from "../../stdx/index.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { IncomingNotification, Verbatim } from "../connection/incoming.ts";
 import { notFound, PeerError } from "../errors.ts";

@@ -1,7 +1,7 @@
 /** Runs one prompt from its request to its answer, undisturbed or interrupted. */
 import { formatOutcome, getResultObject, type RequestOutcome } from "./agent/outcome.ts";
 import type { CheckConnection } from "./agent/check-connection.ts";
-import { settlesWithin } from "./agent/process.ts";
+import { settlesWithin } from "../../../stdx/index.ts";
 import { cancelledReply, defaultReply } from "./agent/reply.ts";
 import { toTurnUpdate, TurnTranscript, type TurnUpdate } from "./turn-updates.ts";
 

@@ -1,5 +1,6 @@
 /** The connection to the agent under test. It reads every line and turns each fault into a finding. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { settlesWithin } from "../../../../stdx/index.ts";
 import type { Findings } from "../findings.ts";
 import type { AgentMessageChecks } from "../schema/messages.ts";
 import { ResponseCorrelator } from "./response-correlator.ts";
@@ -11,7 +12,7 @@ import {
   type CheckRequestId,
 } from "./message.ts";
 import type { RequestOutcome } from "./outcome.ts";
-import { startCheckedProcess, settlesWithin, type CheckedProcess, type CheckTarget } from "./process.ts";
+import { startCheckedProcess, type CheckedProcess, type CheckTarget } from "./process.ts";
 import { defaultReply, type ClientReply } from "./reply.ts";
 
 /** A message from the agent. A response is identified by the method that it answers. */

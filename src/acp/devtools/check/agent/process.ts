@@ -1,6 +1,5 @@
 /** The agent's process: reads and writes lines, and leaves nothing running after `close`. */
-import { setTimeout as sleep } from "node:timers/promises";
-import { startGroup, type ProcessGroup } from "../../../../stdx/index.ts";
+import { settlesWithin, startGroup, type ProcessGroup } from "../../../../stdx/index.ts";
 import { truncateText, stripControlCharacters } from "../quote.ts";
 import { createAgentOutputSplitter, type AgentLineSink } from "./line-splitter.ts";
 
@@ -76,15 +75,4 @@ function formatExit({ child }: ProcessGroup, stderr: string): string {
   const how = child.signalCode === null ? `exit code ${child.exitCode ?? "unknown"}` : `signal ${child.signalCode}`;
   const last = stripControlCharacters(stderr.trimEnd().split("\n").at(-1) ?? "");
   return `the agent ended (${how})${last === "" ? "" : `; its last line on stderr: ${truncateText(last)}`}`;
-}
-
-/** Resolves with true if the event settles in time. */
-export async function settlesWithin(ms: number, event: Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController();
-  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
-  try {
-    return await Promise.race([event.then(() => true), late]);
-  } finally {
-    timer.abort();
-  }
 }
