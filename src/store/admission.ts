@@ -111,6 +111,12 @@ function requestOf(log: LogKind, id: string, events: readonly LogEvent[]): KeptR
   return found === undefined || seq === undefined ? undefined : { ...found.request, made: { log, id, seq } };
 }
 
+/** The request with an idempotency key that deletes this session, which leaves no event that could say so. */
+export function requestOfDeletion(sessionId: string): KeptRequest | undefined {
+  const found = requestOfEvents([{ type: "session.deleted" }], sessionId);
+  return found && { ...found.request, made: { log: "session", id: sessionId, seq: 0 } };
+}
+
 /** Throws why the append is refused. Whether its id was seen before is asked first, and elsewhere. */
 export function admit(admissible: Admissible, log: LogFacts | undefined): void {
   const { kind, logId } = admissible;

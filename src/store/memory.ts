@@ -35,7 +35,7 @@ import {
 } from "../domain/index.ts";
 import { nextLoopSlice } from "../stdx/index.ts";
 import type { RequestKey } from "../stdx/request-key.ts";
-import { prepareAppend, prepareTaskAppend, type Admissible, type JournalText } from "./admission.ts";
+import { prepareAppend, prepareTaskAppend, requestOfDeletion, type Admissible, type JournalText } from "./admission.ts";
 import { nameBlob } from "./blob.ts";
 import { follow, FOLLOW_PAGE, followPages, type Followed } from "./follow.ts";
 import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "./lease.ts";
@@ -236,6 +236,8 @@ class MemoryStore implements Store {
     const { sessionId } = lease;
     const { log } = this.#session(sessionId);
     stillCurrent(this.#leases.get(sessionId), lease);
+    const request = requestOfDeletion(sessionId);
+    if (request !== undefined) this.#requests.addMade(request);
     this.#sessions.delete(sessionId);
     this.#feed.forget(log);
     this.#leases.delete(sessionId);

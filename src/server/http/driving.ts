@@ -103,7 +103,11 @@ export class Driving implements AsyncDisposable {
   /** Nothing where no turn runs. Rejects with `session_in_use` where another process runs it. */
   async cancel(id: string): Promise<void> {
     const held = this.#held.get(id);
-    if (held !== undefined) return (await held.session).cancel();
+    if (held !== undefined) {
+      const session = await held.session;
+      expectMadeEvent(({ type }, logId) => type === "turn.ended" && logId === id);
+      return session.cancel();
+    }
     const summary = await this.#served.store.summary(id);
     if (summary === undefined) throw sessionNotFound(id);
     if (!["running", "waiting", "parked"].includes(summary.status)) return;

@@ -47,6 +47,15 @@ export const requestCases = [
     assert.equal((await store.keptRequest("key-2"))?.response, "[]");
   }),
 
+  inStore("a key of a deletion is kept, and outlasts the session", async (store) => {
+    await openSession(store);
+    const lease = await store.acquireLease({ sessionId: SESSION, owner: "a", now: 0, until: 10 });
+    const isDeletion = ({ type }: { readonly type: string }, id: string) =>
+      type === "session.deleted" && id === SESSION;
+    await withRequestKey(REQUEST, isDeletion, () => store.delete(lease));
+    assert.deepEqual(await madeBy(store, "key-1"), { log: "session", id: SESSION, seq: 0 });
+  }),
+
   inStore("keys are forgotten after a day", async (store) => {
     await store.keepResponse(REQUEST, "1");
     await store.keepResponse({ ...REQUEST, key: "key-2", at: REQUEST.at + KEPT_REQUEST_MS }, "2");

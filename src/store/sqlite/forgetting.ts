@@ -4,11 +4,13 @@
  * from being given to another session; what a killed process leaves is deleted with the next session, or by the next fork.
  */
 import { emptySummary } from "../../domain/index.ts";
+import { requestOfDeletion } from "../admission.ts";
 import { fitRange, type Range } from "../page.ts";
 import { decodeNumber, decodeText, textColumn } from "./columns.ts";
 import type { Database } from "./database.ts";
 import { forgetInFeed } from "./feed.ts";
 import { bytesOf } from "./pages.ts";
+import { writeMade } from "./requests.ts";
 
 const REMAINS = "ses_deleted_";
 /** Deleted in one transaction: some 10 ms of work. */
@@ -33,6 +35,8 @@ export function hideSession(db: Database, sessionId: string): void {
     no,
   );
   db.run("delete from lease where session_id = ?", sessionId);
+  const request = requestOfDeletion(sessionId);
+  if (request !== undefined) writeMade(db, request);
 }
 
 /** True once nothing is left of any session that was hidden. Runs inside a transaction. */

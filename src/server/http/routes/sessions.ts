@@ -100,6 +100,10 @@ export const sessionRoutes: readonly Route[] = [
     params,
     answers: { 200: { description: "It is as if it had never been.", schema: DeletedSchema } },
     errors: ["session_not_found", "session_in_use"],
+    made: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "session.deleted" && logId === id,
+      recall: ({ id }) => Promise.resolve(json({ id })),
+    },
     async handle({ door, params: { id } }) {
       await refuseIfOfRunningTask(door.served.store, id);
       await door.driving.delete(id);
@@ -155,6 +159,11 @@ export const sessionRoutes: readonly Route[] = [
     body: z.strictObject({}),
     answers: { 200: { description: "No turn runs.", schema: SummarySchema } },
     errors: ["session_not_found", "session_in_use"],
+    made: {
+      // The end of a turn, which its session appends: see `Driving.cancel`.
+      isEvent: () => false,
+      recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
+    },
     async handle({ door, params: { id } }) {
       await door.driving.cancel(id);
       return json(await summaryOf(door, id));

@@ -130,6 +130,20 @@ export const taskRoutes: readonly Route[] = [
     body: StopTaskBody,
     answers: { 200: { description: "It is stopped.", schema: TaskSchema }, 202: PENDING },
     errors: ["task_not_found", "task_state"],
+    made: {
+      isEvent: ({ type }, logId, { params: { id } }) => type === "task.stop_asked" && logId === id,
+      // Whoever runs the task ends it; if it was resumed after that, it is not stopped again.
+      recall: async ({ id, seq }, { door, body }) => {
+        const { store, tasks } = door.served;
+        for (let after = seq; ;) {
+          const { events } = await store.readTask({ taskId: id, after });
+          if (events.some(({ type }) => type === "task.ended")) return json(await tasks.show(id));
+          const last = events.at(-1);
+          if (last === undefined) return json(await tasks.stop(id, body));
+          after = last.seq;
+        }
+      },
+    },
     async handle({ door, params: { id }, body }) {
       return json(await door.served.tasks.stop(id, body));
     },
