@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const main = join(root, "dist", "cli", "main.cjs");
 const program = join(root, "dist", "cli", "program.cjs");
 
-/** The file that `linkCodeCache` in src/cli/spawned.ts puts into the homes of tests. */
+/** The file that `linkCodeCache` in src/cli/test-command.ts puts into the homes of tests. */
 export const warmCache = join(root, "node_modules", ".rookery-code-cache", `${process.version}.v8`);
 
 export function warmCodeCache() {

@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findPrograms } from "./backends/found/index.ts";
-import { ownPrograms } from "./cli/acp/owned.ts";
+import { openOwnedPrograms } from "./cli/acp/owned-programs.ts";
 import type { Io } from "./cli/io.ts";
 import { loadConfig, trust, userConfigFile } from "./config/index.ts";
 import { startAgent } from "./programs/index.ts";
@@ -133,7 +133,11 @@ stages = [{ agent = "worker" }, { run = "dump stage" }, { merge = "merge", gate 
     cacheFolder: join(folder.path, "cache"),
     keys: ["NAMED_BY_CONFIGURATION"],
   });
-  await using owners = await ownPrograms({ env, cwd: () => repository.path, stderr: process.stderr } as unknown as Io);
+  await using owners = await openOwnedPrograms({
+    env,
+    cwd: () => repository.path,
+    stderr: process.stderr,
+  } as unknown as Io);
   await using component = await startAgent(owners.command([join(bin, "dump"), "component"]));
   await component.exit();
 }, 60_000);
@@ -184,9 +188,7 @@ const STARTS_PROCESSES = [
 it("no other file starts processes: a new one takes part in the test above", () => {
   const src = fileURLToPath(new URL(".", import.meta.url));
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
-    .filter(
-      (file) => file.endsWith(".ts") && !/\.test\.ts$|(^|\/)(test-|testing\/|fixtures\/)|cli\/spawned\.ts$/.test(file),
-    )
+    .filter((file) => file.endsWith(".ts") && !/\.test\.ts$|(^|\/)(test-|testing\/|fixtures\/)/.test(file))
     .filter((file) => /from "node:(child_process|cluster)"/.test(readFileSync(join(src, file), "utf8")))
     .map((file) => relative(src, join(src, file)));
   expect(files.sort()).toEqual(STARTS_PROCESSES);

@@ -25,7 +25,7 @@ function leaves(path: readonly CommandSpec[]): Leaf[] {
   if (command === undefined) return [];
   const inner = (command.commands ?? []).filter(({ hidden }) => hidden !== true);
   if (inner.length > 0) return inner.flatMap((next) => leaves([...path, next]));
-  const isDefault = above[0]?.otherwise === command.name;
+  const isDefault = above[0]?.defaultCommand === command.name;
   return [{ path: path.map(({ name }) => name).join(" "), command, isDefault }];
 }
 

@@ -1,6 +1,6 @@
 /** The reference of error codes: exit code and HTTP status from the source, the meaning from `error-meanings.ts`. */
 import { ERROR_CODES, RookeryError } from "../../src/domain/errors.ts";
-import { report } from "../../src/cli/exit.ts";
+import { reportError } from "../../src/cli/exit.ts";
 import type { Io } from "../../src/cli/io.ts";
 import { STATUS } from "../../src/server/http/status.ts";
 import { ERROR_MEANINGS } from "./error-meanings.ts";
@@ -19,5 +19,5 @@ export function errorPage(): string {
 function exitCode(name: (typeof ERROR_CODES)[number]): number {
   const silent = { write: () => true };
   const io = { env: {}, stdout: silent, stderr: silent } as unknown as Io;
-  return report(io, new RookeryError(name, name));
+  return reportError(io, new RookeryError(name, name));
 }

@@ -4,13 +4,13 @@ import { Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { builtEnvironment } from "../testing/environment.ts";
 import { temporaryFolder, type TemporaryFolder } from "../testing/repository.ts";
-import { agents } from "./agents.ts";
-import type { Action } from "./command.ts";
-import { doctor } from "./doctor/doctor.ts";
+import { agentsCommand } from "./agents.ts";
+import type { CommandAction } from "./command.ts";
+import { doctorCommand } from "./doctor/doctor.ts";
 import type { Io } from "./io.ts";
-import { namingOthers } from "./run/instead.ts";
+import { suggestReadyAgents } from "./run/suggest-agents.ts";
 import { RookeryError } from "../domain/errors.ts";
-import { welcome } from "./welcome.ts";
+import { welcomeCommand } from "./welcome.ts";
 
 let folder: TemporaryFolder;
 let env: Record<string, string>;
@@ -34,7 +34,7 @@ async function configure(toml: string): Promise<void> {
 }
 
 /** The command in this process, with streams and an environment of its own. */
-async function call(command: Action, options: Record<string, boolean> = {}): Promise<string> {
+async function call(command: CommandAction, options: Record<string, boolean> = {}): Promise<string> {
   let printed = "";
   const output = () =>
     new Writable({
@@ -47,11 +47,11 @@ async function call(command: Action, options: Record<string, boolean> = {}): Pro
     env,
     version: "0.0.0",
     stdin: Readable.from([]),
-    person: undefined,
+    terminalInput: undefined,
     stdout: output(),
     stderr: output(),
     cwd: () => join(folder.path, "work"),
-    outputGone: new Set(),
+    onOutputClosed: new Set(),
     outputFailed: () => false,
   };
   await command({ io, args: [], options });
@@ -65,7 +65,7 @@ it("are listed with their program, its version and login, and below what to do a
   await install("claude", "echo '2.1.325 (Claude Code)'");
   await install("codex", "echo codex-cli 0.170.0");
   await configure('[defaults]\nagent = "mine"\n[agents.mine]\nbackend = "command"\ncommand = ["no-such-thing"]\n');
-  const text = await call(agents);
+  const text = await call(agentsCommand);
   const [table = "", notes = ""] = text.split("\n\n");
   expect(rows(table)).toEqual([
     ["* mine", "command", "no-such-thing not found", "not ready"],
@@ -94,13 +94,15 @@ it.each([
 ])("are said to be in doubt where the program, asked for its version, %s", async (_, script) => {
   await install("codex", script);
   const file = join(folder.path, "bin/codex");
-  const told = (await call(agents)).replaceAll(/\s+/g, " ");
+  const told = (await call(agentsCommand)).replaceAll(/\s+/g, " ");
   expect(told).toContain(`codex: ${file} does not say its version; see what it does: ${file} --version`);
 });
 
 it("are told as JSON with all that was found", async () => {
   await install("gemini", "echo 0.61.0");
-  const { agents: told } = JSON.parse(await call(agents, { json: true })) as { agents: Record<string, unknown>[] };
+  const { agents: told } = JSON.parse(await call(agentsCommand, { json: true })) as {
+    agents: Record<string, unknown>[];
+  };
   expect(told.find(({ name }) => name === "gemini")).toMatchObject({
     backend: "gemini-cli",
     ready: false,
@@ -120,7 +122,7 @@ it("are told as JSON with all that was found", async () => {
 it("are told in short by the doctor, who names one to use where the key is missing", async () => {
   env["GEMINI_API_KEY"] = "x";
   await install("gemini", "echo 0.61.0");
-  const text = await call(doctor);
+  const text = await call(doctorCommand);
   expect(text).toMatch(
     /agents +claude not found, codex not found, gemini 0\.61\.0 \(logged in\), opencode not found\n/,
   );
@@ -128,15 +130,15 @@ it("are told in short by the doctor, who names one to use where the key is missi
 });
 
 it("are named to whoever starts without a key", async () => {
-  expect(await call(welcome)).toContain("none is ready");
+  expect(await call(welcomeCommand)).toContain("none is ready");
   env["GEMINI_API_KEY"] = "x";
   await install("gemini", 'touch "$HOME/was-run"');
-  expect(await call(welcome)).toContain('rookery run "Explain this repository" --agent gemini\n');
+  expect(await call(welcomeCommand)).toContain('rookery run "Explain this repository" --agent gemini\n');
   const here = { env, cwd: join(folder.path, "work") };
   const fails = (code: "provider_unconfigured" | "provider_auth") => () =>
     Promise.reject(new RookeryError(code, "no key"));
-  await expect(namingOthers(here, fails("provider_unconfigured"))).rejects.toThrow(
+  await expect(suggestReadyAgents(here, fails("provider_unconfigured"))).rejects.toThrow(
     "no key; ready here is --agent gemini",
   );
-  await expect(namingOthers(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
+  await expect(suggestReadyAgents(here, fails("provider_auth"))).rejects.toThrow(/^no key$/);
 });

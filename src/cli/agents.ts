@@ -4,15 +4,15 @@ import { findPrograms, type FoundProgram } from "../backends/found/index.ts";
 import type { AgentConfig } from "../config/agent.ts";
 import { homeFolder } from "../config/home.ts";
 import { keyVariableNames, loadConfig } from "../config/load.ts";
-import type { Call } from "./command.ts";
+import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { columns } from "./format.ts";
-import { asTyped, print, printJson, say } from "./io.ts";
+import { formatColumns } from "./format.ts";
+import { withCommandPrefix, print, printJson, printNotice } from "./io.ts";
 import { isSet } from "./options.ts";
-import { oneLine } from "./printable.ts";
-import { readinessOf, type Readiness, readyAgents } from "./readiness.ts";
+import { toSingleLine } from "./sanitize.ts";
+import { checkReadiness, type Readiness, readyAgents } from "./readiness.ts";
 
-interface Row extends Readiness {
+interface AgentRow extends Readiness {
   readonly name: string;
   readonly backend: AgentConfig["backend"];
   readonly model: string | undefined;
@@ -22,11 +22,11 @@ interface Row extends Readiness {
   readonly program: FoundProgram | undefined;
 }
 
-export async function agents({ io, options }: Call): Promise<ExitCode> {
+export async function agentsCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const here = { env: io.env, cwd: io.cwd() };
   const config = await loadConfig({ ...here, trust: "leave_out" });
   if (config.trust.status === "untrusted") {
-    say(io, `${config.root} is not trusted, so its agents are left out; look at it, then: rookery trust`);
+    printNotice(io, `${config.root} is not trusted, so its agents are left out; look at it, then: rookery trust`);
   }
   const programs = await findPrograms(config.agents.values(), {
     ...here,
@@ -34,7 +34,7 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
     cacheFolder: join(homeFolder(io.env), "cache"),
   });
   const { providers } = config;
-  const rows = Array.from(config.agents.values(), (agent): Row => {
+  const rows = Array.from(config.agents.values(), (agent): AgentRow => {
     const { name, backend, model, builtIn } = agent;
     const isDefault = name === config.defaults.agent;
     return {
@@ -43,7 +43,7 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
       model,
       isDefault,
       builtIn,
-      ...readinessOf(agent, { ...here, providers }),
+      ...checkReadiness(agent, { ...here, providers }),
       program: programs.get(name),
     };
   });
@@ -51,34 +51,38 @@ export async function agents({ io, options }: Call): Promise<ExitCode> {
     await printJson(io, { agents: rows });
     return EXIT.done;
   }
-  const notes = [...rows.flatMap(advice), ...insteadOf(rows, readyAgents(config, here)), ...known(rows)];
-  const told = notes.length === 0 ? "" : `\n${notes.map(wrapped).join("")}`;
-  await print(io, asTyped(io, `${columns(rows.map(cells))}${told}`));
+  const notes = [
+    ...rows.flatMap(agentAdvice),
+    ...suggestReadyAgent(rows, readyAgents(config, here)),
+    ...knownIssues(rows),
+  ];
+  const told = notes.length === 0 ? "" : `\n${notes.map(wrapText).join("")}`;
+  await print(io, withCommandPrefix(io, `${formatColumns(rows.map(agentCells))}${told}`));
   return EXIT.done;
 }
 
 const WIDTH = 100;
 const CELL = 34;
 
-function cells({ isDefault, name, backend, model, ready, program }: Row): string[] {
+function agentCells({ isDefault, name, backend, model, ready, program }: AgentRow): string[] {
   return [
     `${isDefault ? "*" : " "} ${name}`,
     backend,
-    oneLine(program === undefined ? (model ?? "") : programCell(program), CELL),
+    toSingleLine(program === undefined ? (model ?? "") : programCell(program), CELL),
     program?.login?.state ?? "",
     ready ? "ready" : "not ready",
   ];
 }
 
-const PLACES = { configured: "as configured", path: "on the PATH", node_modules: "in node_modules" };
+const PROGRAM_LOCATIONS = { configured: "as configured", path: "on the PATH", node_modules: "in node_modules" };
 
 function programCell({ program, from, version, is }: FoundProgram): string {
   if (from === undefined) return `${program} not found`;
-  if (version === undefined) return `${program} ${PLACES[from]}`;
-  return `${version}${is === "tested" ? "" : ` (${is})`} ${PLACES[from]}`;
+  if (version === undefined) return `${program} ${PROGRAM_LOCATIONS[from]}`;
+  return `${version}${is === "tested" ? "" : ` (${is})`} ${PROGRAM_LOCATIONS[from]}`;
 }
 
-function advice({ name, missing, program }: Row): string[] {
+function agentAdvice({ name, missing, program }: AgentRow): string[] {
   const { version, tested, is, path, from } = program ?? {};
   const other = is === "newer" || is === "older";
   const silent = from === "path" && tested !== undefined && version === undefined;
@@ -89,13 +93,13 @@ function advice({ name, missing, program }: Row): string[] {
   ];
 }
 
-function insteadOf(rows: readonly Row[], [first]: readonly string[]): string[] {
+function suggestReadyAgent(rows: readonly AgentRow[], [first]: readonly string[]): string[] {
   const meant = rows.find(({ isDefault }) => isDefault);
   if (first === undefined || meant === undefined || meant.ready) return [];
   return [`${meant.name} is the default and not ready; ready here: rookery run "…" --agent ${first}`];
 }
 
-function known(rows: readonly Row[]): string[] {
+function knownIssues(rows: readonly AgentRow[]): string[] {
   const said = rows.flatMap(({ program }) => {
     const { known: facts = [], version = "" } = program ?? {};
     return facts.map((fact) => `known of ${program?.program ?? ""} ${version}: ${fact}`);
@@ -103,9 +107,9 @@ function known(rows: readonly Row[]): string[] {
   return [...new Set(said)];
 }
 
-function wrapped(text: string): string {
+function wrapText(text: string): string {
   const lines = [""];
-  for (const word of oneLine(text).split(" ")) {
+  for (const word of toSingleLine(text).split(" ")) {
     const last = lines.at(-1) ?? "";
     if (last !== "" && last.length + 1 + word.length > WIDTH) lines.push(`  ${word}`);
     else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;

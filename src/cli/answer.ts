@@ -2,49 +2,53 @@
 import { RookeryError } from "../domain/errors.ts";
 import type { Rookery } from "../rookery.ts";
 import type { Answer } from "../session/answer.ts";
-import type { Call, Options } from "./command.ts";
-import { EXIT, type ExitCode, usage } from "./exit.ts";
+import type { CommandCall, OptionValues } from "./command.ts";
+import { EXIT, type ExitCode, usageError } from "./exit.ts";
 import { isDriven } from "../session/lease.ts";
 import { loadState } from "../session/open.ts";
 import { systemClock } from "../stdx/clock.ts";
-import { print, printJson, say } from "./io.ts";
+import { print, printJson, printNotice } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet, textOption } from "./options.ts";
-import { oneLine } from "./printable.ts";
-import { commandToGoOn, goesOnInside } from "./sessions/going-on.ts";
-import { findSessionOrTask } from "./sessions/named.ts";
+import { toSingleLine } from "./sanitize.ts";
+import { resumeSessionCommand, canContinueTurn } from "./sessions/resume-command.ts";
+import { findSessionOrTask } from "./sessions/find-session-or-task.ts";
 
-export async function answer({ io, args: [named = "", request = "", word = ""], options }: Call): Promise<ExitCode> {
-  const given = answerOf(word, options);
+export async function answerCommand({
+  io,
+  args: [named = "", request = "", word = ""],
+  options,
+}: CommandCall): Promise<ExitCode> {
+  const given = parseAnswer(word, options);
   await using rookery = await openLog(io);
-  const id = await askedSession(rookery, named, request);
+  const id = await findAskingSession(rookery, named, request);
   await rookery.answer(id, request, given);
   if (isSet(options, "json")) await printJson(io, { session: id, request, answer: word });
   else await print(io, `answered ${request} of ${id}: ${word}\n`);
   if (!(await isDriven(rookery.store, id, systemClock))) {
     const state = await loadState(rookery.store, id);
-    const unheard = goesOnInside(state) ? "" : ", so that nobody hears the answer";
-    say(io, `no process drives the session now${unheard}; go on with it: ${commandToGoOn(state)}`);
+    const unheard = canContinueTurn(state) ? "" : ", so that nobody hears the answer";
+    printNotice(io, `no process drives the session now${unheard}; go on with it: ${resumeSessionCommand(state)}`);
   }
   return EXIT.done;
 }
 
 /** The session that is named, or the one of a named task that asks this. */
-async function askedSession(rookery: Rookery, named: string, request: string): Promise<string> {
+async function findAskingSession(rookery: Rookery, named: string, request: string): Promise<string> {
   const found = await findSessionOrTask(rookery, named);
   if ("session" in found) return found.session.id;
   const { id, waitingFor } = found.task;
   const asking = waitingFor.find(({ requestId }) => requestId === request);
   if (asking !== undefined) return asking.sessionId;
-  const message = `task ${id} does not ask ${oneLine(request, 60)}; see what it asks: rookery task show ${id}`;
+  const message = `task ${id} does not ask ${toSingleLine(request, 60)}; see what it asks: rookery task show ${id}`;
   throw new RookeryError("request_not_found", message);
 }
 
-export function answerOf(word: string, options: Options): Answer {
+export function parseAnswer(word: string, options: OptionValues): Answer {
   const message = textOption(options, "message");
   const content = textOption(options, "content");
-  if (message !== undefined && word !== "deny") throw usage("--message goes with deny");
-  if (content !== undefined && word !== "accept") throw usage("--content goes with accept");
+  if (message !== undefined && word !== "deny") throw usageError("--message goes with deny");
+  if (content !== undefined && word !== "accept") throw usageError("--content goes with accept");
   switch (word) {
     case "allow":
       return { decision: "allow", scope: "once" };
@@ -58,7 +62,7 @@ export function answerOf(word: string, options: Options): Answer {
     case "cancel":
       return { action: word };
     default:
-      throw usage(`"${word}" is no answer: allow, always, deny, accept, decline or cancel`);
+      throw usageError(`"${word}" is no answer: allow, always, deny, accept, decline or cancel`);
   }
 }
 
@@ -66,6 +70,6 @@ function parseContent(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw usage('--content takes JSON, e.g. --content \'{"name":"main"}\'');
+    throw usageError('--content takes JSON, e.g. --content \'{"name":"main"}\'');
   }
 }

@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { call, say } from "../testing/index.ts";
-import { type Ended, eventsIn, KEY, MAIN, openPlace, type Place } from "./spawned.ts";
+import {
+  type CommandResult,
+  parseEventLines,
+  FAKE_KEY,
+  BUILT_COMMAND,
+  openCommandFixture,
+  type CommandFixture,
+} from "./test-command.ts";
 
 /** In a mount of its own, a log on a disk of 400 kB, which one turn fits on and the next does not. */
 const FULL_DISK = `
@@ -19,14 +26,14 @@ const FULL_DISK = `
 const canMount =
   spawnSync("unshare", ["--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
-function expectRefusal({ code, stderr }: Ended, expected: { code: number; says: (string | RegExp)[] }): void {
+function expectRefusal({ code, stderr }: CommandResult, expected: { code: number; says: (string | RegExp)[] }): void {
   expect(stderr).toMatch(/^rookery: [^\n]+\n$/);
   for (const words of expected.says) expect(stderr).toMatch(words);
   expect(code).toBe(expected.code);
-  expect(stderr).not.toContain(KEY.slice(0, 8));
+  expect(stderr).not.toContain(FAKE_KEY.slice(0, 8));
 }
 
 it.each([
@@ -89,8 +96,8 @@ it.each([
   [["run", "  "], ["the prompt is empty"]],
   [["run"], ["the prompt is empty"]],
 ])("%j is answered with what was meant", async (args, says) => {
-  place = await openPlace();
-  expectRefusal(await place.rookery(args), { code: 2, says });
+  fixture = await openCommandFixture();
+  expectRefusal(await fixture.rookery(args), { code: 2, says });
 });
 
 describe("configuration", () => {
@@ -108,29 +115,29 @@ describe("configuration", () => {
       [/no agent "antropic" \(did you mean anthropic\?\)/, "rookery agents"],
     ],
   ])("with %s is named, in the user's file and in the repository's", async (_, text, says) => {
-    place = await openPlace();
-    const file = join(place.home, ".config/rookery/rookery.toml");
-    await mkdir(join(place.home, ".config/rookery"), { recursive: true });
+    fixture = await openCommandFixture();
+    const file = join(fixture.home, ".config/rookery/rookery.toml");
+    await mkdir(join(fixture.home, ".config/rookery"), { recursive: true });
     await writeFile(file, text);
-    expectRefusal(await place.rookery(["run", "x"]), { code: 2, says });
+    expectRefusal(await fixture.rookery(["run", "x"]), { code: 2, says });
 
     await rm(file);
-    await place.repository.write("rookery.toml", text);
-    await place.rookery(["trust"]);
-    expectRefusal(await place.rookery(["run", "x"]), { code: 2, says });
+    await fixture.repository.write("rookery.toml", text);
+    await fixture.rookery(["trust"]);
+    expectRefusal(await fixture.rookery(["run", "x"]), { code: 2, says });
   });
 
   it("an agent that does not exist is answered with the nearest", async () => {
-    place = await openPlace();
-    expectRefusal(await place.rookery(["run", "x", "--agent", "antropic"]), {
+    fixture = await openCommandFixture();
+    expectRefusal(await fixture.rookery(["run", "x", "--agent", "antropic"]), {
       code: 2,
       says: [`no agent "antropic" (did you mean anthropic?)`, "rookery agents"],
     });
   });
 
   it("an agent whose program is missing is answered with what installs it", async () => {
-    place = await openPlace();
-    expectRefusal(await place.rookery(["run", "x", "--agent", "codex"], { env: { PATH: "/nowhere" } }), {
+    fixture = await openCommandFixture();
+    expectRefusal(await fixture.rookery(["run", "x", "--agent", "codex"], { env: { PATH: "/nowhere" } }), {
       code: 1,
       says: ["needs the program codex", "npm install -g @openai/codex@"],
     });
@@ -144,47 +151,50 @@ describe("the model's API", () => {
     ["at what is no address", {}, { ANTHROPIC_BASE_URL: "localhost" }, ["ANTHROPIC_BASE_URL is not a URL"]],
     ["without the model", { models: ["other"] }, {}, [`has no model "claude-sonnet-5" (404`, "--model"]],
   ])("%s fails in words", async (_, options, env, says) => {
-    place = await openPlace([], options);
-    expectRefusal(await place.rookery(["run", "x"], { env }), { code: 1, says });
-    const { stdout } = await place.rookery(["sessions", "events", "last", "--json"]);
-    const log = eventsIn(stdout);
+    fixture = await openCommandFixture([], options);
+    expectRefusal(await fixture.rookery(["run", "x"], { env }), { code: 1, says });
+    const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
+    const log = parseEventLines(stdout);
     if (log.length > 0) expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "failed" } });
     expect(stdout).not.toContain("sk-");
   });
 
   it("that cannot be reached fails in words", async () => {
-    place = await openPlace();
-    await place.server.close(); // its address is refused from now on
-    expectRefusal(await place.rookery(["run", "x"]), {
+    fixture = await openCommandFixture();
+    await fixture.server.close(); // its address is refused from now on
+    expectRefusal(await fixture.rookery(["run", "x"]), {
       code: 1,
       says: [/cannot reach http:\/\/127\.0\.0\.1:\d+/, "ANTHROPIC_BASE_URL"],
     });
   });
 
   it("a name that names no model is explained", async () => {
-    place = await openPlace();
-    expectRefusal(await place.rookery(["run", "x", "--model", "sonnet"]), { code: 2, says: ["write provider/model"] });
+    fixture = await openCommandFixture();
+    expectRefusal(await fixture.rookery(["run", "x", "--model", "sonnet"]), {
+      code: 2,
+      says: ["write provider/model"],
+    });
   });
 });
 
 describe("a log", () => {
-  const db = () => join(place.home, ".rookery", "rookery.db");
+  const db = () => join(fixture.home, ".rookery", "rookery.db");
   /** A log with one session in it. */
   async function withLog(): Promise<void> {
-    place = await openPlace([say("kept"), say("more")]);
-    await place.rookery(["run", "x"]);
+    fixture = await openCommandFixture([say("kept"), say("more")]);
+    await fixture.rookery(["run", "x"]);
   }
   async function expectKept(): Promise<void> {
-    expect((await place.rookery(["sessions", "events", "last"])).stdout).toContain("message.completed    kept");
+    expect((await fixture.rookery(["sessions", "events", "last"])).stdout).toContain("message.completed    kept");
   }
 
   it("that is read-only is said so", async () => {
     await withLog();
-    await chmod(place.home, 0o755);
-    const modes = [join(place.home, ".rookery"), db(), `${db()}-wal`, `${db()}-shm`];
+    await chmod(fixture.home, 0o755);
+    const modes = [join(fixture.home, ".rookery"), db(), `${db()}-wal`, `${db()}-shm`];
     for (const path of modes) await chmod(path, path === modes[0] ? 0o555 : 0o444).catch(() => undefined);
     const uid = process.getuid?.() === 0 ? 65_534 : undefined; // root writes everywhere
-    const ended = await place.rookery(["run", "x"], { cwd: "/", ...(uid !== undefined && { uid }) });
+    const ended = await fixture.rookery(["run", "x"], { cwd: "/", ...(uid !== undefined && { uid }) });
     expectRefusal(ended, { code: 1, says: ["rookery.db", /write access/] });
     for (const path of modes) await chmod(path, 0o700).catch(() => undefined);
     await expectKept();
@@ -194,17 +204,17 @@ describe("a log", () => {
     await withLog();
     await writeFile(db(), "this is not a database ".repeat(1_000));
     await rm(`${db()}-wal`, { force: true });
-    expectRefusal(await place.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move it away"] });
+    expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move it away"] });
   });
 
   it.skipIf(!canMount)("that fills its disk is said so, and keeps what it had", async () => {
-    place = await openPlace([say("kept"), say("x".repeat(500_000))]);
-    const home = join(place.home, ".rookery");
+    fixture = await openCommandFixture([say("kept"), say("x".repeat(500_000))]);
+    const home = join(fixture.home, ".rookery");
     await mkdir(home);
     const { stdout, stderr } = await promisify(execFile)(
       "unshare",
-      ["--user", "--map-root-user", "--mount", "bash", "-c", FULL_DISK, "bash", home, process.execPath, MAIN],
-      { cwd: place.repository.path, env: place.env },
+      ["--user", "--map-root-user", "--mount", "bash", "-c", FULL_DISK, "bash", home, process.execPath, BUILT_COMMAND],
+      { cwd: fixture.repository.path, env: fixture.env },
     );
     expectRefusal({ code: 1, stdout, stderr }, { code: 1, says: ["no space left", "rookery.db", "free some"] });
     expect(stdout).toContain("exit code 1\n");
@@ -212,9 +222,9 @@ describe("a log", () => {
   });
 
   it("that is a folder is said so", async () => {
-    place = await openPlace();
+    fixture = await openCommandFixture();
     await mkdir(db(), { recursive: true });
-    expectRefusal(await place.rookery(["run", "x"]), { code: 1, says: ["rookery.db"] });
+    expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db"] });
   });
 
   it("that a newer program wrote is refused", async () => {
@@ -222,14 +232,14 @@ describe("a log", () => {
     const other = new Libsql(db());
     other.exec("pragma user_version = 999");
     other.close();
-    expectRefusal(await place.rookery(["run", "x"]), { code: 1, says: ["version 999", "update rookery"] });
+    expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["version 999", "update rookery"] });
   });
 
   it("that another process keeps locked is given up in words, after a while", async () => {
     await withLog();
     const other = new Libsql(db());
     other.exec("begin immediate");
-    const ended = await place.rookery(["run", "x"]);
+    const ended = await fixture.rookery(["run", "x"]);
     other.exec("rollback");
     other.close();
     expectRefusal(ended, { code: 1, says: ["rookery.db", "locked by another process"] });
@@ -239,38 +249,38 @@ describe("a log", () => {
 
 describe("a working folder", () => {
   it.each(["run", "trust"])("that does not exist is named by %s", async (command) => {
-    place = await openPlace();
+    fixture = await openCommandFixture();
     const args = command === "run" ? ["run", "x", "--cwd", "gone"] : ["trust", "gone"];
-    expectRefusal(await place.rookery(args), { code: 1, says: [/gone does not exist/, "--cwd"] });
+    expectRefusal(await fixture.rookery(args), { code: 1, says: [/gone does not exist/, "--cwd"] });
   });
 
   it("that is a file is named", async () => {
-    place = await openPlace([], { files: { file: "" } });
-    expectRefusal(await place.rookery(["run", "x", "--cwd", "file"]), { code: 1, says: [/file is not a folder/] });
+    fixture = await openCommandFixture([], { files: { file: "" } });
+    expectRefusal(await fixture.rookery(["run", "x", "--cwd", "file"]), { code: 1, says: [/file is not a folder/] });
   });
 
   it("that was removed under the session is named when it goes on", async () => {
-    place = await openPlace([say("one")]);
-    const folder = join(place.home, "work");
+    fixture = await openCommandFixture([say("one")]);
+    const folder = join(fixture.home, "work");
     await mkdir(folder);
-    await place.rookery(["run", "x"], { cwd: folder });
+    await fixture.rookery(["run", "x"], { cwd: folder });
     await rm(folder, { recursive: true });
-    const ended = await place.rookery(["run", "y", "--session", "last"]);
+    const ended = await fixture.rookery(["run", "y", "--session", "last"]);
     expectRefusal(ended, { code: 1, says: [/work does not exist/] });
   });
 });
 
 describe("a prompt", () => {
   it("of 10 MB is refused before anything is written", async () => {
-    place = await openPlace();
-    const ended = await place.rookery(["run", "-"], { input: "x".repeat(10_000_000) });
+    fixture = await openCommandFixture();
+    const ended = await fixture.rookery(["run", "-"], { input: "x".repeat(10_000_000) });
     expectRefusal(ended, { code: 2, says: ["larger than", "put the text in a file"] });
-    expect((await place.rookery(["sessions", "--json"])).stdout).toBe("");
+    expect((await fixture.rookery(["sessions", "--json"])).stdout).toBe("");
   });
 
   it("that is not UTF-8 is refused", async () => {
-    place = await openPlace();
-    const ended = await place.rookery(["run"], { input: Buffer.from([0x68, 0x69, 0xff, 0xfe]) });
+    fixture = await openCommandFixture();
+    const ended = await fixture.rookery(["run"], { input: Buffer.from([0x68, 0x69, 0xff, 0xfe]) });
     expectRefusal(ended, { code: 2, says: ["not UTF-8"] });
   });
 });
@@ -283,31 +293,34 @@ it.each([
   ["sessions", "close", "ses_nothing"],
   ["answer", "ses_nothing", "r1", "allow"],
 ])("a session that does not exist is named: %s %s %s %s", async (...args) => {
-  place = await openPlace();
-  expectRefusal(await place.rookery(args), { code: 1, says: ["there is no session ses_nothing", "rookery sessions"] });
+  fixture = await openCommandFixture();
+  expectRefusal(await fixture.rookery(args), {
+    code: 1,
+    says: ["there is no session ses_nothing", "rookery sessions"],
+  });
 });
 
 it("a session that is closed takes no more prompts", async () => {
-  place = await openPlace([say("one")]);
-  await place.rookery(["run", "x"]);
-  await place.rookery(["sessions", "close", "last"]);
-  expectRefusal(await place.rookery(["run", "y", "--session", "last"]), {
+  fixture = await openCommandFixture([say("one")]);
+  await fixture.rookery(["run", "x"]);
+  await fixture.rookery(["sessions", "close", "last"]);
+  expectRefusal(await fixture.rookery(["run", "y", "--session", "last"]), {
     code: 1,
     says: ["was closed", "rookery run"],
   });
 });
 
 it("a session that another process drives is not driven twice", async () => {
-  place = await openPlace([call("write", { path: "a", content: "a" })]);
-  const running = place.start(["run", "x", "--permissions", "ask"]);
-  const [, session = ""] = await running.said(/rookery answer (\S+)/);
-  expectRefusal(await place.rookery(["run", "y", "--session", session]), { code: 1, says: [session] });
+  fixture = await openCommandFixture([call("write", { path: "a", content: "a" })]);
+  const running = fixture.start(["run", "x", "--permissions", "ask"]);
+  const [, session = ""] = await running.waitForOutput(/rookery answer (\S+)/);
+  expectRefusal(await fixture.rookery(["run", "y", "--session", session]), { code: 1, says: [session] });
   running.child.kill("SIGTERM");
   expect((await running.ended).code).toBe(130);
 });
 
 it("ROOKERY_DEBUG=1 shows where an error came from", async () => {
-  place = await openPlace();
-  const { stderr } = await place.rookery(["sessions", "show", "x"], { env: { ROOKERY_DEBUG: "1" } });
+  fixture = await openCommandFixture();
+  const { stderr } = await fixture.rookery(["sessions", "show", "x"], { env: { ROOKERY_DEBUG: "1" } });
   expect(stderr).toMatch(/^rookery: there is no session x.*\nRookeryError: [^]*\n {4}at /);
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { say } from "../testing/index.ts";
 import { PROGRAM } from "./commands.ts";
-import { openPlace, type Place } from "./spawned.ts";
+import { openCommandFixture, type CommandFixture } from "./test-command.ts";
 
 /** In order, in one home: the first one makes the session that later ones use. */
 const CALLS: readonly { readonly args: readonly string[]; readonly code?: number; readonly output: RegExp }[] = [
@@ -23,11 +23,11 @@ const CALLS: readonly { readonly args: readonly string[]; readonly code?: number
   { args: ["help", "run"], output: /Usage: rookery run/ },
 ];
 
-let place: Place;
+let fixture: CommandFixture;
 beforeAll(async () => {
-  place = await openPlace([say("Hello.")]);
+  fixture = await openCommandFixture([say("Hello.")]);
 });
-afterAll(() => place[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 it("has a call of every command below", () => {
   const commands = (PROGRAM.commands ?? []).filter(({ hidden }) => hidden !== true).map(({ name }) => name);
@@ -36,7 +36,7 @@ it("has a call of every command below", () => {
 
 it.each(CALLS.map((call) => [call.args.join(" "), call] as const))("rookery %s", async (_, call) => {
   const { args, code = 0, output } = call;
-  const ended = await place.start(args).ended;
+  const ended = await fixture.start(args).ended;
   expect(ended.stdout + ended.stderr).toMatch(output);
   expect(ended.code).toBe(code);
 });

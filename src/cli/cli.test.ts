@@ -6,32 +6,32 @@ import { promisify } from "node:util";
 import Libsql from "libsql";
 import { afterEach, describe, expect, it } from "vitest";
 import { say, temporaryFolder } from "../testing/index.ts";
-import { eventsIn, KEY, MAIN, openPlace, type Place } from "./spawned.ts";
+import { parseEventLines, FAKE_KEY, BUILT_COMMAND, openCommandFixture, type CommandFixture } from "./test-command.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 it.each([["--version"], ["-V"]])("%s is that of the package", async (flag) => {
-  place = await openPlace();
+  fixture = await openCommandFixture();
   const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
     version: string;
   };
-  expect(await place.rookery([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await fixture.rookery([flag])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
 describe("bare rookery", () => {
   it("without a key tells how to see the demo and how to add a real agent", async () => {
-    place = await openPlace();
-    const { code, stdout, stderr } = await place.rookery([], { env: { ANTHROPIC_API_KEY: undefined } });
+    fixture = await openCommandFixture();
+    const { code, stdout, stderr } = await fixture.rookery([], { env: { ANTHROPIC_API_KEY: undefined } });
     expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toContain(join(place.home, ".rookery"));
+    expect(stdout).toContain(join(fixture.home, ".rookery"));
     expect(stdout).toContain("rookery demo");
     expect(stdout).toContain("export ANTHROPIC_API_KEY=…");
   });
 
   it("with a key names who is ready", async () => {
-    place = await openPlace();
-    const { stdout } = await place.rookery([]);
+    fixture = await openCommandFixture();
+    const { stdout } = await fixture.rookery([]);
     expect(stdout).toMatch(/^ {2}agents {3}anthropic /m);
     expect(stdout).not.toContain("ANTHROPIC_API_KEY");
   });
@@ -45,13 +45,13 @@ describe("agents", () => {
   };
 
   it("are listed with what is missing", async () => {
-    place = await openPlace([], { files });
-    await place.rookery(["trust"]);
-    const bin = join(place.home, "bin");
+    fixture = await openCommandFixture([], { files });
+    await fixture.rookery(["trust"]);
+    const bin = join(fixture.home, "bin");
     await mkdir(bin);
     await writeFile(join(bin, "claude"), "#!/bin/sh\n");
     await chmod(join(bin, "claude"), 0o755);
-    const { code, stdout } = await place.rookery(["agents"], { env: { PATH: `${bin}:/usr/bin:/bin` } });
+    const { code, stdout } = await fixture.rookery(["agents"], { env: { PATH: `${bin}:/usr/bin:/bin` } });
     expect(code).toBe(0);
     const [table = "", notes = ""] = stdout.split("\n\n");
     expect(table.split("\n").map((line) => line.split(/ {2,}/).filter((cell) => cell !== ""))).toEqual([
@@ -72,17 +72,17 @@ describe("agents", () => {
   });
 
   it("say which key is missing, and never a key", async () => {
-    place = await openPlace();
-    const without = await place.rookery(["agents"], { env: { ANTHROPIC_API_KEY: "" } });
+    fixture = await openCommandFixture();
+    const without = await fixture.rookery(["agents"], { env: { ANTHROPIC_API_KEY: "" } });
     expect(without.stdout).toContain("ANTHROPIC_API_KEY is not set: export ANTHROPIC_API_KEY=…");
-    const { agents } = JSON.parse((await place.rookery(["agents", "--json"])).stdout) as { agents: unknown[] };
+    const { agents } = JSON.parse((await fixture.rookery(["agents", "--json"])).stdout) as { agents: unknown[] };
     expect(agents).toContainEqual(expect.objectContaining({ name: "anthropic", ready: true, isDefault: true }));
-    expect(JSON.stringify(agents)).not.toContain(KEY.slice(0, 6));
+    expect(JSON.stringify(agents)).not.toContain(FAKE_KEY.slice(0, 6));
   });
 
   it("of a repository that is not trusted are left out, and that is said", async () => {
-    place = await openPlace([], { files });
-    const { code, stdout, stderr } = await place.rookery(["agents"]);
+    fixture = await openCommandFixture([], { files });
+    const { code, stdout, stderr } = await fixture.rookery(["agents"]);
     expect(code).toBe(0);
     expect(stdout).not.toContain("reviewer");
     expect(stderr).toMatch(/^rookery: .* is not trusted, so its agents are left out; .*rookery trust\n$/);
@@ -102,51 +102,51 @@ describe("text of a repository", () => {
   it.each([["agents"], ["doctor"], ["trust"], [""], ["run", "x"], ["agents", "--json"], ["trust", "--json"]])(
     "cannot move the cursor: rookery %s %s",
     async (...args) => {
-      place = await openPlace([], { files });
+      fixture = await openCommandFixture([], { files });
       const call = () =>
-        place.rookery(
+        fixture.rookery(
           args.filter((word) => word !== ""),
           { env: { ROOKERY_DEBUG: "1" } },
         );
       const untrusted = await call();
-      await place.rookery(["trust"]);
+      await fixture.rookery(["trust"]);
       const trusted = await call();
       expect(untrusted.stdout + untrusted.stderr + trusted.stdout + trusted.stderr).not.toMatch(CONTROLS);
     },
   );
 
   it("is named where it is trusted", async () => {
-    place = await openPlace([], { files });
-    const { stdout } = await place.rookery(["trust"]);
+    fixture = await openCommandFixture([], { files });
+    const { stdout } = await fixture.rookery(["trust"]);
     expect(stdout).toContain(": rookery.toml, a<U+001B>[2J<U+009B>1m<U+000D>.md\n");
-    const json = await place.rookery(["trust", "--json"]);
+    const json = await fixture.rookery(["trust", "--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({ files: ["rookery.toml", NASTY] });
   });
 });
 
 it.each(["constructor/x", "__proto__/x", "toString/x"])("a model of no provider is said so: %s", async (model) => {
-  place = await openPlace([], { files: { "rookery.toml": `[agents.x]\nmodel = "${model}"` } });
-  await place.rookery(["trust"]);
+  fixture = await openCommandFixture([], { files: { "rookery.toml": `[agents.x]\nmodel = "${model}"` } });
+  await fixture.rookery(["trust"]);
   const provider = model.split("/")[0] ?? "";
-  expect((await place.rookery(["agents"])).stdout).toContain(`there is no provider "${provider}"`);
-  expect(await place.rookery([])).toMatchObject({ code: 0, stderr: "" });
+  expect((await fixture.rookery(["agents"])).stdout).toContain(`there is no provider "${provider}"`);
+  expect(await fixture.rookery([])).toMatchObject({ code: 0, stderr: "" });
 });
 
 describe.skipIf(!existsSync("/dev/full"))("a disk that is full under the output", () => {
   it.each([[["--help"]], [["--version"]], [[]], [["doctor", "--json"]], [["completion", "bash"]]])(
     "is said in one line: rookery %j",
     async (args) => {
-      place = await openPlace();
-      const { code, stderr } = await place.rookery(args, { stdout: "/dev/full" });
+      fixture = await openCommandFixture();
+      const { code, stderr } = await fixture.rookery(args, { stdout: "/dev/full" });
       expect([code, stderr]).toEqual([1, "rookery: cannot write the output: the disk is full\n"]);
     },
   );
 
   it.each([[["--json"]], [[]]])("cancels the turn: rookery run %j", async (args) => {
-    place = await openPlace([say(Array<string>(500).fill("more "), { chunkDelayMs: 20 })]);
-    const { code, stderr } = await place.rookery(["run", "x", ...args], { stdout: "/dev/full" });
+    fixture = await openCommandFixture([say(Array<string>(500).fill("more "), { chunkDelayMs: 20 })]);
+    const { code, stderr } = await fixture.rookery(["run", "x", ...args], { stdout: "/dev/full" });
     expect([code, stderr]).toEqual([1, "rookery: cannot write the output: the disk is full\n"]);
-    const log = eventsIn((await place.rookery(["sessions", "events", "last", "--json"])).stdout);
+    const log = parseEventLines((await fixture.rookery(["sessions", "events", "last", "--json"])).stdout);
     expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "cancelled" } });
   });
 });
@@ -154,28 +154,28 @@ describe.skipIf(!existsSync("/dev/full"))("a disk that is full under the output"
 describe("a home that cannot be found", () => {
   /** An account that the system knows nothing of, as in many containers. */
   it.skipIf(process.getuid?.() !== 0)("since nobody says where is said so, and help is given", async () => {
-    place = await openPlace();
+    fixture = await openCommandFixture();
     const unknown = {
       cwd: "/",
       uid: 54_321,
       env: { HOME: undefined, ROOKERY_HOME: undefined, XDG_STATE_HOME: undefined },
     };
-    expect(await place.rookery(["sessions"], unknown)).toEqual({
+    expect(await fixture.rookery(["sessions"], unknown)).toEqual({
       code: 2,
       stdout: "",
       stderr: expect.stringMatching(/^rookery: HOME is not set, .*; set HOME or ROOKERY_HOME to an absolute path\n$/),
     });
-    expect(await place.rookery(["--help"], unknown)).toMatchObject({ code: 0, stderr: "" });
+    expect(await fixture.rookery(["--help"], unknown)).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("since it is relative to a folder that was removed is said so", async () => {
-    place = await openPlace();
-    const cwd = join(place.home, "removed");
+    fixture = await openCommandFixture();
+    const cwd = join(fixture.home, "removed");
     await mkdir(cwd);
     const sh = 'rmdir "$PWD" && exec "$@"';
-    const { stdout, stderr } = spawnSync("sh", ["-c", sh, "sh", process.execPath, MAIN, "sessions"], {
+    const { stdout, stderr } = spawnSync("sh", ["-c", sh, "sh", process.execPath, BUILT_COMMAND, "sessions"], {
       cwd,
-      env: { ...place.env, ROOKERY_HOME: "here" },
+      env: { ...fixture.env, ROOKERY_HOME: "here" },
       encoding: "utf8",
     });
     expect([stdout, stderr]).toEqual([
@@ -187,9 +187,9 @@ describe("a home that cannot be found", () => {
 
 describe("doctor", () => {
   it("finds nothing wrong where all is well", async () => {
-    place = await openPlace();
-    await place.rookery(["sessions"]);
-    const { code, stdout, stderr } = await place.rookery(["doctor"]);
+    fixture = await openCommandFixture();
+    await fixture.rookery(["sessions"]);
+    const { code, stdout, stderr } = await fixture.rookery(["doctor"]);
     expect([code, stderr]).toEqual([0, ""]);
     const subjects = stdout
       .trimEnd()
@@ -201,7 +201,7 @@ describe("doctor", () => {
         subject,
       ]),
     );
-    expect(stdout).not.toContain(KEY.slice(0, 6));
+    expect(stdout).not.toContain(FAKE_KEY.slice(0, 6));
   });
 
   it.each<[string, () => Promise<Record<string, string | undefined>>, number, RegExp]>([
@@ -233,35 +233,35 @@ describe("doctor", () => {
       /^warning +leftovers +1 killed process may/m,
     ],
   ])("finds %s", async (_, prepare, expected, finding) => {
-    place = await openPlace();
-    const { code, stdout } = await place.rookery(["doctor"], { env: await prepare() });
+    fixture = await openCommandFixture();
+    const { code, stdout } = await fixture.rookery(["doctor"], { env: await prepare() });
     expect(stdout).toMatch(finding);
     expect(code).toBe(expected);
-    const { ok } = JSON.parse((await place.rookery(["doctor", "--json"], { env: {} })).stdout) as { ok: boolean };
+    const { ok } = JSON.parse((await fixture.rookery(["doctor", "--json"], { env: {} })).stdout) as { ok: boolean };
     expect(ok).toBe(expected === 0);
   });
 
   it("names a damaged event, and --repair saves the rest into a new file", async () => {
-    place = await openPlace([say("hi")]);
-    await place.rookery(["run", "x"]);
-    const path = join(place.env["ROOKERY_HOME"] ?? "", "rookery.db");
+    fixture = await openCommandFixture([say("hi")]);
+    await fixture.rookery(["run", "x"]);
+    const path = join(fixture.env["ROOKERY_HOME"] ?? "", "rookery.db");
     const db = new Libsql(path);
     db.exec("update event set body = cast(x'ff' || body as text) where seq = 2");
     db.close();
-    const found = await place.rookery(["doctor"]);
+    const found = await fixture.rookery(["doctor"]);
     expect(found.code).toBe(1);
     expect(found.stdout).toMatch(/^problem +log +session ses_\w+ is damaged at event 2: .*\n[^]*→ .*doctor --repair/m);
-    const repaired = await place.start(["doctor", "--repair"]).ended; // refuses while this process has the log open
+    const repaired = await fixture.start(["doctor", "--repair"]).ended; // refuses while this process has the log open
     expect(repaired.code).toBe(0);
     expect(repaired.stdout).toMatch(/^saved +sessions: 1, .*\nlost +event 2 of session ses_\w+\nkept /m);
-    expect((await place.rookery(["doctor"])).code).toBe(0);
-    const again = JSON.parse((await place.start(["doctor", "--repair", "--json"]).ended).stdout) as object;
+    expect((await fixture.rookery(["doctor"])).code).toBe(0);
+    const again = JSON.parse((await fixture.start(["doctor", "--repair", "--json"]).ended).stdout) as object;
     expect(again).toMatchObject({ ok: true, repaired: false, damages: [] });
   });
 
   async function write(path: string, text: string): Promise<Record<string, string>> {
     const [where, ...rest] = path.split("/");
-    const file = join(where === "home" ? place.home : place.repository.path, ...rest);
+    const file = join(where === "home" ? fixture.home : fixture.repository.path, ...rest);
     await mkdir(join(file, ".."), { recursive: true });
     await writeFile(file, text);
     return {};
@@ -270,28 +270,28 @@ describe("doctor", () => {
 
 describe("demo", () => {
   it("runs a whole turn in an empty folder without a key, and cleans up", async () => {
-    place = await openPlace();
+    fixture = await openCommandFixture();
     await using empty = await temporaryFolder();
     const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
-    const { code, stdout, stderr } = await place.rookery(["demo"], { cwd: empty.path, env });
+    const { code, stdout, stderr } = await fixture.rookery(["demo"], { cwd: empty.path, env });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("the model is scripted");
     expect(stdout).toMatch(/✗ bash: node --test[^]*✓ read[^]*✓ edit sum\.mjs[^]*✓ bash: node --test[^]*\ndone · /);
     expect(stdout).toContain("The test passes");
 
     const session = /rookery sessions events (ses_\w+)/.exec(stdout)?.[1] ?? "";
-    const log = await place.rookery(["sessions", "events", session, "--json"]);
-    expect(eventsIn(log.stdout).at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "done" } });
+    const log = await fixture.rookery(["sessions", "events", session, "--json"]);
+    expect(parseEventLines(log.stdout).at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "done" } });
     const repository = /repository with a failing test: (\S+)/.exec(stdout)?.[1] ?? "";
     await expect(access(repository)).rejects.toThrow();
-    expect(place.server.requests).toHaveLength(0);
+    expect(fixture.server.requests).toHaveLength(0);
   });
 
   it("keeps its repository with --keep, and minds no configuration of the user", async () => {
-    place = await openPlace();
-    await mkdir(join(place.home, ".config/rookery"), { recursive: true });
-    await writeFile(join(place.home, ".config/rookery/rookery.toml"), `[agents.anthropic]\nbackend = "codex"`);
-    const { code, stdout } = await place.rookery(["demo", "--keep"]);
+    fixture = await openCommandFixture();
+    await mkdir(join(fixture.home, ".config/rookery"), { recursive: true });
+    await writeFile(join(fixture.home, ".config/rookery/rookery.toml"), `[agents.anthropic]\nbackend = "codex"`);
+    const { code, stdout } = await fixture.rookery(["demo", "--keep"]);
     expect(code).toBe(0);
     const kept = /The repository is kept: (\S+)/.exec(stdout)?.[1] ?? "";
     expect(await readFile(join(kept, "sum.mjs"), "utf8")).toContain("total + number");
@@ -300,12 +300,12 @@ describe("demo", () => {
 });
 
 it("doctor says when others can read the log, and how to mend it", async () => {
-  place = await openPlace([say("hi")]);
-  await place.rookery(["run", "x"]);
-  const home = place.env["ROOKERY_HOME"] ?? "";
-  expect((await place.rookery(["doctor"])).stdout).not.toContain("others on this machine");
+  fixture = await openCommandFixture([say("hi")]);
+  await fixture.rookery(["run", "x"]);
+  const home = fixture.env["ROOKERY_HOME"] ?? "";
+  expect((await fixture.rookery(["doctor"])).stdout).not.toContain("others on this machine");
   await chmod(home, 0o755);
-  const { code, stdout } = await place.rookery(["doctor"]);
+  const { code, stdout } = await fixture.rookery(["doctor"]);
   expect(code).toBe(0);
   expect(stdout).toContain(`others on this machine can read it\n         → chmod go= '${home}'`);
 });

@@ -2,20 +2,20 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ended, openPlace, type Place } from "./spawned.ts";
+import { type CommandResult, openCommandFixture, type CommandFixture } from "./test-command.ts";
 
-let place: Place;
+let fixture: CommandFixture;
 let home: string;
 let file: string;
 beforeEach(async () => {
-  place = await openPlace([], { codeCache: false });
-  home = join(place.home, ".rookery");
+  fixture = await openCommandFixture([], { codeCache: false });
+  home = join(fixture.home, ".rookery");
   file = join(home, "cache", "completion.v8");
 });
-afterEach(() => place[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
-async function started(uid?: number): Promise<Ended> {
-  const ended = await place.start(["completion", "bash"], { cwd: "/", ...(uid !== undefined && { uid }) }).ended;
+async function started(uid?: number): Promise<CommandResult> {
+  const ended = await fixture.start(["completion", "bash"], { cwd: "/", ...(uid !== undefined && { uid }) }).ended;
   expect(ended).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("_rookery()") });
   return ended;
 }
@@ -27,7 +27,7 @@ async function kept(): Promise<number> {
 
 it("a home that is not there is not made for it", async () => {
   await started();
-  await place.start(["--help"]).ended;
+  await fixture.start(["--help"]).ended;
   await expect(stat(home)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
@@ -43,10 +43,10 @@ it("the first start keeps a cache for its user alone, and the second uses it", a
 
 it("each command has its own, and what was typed wrongly has none", async () => {
   await mkdir(home);
-  await place.start(["--help"]).ended;
-  await place.start(["agents"]).ended;
-  await place.start(["agnets"]).ended;
-  await place.start(["../../x"]).ended;
+  await fixture.start(["--help"]).ended;
+  await fixture.start(["agents"]).ended;
+  await fixture.start(["agnets"]).ended;
+  await fixture.start(["../../x"]).ended;
   expect((await readdir(join(home, "cache"))).sort()).toEqual(["agents.v8", "other.v8"]);
 });
 
@@ -83,7 +83,7 @@ describe("no harm is done by", () => {
   it("a home that cannot be written", async () => {
     await mkdir(home);
     for (const [path, mode] of [
-      [place.home, 0o755],
+      [fixture.home, 0o755],
       [home, 0o555],
     ] as const)
       await chmod(path, mode);
@@ -94,8 +94,8 @@ describe("no harm is done by", () => {
 
   it.each([
     ["a home that is a file", () => writeFile(home, "x")],
-    ["a file in place of the cache's folder", () => mkdir(home).then(() => writeFile(join(home, "cache"), "x"))],
-    ["a folder in place of the cache", () => mkdir(file, { recursive: true })],
+    ["a file in fixture of the cache's folder", () => mkdir(home).then(() => writeFile(join(home, "cache"), "x"))],
+    ["a folder in fixture of the cache", () => mkdir(file, { recursive: true })],
   ])("%s", async (_, prepare) => {
     await prepare();
     await started();

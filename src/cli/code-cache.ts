@@ -57,11 +57,11 @@ function writeCache(file: string, header: string, data: Buffer): void {
     writeFileSync(part, Buffer.concat([Buffer.from(`${header} ${crc32(data)}\n`, "latin1"), data]), { mode: 0o600 });
     renameSync(part, file); // whole or not at all
   } catch {
-    removeIfThere(part); // a disk that is full or read-only makes starts slower, and nothing worse
+    removeIfExists(part); // a disk that is full or read-only makes starts slower, and nothing worse
   }
 }
 
-function removeIfThere(file: string): void {
+function removeIfExists(file: string): void {
   try {
     unlinkSync(file);
   } catch {

@@ -12,11 +12,11 @@ export interface CommandSpec {
   readonly notes?: string;
   readonly commands?: readonly CommandSpec[];
   /** The one of `commands` that is meant where none is named. */
-  readonly otherwise?: string;
+  readonly defaultCommand?: string;
   /** Only for programs: no help and no completion names it. */
   readonly hidden?: boolean;
   /** Loads the command's code, and nothing before it is needed. */
-  readonly load?: () => Promise<Action>;
+  readonly load?: () => Promise<CommandAction>;
 }
 
 export interface ArgumentSpec {
@@ -39,13 +39,13 @@ export interface OptionSpec {
   readonly repeatable?: boolean;
 }
 
-export type Action = (call: Call) => Promise<ExitCode>;
+export type CommandAction = (call: CommandCall) => Promise<ExitCode>;
 
-export interface Call {
+export interface CommandCall {
   readonly io: Io;
   readonly args: readonly (string | undefined)[];
-  readonly options: Options;
+  readonly options: OptionValues;
 }
 
 /** By the option's name in camel case. */
-export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;

@@ -30,7 +30,7 @@ const sessionCommands: readonly CommandSpec[] = [
       JSON_OPTION,
     ],
     examples: ["rookery sessions", "rookery sessions list --status waiting --json"],
-    load: async () => (await import("./sessions/list.ts")).listSessions,
+    load: async () => (await import("./sessions/list.ts")).listSessionsCommand,
   },
   {
     name: "show",
@@ -38,7 +38,7 @@ const sessionCommands: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions show last"],
-    load: async () => (await import("./sessions/show.ts")).showSession,
+    load: async () => (await import("./sessions/show.ts")).showSessionCommand,
   },
   {
     name: "events",
@@ -52,7 +52,7 @@ const sessionCommands: readonly CommandSpec[] = [
       JSON_OPTION,
     ],
     examples: ["rookery sessions events last", "rookery sessions events last --follow --json"],
-    load: async () => (await import("./sessions/events.ts")).printEvents,
+    load: async () => (await import("./sessions/events.ts")).sessionEventsCommand,
   },
   {
     name: "close",
@@ -60,7 +60,7 @@ const sessionCommands: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions close last"],
-    load: async () => (await import("./sessions/close.ts")).closeSession,
+    load: async () => (await import("./sessions/close.ts")).closeSessionCommand,
   },
   {
     name: "fork",
@@ -68,7 +68,7 @@ const sessionCommands: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions fork last"],
-    load: async () => (await import("./sessions/fork.ts")).forkSession,
+    load: async () => (await import("./sessions/fork.ts")).forkSessionCommand,
   },
   {
     name: "delete",
@@ -76,7 +76,7 @@ const sessionCommands: readonly CommandSpec[] = [
     arguments: [SESSION],
     options: [JSON_OPTION],
     examples: ["rookery sessions delete last"],
-    load: async () => (await import("./sessions/delete.ts")).deleteSession,
+    load: async () => (await import("./sessions/delete.ts")).deleteSessionCommand,
   },
 ];
 
@@ -92,7 +92,7 @@ const acpCommands: readonly CommandSpec[] = [
       "The sessions of the editor are sessions of the log: `rookery sessions` shows them, and `rookery answer` answers\n" +
       "what they wait for. stdout carries the protocol and nothing else.",
     examples: ["rookery acp", "rookery acp --agent reviewer"],
-    load: async () => (await import("./acp/serve.ts")).serve,
+    load: async () => (await import("./acp/serve.ts")).serveAcpCommand,
   },
   {
     name: "proxy",
@@ -105,7 +105,7 @@ const acpCommands: readonly CommandSpec[] = [
       TRACE_OPTION,
     ],
     examples: ["rookery acp proxy --mcp .mcp.json -- gemini --acp"],
-    load: async () => (await import("./acp/proxy.ts")).proxy,
+    load: async () => (await import("./acp/proxy.ts")).proxyCommand,
   },
   {
     name: "conductor",
@@ -127,7 +127,7 @@ const acpCommands: readonly CommandSpec[] = [
       TRACE_OPTION,
     ],
     examples: ['rookery acp conductor --proxy "rookery acp proxy --mcp .mcp.json" -- opencode acp'],
-    load: async () => (await import("./acp/conductor.ts")).conductor,
+    load: async () => (await import("./acp/conductor.ts")).conductorCommand,
   },
   {
     name: "check",
@@ -145,14 +145,14 @@ const acpCommands: readonly CommandSpec[] = [
       "The agent is really prompted, in this folder. Exit code 1 where a mandatory check fails, or one of what the agent\n" +
       "says it can.",
     examples: ["rookery acp check -- rookery acp", "rookery acp check --json -- gemini --acp"],
-    load: async () => (await import("./acp/check.ts")).check,
+    load: async () => (await import("./acp/check.ts")).checkCommand,
   },
   {
     name: "trace",
     summary: "show a connection that was written down with --trace",
     arguments: [{ name: "file", summary: "the file, or `-` for a pipe" }],
     examples: ["rookery acp trace acp.ndjson"],
-    load: async () => (await import("./acp/trace.ts")).trace,
+    load: async () => (await import("./acp/trace.ts")).traceCommand,
   },
   {
     name: "registry",
@@ -160,14 +160,14 @@ const acpCommands: readonly CommandSpec[] = [
     arguments: [{ name: "id", summary: "an agent of the registry", optional: true }],
     options: [{ flags: "--file <file>", summary: "a registry's index (default: the built-in one)" }, JSON_OPTION],
     examples: ["rookery acp registry", "rookery acp registry gemini"],
-    load: async () => (await import("./acp/registry.ts")).registry,
+    load: async () => (await import("./acp/registry.ts")).registryCommand,
   },
   {
     name: "mcp-bridge",
     summary: "pass MCP from stdio to a server of the proxy that started it",
     hidden: true,
     examples: ["rookery acp mcp-bridge"],
-    load: async () => (await import("./acp/mcp-bridge.ts")).mcpBridge,
+    load: async () => (await import("./acp/mcp-bridge.ts")).mcpBridgeCommand,
   },
 ];
 
@@ -187,7 +187,7 @@ const mcpCommands: readonly CommandSpec[] = [
       "Servers are declared as [mcp.NAME] in the rookery.toml of the repository or of the user, and in .mcp.json.\n" +
       "Each is really started or reached, and ended again.",
     examples: ["rookery mcp", "rookery mcp list --agent reviewer --json"],
-    load: async () => (await import("./mcp/list.ts")).listServers,
+    load: async () => (await import("./mcp/list.ts")).listServersCommand,
   },
   {
     name: "auth",
@@ -203,7 +203,7 @@ const mcpCommands: readonly CommandSpec[] = [
       "encrypted, for you alone, and all sessions use them. Where the browser is on another machine, set\n" +
       "oauth.callback_port of the server, and forward that port to here: ssh -L PORT:127.0.0.1:PORT.",
     examples: ["rookery mcp auth github"],
-    load: async () => (await import("./mcp/auth.ts")).logIn,
+    load: async () => (await import("./mcp/auth.ts")).logInCommand,
   },
   {
     name: "logout",
@@ -211,7 +211,7 @@ const mcpCommands: readonly CommandSpec[] = [
     arguments: [SERVER],
     options: [JSON_OPTION],
     examples: ["rookery mcp logout github"],
-    load: async () => (await import("./mcp/logout.ts")).logOut,
+    load: async () => (await import("./mcp/logout.ts")).logOutCommand,
   },
   {
     name: "call",
@@ -233,7 +233,7 @@ const mcpCommands: readonly CommandSpec[] = [
       `rookery mcp call files read '{"path":"README.md"}'`,
       "jq -n '{a: 1}' | rookery mcp call maths add - --json",
     ],
-    load: async () => (await import("./mcp/call.ts")).callTool,
+    load: async () => (await import("./mcp/call.ts")).callToolCommand,
   },
   {
     name: "serve",
@@ -248,7 +248,7 @@ const mcpCommands: readonly CommandSpec[] = [
       "The calls are in the log of a session, and what needs a permission waits for `rookery answer`. stdout carries\n" +
       "the protocol and nothing else.",
     examples: ["rookery mcp serve", "rookery mcp serve --agent reviewer --permissions read"],
-    load: async () => (await import("./mcp/serve.ts")).serve,
+    load: async () => (await import("./mcp/serve.ts")).serveMcpCommand,
   },
 ];
 
@@ -283,13 +283,13 @@ export const COMMANDS: readonly CommandSpec[] = [
       "waits for `rookery answer`. /SERVER:PROMPT with its arguments is a prompt of an MCP server.\n" +
       "Ctrl-C cancels the turn, twice quits at once; SIGTERM, SIGHUP and a closed pipe cancel it too (130).\n" +
       "With --session, a prompt is read from a pipe only where it is `-`.",
-    load: async () => (await import("./run/run.ts")).run,
+    load: async () => (await import("./run/run.ts")).runCommand,
   },
   {
     name: "task",
     summary: "tasks side by side, each in a git worktree of its own: start, watch, stop, merge",
     commands: taskCommands,
-    otherwise: "list",
+    defaultCommand: "list",
     examples: [
       'rookery task start "Add pagination"',
       "rookery task",
@@ -316,13 +316,13 @@ export const COMMANDS: readonly CommandSpec[] = [
       "rookery serve --port 8000 --json",
       "rookery serve --host 0.0.0.0 --allow-host build.lan",
     ],
-    load: async () => (await import("./serve/serve.ts")).serve,
+    load: async () => (await import("./serve/serve.ts")).serveCommand,
   },
   {
     name: "sessions",
     summary: "list, show and close sessions, and print their logs",
     commands: sessionCommands,
-    otherwise: "list",
+    defaultCommand: "list",
     examples: ["rookery sessions", "rookery sessions show last", "rookery sessions events last --follow"],
   },
   {
@@ -337,20 +337,20 @@ export const COMMANDS: readonly CommandSpec[] = [
       "A cost is what the agent's program says it was, or `computed` from the prices of the configuration; it is\n" +
       "`unknown` as soon as a part of it has neither.",
     examples: ["rookery usage", "rookery usage --since 7d --json"],
-    load: async () => (await import("./usage/usage.ts")).showUsage,
+    load: async () => (await import("./usage/usage.ts")).usageCommand,
   },
   {
     name: "acp",
     summary: "speak the Agent Client Protocol: be an agent for an editor, and tools around it",
     commands: acpCommands,
-    otherwise: "serve",
+    defaultCommand: "serve",
     examples: ["rookery acp", "rookery acp check -- rookery acp", "rookery acp proxy --mcp .mcp.json -- gemini --acp"],
   },
   {
     name: "mcp",
     summary: "list MCP servers, log in to them, call their tools, and be one",
     commands: mcpCommands,
-    otherwise: "list",
+    defaultCommand: "list",
     examples: ["rookery mcp", "rookery mcp auth github", `rookery mcp call files read '{"path":"README.md"}'`],
   },
   {
@@ -366,7 +366,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'rookery tell fix-login "keep the old route, too"',
       'rookery tell last --follow-up "then run the linter"',
     ],
-    load: async () => (await import("./tell.ts")).tell,
+    load: async () => (await import("./tell.ts")).tellCommand,
   },
   {
     name: "answer",
@@ -390,14 +390,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       'rookery answer last REQUEST deny --message "not on main"',
       `rookery answer last REQUEST accept --content '{"name":"Ada"}'`,
     ],
-    load: async () => (await import("./answer.ts")).answer,
+    load: async () => (await import("./answer.ts")).answerCommand,
   },
   {
     name: "agents",
     summary: "what can be driven here, and what is missing for the rest",
     options: [JSON_OPTION],
     examples: ["rookery agents"],
-    load: async () => (await import("./agents.ts")).agents,
+    load: async () => (await import("./agents.ts")).agentsCommand,
   },
   {
     name: "trust",
@@ -405,7 +405,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     arguments: [{ name: "dir", summary: "any folder of the repository (default: this one)", optional: true }],
     options: [JSON_OPTION],
     examples: ["rookery trust", "rookery trust ~/src/project"],
-    load: async () => (await import("./trust.ts")).trustRepository,
+    load: async () => (await import("./trust.ts")).trustCommand,
   },
   {
     name: "doctor",
@@ -415,14 +415,14 @@ export const COMMANDS: readonly CommandSpec[] = [
       JSON_OPTION,
     ],
     examples: ["rookery doctor", "rookery doctor --repair"],
-    load: async () => (await import("./doctor/doctor.ts")).doctor,
+    load: async () => (await import("./doctor/doctor.ts")).doctorCommand,
   },
   {
     name: "demo",
     summary: "see a whole turn without a key: the model is scripted, everything else is real",
     options: [{ flags: "--keep", summary: "keep the throw-away repository" }, JSON_OPTION],
     examples: ["rookery demo"],
-    load: async () => (await import("./demo/demo.ts")).demo,
+    load: async () => (await import("./demo/demo.ts")).demoCommand,
   },
   {
     name: "completion",
@@ -433,7 +433,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       'rookery completion zsh > "${fpath[1]}/_rookery"',
       "rookery completion fish > ~/.config/fish/completions/rookery.fish",
     ],
-    load: async () => (await import("./completion/completion.ts")).completion,
+    load: async () => (await import("./completion/completion.ts")).completionCommand,
   },
 ];
 

@@ -1,7 +1,7 @@
 /** What the system's error codes mean, for those that people meet. */
 import { messageOf } from "../domain/errors.ts";
 
-const WORDS = new Map([
+const ERRNO_TEXT = new Map([
   ["EACCES", "permission denied"],
   ["EPERM", "permission denied"],
   ["EROFS", "the file system is read-only"],
@@ -13,11 +13,11 @@ const WORDS = new Map([
 ]);
 
 /** Undefined where the error is not one of these. */
-export function errnoWords(error: unknown): string | undefined {
-  return WORDS.get(String((error as NodeJS.ErrnoException | undefined)?.code));
+export function describeErrno(error: unknown): string | undefined {
+  return ERRNO_TEXT.get(String((error as NodeJS.ErrnoException | undefined)?.code));
 }
 
 /** For output that could not be written. */
-export function outputLost(error: unknown): string {
-  return `cannot write the output: ${errnoWords(error) ?? messageOf(error)}`;
+export function formatOutputError(error: unknown): string {
+  return `cannot write the output: ${describeErrno(error) ?? messageOf(error)}`;
 }

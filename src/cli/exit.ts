@@ -1,8 +1,8 @@
 /** What a command's exit code says, and how an error becomes one line on stderr. */
 import { type ErrorCode, isRookeryError, messageOf, RookeryError } from "../domain/errors.ts";
-import { errnoWords } from "./errno.ts";
-import { type Io, say } from "./io.ts";
-import { printable } from "./printable.ts";
+import { describeErrno } from "./errno.ts";
+import { type Io, printNotice } from "./io.ts";
+import { stripControls } from "./sanitize.ts";
 
 export const EXIT = { done: 0, failed: 1, usage: 2, undecided: 3, cancelled: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -91,37 +91,37 @@ const EXIT_BY_CODE: Record<ErrorCode, ExitCode> = {
 };
 
 /** For what was typed wrongly; says what to type instead. */
-export function usage(message: string): RookeryError {
+export function usageError(message: string): RookeryError {
   return new RookeryError("usage", message);
 }
 
 /** Says one line, and with ROOKERY_DEBUG=1 also where it came from. */
-export function report(io: Io, thrown: unknown): ExitCode {
-  const error = firstOf(thrown);
-  say(io, wordsOf(error));
-  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${printable(stackOf(thrown))}\n`);
+export function reportError(io: Io, thrown: unknown): ExitCode {
+  const error = rootFailure(thrown);
+  printNotice(io, formatError(error));
+  if (io.env["ROOKERY_DEBUG"] === "1") io.stderr.write(`${stripControls(formatStack(thrown))}\n`);
   return isRookeryError(error) ? EXIT_BY_CODE[error.code] : EXIT.failed;
 }
 
 /** Closing what is open after a failure often fails too; what failed first says why. */
-function firstOf(error: unknown): unknown {
-  if (error instanceof AggregateError && error.errors.length > 0) return firstOf(error.errors[0]);
+function rootFailure(error: unknown): unknown {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootFailure(error.errors[0]);
   const suppressed = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
-  return suppressed ? firstOf(error.suppressed) : error;
+  return suppressed ? rootFailure(error.suppressed) : error;
 }
 
 /** What a person is told of an error. */
-export function wordsOf(error: unknown): string {
+export function formatError(error: unknown): string {
   if (isRookeryError(error)) return error.message;
   const { path } = (error ?? {}) as { path?: unknown };
-  const words = errnoWords(error);
+  const words = describeErrno(error);
   if (words !== undefined && typeof path === "string") return `cannot use ${path}: ${words}; see rookery doctor`;
   return `something unexpected went wrong: ${messageOf(error)} (ROOKERY_DEBUG=1 shows where)`;
 }
 
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.cause ?? ("suppressed" in error ? error.suppressed : undefined);
-  const cause = inner === undefined ? "" : `\ncaused by ${stackOf(inner)}`;
+  const cause = inner === undefined ? "" : `\ncaused by ${formatStack(inner)}`;
   return `${error.stack ?? error.message}${cause}`;
 }

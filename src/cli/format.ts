@@ -1,18 +1,18 @@
 /** Numbers, times and columns, as people read them. */
-import { widthOf } from "./cells.ts";
+import { displayWidth } from "./display-width.ts";
 
-export function count(value: number): string {
+export function formatCount(value: number): string {
   const groups: string[] = [];
   let digits = String(Math.abs(value));
   for (; digits.length > 3; digits = digits.slice(0, -3)) groups.unshift(digits.slice(-3));
   return (value < 0 ? "-" : "") + [digits, ...groups].join(",");
 }
 
-export function usd(value: number): string {
+export function formatUsd(value: number): string {
   return `$${value.toFixed(value >= 1 ? 2 : 4)}`;
 }
 
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)}s`;
   const minutes = Math.floor(seconds / 60);
@@ -20,7 +20,7 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes}m ${rest}` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
-export function age(at: string, now: number): string {
+export function formatAge(at: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(at)) / 1000);
   const units = [
     [86_400, "d"],
@@ -31,7 +31,7 @@ export function age(at: string, now: number): string {
   return "just now";
 }
 
-export function bytes(size: number): string {
+export function formatBytes(size: number): string {
   if (size < 1_000) return `${size} B`;
   const units = ["kB", "MB", "GB", "TB"];
   const power = Math.min(Math.floor(Math.log10(size) / 3), units.length);
@@ -39,15 +39,16 @@ export function bytes(size: number): string {
 }
 
 /** As ISO 8601 has it, in the zone of whoever reads. */
-export function localTime(at: string): string {
+export function formatLocalTime(at: string): string {
   return new Date(at).toLocaleString("sv");
 }
 
 /** Rows under each other; the last column keeps its length. */
-export function columns(rows: readonly (readonly string[])[]): string {
+export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, widthOf(cell))));
-  const filled = (cell: string, width = 0) => cell + " ".repeat(width - widthOf(cell));
+  for (const row of rows)
+    row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, displayWidth(cell))));
+  const filled = (cell: string, width = 0) => cell + " ".repeat(width - displayWidth(cell));
   const lineOf = (row: readonly string[]) => row.map((cell, index) => filled(cell, widths[index])).join("  ");
   return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join("");
 }

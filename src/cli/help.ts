@@ -1,25 +1,28 @@
 /** The help of a command, from its row in the table. */
 import type { ArgumentSpec, CommandSpec, OptionSpec } from "./command.ts";
-import { columns } from "./format.ts";
-import { pathText } from "./parse.ts";
+import { formatColumns } from "./format.ts";
+import { formatPath } from "./parse.ts";
 
-export function helpText(path: readonly CommandSpec[]): string {
+export function formatHelp(path: readonly CommandSpec[]): string {
   const command = path.at(-1) as CommandSpec;
   const { summary, arguments: args = [], options = [], commands = [], notes, examples = [] } = command;
   const shown = commands.filter(({ hidden }) => hidden !== true);
   const flags = [
-    ...options.map((option) => [flagsOf(option), withChoices(option) + (option.repeatable === true ? MANY : "")]),
+    ...options.map((option) => [
+      formatFlags(option),
+      withChoices(option) + (option.repeatable === true ? REPEATABLE_HINT : ""),
+    ]),
     ...(path.length === 1 ? [["--version", "print the version"]] : []),
     ["--help", "explain this command"],
   ];
   const inner = shown.map((spec) => [
-    callOf(spec),
-    spec.summary + (spec.name === command.otherwise ? " (default)" : ""),
+    formatCall(spec),
+    spec.summary + (spec.name === command.defaultCommand ? " (default)" : ""),
   ]);
   if (path.length === 1) inner.push(["help [command]", "explain a command"]);
   const sections = [
     `${summary.replace(/^\w/, (letter) => letter.toUpperCase())}.\n`,
-    `Usage: ${pathText(path)} ${commands.length > 0 ? "<command>" : callWords(args).join(" ")}\n`,
+    `Usage: ${formatPath(path)} ${commands.length > 0 ? "<command>" : formatArguments(args).join(" ")}\n`,
     section("Commands", inner),
     section(
       "Arguments",
@@ -32,28 +35,30 @@ export function helpText(path: readonly CommandSpec[]): string {
   return sections.filter((text) => text !== "").join("\n");
 }
 
-const MANY = " (may be given several times)";
+const REPEATABLE_HINT = " (may be given several times)";
 
-function flagsOf({ flags, short }: OptionSpec): string {
+function formatFlags({ flags, short }: OptionSpec): string {
   return short === undefined ? flags : `${short}, ${flags}`;
 }
 
 function section(title: string, rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? "" : `${title}:\n${columns(rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]))}`;
+  return rows.length === 0
+    ? ""
+    : `${title}:\n${formatColumns(rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]))}`;
 }
 
-function callOf({ name, arguments: args = [], commands }: CommandSpec): string {
-  return [name, ...(commands === undefined ? args.map(placeOf) : ["<command>"])].join(" ");
+function formatCall({ name, arguments: args = [], commands }: CommandSpec): string {
+  return [name, ...(commands === undefined ? args.map(formatArgument) : ["<command>"])].join(" ");
 }
 
 /** A command with options of its own comes behind ours. */
-function callWords(args: readonly ArgumentSpec[]): string[] {
-  const ours = args.filter(({ rest }) => rest !== true).map(placeOf);
-  const theirs = args.filter(({ rest }) => rest === true).map(placeOf);
+function formatArguments(args: readonly ArgumentSpec[]): string[] {
+  const ours = args.filter(({ rest }) => rest !== true).map(formatArgument);
+  const theirs = args.filter(({ rest }) => rest === true).map(formatArgument);
   return [...ours, "[options]", ...(theirs.length > 0 ? ["--", ...theirs] : [])];
 }
 
-function placeOf({ name, optional, rest }: ArgumentSpec): string {
+function formatArgument({ name, optional, rest }: ArgumentSpec): string {
   const many = rest === true ? `${name}…` : name;
   return optional === true ? `[${many}]` : `<${many}>`;
 }

@@ -4,39 +4,39 @@ import type { Writable } from "node:stream";
 import { ReadStream } from "node:tty";
 import type { Env } from "../config/home.ts";
 import { RookeryError } from "../domain/errors.ts";
-import { outputLost } from "./errno.ts";
-import { oneLine } from "./printable.ts";
+import { formatOutputError } from "./errno.ts";
+import { toSingleLine } from "./sanitize.ts";
 
 export interface Io {
   readonly env: Env;
   readonly version: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Where the person at the terminal types, also while stdin is a pipe; undefined where there is none. */
-  readonly person: NodeJS.ReadableStream | undefined;
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly terminalInput: NodeJS.ReadableStream | undefined;
+  readonly stdout: TerminalStream;
+  readonly stderr: TerminalStream;
   /** Throws `cwd_missing` where the folder was removed. */
   cwd(): string;
   /** Told when stdout takes nothing more; while nobody wants to be told, the process ends then. */
-  readonly outputGone: Set<() => void>;
+  readonly onOutputClosed: Set<() => void>;
   /** Was that a failure, and not a reader that went away? It has been said then. */
   outputFailed(): boolean;
 }
 
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 export function processIo(version: string): Io {
   const output = watchOutput();
-  let person: ReadStream | "nobody" | undefined;
+  let input: ReadStream | "nobody" | undefined;
   return {
-    outputGone: output.listeners,
+    onOutputClosed: output.listeners,
     outputFailed: () => output.failed,
     env: process.env,
     version,
     stdin: process.stdin,
-    get person() {
-      person ??= findPerson();
-      return person === "nobody" ? undefined : person;
+    get terminalInput() {
+      input ??= openTerminalInput();
+      return input === "nobody" ? undefined : input;
     },
     stdout: process.stdout,
     stderr: process.stderr,
@@ -60,7 +60,7 @@ function watchOutput(): { readonly listeners: Set<() => void>; failed: boolean }
     if (told) return; // each further write fails as well
     told = true;
     output.failed = error.code !== "EPIPE";
-    if (output.failed) say(process, outputLost(error));
+    if (output.failed) printNotice(process, formatOutputError(error));
     if (output.listeners.size === 0) process.exit(output.failed ? 1 : 0);
     for (const listener of output.listeners) listener();
   });
@@ -92,25 +92,25 @@ function jsonLine(value: unknown): string {
 }
 
 /** One line for the person, beside the output; `more` is safe to show as it is. */
-export function say(io: Pick<Io, "stderr" | "env">, line: string, more: readonly string[] = []): void {
-  io.stderr.write([`rookery: ${asTyped(io, oneLine(line))}`, ...more, ""].join("\n"));
+export function printNotice(io: Pick<Io, "stderr" | "env">, line: string, more: readonly string[] = []): void {
+  io.stderr.write([`rookery: ${withCommandPrefix(io, toSingleLine(line))}`, ...more, ""].join("\n"));
 }
 
 const COMMAND =
   /(?<!npx )\brookery (?=(?:run|task|sessions|serve|usage|acp|mcp|answer|agents|trust|doctor|demo|completion|help)\b|--)/g;
 
 /** What is to be typed, as it can be typed here: npx and `npm start` run it where the shell does not find it. */
-export function asTyped({ env }: Pick<Io, "env">, text: string): string {
+export function withCommandPrefix({ env }: Pick<Io, "env">, text: string): string {
   const bare = env["npm_command"] !== "exec" && env["npm_lifecycle_event"] !== "start";
   return bare ? text : text.replaceAll(COMMAND, "npx rookery ");
 }
 
 /** Is someone there who can be asked? */
-export function isAttended({ person, stderr }: Io): boolean {
-  return stderr.isTTY === true && person !== undefined;
+export function isPersonPresent({ terminalInput, stderr }: Io): boolean {
+  return stderr.isTTY === true && terminalInput !== undefined;
 }
 
-function findPerson(): ReadStream | "nobody" {
+function openTerminalInput(): ReadStream | "nobody" {
   if (process.stdin.isTTY) return process.stdin;
   try {
     return new ReadStream(openSync("/dev/tty", "r"));
@@ -119,11 +119,11 @@ function findPerson(): ReadStream | "nobody" {
   }
 }
 
-export function hasColour({ env, stdout }: Io): boolean {
-  return isLively(stdout, env) && (env["NO_COLOR"] ?? "") === "";
+export function hasColor({ env, stdout }: Io): boolean {
+  return isInteractive(stdout, env) && (env["NO_COLOR"] ?? "") === "";
 }
 
 /** May a line be drawn over? */
-export function isLively(stream: Output, env: Env): boolean {
+export function isInteractive(stream: TerminalStream, env: Env): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }

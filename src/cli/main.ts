@@ -4,7 +4,7 @@ import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { homeFolder } from "../config/home.ts";
 import { loadCached } from "./code-cache.ts";
-import { outputLost } from "./errno.ts";
+import { formatOutputError } from "./errno.ts";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const args = process.argv.slice(2);
@@ -16,7 +16,7 @@ if (process.platform === "win32") {
   refuse(`Rookery needs Node 20.19 or newer; this is ${process.version}`);
 } else if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") refuse(outputLost(error));
+    if (error.code !== "EPIPE") refuse(formatOutputError(error));
   });
   process.stdout.write(`${version}\n`);
 } else {
@@ -28,8 +28,8 @@ if (process.platform === "win32") {
     name: command, // each command warms what it uses
     stamp: `${version} ${process.version} ${process.arch}`,
   }) as typeof import("./program.ts");
-  program.runProgram(args, version).catch((error: unknown) => {
-    throw error; // runProgram reports what went wrong by itself: this is a defect, and Node prints it
+  program.runCommandLine(args, version).catch((error: unknown) => {
+    throw error; // runCommandLine handles errors itself, so this is a defect; let Node print it
   });
 }
 

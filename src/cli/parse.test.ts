@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { CommandSpec } from "./command.ts";
 import { COMMANDS, PROGRAM } from "./commands.ts";
-import { helpText } from "./help.ts";
+import { formatHelp } from "./help.ts";
 import { parseArgs } from "./parse.ts";
 
 it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
@@ -33,7 +33,7 @@ it.each<[string[], string, (string | undefined)[], Record<string, unknown>]>([
   [["acp", "proxy", "--mcp", "a", "--mcp=b", "--", "x", "--mcp"], "proxy", ["x", "--mcp"], { mcp: ["a", "b"] }],
   [["acp", "check", "--json", "x", "y", "--json", "--", "z"], "check", ["x", "y", "--json", "--", "z"], { json: true }],
 ])("%j is %s with %j and %j", (words, command, args, options) => {
-  expect(parseArgs(PROGRAM, words)).toMatchObject({ wants: "run", command: { name: command }, args, options });
+  expect(parseArgs(PROGRAM, words)).toMatchObject({ kind: "run", command: { name: command }, args, options });
 });
 
 it.each<[string[], string]>([
@@ -48,7 +48,7 @@ it.each<[string[], string]>([
   [["help", "sessions", "events"], "rookery sessions events"],
 ])("%j explains %s", (words, path) => {
   const parsed = parseArgs(PROGRAM, words);
-  expect(parsed.wants === "help" && parsed.path.map(({ name }) => name).join(" ")).toBe(path);
+  expect(parsed.kind === "help" && parsed.path.map(({ name }) => name).join(" ")).toBe(path);
 });
 
 it.each<[string[], string]>([
@@ -73,27 +73,27 @@ const all = (path: CommandSpec[], commands: readonly CommandSpec[]): CommandSpec
 it.each(all([PROGRAM], COMMANDS).map((path) => [path.map(({ name }) => name).join(" "), path] as const))(
   "the help of %s has a usage line and an example that can be typed",
   (name, path) => {
-    const text = helpText(path);
+    const text = formatHelp(path);
     expect(text).toContain(`Usage: ${name}`);
     expect(text).toContain("Examples:\n");
     for (const option of path.at(-1)?.options ?? []) expect(text).toContain(option.flags);
     const [example = ""] = path.at(-1)?.examples ?? [];
     const words = example.replace(/ >.*/, "").match(/"[^"]*"|\S+/g) ?? [];
-    expect(parseArgs(PROGRAM, words.slice(1)).wants).toBe("run");
+    expect(parseArgs(PROGRAM, words.slice(1)).kind).toBe("run");
   },
 );
 
 it("a command that is only for programs is in no list", () => {
   const acp = COMMANDS.find(({ name }) => name === "acp") as CommandSpec;
-  expect(helpText([PROGRAM, acp])).not.toContain("mcp-bridge");
-  expect(helpText([PROGRAM])).not.toContain("mcp-bridge");
-  expect(parseArgs(PROGRAM, ["acp", "mcp-bridge"])).toMatchObject({ wants: "run", command: { name: "mcp-bridge" } });
+  expect(formatHelp([PROGRAM, acp])).not.toContain("mcp-bridge");
+  expect(formatHelp([PROGRAM])).not.toContain("mcp-bridge");
+  expect(parseArgs(PROGRAM, ["acp", "mcp-bridge"])).toMatchObject({ kind: "run", command: { name: "mcp-bridge" } });
 });
 
 it("a command line that is passed on is shown behind the options, and an option that may be repeated says so", () => {
   const acp = COMMANDS.find(({ name }) => name === "acp") as CommandSpec;
   const proxy = acp.commands?.find(({ name }) => name === "proxy") as CommandSpec;
-  const text = helpText([PROGRAM, acp, proxy]);
+  const text = formatHelp([PROGRAM, acp, proxy]);
   expect(text).toContain("Usage: rookery acp proxy [options] -- [command…]");
   expect(text).toMatch(/--mcp <file> .*\(may be given several times\)/);
 });

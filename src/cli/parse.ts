@@ -1,31 +1,31 @@
 /** From words that were typed to a command of the table with its arguments and options, or to what is wrong with them. */
 import { didYouMean } from "../config/nearest.ts";
-import type { ArgumentSpec, CommandSpec, OptionSpec, Options } from "./command.ts";
-import { usage } from "./exit.ts";
+import type { ArgumentSpec, CommandSpec, OptionSpec, OptionValues } from "./command.ts";
+import { usageError } from "./exit.ts";
 
-export type Parsed =
-  | { readonly wants: "version" }
-  | { readonly wants: "help"; readonly path: readonly CommandSpec[] }
+export type ParsedCommand =
+  | { readonly kind: "version" }
+  | { readonly kind: "help"; readonly path: readonly CommandSpec[] }
   | {
-      readonly wants: "run";
+      readonly kind: "run";
       readonly command: CommandSpec;
       readonly args: readonly (string | undefined)[];
-      readonly options: Options;
+      readonly options: OptionValues;
     };
 
 /** Throws `usage`. The first command stands for the program itself. */
-export function parseArgs(root: CommandSpec, words: readonly string[]): Parsed {
-  if (words[0] === "help") return helpFor(root, words.slice(1));
-  if (words[0] === "--version" || words[0] === "-V") return { wants: "version" };
+export function parseArgs(root: CommandSpec, words: readonly string[]): ParsedCommand {
+  if (words[0] === "help") return parseHelp(root, words.slice(1));
+  if (words[0] === "--version" || words[0] === "-V") return { kind: "version" };
   const path = [root];
   let rest = words;
   for (let command = root; command.commands !== undefined;) {
     const [word, ...more] = rest;
-    if (word === "--help" || word === "-h") return { wants: "help", path };
+    if (word === "--help" || word === "-h") return { kind: "help", path };
     const named = command.commands.find(({ name }) => name === word);
     if (named !== undefined) rest = more;
     else if (word !== undefined && !word.startsWith("-")) throw unknownCommand(word, path);
-    const next = named ?? command.commands.find(({ name }) => name === command.otherwise);
+    const next = named ?? command.commands.find(({ name }) => name === command.defaultCommand);
     if (next === undefined) throw unknownOption(word ?? "", ROOT_FLAGS, path);
     path.push(next);
     command = next;
@@ -33,28 +33,28 @@ export function parseArgs(root: CommandSpec, words: readonly string[]): Parsed {
   return parseLeaf(path, rest);
 }
 
-export function pathText(path: readonly CommandSpec[]): string {
+export function formatPath(path: readonly CommandSpec[]): string {
   return path.map(({ name }) => name).join(" ");
 }
 
 const ROOT_FLAGS = ["--help", "--version"];
 
-function helpFor(root: CommandSpec, words: readonly string[]): Parsed {
+function parseHelp(root: CommandSpec, words: readonly string[]): ParsedCommand {
   const path = [root];
   for (const word of words) {
     const next = path.at(-1)?.commands?.find(({ name }) => name === word);
     if (next === undefined) throw unknownCommand(word, path);
     path.push(next);
   }
-  return { wants: "help", path };
+  return { kind: "help", path };
 }
 
-function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Parsed {
+function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): ParsedCommand {
   const command = path.at(-1) as CommandSpec;
   const args: string[] = [];
   const options: Record<string, string | boolean | string[]> = {};
   const restAt = command.arguments?.findIndex(({ rest }) => rest === true) ?? -1;
-  const known = new Map((command.options ?? []).map((option) => [longOf(option), option]));
+  const known = new Map((command.options ?? []).map((option) => [longFlag(option), option]));
   const short = new Map((command.options ?? []).map((option) => [option.short, option]));
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index] ?? "";
@@ -62,7 +62,7 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
       args.push(...words.slice(index + 1));
       break;
     }
-    if (word === "--help" || word === "-h") return { wants: "help", path };
+    if (word === "--help" || word === "-h") return { kind: "help", path };
     if (word === "-" || !word.startsWith("-")) {
       if (args.length === restAt) {
         args.push(...words.slice(index)); // a command with options of its own
@@ -76,66 +76,70 @@ function parseLeaf(path: readonly CommandSpec[], words: readonly string[]): Pars
     if (option === undefined) throw unknownOption(flag, [...known.keys(), "--help"], path);
     const separate = inline === undefined && takesValue(option);
     if (separate) index += 1;
-    const value = valueOf(option, separate ? words[index] : inline, path);
-    const key = keyOf(longOf(option));
-    options[key] = option.repeatable === true ? [...listIn(options[key]), String(value)] : value;
+    const value = parseValue(option, separate ? words[index] : inline, path);
+    const key = optionKey(longFlag(option));
+    options[key] = option.repeatable === true ? [...toList(options[key]), String(value)] : value;
   }
-  return { wants: "run", command, args: checked(args, path), options };
+  return { kind: "run", command, args: checkArguments(args, path), options };
 }
 
-function checked(args: readonly string[], path: readonly CommandSpec[]): readonly (string | undefined)[] {
+function checkArguments(args: readonly string[], path: readonly CommandSpec[]): readonly (string | undefined)[] {
   const expected = path.at(-1)?.arguments ?? [];
   const takesRest = expected.at(-1)?.rest === true;
   const [excess] = args.slice(expected.length);
   if (excess !== undefined && !takesRest)
-    throw wrong(`too many arguments, from "${excess}" on (put quotes around a text)`, path);
+    throw syntaxError(`too many arguments, from "${excess}" on (put quotes around a text)`, path);
   const named = expected.map((argument, index) => {
     const value = args[index];
-    if (value === undefined && argument.optional !== true) throw wrong(`missing argument <${argument.name}>`, path);
-    if (value !== undefined) mustBeChoice(`<${argument.name}>`, argument, value, path);
+    if (value === undefined && argument.optional !== true)
+      throw syntaxError(`missing argument <${argument.name}>`, path);
+    if (value !== undefined) requireChoice(`<${argument.name}>`, argument, value, path);
     return value;
   });
   return [...named, ...args.slice(expected.length)];
 }
 
-function listIn(value: string | boolean | readonly string[] | undefined): readonly string[] {
+function toList(value: string | boolean | readonly string[] | undefined): readonly string[] {
   return Array.isArray(value) ? (value as string[]) : [];
 }
 
-function valueOf(option: OptionSpec, value: string | undefined, path: readonly CommandSpec[]): string | boolean {
+function parseValue(option: OptionSpec, value: string | undefined, path: readonly CommandSpec[]): string | boolean {
   if (!takesValue(option)) {
-    if (value !== undefined) throw wrong(`${longOf(option)} takes no value`, path);
+    if (value !== undefined) throw syntaxError(`${longFlag(option)} takes no value`, path);
     return true;
   }
-  if (value === undefined || value.startsWith("--")) throw wrong(`${option.flags} needs its value`, path);
-  mustBeChoice(longOf(option), option, value, path);
+  if (value === undefined || value.startsWith("--")) throw syntaxError(`${option.flags} needs its value`, path);
+  requireChoice(longFlag(option), option, value, path);
   return value;
 }
 
-function mustBeChoice(
+function requireChoice(
   what: string,
   { choices }: Pick<ArgumentSpec, "choices">,
   value: string,
   path: readonly CommandSpec[],
 ): void {
   if (choices === undefined || choices.includes(value)) return;
-  throw wrong(`${what} is one of ${choices.join(", ")}, not "${value}"${didYouMean(value, choices)}`, path);
+  throw syntaxError(`${what} is one of ${choices.join(", ")}, not "${value}"${didYouMean(value, choices)}`, path);
 }
 
 function unknownCommand(word: string, path: readonly CommandSpec[]): Error {
   const known = (path.at(-1)?.commands ?? []).map(({ name }) => name);
-  return wrong(`unknown command "${word}"${didYouMean(word, path.length === 1 ? [...known, "help"] : known)}`, path);
+  return syntaxError(
+    `unknown command "${word}"${didYouMean(word, path.length === 1 ? [...known, "help"] : known)}`,
+    path,
+  );
 }
 
 function unknownOption(flag: string, known: readonly string[], path: readonly CommandSpec[]): Error {
-  return wrong(`unknown option ${flag}${didYouMean(flag, known)}`, path);
+  return syntaxError(`unknown option ${flag}${didYouMean(flag, known)}`, path);
 }
 
-function wrong(what: string, path: readonly CommandSpec[]): Error {
-  return usage(`${what}; see ${pathText(path)} --help`);
+function syntaxError(what: string, path: readonly CommandSpec[]): Error {
+  return usageError(`${what}; see ${formatPath(path)} --help`);
 }
 
-function longOf({ flags }: OptionSpec): string {
+function longFlag({ flags }: OptionSpec): string {
   return flags.split(" ")[0] ?? "";
 }
 
@@ -149,6 +153,6 @@ function splitOnce(word: string): [string, string | undefined] {
 }
 
 /** `--dry-run` is `dryRun`. */
-function keyOf(flag: string): string {
+function optionKey(flag: string): string {
   return flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

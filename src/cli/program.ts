@@ -1,28 +1,28 @@
 /** From what was typed to an exit code. */
 import { PROGRAM } from "./commands.ts";
-import { EXIT, type ExitCode, report } from "./exit.ts";
+import { EXIT, type ExitCode, reportError } from "./exit.ts";
 import { type Io, print, processIo } from "./io.ts";
 import { parseArgs } from "./parse.ts";
 
 /** Never resolves: the process ends when its output is written. */
-export async function runProgram(args: readonly string[], version: string): Promise<void> {
+export async function runCommandLine(args: readonly string[], version: string): Promise<void> {
   const io = processIo(version);
-  const code = await interpret(io, args);
+  const code = await executeCommand(io, args);
   await new Promise<void>((resolve) => io.stdout.write("", () => resolve()));
   process.exit(io.outputFailed() ? EXIT.failed : code); // a child's pipe or a library's timer must not keep a finished command alive
 }
 
 /** Never rejects. */
-export async function interpret(io: Io, words: readonly string[]): Promise<ExitCode> {
+export async function executeCommand(io: Io, words: readonly string[]): Promise<ExitCode> {
   try {
-    if (words.length === 0) return await (await import("./welcome.ts")).welcome({ io, args: [], options: {} });
+    if (words.length === 0) return await (await import("./welcome.ts")).welcomeCommand({ io, args: [], options: {} });
     const parsed = parseArgs(PROGRAM, words);
-    switch (parsed.wants) {
+    switch (parsed.kind) {
       case "version":
         await print(io, `${io.version}\n`);
         return EXIT.done;
       case "help":
-        await print(io, (await import("./help.ts")).helpText(parsed.path));
+        await print(io, (await import("./help.ts")).formatHelp(parsed.path));
         return EXIT.done;
       case "run": {
         const action = await parsed.command.load?.();
@@ -30,6 +30,6 @@ export async function interpret(io: Io, words: readonly string[]): Promise<ExitC
       }
     }
   } catch (error) {
-    return report(io, error);
+    return reportError(io, error);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { AgentSpec } from "../domain/index.ts";
-import { readinessOf } from "./readiness.ts";
+import { checkReadiness } from "./readiness.ts";
 
 const here = { env: { PATH: "/nowhere" }, cwd: "/" };
 const spec: AgentSpec = {
@@ -13,13 +13,13 @@ const spec: AgentSpec = {
 };
 
 it("an agent that brings its key in its own environment is ready", () => {
-  expect(readinessOf(spec, here)).toMatchObject({ ready: false });
-  expect(readinessOf({ ...spec, env: { ANTHROPIC_API_KEY: "fake" } }, here)).toEqual({ ready: true });
+  expect(checkReadiness(spec, here)).toMatchObject({ ready: false });
+  expect(checkReadiness({ ...spec, env: { ANTHROPIC_API_KEY: "fake" } }, here)).toEqual({ ready: true });
 });
 
 it("an agent whose login is in its own environment is ready", () => {
   const claude = { ...spec, backend: "claude-code", command: ["/bin/sh"] } as const;
   const home = { ...here, env: { ...here.env, HOME: "/nowhere" } };
-  expect(readinessOf(claude, home)).toMatchObject({ ready: false });
-  expect(readinessOf({ ...claude, env: { CLAUDE_CODE_OAUTH_TOKEN: "fake" } }, home)).toEqual({ ready: true });
+  expect(checkReadiness(claude, home)).toMatchObject({ ready: false });
+  expect(checkReadiness({ ...claude, env: { CLAUDE_CODE_OAUTH_TOKEN: "fake" } }, home)).toEqual({ ready: true });
 });

@@ -13,7 +13,7 @@ export interface Readiness {
 }
 
 /** Where one is. */
-export interface Here {
+export interface ReadinessContext {
   readonly env: Env;
   readonly cwd: string;
   /** Model APIs that are described in the configuration. */
@@ -21,36 +21,36 @@ export interface Here {
 }
 
 /** Nothing is started to find out. */
-export function readinessOf(
+export function checkReadiness(
   agent: Equipped & { readonly baseUrl?: string | undefined },
-  { env: around, cwd, providers }: Here,
+  { env: around, cwd, providers }: ReadinessContext,
 ): Readiness {
   const { backend } = agent;
   const env = { ...around, ...agent.env };
   if (backend !== "api") {
-    if (locateProgram(agent, { env, cwd }) === undefined) return missing(whereTo(agent));
+    if (locateProgram(agent, { env, cwd }) === undefined) return notReady(installAdvice(agent));
     const login = isProgramKind(backend) ? loginOf(backend, env) : undefined;
-    return login?.state === "logged out" ? missing(`logged out: ${login.how}`) : READY;
+    return login?.state === "logged out" ? notReady(`logged out: ${login.how}`) : READY;
   }
-  if (agent.model === undefined) return missing('it names no model: add model = "anthropic/…"');
+  if (agent.model === undefined) return notReady('it names no model: add model = "anthropic/…"');
   const lacks = missingFor(agent.model, { env, providers, baseUrl: agent.baseUrl });
-  return lacks === undefined ? READY : missing(lacks);
+  return lacks === undefined ? READY : notReady(lacks);
 }
 
 /** By name, with the one that is used if none is named first. */
-export function readyAgents(config: Config, here: Here): string[] {
+export function readyAgents(config: Config, here: ReadinessContext): string[] {
   const first = config.agents.get(config.defaults.agent);
   const all = new Set([...(first === undefined ? [] : [first]), ...config.agents.values()]);
   return Array.from(all)
-    .filter((agent) => readinessOf(agent, { ...here, providers: config.providers }).ready)
+    .filter((agent) => checkReadiness(agent, { ...here, providers: config.providers }).ready)
     .map(({ name }) => name);
 }
 
-export function isOnPath(program: string, env: Env): boolean {
+export function isProgramOnPath(program: string, env: Env): boolean {
   return findOnPath(program, env) !== undefined;
 }
 
-function whereTo({ backend, command }: AgentSpec): string {
+function installAdvice({ backend, command }: AgentSpec): string {
   if (isProgramKind(backend) && command === undefined) {
     return `${PROGRAMS[backend].program} was not found: ${installCommand(backend)}`;
   }
@@ -59,6 +59,6 @@ function whereTo({ backend, command }: AgentSpec): string {
 
 const READY: Readiness = { ready: true, missing: undefined };
 
-function missing(what: string): Readiness {
+function notReady(what: string): Readiness {
   return { ready: false, missing: what };
 }

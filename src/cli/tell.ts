@@ -6,28 +6,28 @@ import { isDriven } from "../session/lease.ts";
 import { loadState } from "../session/open.ts";
 import { runningTaskOf } from "../session/task-session.ts";
 import { systemClock } from "../stdx/clock.ts";
-import type { Call } from "./command.ts";
+import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { print, printJson, say } from "./io.ts";
+import { print, printJson, printNotice } from "./io.ts";
 import { openLog } from "./log.ts";
 import { isSet } from "./options.ts";
-import { commandToGoOn } from "./sessions/going-on.ts";
-import { findSessionOrTask } from "./sessions/named.ts";
+import { resumeSessionCommand } from "./sessions/resume-command.ts";
+import { findSessionOrTask } from "./sessions/find-session-or-task.ts";
 
-export async function tell({ io, args: [named = "", input = ""], options }: Call): Promise<ExitCode> {
+export async function tellCommand({ io, args: [named = "", input = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const found = await findSessionOrTask(rookery, named);
-  const id = "session" in found ? found.session.id : await sessionOf(rookery, found.task);
+  const id = "session" in found ? found.session.id : await currentSession(rookery, found.task);
   const deliver = isSet(options, "followUp") ? "follow_up" : "steer";
   const inputId = await rookery.tell(id, input, { deliver });
   if (isSet(options, "json")) await printJson(io, { session: id, input: inputId, deliver });
   else await print(io, `told ${id}\n`);
-  if (!(await isDriven(rookery.store, id, systemClock))) say(io, await whenHeard(rookery, id));
+  if (!(await isDriven(rookery.store, id, systemClock))) printNotice(io, await describeDelivery(rookery, id));
   return EXIT.done;
 }
 
 /** The one that its agent works in, or worked in last. */
-async function sessionOf({ store }: Rookery, { id, sessions, endedAt }: TaskView): Promise<string> {
+async function currentSession({ store }: Rookery, { id, sessions, endedAt }: TaskView): Promise<string> {
   const state = await store.task(id);
   const session = state?.current?.sessionId ?? sessions.at(-1)?.id;
   if (session !== undefined) return session;
@@ -35,9 +35,9 @@ async function sessionOf({ store }: Rookery, { id, sessions, endedAt }: TaskView
   throw new RookeryError("task_state", `task ${id} has no session that could be told anything: ${fix}`);
 }
 
-async function whenHeard({ store }: Rookery, id: string): Promise<string> {
+async function describeDelivery({ store }: Rookery, id: string): Promise<string> {
   const task = await runningTaskOf(store, id);
   const nobody = "no process drives the session now, so that it waits";
   if (task !== undefined) return `${nobody} until task ${task} comes to it: rookery task show ${task}`;
-  return `${nobody}; go on with it: ${commandToGoOn(await loadState(store, id))}`;
+  return `${nobody}; go on with it: ${resumeSessionCommand(await loadState(store, id))}`;
 }

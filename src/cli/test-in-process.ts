@@ -1,8 +1,8 @@
 /** For tests: runs the command line in this process. It starts no Node, so it takes milliseconds instead of 200. */
 import { PassThrough, Readable } from "node:stream";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Io, Output } from "./io.ts";
-import { interpret } from "./program.ts";
+import type { Io, TerminalStream } from "./io.ts";
+import { executeCommand } from "./program.ts";
 
 export interface InProcessOptions {
   readonly cwd: string;
@@ -27,18 +27,18 @@ export async function runInProcess(
     env,
     version: packageJson.version,
     stdin: Readable.from([Buffer.from(input)]),
-    person: undefined,
+    terminalInput: undefined,
     stdout: stdout.stream,
     stderr: stderr.stream,
     cwd: () => cwd,
-    outputGone: new Set(),
+    onOutputClosed: new Set(),
     outputFailed: () => false,
   };
-  const code = await interpret(io, args);
+  const code = await executeCommand(io, args);
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-function collectOutput(): { readonly stream: Output; text(): string } {
+function collectOutput(): { readonly stream: TerminalStream; text(): string } {
   const stream = new PassThrough();
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));

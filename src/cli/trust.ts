@@ -1,20 +1,20 @@
 /** `rookery trust`: remembers that what a repository brings may be used, as it is now. */
 import { resolve } from "node:path";
 import { tooLargeMessage, trust } from "../config/trust.ts";
-import type { Call } from "./command.ts";
+import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { print, printJson, say } from "./io.ts";
+import { print, printJson, printNotice } from "./io.ts";
 import { isSet } from "./options.ts";
-import { visible } from "./printable.ts";
+import { escapeInvisible } from "./sanitize.ts";
 
-export async function trustRepository({ io, args: [dir = "."], options }: Call): Promise<ExitCode> {
+export async function trustCommand({ io, args: [dir = "."], options }: CommandCall): Promise<ExitCode> {
   const state = await trust(resolve(io.cwd(), dir), io.env);
   if (isSet(options, "json")) await printJson(io, state);
   else if (state.status === "nothing_to_trust")
-    await print(io, `${visible(state.root)} brings nothing that needs trust\n`);
-  else await print(io, `trusted ${visible(state.root)}: ${state.files.map(visible).join(", ")}\n`);
+    await print(io, `${escapeInvisible(state.root)} brings nothing that needs trust\n`);
+  else await print(io, `trusted ${escapeInvisible(state.root)}: ${state.files.map(escapeInvisible).join(", ")}\n`);
   if (state.status === "trusted" && state.tooLarge !== undefined) {
-    say(io, visible(tooLargeMessage(state.root, state.tooLarge)));
+    printNotice(io, escapeInvisible(tooLargeMessage(state.root, state.tooLarge)));
   }
   return EXIT.done;
 }

@@ -1,30 +1,30 @@
 /** What a bare `rookery` says: where one is, and what to type next. */
 import { homeFolder } from "../config/home.ts";
 import { type Config, loadConfig } from "../config/load.ts";
-import type { Call } from "./command.ts";
+import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import { asTyped, type Io, print, say } from "./io.ts";
+import { withCommandPrefix, type Io, print, printNotice } from "./io.ts";
 import { messageOf } from "../domain/errors.ts";
-import { oneLine } from "./printable.ts";
+import { toSingleLine } from "./sanitize.ts";
 import { readyAgents } from "./readiness.ts";
 
-export async function welcome({ io }: Call): Promise<ExitCode> {
+export async function welcomeCommand({ io }: CommandCall): Promise<ExitCode> {
   const config = await readableConfig(io);
   const names = config === undefined ? [] : readyAgents(config, { env: io.env, cwd: io.cwd() });
   const lines = [
     `Rookery ${io.version}: one durable runtime for every coding agent.`,
     "",
-    `  log      ${oneLine(homeFolder(io.env))}`,
+    `  log      ${toSingleLine(homeFolder(io.env))}`,
     `  agents   ${names.length === 0 ? "none is ready" : `${names.join(", ")} (rookery agents)`}`,
     "",
-    ...(names.length === 0 ? WITHOUT_AGENT : withAgent(names[0] === config?.defaults.agent ? undefined : names[0])),
+    ...(names.length === 0 ? FIRST_STEPS : nextSteps(names[0] === config?.defaults.agent ? undefined : names[0])),
     "",
   ];
-  await print(io, asTyped(io, lines.join("\n")));
+  await print(io, withCommandPrefix(io, lines.join("\n")));
   return EXIT.done;
 }
 
-const WITHOUT_AGENT = [
+const FIRST_STEPS = [
   "See it work, without any key:",
   "  rookery demo",
   "",
@@ -36,7 +36,7 @@ const WITHOUT_AGENT = [
 ];
 
 /** The one to name where the default is not ready. */
-function withAgent(name: string | undefined): string[] {
+function nextSteps(name: string | undefined): string[] {
   return [
     "Give it something to do:",
     `  rookery run "Explain this repository"${name === undefined ? "" : ` --agent ${name}`}`,
@@ -53,7 +53,7 @@ async function readableConfig(io: Io): Promise<Config | undefined> {
   try {
     return await loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" });
   } catch (error) {
-    say(io, messageOf(error));
+    printNotice(io, messageOf(error));
     return undefined;
   }
 }

@@ -60,7 +60,7 @@ export function findCommand(words: readonly string[]): { readonly flags: Readonl
     }
     command = next;
   }
-  const fallback = command.commands?.find(({ name }) => name === command.otherwise);
+  const fallback = command.commands?.find(({ name }) => name === command.defaultCommand);
   return {
     flags: new Set(["--help", "-h", "--version", "-V", ...flagsOf(command), ...(fallback ? flagsOf(fallback) : [])]),
   };

@@ -7,16 +7,16 @@ import { userConfigFile } from "../../config/index.ts";
 import { choosing, linesOf, updatesOf } from "../../server/acp/test-scene.ts";
 import { deferred } from "../../stdx/index.ts";
 import { say, type AcpScript } from "../../testing/index.ts";
-import { openScene } from "./test-scene.ts";
+import { openEditorScene } from "./test-scene.ts";
 
 const AGENT = fileURLToPath(new URL("../../../dist/testing/acp-agent.js", import.meta.url));
 
 /** The door with another ACP agent behind it, and the built-in one beside it. */
 async function openBehind(script: AcpScript) {
-  const scene = await openScene(() => say("built in"));
-  const file = join(scene.place.home, "script.json");
-  await writeFile(file, JSON.stringify({ sessionsFile: join(scene.place.home, "sessions.json"), ...script }));
-  const config = userConfigFile(scene.place.env);
+  const scene = await openEditorScene(() => say("built in"));
+  const file = join(scene.fixture.home, "script.json");
+  await writeFile(file, JSON.stringify({ sessionsFile: join(scene.fixture.home, "sessions.json"), ...script }));
+  const config = userConfigFile(scene.fixture.env);
   await mkdir(dirname(config), { recursive: true });
   const command = JSON.stringify([process.execPath, AGENT, file]);
   await writeFile(config, `[agents.other]\nbackend = "acp"\ncommand = ${command}\n`);

@@ -4,18 +4,18 @@ import { RPC } from "../../acp/errors.ts";
 import type { Message } from "../../server/acp/test-scene.ts";
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { say } from "../../testing/index.ts";
-import { openScene, type Raw } from "./test-scene.ts";
+import { openEditorScene, type RawCommand } from "./test-scene.ts";
 
-type Scene = Awaited<ReturnType<typeof openScene>>;
+type Scene = Awaited<ReturnType<typeof openEditorScene>>;
 
 /** One door for all of it: whatever came before, it goes on. */
 let scene: Scene;
-let raw: Raw;
+let raw: RawCommand;
 const answers: Message[] = [];
 let more: Deferred<void> = deferred();
 
 beforeAll(async () => {
-  scene = await openScene(() => say(Array<string>(50).fill("x "), { chunkDelayMs: 20 }));
+  scene = await openEditorScene(() => say(Array<string>(50).fill("x "), { chunkDelayMs: 20 }));
   raw = scene.raw();
   createInterface({ input: raw.child.stdout }).on("line", (line) => {
     answers.push(JSON.parse(line) as Message);

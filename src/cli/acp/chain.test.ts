@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { serveHttp } from "../../acp/mcp/test-tools.ts";
 import type { AcpScript, AcpStep } from "../../testing/index.ts";
-import { MAIN } from "../spawned.ts";
-import { openScene } from "./test-scene.ts";
+import { BUILT_COMMAND } from "../test-command.ts";
+import { openEditorScene } from "./test-scene.ts";
 
 const AGENT = fileURLToPath(new URL("../../../dist/testing/acp-agent.js", import.meta.url));
 
@@ -25,16 +25,16 @@ const ON_STDIO = `require("node:readline").createInterface({ input: process.stdi
 
 const greet = (server: string): AcpStep => ({ callMcp: { server, tool: "greet" } });
 
-type Scene = Awaited<ReturnType<typeof openScene>>;
+type Scene = Awaited<ReturnType<typeof openEditorScene>>;
 
 async function scripted(scene: Scene, script: AcpScript): Promise<string[]> {
-  const file = join(scene.place.home, "script.json");
+  const file = join(scene.fixture.home, "script.json");
   await writeFile(file, JSON.stringify(script));
   return [process.execPath, AGENT, file];
 }
 
 async function mcpFile(scene: Scene, name: string, server: object): Promise<string> {
-  const file = join(scene.place.home, `${name}.json`);
+  const file = join(scene.fixture.home, `${name}.json`);
   await writeFile(file, JSON.stringify({ mcpServers: { [name]: server } }));
   return file;
 }
@@ -42,7 +42,7 @@ async function mcpFile(scene: Scene, name: string, server: object): Promise<stri
 const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
 
 it("the proxy gives every session the servers of its files, and the agent calls their tools", async () => {
-  await using scene = await openScene([]);
+  await using scene = await openEditorScene([]);
   const agent = await scripted(scene, { otherwise: [greet("one"), greet("two")] });
   const server = { command: process.execPath, args: ["-e", ON_STDIO] };
   const files = [await mcpFile(scene, "one", server), await mcpFile(scene, "two", server)];
@@ -55,7 +55,7 @@ it("the proxy gives every session the servers of its files, and the agent calls 
 });
 
 it("a server on HTTP is bridged for an agent that takes only programs", async () => {
-  await using scene = await openScene([]);
+  await using scene = await openEditorScene([]);
   await using http = await serveHttp((request, response) => {
     void answerOf(request).then((answer) => {
       if (answer === undefined) return void response.writeHead(request.method === "POST" ? 202 : 405).end();
@@ -73,12 +73,12 @@ it("a server on HTTP is bridged for an agent that takes only programs", async ()
 });
 
 it("the conductor runs proxies in front of the agent", async () => {
-  await using scene = await openScene([]);
+  await using scene = await openEditorScene([]);
   const agent = await scripted(scene, { otherwise: [greet("one")] });
   const file = await mcpFile(scene, "one", { command: process.execPath, args: ["-e", ON_STDIO] });
   const proxies = [
-    [process.execPath, MAIN, "acp", "proxy"],
-    [process.execPath, MAIN, "acp", "proxy", "--mcp", file],
+    [process.execPath, BUILT_COMMAND, "acp", "proxy"],
+    [process.execPath, BUILT_COMMAND, "acp", "proxy", "--mcp", file],
   ];
   const args = ["acp", "conductor", ...proxies.flatMap((words) => ["--proxy", quoted(words)]), "--", ...agent];
   const editor = await scene.editor({ args });
@@ -89,7 +89,7 @@ it("the conductor runs proxies in front of the agent", async () => {
 });
 
 it("an agent that dies behind the proxy fails what was asked, and the proxy says how it ended", async () => {
-  await using scene = await openScene([]);
+  await using scene = await openEditorScene([]);
   const agent = await scripted(scene, { otherwise: [{ exit: { code: 3 } }] });
   const editor = await scene.editor({ args: ["acp", "proxy", "--", ...agent] });
   const session = await editor.client.session(scene.cwd).create();
@@ -102,7 +102,7 @@ it("an agent that dies behind the proxy fails what was asked, and the proxy says
 
 let nowhere: Scene;
 beforeAll(async () => {
-  nowhere = await openScene([]);
+  nowhere = await openEditorScene([]);
 });
 afterAll(() => nowhere[Symbol.asyncDispose]());
 
@@ -119,17 +119,17 @@ it.each([
   [["acp", "registry", "gemni"], 2, "did you mean gemini?"],
   [["acp", "serv"], 2, 'unknown command "serv"'],
 ])("%j ends with %d and says %s", async (args, code, words) => {
-  const ended = await nowhere.place.rookery(args);
+  const ended = await nowhere.fixture.rookery(args);
   expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, "", expect.stringContaining(words)]);
 });
 
 it("the registry lists agents, and prints the command that starts one", async () => {
-  const { place } = nowhere;
-  const list = await place.rookery(["acp", "registry"]);
+  const { fixture } = nowhere;
+  const list = await fixture.rookery(["acp", "registry"]);
   expect(list.stdout).toMatch(/^gemini /m);
-  const { stdout } = await place.rookery(["acp", "registry", "gemini"]);
+  const { stdout } = await fixture.rookery(["acp", "registry", "gemini"]);
   expect(stdout).toMatch(/^(\w+=\w+ )*npx -y .*\n$/);
-  const json = await place.rookery(["acp", "registry", "gemini", "--json"]);
+  const json = await fixture.rookery(["acp", "registry", "gemini", "--json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({
     from: "npx",
     command: expect.arrayContaining(["npx", "-y"]) as string[],

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { CheckReport } from "../../acp/devtools/check/index.ts";
 import { say, type Script } from "../../testing/index.ts";
-import { linkCodeCache, MAIN, openPlace, type Place } from "../spawned.ts";
+import { linkCodeCache, BUILT_COMMAND, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
 /** Slow enough to be cancelled where it is asked to count. */
 const model: Script = ({ lastUserText }) => {
@@ -13,18 +13,18 @@ const model: Script = ({ lastUserText }) => {
   );
 };
 
-const ROOKERY = [process.execPath, MAIN, "acp"];
+const ROOKERY = [process.execPath, BUILT_COMMAND, "acp"];
 
-async function checkAgent(place: Place, command: readonly string[]): Promise<CheckReport> {
-  linkCodeCache(join(place.home, ".rookery"));
-  const { stdout, stderr } = await place.rookery(["acp", "check", "--json", "--", ...command]);
+async function checkAgent(fixture: CommandFixture, command: readonly string[]): Promise<CheckReport> {
+  linkCodeCache(join(fixture.home, ".rookery"));
+  const { stdout, stderr } = await fixture.rookery(["acp", "check", "--json", "--", ...command]);
   expect(stderr).toBe("");
   return JSON.parse(stdout) as CheckReport;
 }
 
 it("rookery acp passes every check of the conformance runner", { timeout: 120_000 }, async () => {
-  await using place = await openPlace(model);
-  const report = await checkAgent(place, ROOKERY);
+  await using fixture = await openCommandFixture(model);
+  const report = await checkAgent(fixture, ROOKERY);
   expect(report.results.filter(({ status }) => status !== "pass")).toEqual([]);
   expect(report.ok).toBe(true);
 });
@@ -34,16 +34,16 @@ it.runIf(process.env["ROOKERY_SLOW"] === "1")(
   "the report of the conformance runner is the same behind the proxy",
   { timeout: 120_000 },
   async () => {
-    await using place = await openPlace(model);
-    const report = await checkAgent(place, ROOKERY);
-    expect(await checkAgent(place, [...ROOKERY, "proxy", "--", ...ROOKERY])).toEqual(report);
+    await using fixture = await openCommandFixture(model);
+    const report = await checkAgent(fixture, ROOKERY);
+    expect(await checkAgent(fixture, [...ROOKERY, "proxy", "--", ...ROOKERY])).toEqual(report);
   },
 );
 
 it("a check that fails is in the report, as text and as the exit code", async () => {
-  await using place = await openPlace();
+  await using fixture = await openCommandFixture();
   const silly = "process.stdin.once('data', () => console.log('hello'))";
   const args = ["acp", "check", "--only", "1,5", "--timeout", "1", "--", process.execPath, "-e", silly];
-  const { code, stdout } = await place.rookery(args);
+  const { code, stdout } = await fixture.rookery(args);
   expect([code, stdout]).toEqual([1, expect.stringMatching(/^ 1 {2}M {2}fail .*\n[^]*^ 5 {2}M {2}fail /m)]);
 }, 30_000);

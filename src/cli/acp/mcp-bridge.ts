@@ -1,11 +1,11 @@
 /** `rookery acp mcp-bridge`: an MCP server on stdio that passes everything to a server of the proxy that names it. */
 import type { Readable } from "node:stream";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { takeStdout } from "./stdout.ts";
+import { reserveStdout } from "./stdout.ts";
 
-export async function mcpBridge({ io }: Call): Promise<ExitCode> {
-  const stdout = takeStdout();
+export async function mcpBridgeCommand({ io }: CommandCall): Promise<ExitCode> {
+  const stdout = reserveStdout();
   const { runBridge } = await import("../../acp/mcp/index.ts");
   const { env, stderr } = io;
   const code = await runBridge({ env, stderr, stdout, stdin: io.stdin as Readable });

@@ -10,13 +10,13 @@ import { client as unstableClient } from "@agentclientprotocol/sdk/unstable";
 import { expect, it } from "vitest";
 import { call, say, type Script } from "../../testing/index.ts";
 import { linesOf } from "../../server/acp/test-scene.ts";
-import { openScene, type Raw } from "./test-scene.ts";
+import { openEditorScene, type RawCommand } from "./test-scene.ts";
 
 const PROMPT = [{ type: "text" as const, text: "Go" }];
 
 /** The official client at the built command, and what it saw. */
 async function connected(script: Script) {
-  const scene = await openScene(script);
+  const scene = await openEditorScene(script);
   const raw = scene.raw();
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
@@ -39,7 +39,7 @@ async function connected(script: Script) {
   };
 }
 
-function streamOf({ child }: Raw) {
+function streamOf({ child }: RawCommand) {
   return ndJsonStream(
     Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
     Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
@@ -123,7 +123,7 @@ it("the official client's own sessions read the text of a turn", async () => {
 });
 
 it("the official unstable client forks a session", async () => {
-  await using scene = await openScene([say("one"), say("two")]);
+  await using scene = await openEditorScene([say("one"), say("two")]);
   const connection = unstableClient({ name: "official" })
     .onNotification("session/update", () => undefined)
     .connect(streamOf(scene.raw()));

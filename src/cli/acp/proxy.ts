@@ -1,16 +1,16 @@
 /** `rookery acp proxy`: stands between an editor and an agent, and gives every session the MCP servers of a file. */
 import { startAgent } from "../../programs/index.ts";
 import type { Proxy, ProxyOptions } from "../../acp/proxy/index.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { type Io, say } from "../io.ts";
+import { type Io, printNotice } from "../io.ts";
 import { listOption } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
-import { ownPrograms } from "./owned.ts";
+import { openOwnedPrograms } from "./owned-programs.ts";
 import { stdioTransport } from "./stdio.ts";
 import { openTraceFile } from "./trace-file.ts";
 
-export async function proxy({ io, args, options }: Call): Promise<ExitCode> {
+export async function proxyCommand({ io, args, options }: CommandCall): Promise<ExitCode> {
   const transport = stdioTransport(io);
   const command = args.filter((word) => word !== undefined);
   const { openProxy, openProxyComponent } = await import("../../acp/proxy/index.ts");
@@ -18,26 +18,26 @@ export async function proxy({ io, args, options }: Call): Promise<ExitCode> {
   await using file = openTraceFile(io, options);
   const client = { transport, trace: file.trace };
   if (command.length === 0) {
-    await running(io, openProxyComponent({ ...client, peer: "the conductor" }, wanted));
+    await runUntilClosed(io, openProxyComponent({ ...client, peer: "the conductor" }, wanted));
     return EXIT.done;
   }
-  await using programs = await ownPrograms(io);
+  await using programs = await openOwnedPrograms(io);
   await using agent = await startAgent(programs.command(command));
   let left = false;
   io.stdin.once("end", () => (left = true));
-  const proxy = openProxy(client, { transport: agent.transport, exit: () => agent.exit() }, wanted);
-  const interrupted = await running(io, proxy);
+  const proxyCommand = openProxy(client, { transport: agent.transport, exit: () => agent.exit() }, wanted);
+  const interrupted = await runUntilClosed(io, proxyCommand);
   const { exitCode, signal } = await agent.close();
   if (left || interrupted) return EXIT.done;
-  say(io, `the agent ended (${signal === null ? `exit code ${exitCode ?? "unknown"}` : `signal ${signal}`})`);
+  printNotice(io, `the agent ended (${signal === null ? `exit code ${exitCode ?? "unknown"}` : `signal ${signal}`})`);
   return EXIT.failed;
 }
 
 /** Until the client is gone, or a signal ends it. */
-async function running(io: Io, proxy: Proxy): Promise<boolean> {
+async function runUntilClosed(io: Io, proxyCommand: Proxy): Promise<boolean> {
   using interrupts = watchInterrupts(io);
-  interrupts.signal.addEventListener("abort", () => void proxy.close());
-  await proxy.closed;
+  interrupts.signal.addEventListener("abort", () => void proxyCommand.close());
+  await proxyCommand.closed;
   return interrupts.signal.aborted;
 }
 

@@ -7,29 +7,33 @@ import {
   type RegistryIndex,
 } from "../../acp/devtools/registry/index.ts";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { columns } from "../format.ts";
+import { formatColumns } from "../format.ts";
 import { print, printJson } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
-import { oneLine, visible } from "../printable.ts";
+import { toSingleLine, escapeInvisible } from "../sanitize.ts";
 
-export async function registry({ io, args: [id], options }: Call): Promise<ExitCode> {
-  const index = await indexOf(textOption(options, "file"));
+export async function registryCommand({ io, args: [id], options }: CommandCall): Promise<ExitCode> {
+  const index = await loadIndex(textOption(options, "file"));
   const json = isSet(options, "json");
   if (id === undefined) {
     const rows = index.agents.map(({ id, name, version }) => ({ id, name, version }));
     if (json) await printJson(io, { agents: rows });
-    else await print(io, columns(rows.map((row) => [row.id, oneLine(row.name), oneLine(row.version)])));
+    else await print(io, formatColumns(rows.map((row) => [row.id, toSingleLine(row.name), toSingleLine(row.version)])));
     return EXIT.done;
   }
   const launch = resolveLaunch(index, id);
   if (json) await printJson(io, launch);
-  else await print(io, `${[...assignments(launch.env), ...launch.command.map(quoted)].map(visible).join(" ")}\n`);
+  else
+    await print(
+      io,
+      `${[...formatAssignments(launch.env), ...launch.command.map(quoteForShell)].map(escapeInvisible).join(" ")}\n`,
+    );
   return EXIT.done;
 }
 
-async function indexOf(file: string | undefined): Promise<RegistryIndex> {
+async function loadIndex(file: string | undefined): Promise<RegistryIndex> {
   if (file === undefined) return builtinRegistry();
   try {
     return parseRegistry(JSON.parse(await readFile(file, "utf8")), file);
@@ -39,11 +43,11 @@ async function indexOf(file: string | undefined): Promise<RegistryIndex> {
   }
 }
 
-function assignments(env: Readonly<Record<string, string>>): string[] {
-  return Object.entries(env).map(([name, value]) => `${name}=${quoted(value)}`);
+function formatAssignments(env: Readonly<Record<string, string>>): string[] {
+  return Object.entries(env).map(([name, value]) => `${name}=${quoteForShell(value)}`);
 }
 
 /** As a shell takes it. */
-function quoted(word: string): string {
+function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,12 +6,12 @@ import { RPC } from "../../acp/errors.ts";
 import { deferred } from "../../stdx/index.ts";
 import { choosing, linesOf, updated, updatesOf, type Message } from "../../server/acp/test-scene.ts";
 import { call, say } from "../../testing/index.ts";
-import { openScene } from "./test-scene.ts";
+import { openEditorScene } from "./test-scene.ts";
 
 const SLOW = say(Array<string>(500).fill("x "), { chunkDelayMs: 20 });
 
 it("a prompt is a turn of the log: text, a permission, a diff and the end", async () => {
-  await using scene = await openScene([
+  await using scene = await openEditorScene([
     call("write", { path: "a.txt", content: "one\n" }, { text: ["I will ", "write."] }),
     say("Done."),
   ]);
@@ -30,12 +30,12 @@ it("a prompt is a turn of the log: text, a permission, a diff and the end", asyn
     "says Done.",
     "usage_update",
   ]);
-  const { stdout } = await scene.place.rookery(["sessions", "show", session.id, "--json"]);
+  const { stdout } = await scene.fixture.rookery(["sessions", "show", session.id, "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ id: session.id, turns: 1, lastOutcome: { status: "done" } });
 });
 
 it("cancelling ends the prompt as cancelled, with a permission pending", async () => {
-  await using scene = await openScene([call("bash", { command: "touch ran" }), say("again")]);
+  await using scene = await openEditorScene([call("bash", { command: "touch ran" }), say("again")]);
   const asked = deferred();
   const editor = await scene.editor({
     serve: { permission: () => (asked.resolve(), new Promise<never>(() => undefined)) },
@@ -50,7 +50,7 @@ it("cancelling ends the prompt as cancelled, with a permission pending", async (
 });
 
 it("rookery answer answers what the editor was asked, and the editor is told that it needs not", async () => {
-  await using scene = await openScene([call("bash", { command: "touch ran" }), say("done")]);
+  await using scene = await openEditorScene([call("bash", { command: "touch ran" }), say("done")]);
   const asked = deferred();
   const takenBack = deferred();
   const editor = await scene.editor({
@@ -65,14 +65,14 @@ it("rookery answer answers what the editor was asked, and the editor is told tha
   const session = await editor.client.session(scene.cwd).create();
   const turn = session.prompt("Run it");
   await asked.promise;
-  expect(await scene.place.rookery(["answer", session.id, "r1", "allow"])).toMatchObject({ code: 0 });
+  expect(await scene.fixture.rookery(["answer", session.id, "r1", "allow"])).toMatchObject({ code: 0 });
   await takenBack.promise;
   expect(await turn.readText()).toBe("done");
   expect(existsSync(join(scene.cwd, "ran"))).toBe(true);
 });
 
 it("after kill -9 in the middle of a turn, everything is there when the session is loaded, and it goes on", async () => {
-  await using scene = await openScene([
+  await using scene = await openEditorScene([
     call("bash", { command: "echo done-once >> runs" }, { text: "First." }),
     SLOW,
     say("Finished."),
@@ -100,12 +100,12 @@ it("after kill -9 in the middle of a turn, everything is there when the session 
   ]);
   expect(shown[6]).toMatch(/^says x /);
   expect(await loaded.prompt("And then?").readText()).toMatch(/Finished\.Next\.$/);
-  const { stdout } = await scene.place.rookery(["sessions", "show", session.id, "--json"]);
+  const { stdout } = await scene.fixture.rookery(["sessions", "show", session.id, "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ turns: 2, lastOutcome: { status: "done" } });
 });
 
 it("stdout carries the protocol alone, whatever a dependency prints", async () => {
-  await using scene = await openScene([call("write", { path: "a", content: "b" }), say("Done.")]);
+  await using scene = await openEditorScene([call("write", { path: "a", content: "b" }), say("Done.")]);
   const noisy = join(scene.cwd, "noisy.cjs");
   // As a dependency would: when it is loaded, and whenever something of it is used.
   await writeFile(
@@ -161,7 +161,7 @@ it("stdout carries the protocol alone, whatever a dependency prints", async () =
 it.each(["the end of stdin", "SIGTERM", "SIGINT"] as const)(
   "%s cancels the turns that run, answers them, and ends with 0",
   async (how) => {
-    await using scene = await openScene([SLOW, SLOW]);
+    await using scene = await openEditorScene([SLOW, SLOW]);
     const editor = await scene.editor();
     const sessions = await Promise.all([1, 2].map(() => editor.client.session(scene.cwd).create()));
     const turns = sessions.map((session) => session.prompt("Go"));
@@ -174,33 +174,33 @@ it.each(["the end of stdin", "SIGTERM", "SIGINT"] as const)(
     expect(await Promise.all(turns.map(({ stopReason }) => stopReason))).toEqual(["cancelled", "cancelled"]);
     expect(await editor.agent.exit()).toMatchObject({ exitCode: 0, signal: null });
     for (const { id } of sessions) {
-      const { stdout } = await scene.place.rookery(["sessions", "show", id, "--json"]);
+      const { stdout } = await scene.fixture.rookery(["sessions", "show", id, "--json"]);
       expect(JSON.parse(stdout)).toMatchObject({ status: "idle", lastOutcome: { status: "cancelled" } });
     }
   },
 );
 
 it("a connection is written down and shown", async () => {
-  await using scene = await openScene([say("Hello")]);
+  await using scene = await openEditorScene([say("Hello")]);
   const file = join(scene.cwd, "trace.ndjson");
   const editor = await scene.editor({ args: ["acp", "--trace", file] });
   const session = await editor.client.session(scene.cwd).create();
   await session.prompt("Hi").finish();
   await editor.agent.transport.end();
   await editor.agent.exit();
-  const { stdout, code } = await scene.place.rookery(["acp", "trace", file]);
+  const { stdout, code } = await scene.fixture.rookery(["acp", "trace", file]);
   expect(code).toBe(0);
   for (const words of ["initialize", "session/new", "session/prompt", "Hello"]) expect(stdout).toContain(words);
 });
 
 it("a file that cannot be written is told of before anything else", async () => {
-  await using scene = await openScene([]);
-  const { code, stderr } = await scene.place.rookery(["acp", "--trace", "/no/such/folder/x"]);
+  await using scene = await openEditorScene([]);
+  const { code, stderr } = await scene.fixture.rookery(["acp", "--trace", "/no/such/folder/x"]);
   expect([code, stderr]).toEqual([2, expect.stringContaining("--trace: /no/such/folder/x cannot be written")]);
 });
 
 it("an agent that is not there is told of where a session is to have it", async () => {
-  await using scene = await openScene([]);
+  await using scene = await openEditorScene([]);
   const editor = await scene.editor({ args: ["acp", "--agent", "nobody"] });
   await expect(editor.client.session(scene.cwd).create()).rejects.toMatchObject({
     code: RPC.invalidParams,

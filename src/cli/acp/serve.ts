@@ -1,20 +1,20 @@
 /** `rookery acp`: is an ACP agent on stdio, for editors. */
-import type { Call } from "../command.ts";
-import { EXIT, type ExitCode, wordsOf } from "../exit.ts";
-import { say } from "../io.ts";
+import type { CommandCall } from "../command.ts";
+import { EXIT, type ExitCode, formatError } from "../exit.ts";
+import { printNotice } from "../io.ts";
 import { textOption } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { stdioTransport } from "./stdio.ts";
 import { openTraceFile } from "./trace-file.ts";
 
-export async function serve({ io, options }: Call): Promise<ExitCode> {
+export async function serveAcpCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const transport = stdioTransport(io); // before anything that may print is loaded
   const { openDoor } = await import("../../server/acp/index.ts");
   const { Rookery } = await import("../../rookery.ts");
   await using file = openTraceFile(io, options);
   await using rookery = await Rookery.open({ env: io.env });
   using interrupts = watchInterrupts(io);
-  const door = openDoor({
+  const service = openDoor({
     rookery,
     transport,
     trace: file.trace,
@@ -22,9 +22,9 @@ export async function serve({ io, options }: Call): Promise<ExitCode> {
     cwd: io.cwd(),
     version: io.version,
     agent: textOption(options, "agent"),
-    onFailure: (error) => say(io, wordsOf(error)),
+    onFailure: (error) => printNotice(io, formatError(error)),
   });
-  interrupts.signal.addEventListener("abort", () => void door.close());
-  await door.ended;
+  interrupts.signal.addEventListener("abort", () => void service.close());
+  await service.ended;
   return EXIT.done;
 }

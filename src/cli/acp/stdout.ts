@@ -2,7 +2,7 @@
 import { Writable } from "node:stream";
 
 /** Called before anything else is loaded. What is written to the result goes out as it is. */
-export function takeStdout(): Writable {
+export function reserveStdout(): Writable {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr);

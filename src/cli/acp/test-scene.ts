@@ -6,7 +6,7 @@ import { connectClient, startAgent, type AgentProcess, type ClientOptions } from
 import { recorder, type Editor } from "../../server/acp/test-scene.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import type { ModelServerOptions, Script } from "../../testing/index.ts";
-import { linkCodeCache, MAIN, openPlace, type Place } from "../spawned.ts";
+import { linkCodeCache, BUILT_COMMAND, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
 export interface CommandEditor extends Editor {
   readonly agent: AgentProcess;
@@ -19,29 +19,37 @@ export interface EditorOptions extends Pick<ClientOptions, "serve" | "capabiliti
 }
 
 /** The command, spoken to in bytes. */
-export interface Raw extends AsyncDisposable {
+export interface RawCommand extends AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
 }
 
-export async function openScene(script: Script, options: ModelServerOptions & { files?: Record<string, string> } = {}) {
+export async function openEditorScene(
+  script: Script,
+  options: ModelServerOptions & { files?: Record<string, string> } = {},
+) {
   await using opening = new DisposeStack();
-  const place = opening.use(await openPlace(script, options));
+  const fixture = opening.use(await openCommandFixture(script, options));
   const owned = opening.move();
   return {
-    place,
-    cwd: place.repository.path,
-    editor: async (wanted: EditorOptions = {}): Promise<CommandEditor> => owned.use(await openEditor(place, wanted)),
-    raw: (wanted: Pick<EditorOptions, "args" | "env"> = {}): Raw => owned.use(openRaw(place, wanted)),
+    fixture,
+    cwd: fixture.repository.path,
+    editor: async (wanted: EditorOptions = {}): Promise<CommandEditor> => owned.use(await openEditor(fixture, wanted)),
+    raw: (wanted: Pick<EditorOptions, "args" | "env"> = {}): RawCommand => owned.use(openRaw(fixture, wanted)),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
 
-async function openEditor(place: Place, { args = ["acp"], env, ...client }: EditorOptions): Promise<CommandEditor> {
+async function openEditor(
+  fixture: CommandFixture,
+  { args = ["acp"], env, ...client }: EditorOptions,
+): Promise<CommandEditor> {
   await using opening = new DisposeStack();
-  linkCodeCache(join(place.home, ".rookery"));
-  const command = [process.execPath, MAIN, ...args];
-  const agent = opening.use(await startAgent({ command, cwd: place.repository.path, env: { ...place.env, ...env } }));
+  linkCodeCache(join(fixture.home, ".rookery"));
+  const command = [process.execPath, BUILT_COMMAND, ...args];
+  const agent = opening.use(
+    await startAgent({ command, cwd: fixture.repository.path, env: { ...fixture.env, ...env } }),
+  );
   const { recorded, wire, came } = recorder();
   const connected = opening.use(
     await connectClient({ transport: agent.transport, exit: () => agent.exit(), trace: recorded, ...client }),
@@ -50,11 +58,11 @@ async function openEditor(place: Place, { args = ["acp"], env, ...client }: Edit
   return { client: connected, agent, wire, came, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-function openRaw(place: Place, { args = ["acp"], env }: Pick<EditorOptions, "args" | "env">): Raw {
-  linkCodeCache(join(place.home, ".rookery"));
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    cwd: place.repository.path,
-    env: { ...place.env, ...env },
+function openRaw(fixture: CommandFixture, { args = ["acp"], env }: Pick<EditorOptions, "args" | "env">): RawCommand {
+  linkCodeCache(join(fixture.home, ".rookery"));
+  const child = spawn(process.execPath, [BUILT_COMMAND, ...args], {
+    cwd: fixture.repository.path,
+    env: { ...fixture.env, ...env },
     stdio: "pipe",
   });
   child.stdin.on("error", () => undefined); // it may end before it has read everything
@@ -63,7 +71,7 @@ function openRaw(place: Place, { args = ["acp"], env }: Pick<EditorOptions, "arg
     const decoder = new StringDecoder("utf8"); // not setEncoding: others may read the bytes too
     child[name].on("data", (bytes: Buffer) => (said[name] += decoder.write(bytes)));
   }
-  const ended = new Promise<Awaited<Raw["ended"]>>((resolve) =>
+  const ended = new Promise<Awaited<RawCommand["ended"]>>((resolve) =>
     child.once("close", (code) => resolve({ code, ...said })),
   );
   return {

@@ -1,9 +1,9 @@
 /** The file that a connection is written down to, where one was asked for. */
 import { traceTo, type Trace } from "../../acp/devtools/trace/index.ts";
 import { messageOf } from "../../domain/errors.ts";
-import type { Options } from "../command.ts";
-import { usage } from "../exit.ts";
-import { type Io, say } from "../io.ts";
+import type { OptionValues } from "../command.ts";
+import { usageError } from "../exit.ts";
+import { type Io, printNotice } from "../io.ts";
 import { textOption } from "../options.ts";
 
 export interface TraceFile extends AsyncDisposable {
@@ -11,19 +11,19 @@ export interface TraceFile extends AsyncDisposable {
 }
 
 /** Throws `usage` where the file cannot be written. What fails later is said, and stops nothing. */
-export function openTraceFile(io: Io, options: Options): TraceFile {
+export function openTraceFile(io: Io, options: OptionValues): TraceFile {
   const file = textOption(options, "trace");
-  const trace = file === undefined ? undefined : opened(file);
+  const trace = file === undefined ? undefined : openTrace(file);
   return {
     trace,
-    [Symbol.asyncDispose]: async () => trace?.close().catch((error: unknown) => say(io, messageOf(error))),
+    [Symbol.asyncDispose]: async () => trace?.close().catch((error: unknown) => printNotice(io, messageOf(error))),
   };
 }
 
-function opened(file: string): Trace {
+function openTrace(file: string): Trace {
   try {
     return traceTo(file);
   } catch (error) {
-    throw usage(`--trace: ${file} cannot be written: ${messageOf(error)}`);
+    throw usageError(`--trace: ${file} cannot be written: ${messageOf(error)}`);
   }
 }

@@ -1,9 +1,9 @@
 /** The script for bash. */
 import type { CommandSpec } from "../command.ts";
-import { type Place, placesOf } from "./words.ts";
+import { type CompletionNode, listCompletionNodes } from "./nodes.ts";
 
 export function bashScript(commands: readonly CommandSpec[]): string {
-  const places = placesOf(commands);
+  const places = listCompletionNodes(commands);
   return `# bash completion for rookery, made by: rookery completion bash
 _rookery() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]}
@@ -38,13 +38,13 @@ complete -o default -F _rookery rookery
 `;
 }
 
-function valueCases({ path, options }: Place): string[] {
+function valueCases({ path, options }: CompletionNode): string[] {
   return options
     .filter(({ values }) => values !== undefined && values.length > 0)
     .map(({ word, values }) => `    "${path}:${word}") ${reply(values ?? [])}; return ;;`);
 }
 
-function wordCases({ path, commands, arguments: expected }: Place): string[] {
+function wordCases({ path, commands, arguments: expected }: CompletionNode): string[] {
   if (commands.length > 0) return [`    "${path}:0") ${reply(commands.map(({ word }) => word))} ;;`];
   return expected.flatMap((choices, index) =>
     choices.length === 0 ? [] : [`    "${path}:${index}") ${reply(choices)} ;;`],

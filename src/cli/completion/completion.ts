@@ -1,5 +1,5 @@
 /** `rookery completion`: a script for the shell, made from the table of commands. */
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print } from "../io.ts";
@@ -9,7 +9,7 @@ import { zshScript } from "./zsh.ts";
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-export async function completion({ io, args: [shell] }: Call): Promise<ExitCode> {
+export async function completionCommand({ io, args: [shell] }: CommandCall): Promise<ExitCode> {
   await print(io, SCRIPTS[shell as keyof typeof SCRIPTS](COMMANDS));
   return EXIT.done;
 }

@@ -1,9 +1,9 @@
 /** The script for fish. Written after its manual; fish was not at hand to try it. */
 import type { CommandSpec } from "../command.ts";
-import { type Place, placesOf, type Word } from "./words.ts";
+import { type CompletionNode, listCompletionNodes, type CompletionWord } from "./nodes.ts";
 
 export function fishScript(commands: readonly CommandSpec[]): string {
-  const places = placesOf(commands);
+  const places = listCompletionNodes(commands);
   const paths = places.filter(({ path }) => path !== "").map(({ path }) => `"${path}"`);
   return `# fish completion for rookery, made by: rookery completion fish
 function __rookery_place
@@ -16,21 +16,21 @@ function __rookery_place
     test (string join ' ' $place) = "$argv[1]"
 end
 complete -c rookery -f
-${places.flatMap(linesOf).join("\n")}
+${places.flatMap(completeLines).join("\n")}
 `;
 }
 
-function linesOf({ path, commands, options, arguments: expected }: Place): string[] {
+function completeLines({ path, commands, options, arguments: expected }: CompletionNode): string[] {
   const at = `complete -c rookery -n '__rookery_place "${path}"'`;
   const choices = expected.flat().map((word) => ({ word, summary: "" }));
-  const words = [...commands, ...choices].map((word) => `${at} -a ${word.word}${told(word)}`);
+  const words = [...commands, ...choices].map((word) => `${at} -a ${word.word}${formatDescription(word)}`);
   const flags = options.map(({ word, summary, values }) => {
     const takes = values === undefined ? "" : values.length > 0 ? ` -x -a '${values.join(" ")}'` : " -r";
-    return `${at} -l ${word.replace(/^--/, "")}${takes}${told({ word, summary })}`;
+    return `${at} -l ${word.replace(/^--/, "")}${takes}${formatDescription({ word, summary })}`;
   });
   return [...words, ...flags];
 }
 
-function told({ summary }: Word): string {
+function formatDescription({ summary }: CompletionWord): string {
   return summary === "" ? "" : ` -d '${summary.replaceAll("'", "’")}'`;
 }

@@ -1,9 +1,9 @@
 /** The script for zsh. Written after its manual; zsh was not at hand to try it. */
 import type { CommandSpec } from "../command.ts";
-import { type Place, placesOf, type Word } from "./words.ts";
+import { type CompletionNode, listCompletionNodes, type CompletionWord } from "./nodes.ts";
 
 export function zshScript(commands: readonly CommandSpec[]): string {
-  const places = placesOf(commands);
+  const places = listCompletionNodes(commands);
   return `#compdef rookery
 # zsh completion for rookery, made by: rookery completion zsh
 _rookery() {
@@ -26,7 +26,7 @@ ${places.flatMap(valueCases).join("\n")}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
     case "$place" in
-${places.map((place) => `      "${place.path}") found=(${place.options.map(described).join(" ")}) ;;`).join("\n")}
+${places.map((place) => `      "${place.path}") found=(${place.options.map(formatEntry).join(" ")}) ;;`).join("\n")}
     esac
     _describe option found
     return
@@ -41,19 +41,19 @@ if [[ $funcstack[1] == _rookery ]]; then _rookery "$@"; else compdef _rookery ro
 `;
 }
 
-function valueCases({ path, options }: Place): string[] {
+function valueCases({ path, options }: CompletionNode): string[] {
   return options
     .filter(({ values }) => values !== undefined && values.length > 0)
     .map(({ word, values }) => `    "${path}:${word}") compadd -- ${(values ?? []).join(" ")}; return ;;`);
 }
 
-function wordCases({ path, commands, arguments: expected }: Place): string[] {
-  if (commands.length > 0) return [`    "${path}:0") found=(${commands.map(described).join(" ")}) ;;`];
+function wordCases({ path, commands, arguments: expected }: CompletionNode): string[] {
+  if (commands.length > 0) return [`    "${path}:0") found=(${commands.map(formatEntry).join(" ")}) ;;`];
   return expected.flatMap((choices, index) =>
     choices.length === 0 ? [] : [`    "${path}:${index}") found=(${choices.join(" ")}) ;;`],
   );
 }
 
-function described({ word, summary }: Word): string {
+function formatEntry({ word, summary }: CompletionWord): string {
   return `'${word}:${summary.replaceAll("'", "’").replaceAll(":", "\\:")}'`;
 }

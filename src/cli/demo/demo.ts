@@ -6,17 +6,17 @@ import { Rookery } from "../../rookery.ts";
 import { DisposeStack } from "../../stdx/dispose-stack.ts";
 import { startModelServer } from "../../testing/model-server/server.ts";
 import { temporaryRepository } from "../../testing/repository.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { asTyped, type Io, print, say } from "../io.ts";
+import { withCommandPrefix, type Io, print, printNotice } from "../io.ts";
 import { isSet } from "../options.ts";
-import { isOnPath } from "../readiness.ts";
-import { drive } from "../run/drive.ts";
+import { isProgramOnPath } from "../readiness.ts";
+import { driveSession } from "../run/drive.ts";
 import { DEMO_FILES, DEMO_PROMPT, demoReplies } from "./script.ts";
 
-export async function demo({ io, options }: Call): Promise<ExitCode> {
+export async function demoCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const json = isSet(options, "json");
-  const tell = (text: string) => (json ? Promise.resolve() : print(io, `${asTyped(io, text)}\n`));
+  const tell = (text: string) => (json ? Promise.resolve() : print(io, `${withCommandPrefix(io, text)}\n`));
   await using owned = new DisposeStack();
   const repository = await temporaryRepository(DEMO_FILES);
   if (!isSet(options, "keep")) owned.use(repository);
@@ -36,13 +36,13 @@ export async function demo({ io, options }: Call): Promise<ExitCode> {
     apiKey: "scripted",
   });
   const { store } = rookery;
-  const code = await drive({
+  const code = await driveSession({
     io,
     store,
     session,
     prompt: DEMO_PROMPT,
     json,
-    here: false,
+    atTerminal: false,
     attended: true,
     after: 0,
   });
@@ -52,7 +52,8 @@ export async function demo({ io, options }: Call): Promise<ExitCode> {
   await tell(`\nThe test ${passes ? "passes" : "still fails"}, seen from outside with: node --test`);
   if (isSet(options, "keep")) await tell(`The repository is kept: ${repository.path}`);
   await tell(`Everything that happened is in the log: rookery sessions events ${session.id}`);
-  if (!passes) say(io, "the demonstration did not mend its test; please report this, with the session's events");
+  if (!passes)
+    printNotice(io, "the demonstration did not mend its test; please report this, with the session's events");
   return passes ? EXIT.done : EXIT.failed;
 }
 
@@ -64,5 +65,5 @@ async function testPasses(cwd: string, { env }: Io): Promise<boolean> {
 }
 
 function nodeCommand({ env }: Io): string {
-  return isOnPath("node", env) ? "node" : `'${process.execPath.replaceAll("'", `'\\''`)}'`;
+  return isProgramOnPath("node", env) ? "node" : `'${process.execPath.replaceAll("'", `'\\''`)}'`;
 }

@@ -15,8 +15,8 @@ import { isDeadOwner } from "../../stdx/process/owner.ts";
 import { findStoreDamage, type Damage } from "../../store/sqlite/damage.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { MIGRATIONS } from "../../store/sqlite/schema.ts";
-import { bytes } from "../format.ts";
-import { say, type Io } from "../io.ts";
+import { formatBytes } from "../format.ts";
+import { printNotice, type Io } from "../io.ts";
 import { readyAgents } from "../readiness.ts";
 
 /** Reading more than this takes some seconds, so the command says what it does. */
@@ -38,24 +38,24 @@ export function logPath({ env }: Pick<Io, "env">): string {
 
 /** In the order in which one thing needs the other. */
 export const CHECKS: readonly ((io: Io) => Promise<Finding[]>)[] = [
-  node,
-  git,
-  home,
-  leftovers,
-  log,
-  configuration,
-  repository,
-  keys,
-  programs,
+  checkProgram,
+  checkGit,
+  checkHome,
+  checkLeftovers,
+  checkLog,
+  checkConfiguration,
+  checkTrust,
+  checkKeys,
+  checkAgents,
 ];
 
-async function node({ version }: Io): Promise<Finding[]> {
+async function checkProgram({ version }: Io): Promise<Finding[]> {
   const untried = process.platform === "linux" ? "" : " (written for, but untested there)";
   const detail = `rookery ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}${untried}`;
   return [{ subject: "program", status: "ok", detail }]; // what cannot work was refused at the start
 }
 
-async function git({ env }: Io): Promise<Finding[]> {
+async function checkGit({ env }: Io): Promise<Finding[]> {
   try {
     const { stdout } = await promisify(execFile)("git", ["--version"], { env: childEnvironment(env), timeout: 10_000 });
     return [{ subject: "git", status: "ok", detail: stdout.trim() }];
@@ -65,7 +65,7 @@ async function git({ env }: Io): Promise<Finding[]> {
   }
 }
 
-async function home({ env }: Io): Promise<Finding[]> {
+async function checkHome({ env }: Io): Promise<Finding[]> {
   const folder = homeFolder(env);
   const there = await nearestExisting(folder);
   const writable = await access(there, constants.W_OK | constants.X_OK).then(
@@ -73,13 +73,13 @@ async function home({ env }: Io): Promise<Finding[]> {
     () => false,
   );
   const detail = there === folder ? folder : `${folder} (made when it is needed)`;
-  if (writable) return [{ subject: "home", status: "ok", detail }, ...(await openToOthers(folder))];
+  if (writable) return [{ subject: "home", status: "ok", detail }, ...(await checkFileModes(folder))];
   const advice = `give yourself write access to ${there}, or choose another folder with ROOKERY_HOME`;
   return [{ subject: "home", status: "problem", detail: `${there} cannot be written`, advice }];
 }
 
 /** The log holds what agents read and wrote. */
-async function openToOthers(folder: string): Promise<Finding[]> {
+async function checkFileModes(folder: string): Promise<Finding[]> {
   const names = ["", "rookery.db", "rookery.db-wal", "trust.json"];
   const open: string[] = [];
   for (const path of names.map((name) => join(folder, name))) {
@@ -91,7 +91,7 @@ async function openToOthers(folder: string): Promise<Finding[]> {
   return [{ subject: "home", status: "warning", detail: "others on this machine can read it", advice }];
 }
 
-async function leftovers({ env }: Io): Promise<Finding[]> {
+async function checkLeftovers({ env }: Io): Promise<Finding[]> {
   const owners = await readdir(join(homeFolder(env), "owners")).catch(() => []);
   const dead = owners.filter(isDeadOwner).length;
   if (dead === 0) return [{ subject: "leftovers", status: "ok", detail: "no process died with children running" }];
@@ -100,11 +100,11 @@ async function leftovers({ env }: Io): Promise<Finding[]> {
   return [{ subject: "leftovers", status: "warning", detail, advice }];
 }
 
-async function log(io: Io): Promise<Finding[]> {
+async function checkLog(io: Io): Promise<Finding[]> {
   const path = logPath(io);
-  const size = await sizeOf(path, `${path}-wal`);
+  const size = await totalSize(path, `${path}-wal`);
   if (size === undefined) return [{ subject: "log", status: "ok", detail: "not begun yet" }];
-  if (size >= SLOW_CHECK_BYTES) say(io, `reading ${bytes(size)} of log to look for damage…`);
+  if (size >= SLOW_CHECK_BYTES) printNotice(io, `reading ${formatBytes(size)} of log to look for damage…`);
   try {
     await using store = await openSqliteStore({ path });
     const sessions = await store.list({ limit: 1_000 });
@@ -114,7 +114,7 @@ async function log(io: Io): Promise<Finding[]> {
         : `${sessions.length} ${sessions.length === 1 ? "session" : "sessions"}`;
     const damages = await findStoreDamage(path);
     if (damages.length > 0) return damageFindings(damages);
-    return [{ subject: "log", status: "ok", detail: `version ${MIGRATIONS.length}, ${bytes(size)}, ${many}` }];
+    return [{ subject: "log", status: "ok", detail: `version ${MIGRATIONS.length}, ${formatBytes(size)}, ${many}` }];
   } catch (error) {
     return [{ subject: "log", status: "problem", detail: messageOf(error) }];
   }
@@ -131,7 +131,7 @@ function damageFindings(damages: readonly Damage[]): Finding[] {
   return [...shown, { subject, status, detail: count, advice }];
 }
 
-async function configuration(io: Io): Promise<Finding[]> {
+async function checkConfiguration(io: Io): Promise<Finding[]> {
   try {
     const config = await loadConfig({ cwd: io.cwd(), env: io.env, trust: "assume" });
     const from = config.files.length === 0 ? "built in" : config.files.join(", ");
@@ -142,7 +142,7 @@ async function configuration(io: Io): Promise<Finding[]> {
   }
 }
 
-async function repository(io: Io): Promise<Finding[]> {
+async function checkTrust(io: Io): Promise<Finding[]> {
   try {
     const state = await trustState(io.cwd(), io.env);
     if (state.status === "nothing_to_trust") {
@@ -158,11 +158,11 @@ async function repository(io: Io): Promise<Finding[]> {
 }
 
 /** Only whether there is one: a key or a part of it is never shown. */
-async function keys(io: Io): Promise<Finding[]> {
+async function checkKeys(io: Io): Promise<Finding[]> {
   const { env } = io;
-  const [ready] = await readyHere(io);
+  const [ready] = await listReadyAgents(io);
   const otherwise = ready === undefined ? "or see it work without: rookery demo" : `or use --agent ${ready}`;
-  const asked = await providersAsked(io);
+  const asked = await neededProviders(io);
   return Array.from(KNOWN_PROVIDERS).flatMap(([provider, { keys: variables, local }]): Finding[] => {
     const subject = "keys";
     if (variables.some((variable) => (env[variable] ?? "") !== "")) {
@@ -175,8 +175,8 @@ async function keys(io: Io): Promise<Finding[]> {
 }
 
 /** Those of the default agent and of the agents that somebody described. */
-async function providersAsked(io: Io): Promise<ReadonlySet<string>> {
-  const config = await readableConfig(io);
+async function neededProviders(io: Io): Promise<ReadonlySet<string>> {
+  const config = await tryLoadConfig(io);
   const agents = Array.from(config?.agents.values() ?? []).filter(({ name, backend, builtIn }) => {
     return backend === "api" && (!builtIn || name === config?.defaults.agent || name === "anthropic");
   });
@@ -184,9 +184,9 @@ async function providersAsked(io: Io): Promise<ReadonlySet<string>> {
 }
 
 /** What `rookery agents` says, in short. */
-async function programs(io: Io): Promise<Finding[]> {
+async function checkAgents(io: Io): Promise<Finding[]> {
   const here = { env: io.env, cwd: io.cwd() };
-  const config = await readableConfig(io);
+  const config = await tryLoadConfig(io);
   if (config === undefined) return [];
   const cacheFolder = join(homeFolder(io.env), "cache");
   const found = await findPrograms(config.agents.values(), {
@@ -198,19 +198,19 @@ async function programs(io: Io): Promise<Finding[]> {
     if (from === undefined) return `${name} not found`;
     return [name, version, login && `(${login.state})`].filter((word) => word !== undefined).join(" ");
   });
-  const ready = await readyHere(io);
+  const ready = await listReadyAgents(io);
   const detail = words.length === 0 ? "none" : words.join(", ");
   if (ready.length > 0) return [{ subject: "agents", status: "ok", detail }];
   return [{ subject: "agents", status: "warning", detail, advice: "see what is missing: rookery agents" }];
 }
 
-async function readyHere(io: Io): Promise<string[]> {
-  const config = await readableConfig(io);
+async function listReadyAgents(io: Io): Promise<string[]> {
+  const config = await tryLoadConfig(io);
   return config === undefined ? [] : readyAgents(config, { env: io.env, cwd: io.cwd() });
 }
 
 /** Undefined where it is not: the configuration's finding says why. */
-async function readableConfig(io: Io): Promise<Config | undefined> {
+async function tryLoadConfig(io: Io): Promise<Config | undefined> {
   return loadConfig({ cwd: io.cwd(), env: io.env, trust: "leave_out" }).catch(() => undefined);
 }
 
@@ -222,7 +222,7 @@ async function nearestExisting(path: string): Promise<string> {
 }
 
 /** Of all files together; undefined where the first is not there. */
-async function sizeOf(first: string, ...others: string[]): Promise<number | undefined> {
+async function totalSize(first: string, ...others: string[]): Promise<number | undefined> {
   const size = async (path: string) => (await stat(path).catch(() => undefined))?.size;
   const main = await size(first);
   if (main === undefined) return undefined;

@@ -1,13 +1,13 @@
 /** `rookery doctor --repair`: saves what can be read of a damaged log, and says what was saved and what was lost. */
 import { repairSqliteStore } from "../../store/sqlite/repair.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { print, printJson, say, type Io } from "../io.ts";
-import { oneLine } from "../printable.ts";
+import { print, printJson, printNotice, type Io } from "../io.ts";
+import { toSingleLine } from "../sanitize.ts";
 import { logPath, MAX_DAMAGES } from "./checks.ts";
 
 export async function repairLog(io: Io, { json }: { readonly json: boolean }): Promise<ExitCode> {
   const path = logPath(io);
-  if (!json) say(io, `reading all of ${path}, which takes a while if it is large…`);
+  if (!json) printNotice(io, `reading all of ${path}, which takes a while if it is large…`);
   const { damages, saved, lost, damagedFile } = await repairSqliteStore(path);
   if (json) {
     await printJson(io, { ok: true, repaired: damagedFile !== undefined, damages, saved, lost, damagedFile });
@@ -20,16 +20,16 @@ export async function repairLog(io: Io, { json }: { readonly json: boolean }): P
   const { sessions, tasks, events, blobs } = saved;
   const lines = [
     ...damages.slice(0, MAX_DAMAGES).map(({ message }) => `found  ${message}`),
-    ...listMore("found", damages.length),
+    ...countOmitted("found", damages.length),
     `saved  sessions: ${sessions}, tasks: ${tasks}, events: ${events}, attachments: ${blobs}`,
     ...(lost.length === 0 ? ["lost   no event"] : lost.slice(0, MAX_DAMAGES).map((what) => `lost   ${what}`)),
-    ...listMore("lost", lost.length),
+    ...countOmitted("lost", lost.length),
     `kept   the damaged file is ${damagedFile}; delete it once you miss nothing`,
   ];
-  await print(io, lines.map((line) => `${oneLine(line)}\n`).join(""));
+  await print(io, lines.map((line) => `${toSingleLine(line)}\n`).join(""));
   return EXIT.done;
 }
 
-function listMore(word: string, count: number): string[] {
+function countOmitted(word: string, count: number): string[] {
   return count > MAX_DAMAGES ? [`${word.padEnd(5)}  ${count - MAX_DAMAGES} more; --json names all of them`] : [];
 }

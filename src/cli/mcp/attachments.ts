@@ -5,14 +5,14 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { BlobPart } from "../../domain/events.ts";
 import { messageOf } from "../../domain/errors.ts";
-import { usage } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import type { Io } from "../io.ts";
 
 export interface Attachments {
   readonly keep: (bytes: Uint8Array) => Promise<string>;
   readonly get: (hash: string) => Promise<Uint8Array | undefined>;
   /** Each with the file it was written to, if it was. */
-  written(blobs: readonly BlobPart[]): Promise<readonly Attachment[]>;
+  write(blobs: readonly BlobPart[]): Promise<readonly Attachment[]>;
 }
 
 export interface Attachment extends BlobPart {
@@ -38,7 +38,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 /** Throws `usage` where the folder cannot be made. One call returns a bounded number of them. */
 export function openAttachments(io: Io, folder: string | undefined): Attachments {
   const path = folder === undefined ? undefined : resolve(io.cwd(), folder);
-  if (path !== undefined) make(path);
+  if (path !== undefined) createFolder(path);
   const kept = new Map<string, Uint8Array>();
   return {
     keep: (bytes) => {
@@ -47,7 +47,7 @@ export function openAttachments(io: Io, folder: string | undefined): Attachments
       return Promise.resolve(hash);
     },
     get: (hash) => Promise.resolve(kept.get(hash)),
-    written: (blobs) =>
+    write: (blobs) =>
       Promise.all(
         blobs.map(async (blob): Promise<Attachment> => {
           const bytes = kept.get(blob.hash) ?? new Uint8Array();
@@ -66,10 +66,10 @@ function fileName({ hash, mediaType }: BlobPart): string {
   return `${hash.slice(0, 16)}.${Object.hasOwn(EXTENSIONS, type) ? (EXTENSIONS[type] ?? "bin") : "bin"}`;
 }
 
-function make(folder: string): void {
+function createFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw usage(`--output: ${folder} cannot be made: ${messageOf(error)}`);
+    throw usageError(`--output: ${folder} cannot be made: ${messageOf(error)}`);
   }
 }

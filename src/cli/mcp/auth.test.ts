@@ -4,26 +4,26 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestAuthorization, type TestAuthorization } from "../../mcp/oauth/test-authorization.ts";
-import { hasTerminals, type Place } from "../spawned.ts";
-import { openPrintedPage, openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+import { hasPseudoTerminals, type CommandFixture } from "../test-command.ts";
+import { openPrintedPage, openMcpFixture, SCRIPTED, stdio } from "./test-scene.ts";
 
-let place: Place;
+let fixture: CommandFixture;
 let vault: TestAuthorization;
 beforeEach(async () => {
   vault = await startTestAuthorization();
-  place = await openServersPlace({
+  fixture = await openMcpFixture({
     vault: { url: vault.url },
     off: { url: vault.url, enabled: false },
     program: stdio(SCRIPTED),
   });
 });
 afterEach(async () => {
-  await place[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await vault[Symbol.asyncDispose]();
 });
 
 async function loggedIn(): Promise<void> {
-  const running = place.start(["mcp", "auth", "vault"]);
+  const running = fixture.start(["mcp", "auth", "vault"]);
   await openPrintedPage(running);
   expect((await running.ended).code).toBe(0);
 }
@@ -57,29 +57,29 @@ function isClosed(redirect: string): Promise<boolean> {
 
 describe("rookery mcp auth", () => {
   it("prints the page, waits for it, and the login is there for every later command", async () => {
-    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({
+    expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({
       code: 3,
       stderr: "rookery: vault wants a login first; type: rookery mcp auth vault\n",
     });
-    const running = place.start(["mcp", "auth", "vault"]);
+    const running = fixture.start(["mcp", "auth", "vault"]);
     expect(await openPrintedPage(running)).toMatch(/\S/);
     const { code, stdout, stderr } = await running.ended;
     expect(stdout).toMatch(/^vault wants you to log in: open this page\n {2}it is on: 127\.0\.0\.1:\d+\nhttp:\/\/\S+\nlogged in to vault\nit offers 1 tool\n$/); // prettier-ignore
     expect(stderr).toMatch(/waiting up to 300 s for the page to send you back here; Ctrl-C gives up/);
     expect(code).toBe(0);
     expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
-    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
+    expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
   });
 
   it("says so where a login is there, and does it again with --force", async () => {
     await loggedIn();
-    expect(await place.rookery(["mcp", "auth", "vault"])).toEqual({
+    expect(await fixture.rookery(["mcp", "auth", "vault"])).toEqual({
       code: 0,
       stdout: "already logged in to vault; --force does it again\n",
       stderr: "",
     });
-    const again = place.start(["mcp", "auth", "vault", "--force", "--json"]);
-    const [, url = ""] = await again.said(/"url":"([^"]+)"/);
+    const again = fixture.start(["mcp", "auth", "vault", "--force", "--json"]);
+    const [, url = ""] = await again.waitForOutput(/"url":"([^"]+)"/);
     await (await fetch(url)).text();
     const { code, stdout } = await again.ended;
     expect(
@@ -97,22 +97,22 @@ describe("rookery mcp auth", () => {
   it("a token that is refused is refreshed without asking anyone", async () => {
     await loggedIn();
     vault.expireTokens();
-    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
+    expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0, stdout: "gold\n" });
     expect(vault.counts).toMatchObject({ refreshes: 1, exchanges: 1, reuses: 0 });
   });
 
   it("a login that the server took back is asked for again", async () => {
     await loggedIn();
     vault.revokeAll();
-    const { stdout } = await place.rookery(["mcp", "list", "--json"]);
+    const { stdout } = await fixture.rookery(["mcp", "list", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ servers: [{ name: "vault", status: "needs_login" }, {}, {}] });
     await loggedIn();
-    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0 });
+    expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 0 });
   });
 
   it("a page that refuses is exit code 1, in words", async () => {
     vault.knobs.page = "refuses";
-    const running = place.start(["mcp", "auth", "vault"]);
+    const running = fixture.start(["mcp", "auth", "vault"]);
     await openPrintedPage(running);
     const { code, stderr } = await running.ended;
     expect(code).toBe(1);
@@ -121,7 +121,7 @@ describe("rookery mcp auth", () => {
   });
 
   it("a page that never comes back is given up in time", async () => {
-    const { code, stderr } = await place.rookery(["mcp", "auth", "vault", "--timeout", "1"]);
+    const { code, stderr } = await fixture.rookery(["mcp", "auth", "vault", "--timeout", "1"]);
     expect([code, stderr]).toEqual([
       1,
       expect.stringContaining("failed: nobody came back from the page within 1 s; again: rookery mcp auth vault"),
@@ -130,7 +130,7 @@ describe("rookery mcp auth", () => {
 
   it("Ctrl-C gives up, and closes the port", async () => {
     vault.knobs.page = "never calls back";
-    const running = place.start(["mcp", "auth", "vault"]);
+    const running = fixture.start(["mcp", "auth", "vault"]);
     await openPrintedPage(running);
     expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(false);
     running.child.kill("SIGINT");
@@ -138,11 +138,11 @@ describe("rookery mcp auth", () => {
     expect(await isClosed(vault.asked.redirectUri ?? "")).toBe(true);
   });
 
-  it.skipIf(!hasTerminals)("/decline on the terminal is a no", async () => {
-    const running = place.terminal(["mcp", "auth", "vault"]);
-    await running.said(/\(\/decline gives up\) /);
+  it.skipIf(!hasPseudoTerminals)("/decline on the terminal is a no", async () => {
+    const running = fixture.terminal(["mcp", "auth", "vault"]);
+    await running.waitForOutput(/\(\/decline gives up\) /);
     running.child.stdin.write("perhaps\n");
-    await running.said(/decline gives up\) [^]*decline gives up\) /);
+    await running.waitForOutput(/decline gives up\) [^]*decline gives up\) /);
     running.child.stdin.write("/decline\n");
     expect(await running.ended).toMatchObject({
       code: 1,
@@ -150,9 +150,9 @@ describe("rookery mcp auth", () => {
     });
   });
 
-  it.skipIf(!hasTerminals)("on a terminal the page alone is enough", async () => {
-    const running = place.terminal(["mcp", "auth", "vault"]);
-    await running.said(/\(\/decline gives up\) /);
+  it.skipIf(!hasPseudoTerminals)("on a terminal the page alone is enough", async () => {
+    const running = fixture.terminal(["mcp", "auth", "vault"]);
+    await running.waitForOutput(/\(\/decline gives up\) /);
     await openPrintedPage(running);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("logged in to vault") });
   });
@@ -167,9 +167,9 @@ describe("rookery mcp auth", () => {
       `[mcp.program]\ncommand = ["x"]`,
       `[mcp.off]\nurl = "${vault.url}"\nenabled = false`,
     ];
-    await place.repository.write("rookery.toml", tables.join("\n"));
-    await place.rookery(["trust"]);
-    expect(await place.rookery(["mcp", "auth", "open", "--force"])).toEqual({
+    await fixture.repository.write("rookery.toml", tables.join("\n"));
+    await fixture.rookery(["trust"]);
+    expect(await fixture.rookery(["mcp", "auth", "open", "--force"])).toEqual({
       code: 0,
       stdout: "open needs no login\n",
       stderr: "",
@@ -181,7 +181,7 @@ describe("rookery mcp auth", () => {
       [["auth", "donw"], 2, 'there is no MCP server "donw"'],
       [["auth", "down"], 1, "down cannot be reached: "],
     ] as const) {
-      const ended = await place.rookery(["mcp", ...args]);
+      const ended = await fixture.rookery(["mcp", ...args]);
       expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
     }
   });
@@ -190,14 +190,14 @@ describe("rookery mcp auth", () => {
 describe("rookery mcp logout", () => {
   it("gives the tokens back, and forgets them", async () => {
     await loggedIn();
-    expect(await place.rookery(["mcp", "logout", "vault"])).toEqual({
+    expect(await fixture.rookery(["mcp", "logout", "vault"])).toEqual({
       code: 0,
       stdout: "logged out of vault\n",
       stderr: "",
     });
     expect(vault.counts.revocations).toBeGreaterThan(0);
-    expect(await place.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 3 });
-    expect(await place.rookery(["mcp", "logout", "vault", "--json"])).toEqual({
+    expect(await fixture.rookery(["mcp", "call", "vault", "open"])).toMatchObject({ code: 3 });
+    expect(await fixture.rookery(["mcp", "logout", "vault", "--json"])).toEqual({
       code: 0,
       stdout: '{"server":"vault","forgotten":false}\n',
       stderr: "",
@@ -206,6 +206,6 @@ describe("rookery mcp logout", () => {
 
   it("works for a server that is switched off", async () => {
     await loggedIn();
-    expect(await place.rookery(["mcp", "logout", "off"])).toMatchObject({ code: 0, stdout: "logged out of off\n" });
+    expect(await fixture.rookery(["mcp", "logout", "off"])).toMatchObject({ code: 0, stdout: "logged out of off\n" });
   });
 });

@@ -4,46 +4,46 @@ import type { LoginOutcome, McpServerState, RemoteServerSpec } from "../../domai
 import type { McpServers } from "../../mcp/index.ts";
 import { Rookery } from "../../rookery.ts";
 import { deadline } from "../../stdx/deadline.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { type Io, print, printJson, say } from "../io.ts";
+import { type Io, print, printJson, printNotice } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
-import { mustBeRemote, specNamed } from "./declared.ts";
-import { deskWith } from "./desk.ts";
-import { atPage } from "./page.ts";
-import { stateOf, untilNot } from "./state.ts";
+import { requireRemoteServer, findServerSpec } from "./declared-servers.ts";
+import { createSessionlessDesk } from "./questions.ts";
+import { showLoginPage } from "./login-page.ts";
+import { serverState, waitWhileStatus } from "./server-state.ts";
 
 /** How long a person has. */
 const LOGIN_S = 300;
 /** To see that what came of it is good. */
 const CHECK_MS = 15_000;
 
-export async function logIn({ io, args: [name = ""], options }: Call): Promise<ExitCode> {
+export async function logInCommand({ io, args: [name = ""], options }: CommandCall): Promise<ExitCode> {
   const seconds = countOption(options, "timeout", 1) ?? LOGIN_S;
   const json = isSet(options, "json");
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
-  const spec = mustBeRemote(specNamed(await rookery.declaredServers(), name));
+  const spec = requireRemoteServer(findServerSpec(await rookery.declaredServers(), name));
   using interrupts = watchInterrupts(io);
   const { signal } = interrupts;
-  const desk = deskWith(atPage(io, { json, seconds }));
+  const desk = createSessionlessDesk(showLoginPage(io, { json, seconds }));
   await using servers = await rookery.connectServers([spec], { desk, bounds: { firstTries: 1 } });
   await servers.settled(signal).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;
-  const state = stateOf(servers, name);
-  if (state.status !== "ready" && state.status !== "needs_login") throw unreachable(state);
+  const state = serverState(servers, name);
+  if (state.status !== "ready" && state.status !== "needs_login") throw serverUnavailable(state);
   if (state.status === "ready") {
-    const wanted = await wantsLogin(spec, signal);
+    const wanted = await requiresLogin(spec, signal);
     if (!wanted || !isSet(options, "force")) {
-      await tell(io, json, wanted ? ALREADY : NEEDS_NONE, name);
+      await printStatus(io, json, wanted ? ALREADY_LOGGED_IN : NO_LOGIN_NEEDED, name);
       return EXIT.done;
     }
   }
   using patience = deadline(seconds * 1_000, signal);
   const came = await servers.login(name, patience.signal);
   if (signal.aborted) return EXIT.cancelled;
-  const outcome = patience.isLate && came.status !== "done" ? tooLate(seconds) : came;
-  return await conclude(io, { json, name, servers, outcome });
+  const outcome = patience.isLate && came.status !== "done" ? loginTimedOut(seconds) : came;
+  return await reportLogin(io, { json, name, servers, outcome });
 }
 
 interface Conclusion {
@@ -53,48 +53,51 @@ interface Conclusion {
   readonly outcome: LoginOutcome;
 }
 
-async function conclude(io: Io, { json, name, servers, outcome }: Conclusion): Promise<ExitCode> {
+async function reportLogin(io: Io, { json, name, servers, outcome }: Conclusion): Promise<ExitCode> {
   switch (outcome.status) {
     case "done": {
       using enough = deadline(CHECK_MS);
-      await untilNot(servers, name, ["connecting", "needs_login"], enough.signal);
-      await tell(io, json, DONE, name);
-      const { status, reason, tools } = stateOf(servers, name);
-      if (status !== "ready") say(io, `${name} is not ready all the same: ${reason ?? status}`);
+      await waitWhileStatus(servers, name, ["connecting", "needs_login"], enough.signal);
+      await printStatus(io, json, LOGGED_IN, name);
+      const { status, reason, tools } = serverState(servers, name);
+      if (status !== "ready") printNotice(io, `${name} is not ready all the same: ${reason ?? status}`);
       else if (!json) await print(io, `it offers ${tools.length} ${tools.length === 1 ? "tool" : "tools"}\n`);
       return EXIT.done;
     }
     case "declined":
     case "cancelled":
       if (json) await printJson(io, { server: name, status: outcome.status });
-      say(io, `the login of ${name} was ${outcome.status}; again: rookery mcp auth ${name}`);
+      printNotice(io, `the login of ${name} was ${outcome.status}; again: rookery mcp auth ${name}`);
       return EXIT.failed;
     case "failed":
       if (json) await printJson(io, { server: name, status: "failed", reason: outcome.reason });
-      say(io, `the login of ${name} failed: ${outcome.reason}; again: rookery mcp auth ${name}`);
+      printNotice(io, `the login of ${name} failed: ${outcome.reason}; again: rookery mcp auth ${name}`);
       return EXIT.failed;
   }
 }
 
-const DONE = { status: "done", words: (name: string) => `logged in to ${name}` };
-const ALREADY = { status: "already", words: (name: string) => `already logged in to ${name}; --force does it again` };
-const NEEDS_NONE = { status: "not_needed", words: (name: string) => `${name} needs no login` };
+const LOGGED_IN = { status: "done", words: (name: string) => `logged in to ${name}` };
+const ALREADY_LOGGED_IN = {
+  status: "already",
+  words: (name: string) => `already logged in to ${name}; --force does it again`,
+};
+const NO_LOGIN_NEEDED = { status: "not_needed", words: (name: string) => `${name} needs no login` };
 
-async function tell(io: Io, json: boolean, what: typeof DONE, name: string): Promise<void> {
+async function printStatus(io: Io, json: boolean, what: typeof LOGGED_IN, name: string): Promise<void> {
   if (json) await printJson(io, { server: name, status: what.status });
   else await print(io, `${what.words(name)}\n`);
 }
 
-function tooLate(seconds: number): LoginOutcome {
+function loginTimedOut(seconds: number): LoginOutcome {
   return { status: "failed", reason: `nobody came back from the page within ${seconds} s` };
 }
 
-function unreachable({ name, status, reason }: McpServerState): RookeryError {
+function serverUnavailable({ name, status, reason }: McpServerState): RookeryError {
   return new RookeryError("mcp_unavailable", `${name} cannot be reached: ${reason ?? status}`);
 }
 
 /** Asked without a token: a server that has let us in says nothing of why. */
-async function wantsLogin({ url, type, headers }: RemoteServerSpec, signal: AbortSignal): Promise<boolean> {
+async function requiresLogin({ url, type, headers }: RemoteServerSpec, signal: AbortSignal): Promise<boolean> {
   using enough = deadline(CHECK_MS, signal);
   try {
     const response = await fetch(url, {

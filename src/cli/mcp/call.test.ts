@@ -1,49 +1,51 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { hasTerminals, type Place } from "../spawned.ts";
-import { EVERYTHING, openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+import { hasPseudoTerminals, type CommandFixture } from "../test-command.ts";
+import { EVERYTHING, openMcpFixture, SCRIPTED, stdio } from "./test-scene.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe("rookery mcp call", () => {
   it("calls a tool by either name, with the input of an argument or of a pipe", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
     const input = '{"text":"hi\\nthere"}';
     for (const tool of ["echo", "s__echo"]) {
-      expect(await place.rookery(["mcp", "call", "s", tool, input])).toEqual({
+      expect(await fixture.rookery(["mcp", "call", "s", tool, input])).toEqual({
         code: 0,
         stdout: "hi\nthere\n",
         stderr: "",
       });
     }
-    expect(await place.rookery(["mcp", "call", "s", "echo", "-"], { input })).toMatchObject({ stdout: "hi\nthere\n" });
-    expect(await place.rookery(["mcp", "call", "s", "echo"])).toMatchObject({ code: 0, stdout: "" });
-    expect(await place.rookery(["mcp", "call", "all", "echo", '{"message":"hi"}'])).toMatchObject({
+    expect(await fixture.rookery(["mcp", "call", "s", "echo", "-"], { input })).toMatchObject({
+      stdout: "hi\nthere\n",
+    });
+    expect(await fixture.rookery(["mcp", "call", "s", "echo"])).toMatchObject({ code: 0, stdout: "" });
+    expect(await fixture.rookery(["mcp", "call", "all", "echo", '{"message":"hi"}'])).toMatchObject({
       stdout: "Echo: hi\n",
     });
   });
 
   it("prints a long result whole, and the structure of one with --json", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
-    const { stdout } = await place.rookery(["mcp", "call", "s", "big", '{"bytes":300000}']);
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED), all: stdio(EVERYTHING) });
+    const { stdout } = await fixture.rookery(["mcp", "call", "s", "big", '{"bytes":300000}']);
     expect(stdout).toBe(`${"x".repeat(300_000)}\n`);
     const asked = ["mcp", "call", "all", "get-structured-content", '{"location":"New York"}', "--json"];
-    expect(JSON.parse((await place.rookery(asked)).stdout)).toMatchObject({
+    expect(JSON.parse((await fixture.rookery(asked)).stdout)).toMatchObject({
       outcome: "ok",
       structured: { temperature: expect.any(Number) },
     });
   });
 
   it("names images and files, and writes them only where it is told to", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) });
-    const named = await place.rookery(["mcp", "call", "s", "mixed"]);
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
+    const named = await fixture.rookery(["mcp", "call", "s", "mixed"]);
     expect(named.code).toBe(0);
     expect(named.stderr).toContain("rookery: image/png, 3 bytes: not written; --output DIR does\n");
     expect(named.stdout).toContain("[image, image/png, 3 bytes]");
-    expect(await place.repository.git("status", "--short")).toBe("");
-    const { stdout } = await place.rookery(["mcp", "call", "s", "mixed", "--output", "out/here", "--json"]);
+    expect(await fixture.repository.git("status", "--short")).toBe("");
+    const { stdout } = await fixture.rookery(["mcp", "call", "s", "mixed", "--output", "out/here", "--json"]);
     const { blobs } = JSON.parse(stdout) as { blobs: { mediaType: string; path: string }[] };
     const written = await Promise.all(
       blobs.map(async ({ mediaType, path }) => [mediaType, await readFile(path, "utf8")]),
@@ -53,18 +55,18 @@ describe("rookery mcp call", () => {
       ["application/octet-stream", "BIN"],
     ]);
     expect(blobs[0]?.path).toMatch(/\/out\/here\/[0-9a-f]{16}\.png$/);
-    const text = await place.rookery(["mcp", "call", "s", "mixed", "--output", "out"]);
-    expect(text.stderr).toContain(`rookery: wrote ${join(place.repository.path, "out")}/`);
+    const text = await fixture.rookery(["mcp", "call", "s", "mixed", "--output", "out"]);
+    expect(text.stderr).toContain(`rookery: wrote ${join(fixture.repository.path, "out")}/`);
   });
 
   it("tells progress, and a tool that failed is exit code 1", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) });
-    expect(await place.rookery(["mcp", "call", "s", "slow", '{"steps":2}'])).toEqual({
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
+    expect(await fixture.rookery(["mcp", "call", "s", "slow", '{"steps":2}'])).toEqual({
       code: 0,
       stdout: "done\n",
       stderr: expect.stringMatching(/^rookery: s: step 1\n/), // what comes soon after may be left out
     });
-    expect(await place.rookery(["mcp", "call", "s", "fail"])).toEqual({
+    expect(await fixture.rookery(["mcp", "call", "s", "fail"])).toEqual({
       code: 1,
       stdout: "it broke\n",
       stderr: "rookery: the tool failed\n",
@@ -82,64 +84,64 @@ describe("rookery mcp call", () => {
     ["a server that is declared badly", ["worse", "x"], 2, "NO_SUCH_TOKEN is not set"],
     ["a folder that cannot be made", ["s", "echo", "--output", "rookery.toml/x"], 2, "--output: "],
   ])("%s is told of", async (_, args, code, words) => {
-    place = await openServersPlace({
+    fixture = await openMcpFixture({
       s: stdio(SCRIPTED),
       bad: stdio(SCRIPTED, "exit"),
       mute: { ...stdio(SCRIPTED, "silent"), connect_timeout: 1 },
       worse: { command: ["$NO_SUCH_TOKEN"] },
     });
-    const ended = await place.rookery(["mcp", "call", ...args]);
+    const ended = await fixture.rookery(["mcp", "call", ...args]);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(words)]);
   });
 
   it("declines questions where nobody can be asked", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) });
-    expect(await place.rookery(["mcp", "call", "s", "ask"])).toMatchObject({
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
+    expect(await fixture.rookery(["mcp", "call", "s", "ask"])).toMatchObject({
       code: 0,
       stdout: '{"action":"decline"}\n',
     });
   });
 
   it("Ctrl-C cancels the call, and the server is told", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED, "journal=journal") });
-    const running = place.start(["mcp", "call", "s", "hang"]);
-    const journal = () => place.repository.read("journal");
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED, "journal=journal") });
+    const running = fixture.start(["mcp", "call", "s", "hang"]);
+    const journal = () => fixture.repository.read("journal");
     await vi.waitFor(async () => expect(await journal()).toContain("call hang"), 10_000);
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
     expect(await journal()).toContain("told notifications/cancelled");
   });
 
-  it.skipIf(!hasTerminals)("asks forms and pages on a terminal", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) });
-    const form = place.terminal(["mcp", "call", "s", "ask"]);
-    await form.said(/s asks:\r\n {2}│ Who are you\?\r\n\(Enter [^]*\)\r\nname — optional\r\nname: /);
+  it.skipIf(!hasPseudoTerminals)("asks forms and pages on a terminal", async () => {
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
+    const form = fixture.terminal(["mcp", "call", "s", "ask"]);
+    await form.waitForOutput(/s asks:\r\n {2}│ Who are you\?\r\n\(Enter [^]*\)\r\nname — optional\r\nname: /);
     form.child.stdin.write("Ada\n");
     expect(await form.ended).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('{"action":"accept","content":{"name":"Ada"}}'),
     });
-    const page = place.terminal(["mcp", "call", "s", "visit-first"]);
-    await page.said(
+    const page = fixture.terminal(["mcp", "call", "s", "visit-first"]);
+    await page.waitForOutput(
       /s wants you to open a page:\r\n {2}│ First\r\n {2}it is on: example\.com\r\nhttps:\/\/example\.com\/first\r\nEnter when/,
     );
     page.child.stdin.write("\n");
     expect(await page.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("visited") });
-    const byItself = await place.terminal(["mcp", "call", "s", "visit"]).ended;
+    const byItself = await fixture.terminal(["mcp", "call", "s", "visit"]).ended;
     expect(byItself).toMatchObject({ code: 0, stdout: expect.stringContaining('{"action":"accept"}') });
-    const odd = place.terminal(["mcp", "call", "s", "ask-odd"]);
-    await odd.said(/One line of JSON; /);
+    const odd = fixture.terminal(["mcp", "call", "s", "ask-odd"]);
+    await odd.waitForOutput(/One line of JSON; /);
     odd.child.stdin.write("{\n");
-    await odd.said(/! that is not JSON\r\nOne line of JSON; /);
+    await odd.waitForOutput(/! that is not JSON\r\nOne line of JSON; /);
     odd.child.stdin.write('{"a":[1]}\n');
     expect((await odd.ended).stdout).toContain('{"action":"accept","content":{"a":[1]}}');
   });
 
-  it.skipIf(!hasTerminals)(
+  it.skipIf(!hasPseudoTerminals)(
     "asks each kind of field that the reference server has, and again what is wrong",
     async () => {
-      place = await openServersPlace({ all: stdio(EVERYTHING) });
-      const running = place.terminal(["mcp", "call", "all", "trigger-elicitation-request"]);
+      fixture = await openMcpFixture({ all: stdio(EVERYTHING) });
+      const running = fixture.terminal(["mcp", "call", "all", "trigger-elicitation-request"]);
       for (const [prompt, typed] of [
         [/String \(name\) — required\r\n {2}│ Your full, legal name\r\nname: $/, "Ada"],
         [/Boolean \(check\) — optional, yes or no\r\n[^\n]*\r\ncheck: $/, "maybe"],
@@ -159,7 +161,7 @@ describe("rookery mcp call", () => {
         [/legacyTitledEnum [^\n]*: $/, "/skip"],
         [/ {2}name: Ada\r\n {2}check: yes\r\n[^]*Send this to all\? \[Y\]es, \[n\]o [^\n]* $/, ""],
       ] as const) {
-        await running.said(prompt);
+        await running.waitForOutput(prompt);
         running.child.stdin.write(`${typed}\n`);
       }
       const { code, stdout } = await running.ended;

@@ -4,37 +4,41 @@ import { RookeryError } from "../../domain/errors.ts";
 import type { ToolContext, ToolResult } from "../../domain/tools.ts";
 import type { McpServers } from "../../mcp/index.ts";
 import { Rookery } from "../../rookery.ts";
-import type { Call } from "../command.ts";
-import { EXIT, type ExitCode, usage } from "../exit.ts";
-import { type Io, isAttended, isLively, print, printJson, say } from "../io.ts";
+import type { CommandCall } from "../command.ts";
+import { EXIT, type ExitCode, usageError } from "../exit.ts";
+import { type Io, isPersonPresent, isInteractive, print, printJson, printNotice } from "../io.ts";
 import { isSet, textOption } from "../options.ts";
-import { oneLine, printable } from "../printable.ts";
+import { toSingleLine, stripControls } from "../sanitize.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 import { readStdin } from "../run/prompt.ts";
 import { noSpinner, startSpinner } from "../run/spinner.ts";
-import { declaredNamed, reachOf, specNamed } from "./declared.ts";
-import { askingAt, declining, deskWith } from "./desk.ts";
+import { findDeclaredServer, formatServerLocation, findServerSpec } from "./declared-servers.ts";
+import { askAtTerminal, declineQuestions, createSessionlessDesk } from "./questions.ts";
 import { type Attachments, openAttachments } from "./attachments.ts";
-import { fixFor, type Reached } from "./fix.ts";
-import { stateOf } from "./state.ts";
+import { suggestFix, type ServerLocation } from "./fix.ts";
+import { serverState } from "./server-state.ts";
 
-export async function callTool({ io, args: [name = "", tool = "", json], options }: Call): Promise<ExitCode> {
-  const input = inputOf(json === "-" ? await readStdin(io, "the input of the tool") : (json ?? "{}"));
+export async function callToolCommand({
+  io,
+  args: [name = "", tool = "", json],
+  options,
+}: CommandCall): Promise<ExitCode> {
+  const input = parseToolInput(json === "-" ? await readStdin(io, "the input of the tool") : (json ?? "{}"));
   const attachments = openAttachments(io, textOption(options, "output"));
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
   const there = await rookery.declaredServers();
-  const spec = specNamed(there, name);
+  const spec = findServerSpec(there, name);
   using interrupts = watchInterrupts(io);
   const { signal } = interrupts;
-  using progress = progressOn(io);
-  const ask = isAttended(io) ? askingAt(io, progress.hold) : declining;
+  using progress = startProgress(io);
+  const ask = isPersonPresent(io) ? askAtTerminal(io, progress.hold) : declineQuestions;
   const bounds = { textChars: Infinity, firstTries: 1 };
-  await using servers = await rookery.connectServers([spec], { desk: deskWith(ask), bounds });
+  await using servers = await rookery.connectServers([spec], { desk: createSessionlessDesk(ask), bounds });
   progress.say(`connecting to ${name}`);
   await servers.settled(signal).catch(() => undefined);
   if (signal.aborted) return EXIT.cancelled;
-  const declared = declaredNamed(there.declared, name);
-  const found = toolOf(servers, { name, file: declared.file, reached: reachOf(declared) }, tool);
+  const declared = findDeclaredServer(there.declared, name);
+  const found = findTool(servers, { name, file: declared.file, reached: formatServerLocation(declared) }, tool);
   progress.say(`${name}: ${tool}`);
   const context: ToolContext = {
     cwd: io.cwd(),
@@ -48,12 +52,12 @@ export async function callTool({ io, args: [name = "", tool = "", json], options
   };
   const result = await found.source.call({ toolId: "call", name: found.name, input }, context);
   progress.hold(true);
-  await show(io, result, { attachments, json: isSet(options, "json") });
+  await printResult(io, result, { attachments, json: isSet(options, "json") });
   if (result.outcome === "ok") return EXIT.done;
   return result.outcome === "cancelled" ? EXIT.cancelled : EXIT.failed;
 }
 
-function inputOf(text: string): unknown {
+function parseToolInput(text: string): unknown {
   let input: unknown;
   try {
     input = JSON.parse(text);
@@ -61,19 +65,19 @@ function inputOf(text: string): unknown {
     input = undefined;
   }
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
-  throw usage(`the input of a tool is a JSON object, as '{"path":"README.md"}', or - to read it from a pipe`);
+  throw usageError(`the input of a tool is a JSON object, as '{"path":"README.md"}', or - to read it from a pipe`);
 }
 
 /** By the name that the server has for it, or the one that models call it by. */
-function toolOf(servers: McpServers, at: Reached, named: string) {
+function findTool(servers: McpServers, at: ServerLocation, named: string) {
   const server = at.name;
-  const state = stateOf(servers, server);
+  const state = serverState(servers, server);
   const { status, reason, tools } = state;
   if (status === "needs_login") {
     throw new RookeryError("mcp_login", `${server} wants a login first; type: rookery mcp auth ${server}`);
   }
   if (status !== "ready") {
-    const fix = fixFor(state, at);
+    const fix = suggestFix(state, at);
     const words = [reason ?? status, ...(fix === undefined ? [] : [fix])].join("; ");
     throw new RookeryError("mcp_unavailable", `${server} is not ready: ${words}`);
   }
@@ -81,25 +85,29 @@ function toolOf(servers: McpServers, at: Reached, named: string) {
   const name = own.get(named) ?? tools.find((tool) => tool.name === named)?.name;
   const source = servers.sources.find(({ id }) => id === `mcp:${server}`);
   if (name !== undefined && source !== undefined) return { name, source };
-  const there = own.size === 0 ? "it has none" : `there are: ${oneLine([...own.keys()].join(", "), 500)}`;
-  throw usage(`${server} has no tool "${named}"${didYouMean(named, own.keys())}; ${there}`);
+  const there = own.size === 0 ? "it has none" : `there are: ${toSingleLine([...own.keys()].join(", "), 500)}`;
+  throw usageError(`${server} has no tool "${named}"${didYouMean(named, own.keys())}; ${there}`);
 }
 
-async function show(
+async function printResult(
   io: Io,
   result: ToolResult,
   { attachments, json }: { attachments: Attachments; json: boolean },
 ): Promise<void> {
-  const blobs = await attachments.written(result.blobs ?? []);
+  const blobs = await attachments.write(result.blobs ?? []);
   if (json) return printJson(io, { ...result, ...(result.blobs !== undefined && { blobs }) });
   const said = blobs.reduce((text, { hash }) => text.replaceAll(`: kept as ${hash}]`, "]"), result.text); // there is no log
-  const text = io.stdout.isTTY === true ? printable(said) : said;
+  const text = io.stdout.isTTY === true ? stripControls(said) : said;
   await print(io, text === "" || text.endsWith("\n") ? text : `${text}\n`);
   for (const { mediaType, path, bytes } of blobs) {
-    say(io, path === undefined ? `${mediaType}, ${bytes} bytes: not written; --output DIR does` : `wrote ${path}`);
+    printNotice(
+      io,
+      path === undefined ? `${mediaType}, ${bytes} bytes: not written; --output DIR does` : `wrote ${path}`,
+    );
   }
-  if (result.outcome === "unknown") say(io, "whether the tool did it is not known; look before you call it again");
-  else if (result.outcome !== "ok" && result.outcome !== "cancelled") say(io, "the tool failed");
+  if (result.outcome === "unknown")
+    printNotice(io, "whether the tool did it is not known; look before you call it again");
+  else if (result.outcome !== "ok" && result.outcome !== "cancelled") printNotice(io, "the tool failed");
 }
 
 interface Progress extends Disposable {
@@ -108,15 +116,15 @@ interface Progress extends Disposable {
   readonly hold: (held: boolean) => void;
 }
 
-function progressOn(io: Io): Progress {
-  const isDrawn = isLively(io.stderr, io.env);
+function startProgress(io: Io): Progress {
+  const isDrawn = isInteractive(io.stderr, io.env);
   const spinner = isDrawn ? startSpinner(io.stderr) : noSpinner;
   let held = false;
   let last = "";
   return {
     say(text, when) {
       last = text;
-      if (!isDrawn && when === "always") say(io, text);
+      if (!isDrawn && when === "always") printNotice(io, text);
       else if (!held) spinner.wait(text);
     },
     hold(now) {

@@ -1,7 +1,7 @@
 /** What to do about a server that is not ready. */
 import type { McpServerState } from "../../domain/mcp.ts";
 
-export interface Reached {
+export interface ServerLocation {
   readonly name: string;
   readonly file: string;
   /** Its url, or its command as a shell takes it. */
@@ -9,9 +9,9 @@ export interface Reached {
 }
 
 /** What the connection itself says, or else where to look. */
-export function fixFor(
+export function suggestFix(
   { status, reason = "", fix }: McpServerState,
-  { name, file, reached }: Reached,
+  { name, file, reached }: ServerLocation,
 ): string | undefined {
   if (fix !== undefined) return fix.replaceAll("`", "");
   if (status === "ready") return undefined;

@@ -1,22 +1,24 @@
 import { expect, it } from "vitest";
 import { isAlive } from "../../stdx/index.ts";
 import { call, say, type Script } from "../../testing/index.ts";
-import { eventsIn } from "../spawned.ts";
-import { openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+import { parseEventLines } from "../test-command.ts";
+import { openMcpFixture, SCRIPTED, stdio } from "./test-scene.ts";
 
 const script: Script = ({ toolResults }) => (toolResults.length === 0 ? call("s__hang") : say("Went on."));
 
 it("a server that outlives a killed Rookery is ended by the next start, and its call is unknown", async () => {
-  await using place = await openServersPlace({ s: stdio(SCRIPTED, "ignore-term") }, { script });
-  const run = place.start(["run", "go", "--permissions", "all", "--json"]);
-  await run.said(/"type":"tool\.started"/);
+  await using fixture = await openMcpFixture({ s: stdio(SCRIPTED, "ignore-term") }, { script });
+  const run = fixture.start(["run", "go", "--permissions", "all", "--json"]);
+  await run.waitForOutput(/"type":"tool\.started"/);
   run.child.kill("SIGKILL");
-  const left = eventsIn((await run.ended).stdout).find((event) => event.type === "process.started");
+  const left = parseEventLines((await run.ended).stdout).find((event) => event.type === "process.started");
   if (left?.type !== "process.started") throw new Error("no server was started");
   expect(isAlive(left)).toBe(true);
-  await place.rookery(["sessions"]);
+  await fixture.rookery(["sessions"]);
   expect(isAlive(left)).toBe(false);
-  const again = await place.rookery(["run", "--session", "last", "--json"]);
-  expect(eventsIn(again.stdout).filter((event) => event.type === "tool.ended")).toMatchObject([{ outcome: "unknown" }]);
+  const again = await fixture.rookery(["run", "--session", "last", "--json"]);
+  expect(parseEventLines(again.stdout).filter((event) => event.type === "tool.ended")).toMatchObject([
+    { outcome: "unknown" },
+  ]);
   expect(again.code).toBe(0);
 });

@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
-import { hasTerminals, type Place } from "../spawned.ts";
-import { EVERYTHING, openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+import { hasPseudoTerminals, type CommandFixture } from "../test-command.ts";
+import { EVERYTHING, openMcpFixture, SCRIPTED, stdio } from "./test-scene.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const SECRET = "hunter2-hunter2";
 
@@ -36,7 +36,7 @@ function rowsIn(stdout: string): Row[] {
 describe("rookery mcp list", () => {
   it("shows every server with its status, the reason, and how to fix it, and no secret", async () => {
     await using vault = await startTestAuthorization();
-    place = await openServersPlace(
+    fixture = await openMcpFixture(
       {
         scripted: { ...stdio(SCRIPTED, `--api-key=${SECRET}`), env: { TOKEN: SECRET } },
         vault: { url: `${vault.url}?key=${SECRET}`, headers: { "X-Key": SECRET } },
@@ -53,7 +53,7 @@ describe("rookery mcp list", () => {
         },
       },
     );
-    const { code, stdout, stderr } = await place.rookery(["mcp", "list", "--timeout", "6", "--json"]);
+    const { code, stdout, stderr } = await fixture.rookery(["mcp", "list", "--timeout", "6", "--json"]);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).not.toContain(SECRET);
     const rows = new Map(rowsIn(stdout).map((row) => [row.name, row]));
@@ -102,7 +102,7 @@ describe("rookery mcp list", () => {
     expect(rows.get("silent")).toMatchObject({ status: "connecting", fix: expect.stringContaining("--timeout") });
     expect(rows.get("all")).toMatchObject({ status: "ready", source: ".mcp.json" });
 
-    const text = await place.rookery(["mcp", "--timeout", "6"]);
+    const text = await fixture.rookery(["mcp", "--timeout", "6"]);
     expect(text.stdout).not.toContain(SECRET);
     expect(text.stdout).toMatch(/^scripted +ready +13 tools, 1 prompt, 1 resource +rookery\.toml +\S/m);
     expect(text.stdout).toMatch(
@@ -113,28 +113,28 @@ describe("rookery mcp list", () => {
 
   it("connects to none with --offline, and to all at once otherwise", async () => {
     const slow = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, stdio(SCRIPTED, "late=3000")]));
-    place = await openServersPlace({ ...slow, off: { ...stdio(SCRIPTED), enabled: false } });
-    const offline = rowsIn((await place.rookery(["mcp", "list", "--offline", "--json"])).stdout);
+    fixture = await openMcpFixture({ ...slow, off: { ...stdio(SCRIPTED), enabled: false } });
+    const offline = rowsIn((await fixture.rookery(["mcp", "list", "--offline", "--json"])).stdout);
     expect(offline.map(({ status }) => status)).toEqual(["declared", "declared", "declared", "declared", "disabled"]);
     const started = performance.now();
-    const rows = rowsIn((await place.rookery(["mcp", "--json"])).stdout);
+    const rows = rowsIn((await fixture.rookery(["mcp", "--json"])).stdout);
     expect(rows.map(({ status }) => status)).toEqual(["ready", "ready", "ready", "ready", "disabled"]);
     expect(performance.now() - started).toBeLessThan(4 * 3000);
   });
 
   it("shows only what an agent gets with --agent", async () => {
     const servers = { a: stdio(SCRIPTED), b: stdio(SCRIPTED) };
-    place = await openServersPlace(servers, { toml: '[agents.x]\nmodel = "anthropic/m"\nmcp = ["b"]\n' });
-    const rows = rowsIn((await place.rookery(["mcp", "list", "--agent", "x", "--json"])).stdout);
+    fixture = await openMcpFixture(servers, { toml: '[agents.x]\nmodel = "anthropic/m"\nmcp = ["b"]\n' });
+    const rows = rowsIn((await fixture.rookery(["mcp", "list", "--agent", "x", "--json"])).stdout);
     expect(rows.map(({ name, status }) => [name, status])).toEqual([["b", "ready"]]);
-    const unknown = await place.rookery(["mcp", "list", "--agent", "y"]);
+    const unknown = await fixture.rookery(["mcp", "list", "--agent", "y"]);
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no agent "y"') });
   });
 
   it("leaves out what a repository brings that nobody trusts, and starts none of it", async () => {
-    place = await openServersPlace({ a: stdio("-e", "require('fs').writeFileSync('ran','')") });
-    await place.repository.write("rookery.toml", `[mcp.b]\ncommand = ["touch", "ran"]\n`);
-    const { code, stdout, stderr } = await place.rookery(["mcp"]);
+    fixture = await openMcpFixture({ a: stdio("-e", "require('fs').writeFileSync('ran','')") });
+    await fixture.repository.write("rookery.toml", `[mcp.b]\ncommand = ["touch", "ran"]\n`);
+    const { code, stdout, stderr } = await fixture.rookery(["mcp"]);
     expect(code).toBe(0);
     expect(stdout).toBe("");
     expect(stderr).toMatch(/^rookery: .* is not trusted, so its MCP servers are left out; .*rookery trust\n$/);
@@ -144,15 +144,15 @@ describe("rookery mcp list", () => {
       ["mcp", "logout", "b"],
       ["mcp", "serve"],
     ])
-      expect(await place.rookery(args)).toMatchObject({ code: 3, stderr: expect.stringContaining("rookery trust") });
-    expect(await place.repository.git("status", "--short")).not.toContain("ran");
+      expect(await fixture.rookery(args)).toMatchObject({ code: 3, stderr: expect.stringContaining("rookery trust") });
+    expect(await fixture.repository.git("status", "--short")).not.toContain("ran");
   });
 
   it("what servers and files say cannot move the cursor", async () => {
     const nasty = "a\u001b[2J\u009b1m\r\u202e";
-    place = await openServersPlace({ a: { command: [`no-such${nasty}`, nasty] } });
+    fixture = await openMcpFixture({ a: { command: [`no-such${nasty}`, nasty] } });
     for (const args of [["mcp"], ["mcp", "--json"], ["mcp", "call", "a", nasty], ["mcp", "call", nasty, "x"]]) {
-      const { stdout, stderr } = await place.rookery(args);
+      const { stdout, stderr } = await fixture.rookery(args);
       expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     }
   });
@@ -160,17 +160,17 @@ describe("rookery mcp list", () => {
   it("what a server says over several lines is told on one", async () => {
     const http = createServer((_, response) => void response.writeHead(404).end("no tenant\nof that name\n"));
     await new Promise<void>((resolve) => void http.listen(0, "127.0.0.1", resolve));
-    place = await openServersPlace({ a: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } });
-    const { stdout } = await place.rookery(["mcp"]);
+    fixture = await openMcpFixture({ a: { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` } });
+    const { stdout } = await fixture.rookery(["mcp"]);
     http.closeAllConnections();
     http.close();
     expect(stdout).toMatch(/^ {4}it answered HTTP 404: no tenant of that name$/m);
   });
 
-  it.skipIf(!hasTerminals)("something moves on a terminal, and Ctrl-C ends it", async () => {
-    place = await openServersPlace({ a: stdio(SCRIPTED, "silent") });
-    const running = place.terminal(["mcp"], { env: { TERM: "xterm-256color" } });
-    await running.said(/⠋ connectin/);
+  it.skipIf(!hasPseudoTerminals)("something moves on a terminal, and Ctrl-C ends it", async () => {
+    fixture = await openMcpFixture({ a: stdio(SCRIPTED, "silent") });
+    const running = fixture.terminal(["mcp"], { env: { TERM: "xterm-256color" } });
+    await running.waitForOutput(/⠋ connectin/);
     running.child.stdin.write("\u0003");
     expect((await running.ended).code).toBe(130);
   });

@@ -1,18 +1,18 @@
 /** `rookery mcp logout`: gives a server's tokens back, and forgets them. */
 import { specOf } from "../../mcp/config/index.ts";
 import { Rookery } from "../../rookery.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";
 import { isSet } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
-import { declaredNamed, mustBeRemote } from "./declared.ts";
+import { findDeclaredServer, requireRemoteServer } from "./declared-servers.ts";
 
 /** Also of a server that is switched off. */
-export async function logOut({ io, args: [name = ""], options }: Call): Promise<ExitCode> {
+export async function logOutCommand({ io, args: [name = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
   const { declared } = await rookery.declaredServers();
-  const spec = mustBeRemote(specOf(declaredNamed(declared, name), { cwd: io.cwd(), env: io.env }));
+  const spec = requireRemoteServer(specOf(findDeclaredServer(declared, name), { cwd: io.cwd(), env: io.env }));
   using interrupts = watchInterrupts(io);
   const had = await rookery.authorizer(spec).logout(interrupts.signal);
   if (isSet(options, "json")) await printJson(io, { server: name, forgotten: had });

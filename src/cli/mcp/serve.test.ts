@@ -1,11 +1,11 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterEach, expect, it } from "vitest";
-import { MAIN, type Place } from "../spawned.ts";
-import { openServersPlace, SCRIPTED, stdio } from "./test-scene.ts";
+import { BUILT_COMMAND, type CommandFixture } from "../test-command.ts";
+import { openMcpFixture, SCRIPTED, stdio } from "./test-scene.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const TOML = '[agents.x]\nmodel = "anthropic/m"\ntools = { allow = ["write", "s__e*"], deny = ["s__fail"] }\n';
 
@@ -13,9 +13,9 @@ const TOML = '[agents.x]\nmodel = "anthropic/m"\ntools = { allow = ["write", "s_
 async function connected(...args: string[]) {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [MAIN, "mcp", "serve", ...args],
-    cwd: place.repository.path,
-    env: { ...place.env },
+    args: [BUILT_COMMAND, "mcp", "serve", ...args],
+    cwd: fixture.repository.path,
+    env: { ...fixture.env },
     stderr: "pipe",
   });
   let said = "";
@@ -30,7 +30,7 @@ async function connected(...args: string[]) {
 }
 
 it("offers what an agent has after its filter, and nothing else can be called", async () => {
-  place = await openServersPlace({ s: stdio(SCRIPTED) }, { toml: TOML });
+  fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { toml: TOML });
   await using served = await connected("--agent", "x", "--permissions", "all");
   const { tools } = await served.client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["write", "s__echo"]));
@@ -40,29 +40,29 @@ it("offers what an agent has after its filter, and nothing else can be called", 
   });
   expect(await served.client.callTool({ name: "s__fail", arguments: {} })).toMatchObject({ isError: true });
   await served.client.callTool({ name: "write", arguments: { path: "a.txt", content: "b" } });
-  expect(await place.repository.read("a.txt")).toBe("b");
+  expect(await fixture.repository.read("a.txt")).toBe("b");
 });
 
 it("what needs a permission waits for rookery answer", async () => {
-  place = await openServersPlace({ s: stdio(SCRIPTED) }, { toml: TOML });
+  fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { toml: TOML });
   await using served = await connected("--agent", "x");
-  const asked = place.start(["sessions", "events", served.session(), "--follow", "--json"]);
+  const asked = fixture.start(["sessions", "events", served.session(), "--follow", "--json"]);
   const write = (path: string) => served.client.callTool({ name: "write", arguments: { path, content: "b" } });
   const allowed = write("a.txt");
-  await asked.said(/"requestId":"r1"/);
-  expect(await place.rookery(["answer", served.session(), "r1", "allow"])).toMatchObject({ code: 0 });
+  await asked.waitForOutput(/"requestId":"r1"/);
+  expect(await fixture.rookery(["answer", served.session(), "r1", "allow"])).toMatchObject({ code: 0 });
   expect(await allowed).not.toMatchObject({ isError: true });
-  expect(await place.repository.read("a.txt")).toBe("b");
+  expect(await fixture.repository.read("a.txt")).toBe("b");
   const refused = write("c.txt");
-  await asked.said(/"requestId":"r2"/);
-  await place.rookery(["answer", served.session(), "r2", "deny", "--message", "not now"]);
+  await asked.waitForOutput(/"requestId":"r2"/);
+  await fixture.rookery(["answer", served.session(), "r2", "deny", "--message", "not now"]);
   expect(await refused).toMatchObject({ isError: true, content: [{ type: "text", text: "not now" }] });
 });
 
 it("stdout carries the protocol alone, and the end of stdin is the end", async () => {
-  place = await openServersPlace({ s: stdio(SCRIPTED) });
+  fixture = await openMcpFixture({ s: stdio(SCRIPTED) });
   const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } } }; // prettier-ignore
-  const { code, stdout, stderr } = await place.rookery(["mcp", "serve"], { input: `${JSON.stringify(hello)}\n` });
+  const { code, stdout, stderr } = await fixture.rookery(["mcp", "serve"], { input: `${JSON.stringify(hello)}\n` });
   expect(code).toBe(0);
   for (const line of stdout.split("\n").filter((one) => one !== "")) expect(JSON.parse(line)).toHaveProperty("jsonrpc");
   expect(stderr).toMatch(/^rookery: session \S+ serves its tools; what it asks is answered with: rookery answer /);

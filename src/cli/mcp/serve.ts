@@ -2,23 +2,24 @@
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { PERMISSION_POLICIES } from "../../domain/enums.ts";
-import { takeStdout } from "../acp/stdout.ts";
-import { addedFolders } from "../add-dir.ts";
-import type { Call } from "../command.ts";
+import { reserveStdout } from "../acp/stdout.ts";
+import { parseAddedFolders } from "../add-dir.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { say } from "../io.ts";
+import { printNotice } from "../io.ts";
 import { choiceOption, textOption } from "../options.ts";
 import { watchInterrupts } from "../run/interrupts.ts";
 
-export async function serve({ io, options }: Call): Promise<ExitCode> {
-  const output = takeStdout(); // before anything that may print is loaded
+export async function serveMcpCommand({ io, options }: CommandCall): Promise<ExitCode> {
+  const output = reserveStdout(); // before anything that may print is loaded
   const input = io.stdin as Readable;
-  if (io.stdin.isTTY === true) say(io, "this speaks MCP on stdin and stdout, for a program to start; Ctrl-D ends it");
+  if (io.stdin.isTTY === true)
+    printNotice(io, "this speaks MCP on stdin and stdout, for a program to start; Ctrl-D ends it");
   const { serveStdio } = await import("../../mcp/endpoint/index.ts");
   const { Rookery } = await import("../../rookery.ts");
   const agent = textOption(options, "agent");
   const folder = textOption(options, "cwd");
-  const folders = await addedFolders({ io, options });
+  const folders = await parseAddedFolders({ io, options });
   const permissions = choiceOption(options, "permissions", PERMISSION_POLICIES);
   await using rookery = await Rookery.open({ env: io.env });
   using interrupts = watchInterrupts(io);
@@ -30,7 +31,10 @@ export async function serve({ io, options }: Call): Promise<ExitCode> {
     ...(agent !== undefined && { agent }),
     ...(permissions !== undefined && { permissions }),
   });
-  say(io, `session ${session.id} serves its tools; what it asks is answered with: rookery answer ${session.id} …`);
+  printNotice(
+    io,
+    `session ${session.id} serves its tools; what it asks is answered with: rookery answer ${session.id} …`,
+  );
   await serveStdio(await session.tools.offer(), { input, output }, { signal: interrupts.signal });
   return EXIT.done;
 }

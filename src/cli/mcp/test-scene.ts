@@ -1,7 +1,7 @@
 /** For tests: the built command in a repository that declares MCP servers and is trusted. */
 import { fileURLToPath } from "node:url";
 import type { Script } from "../../testing/index.ts";
-import { openPlace, type Place, type SpawnOptions, type Started } from "../spawned.ts";
+import { openCommandFixture, type CommandFixture, type SpawnOptions, type RunningCommand } from "../test-command.ts";
 
 export const SCRIPTED = fileURLToPath(new URL("../../mcp/test-server.mjs", import.meta.url));
 export const EVERYTHING = fileURLToPath(
@@ -24,14 +24,16 @@ export function stdio(...words: string[]): { command: string[] } {
   return { command: [process.execPath, ...words] };
 }
 
-export async function openServersPlace(
+export async function openMcpFixture(
   servers: ServerTables,
   { script = [], files = {}, toml = "" }: SceneOptions = {},
-): Promise<Place> {
+): Promise<CommandFixture> {
   const tables = Object.entries(servers).map(([name, table]) => `[mcp.${name}]\n${tomlOf(table)}`);
-  const place = await openPlace(script, { files: { "rookery.toml": [toml, ...tables].join("\n"), ...files } });
-  await place.rookery(["trust"]);
-  return place;
+  const fixture = await openCommandFixture(script, {
+    files: { "rookery.toml": [toml, ...tables].join("\n"), ...files },
+  });
+  await fixture.rookery(["trust"]);
+  return fixture;
 }
 
 /** What a JSON value is, TOML says the same way, but for objects. */
@@ -48,9 +50,9 @@ function inline(value: unknown): string {
 }
 
 /** Opens the page that the command printed, as a browser would. */
-export async function openPrintedPage(running: Started): Promise<string> {
-  const [, url = ""] = await running.said(/^(https?:\/\/\S+)\r?$/m);
+export async function openPrintedPage(running: RunningCommand): Promise<string> {
+  const [, url = ""] = await running.waitForOutput(/^(https?:\/\/\S+)\r?$/m);
   return (await fetch(url)).text();
 }
 
-export type { Place, SpawnOptions, Started };
+export type { CommandFixture, SpawnOptions, RunningCommand };

@@ -1,10 +1,10 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { processesMarked } from "../../stdx/index.ts";
 import { call, say, type Script } from "../../testing/index.ts";
-import { eventsIn, openPlace, type Place } from "../spawned.ts";
+import { parseEventLines, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const CODE = `
 const one = await tools.bash({ command: "echo one >> ran" });
@@ -16,19 +16,21 @@ const script: Script = ({ toolResults: [told] }) =>
   told === undefined ? call("code", { code: CODE }) : say(`Got: ${told.content}`);
 
 it("after SIGKILL in the middle of a program, its finished calls are not made again, and nothing of it runs on", async () => {
-  place = await openPlace(script, { files: { "rookery.toml": "[agents.anthropic]\ncode = true\n", ran: "" } });
-  await place.rookery(["trust"]);
-  const first = place.start(["run", "go", "--permissions", "all", "--json"]);
-  await vi.waitFor(async () => expect(await place.repository.read("ran")).toBe("one\ntwo\n"), { timeout: 25_000 });
+  fixture = await openCommandFixture(script, {
+    files: { "rookery.toml": "[agents.anthropic]\ncode = true\n", ran: "" },
+  });
+  await fixture.rookery(["trust"]);
+  const first = fixture.start(["run", "go", "--permissions", "all", "--json"]);
+  await vi.waitFor(async () => expect(await fixture.repository.read("ran")).toBe("one\ntwo\n"), { timeout: 25_000 });
   first.child.kill("SIGKILL");
-  const left = eventsIn((await first.ended).stdout);
+  const left = parseEventLines((await first.ended).stdout);
   const markers = left.flatMap((event) => (event.type === "process.started" ? [event.marker] : []));
   expect(new Set(markers).size).toBe(1);
   const [marker = ""] = markers;
   expect(processesMarked(marker).length).toBeGreaterThan(2); // else nothing outlived it
 
-  const { code, stdout } = await place.rookery(["run", "--session", "last"]);
+  const { code, stdout } = await fixture.rookery(["run", "--session", "last"]);
   expect([code, stdout]).toEqual([0, expect.stringContaining('Got: => ["ok","ok","unknown"]')]);
-  expect(await place.repository.read("ran")).toBe("one\ntwo\n");
+  expect(await fixture.repository.read("ran")).toBe("one\ntwo\n");
   expect(processesMarked(marker)).toEqual([]);
 });

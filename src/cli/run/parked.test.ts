@@ -2,8 +2,8 @@ import { expect, it, vi } from "vitest";
 import type { LimitReached } from "../../domain/index.ts";
 import { DONE, openPlayed } from "../../session/test-played.ts";
 import { dyingAfter } from "../../session/test-scene.ts";
-import { collectingIo } from "../test-printed.ts";
-import { drive } from "./drive.ts";
+import { collectingIo } from "../test-io.ts";
+import { driveSession } from "./drive.ts";
 
 const LIMITED: LimitReached = { status: "limited", message: "Limit reached", resetsAt: "2026-01-01T05:00:00.000Z" };
 const FIVE_HOURS = 5 * 3600;
@@ -24,7 +24,16 @@ async function joined(prompt: string | undefined) {
   const after = (await s.store.summary(s.session.id))?.head ?? 0;
   const session = await s.reopen();
   const io = collectingIo("/");
-  const code = drive({ io, store: s.store, session, prompt, json: false, here: false, attended: false, after });
+  const code = driveSession({
+    io,
+    store: s.store,
+    session,
+    prompt,
+    json: false,
+    atTerminal: false,
+    attended: false,
+    after,
+  });
   await vi.waitFor(() => expect(io.text()).toContain("this one waits on, until 2026-01-01T05:00:05.000Z"));
   return { ...s, io, code, heard };
 }
@@ -43,7 +52,7 @@ it.each([
 
 it("and cancels the turn, and takes no new prompt, when it is interrupted", async () => {
   await using s = await joined("second");
-  for (const cancel of s.io.outputGone) cancel();
+  for (const cancel of s.io.onOutputClosed) cancel();
   expect(await s.code).toBe(130);
   expect(s.heard).toEqual(["first"]);
   expect((await s.lines()).at(-1)).toBe("ended cancelled");

@@ -1,27 +1,31 @@
 /** The prompt: as typed, or read from a pipe, within the bounds of what an agent is given. */
 import { RookeryError } from "../../domain/errors.ts";
 import { MAX_INPUT_BYTES } from "../../session/input.ts";
-import { usage } from "../exit.ts";
+import { usageError } from "../exit.ts";
 import type { Io } from "../io.ts";
 
 /** Undefined where nothing was typed and a session is to go on; a pipe is then read only for `-`. */
-export async function readPrompt(io: Io, typed: string | undefined, goesOn: boolean): Promise<string | undefined> {
+export async function readOptionalPrompt(
+  io: Io,
+  typed: string | undefined,
+  goesOn: boolean,
+): Promise<string | undefined> {
   return typed === undefined && goesOn ? undefined : requirePrompt(io, typed, "rookery run");
 }
 
 /** `command` is what to type the prompt after. */
 export async function requirePrompt(io: Io, typed: string | undefined, command: string): Promise<string> {
   if (typed === undefined && io.stdin.isTTY === true) {
-    throw usage(`say what to do: ${command} "PROMPT"; see ${command} --help`);
+    throw usageError(`say what to do: ${command} "PROMPT"; see ${command} --help`);
   }
   const text = typed === undefined || typed === "-" ? await readStdin(io, "the prompt") : typed;
-  if (text.trim() === "") throw usage(`the prompt is empty; say what to do: ${command} "PROMPT"`);
+  if (text.trim() === "") throw usageError(`the prompt is empty; say what to do: ${command} "PROMPT"`);
   return text;
 }
 
 /** All of a pipe. Rejects with `input_too_large`, or `input_invalid` where it is no text. */
 export async function readStdin({ stdin }: Io, what: string): Promise<string> {
-  return decode(await readBounded(stdin, what), what);
+  return decodeUtf8(await readBounded(stdin, what), what);
 }
 
 async function readBounded(stdin: Io["stdin"], what: string): Promise<Buffer> {
@@ -43,7 +47,7 @@ function tooLarge(what: string): RookeryError {
   );
 }
 
-function decode(bytes: Buffer, what: string): string {
+function decodeUtf8(bytes: Buffer, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {

@@ -1,23 +1,23 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { startTestAuthorization } from "../../mcp/oauth/test-authorization.ts";
 import { call, fault, say } from "../../testing/index.ts";
-import { openPrintedPage, openServersPlace, SCRIPTED, stdio } from "../mcp/test-scene.ts";
-import { eventsIn, hasTerminals, type Place } from "../spawned.ts";
+import { openPrintedPage, openMcpFixture, SCRIPTED, stdio } from "../mcp/test-scene.ts";
+import { parseEventLines, hasPseudoTerminals, type CommandFixture } from "../test-command.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 const ASKS = [call("s__ask", {}), say("All done.")] as const;
 const NAME =
   /s asks:\r\n {2}│ Who are you\?\r\n\([^)]*\/decline refuses it, \/cancel [^)]*\)\r\nname — optional\r\nname: /;
 
 async function answerOf(tool: string): Promise<unknown> {
-  const { stdout } = await place.rookery(["sessions", "events", "last", "--json"]);
-  const ended = eventsIn(stdout).find((event) => event.type === "tool.ended");
+  const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
+  const ended = parseEventLines(stdout).find((event) => event.type === "tool.ended");
   return ended?.type === "tool.ended" ? ended.text : `${tool} did not end`;
 }
 
-describe.skipIf(!hasTerminals)("on a terminal", () => {
+describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
   it.each([
     ["a value", "Ada\n", '{"action":"accept","content":{"name":"Ada"}}'],
     ["Enter", "\n", '{"action":"accept","content":{}}'],
@@ -25,40 +25,40 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
     ["/cancel", "/cancel\n", '{"action":"cancel"}'],
     ["the end of the input", "\u0004", '{"action":"cancel"}'],
   ])("what a server asks in a turn is asked, and %s is an answer", async (_, typed, answer) => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const running = place.terminal(["run", "x", "--permissions", "all"]);
-    await running.said(NAME);
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
+    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    await running.waitForOutput(NAME);
     running.child.stdin.write(typed);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
     expect(await answerOf("s__ask")).toBe(answer);
   });
 
   it("a permission and a question are asked one after the other", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const running = place.terminal(["run", "x"]);
-    await running.said(/Allow s__ask\? /);
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
+    const running = fixture.terminal(["run", "x"]);
+    await running.waitForOutput(/Allow s__ask\? /);
     running.child.stdin.write("y\n");
-    await running.said(NAME);
+    await running.waitForOutput(NAME);
     running.child.stdin.write("Ada\n");
     expect(await running.ended).toMatchObject({ code: 0 });
   });
 
   it("a question goes away when it was answered elsewhere, and makes room for the next", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: [ASKS[0], ...ASKS] });
-    const running = place.terminal(["run", "x", "--permissions", "all"]);
-    await running.said(NAME);
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [ASKS[0], ...ASKS] });
+    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    await running.waitForOutput(NAME);
     const content = '{"name":"Bob"}';
-    expect(await place.rookery(["answer", "last", "r1", "accept", "--content", content])).toMatchObject({ code: 0 });
-    await running.said(new RegExp(`${NAME.source}[^]*${NAME.source}`));
+    expect(await fixture.rookery(["answer", "last", "r1", "accept", "--content", content])).toMatchObject({ code: 0 });
+    await running.waitForOutput(new RegExp(`${NAME.source}[^]*${NAME.source}`));
     running.child.stdin.write("Ada\n");
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
     expect(await answerOf("s__ask")).toBe('{"action":"accept","content":{"name":"Bob"}}');
   });
 
   it("Ctrl-C cancels the turn while a question is open", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: ASKS });
-    const running = place.terminal(["run", "x", "--permissions", "all"]);
-    await running.said(NAME);
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: ASKS });
+    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    await running.waitForOutput(NAME);
     running.child.stdin.write("\u0003");
     expect((await running.ended).code).toBe(130);
   });
@@ -66,74 +66,76 @@ describe.skipIf(!hasTerminals)("on a terminal", () => {
   it("a login is asked for while a turn runs, and its tools are there when it is done", async () => {
     await using vault = await startTestAuthorization();
     const script = [{ ...say("First."), firstByteDelayMs: 1_500 }, call("vault__open", {}), say("Rich.")];
-    place = await openServersPlace({ vault: { url: vault.url } }, { script });
-    const running = place.terminal(["run", "x", "--permissions", "all"]);
-    await running.said(
+    fixture = await openMcpFixture({ vault: { url: vault.url } }, { script });
+    const running = fixture.terminal(["run", "x", "--permissions", "all"]);
+    await running.waitForOutput(
       /vault wants you to open a page:[^]*it is on: 127\.0\.0\.1:\d+\r\nhttp:[^]*Enter when you are done/,
     );
     await openPrintedPage(running);
     expect((await running.ended).code).toBe(0);
-    const next = await place.terminal(["run", "y", "--session", "last"]).ended;
+    const next = await fixture.terminal(["run", "y", "--session", "last"]).ended;
     expect(next.stdout).toMatch(/✓ vault: open[^]*Rich\./);
     expect(next.stdout).not.toContain("open a page");
   });
 
   it("a turn that ends takes an open login with it", async () => {
     await using vault = await startTestAuthorization();
-    place = await openServersPlace(
+    fixture = await openMcpFixture(
       { vault: { url: vault.url } },
       { script: [{ ...say("Done."), firstByteDelayMs: 1_500 }] },
     );
-    const running = place.terminal(["run", "x"]);
-    await running.said(/Enter when you are done there/);
+    const running = fixture.terminal(["run", "x"]);
+    await running.waitForOutput(/Enter when you are done there/);
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Done.") });
-    const { stdout } = await place.rookery(["sessions", "events", "last", "--json"]);
-    expect(eventsIn(stdout)).toContainEqual(expect.objectContaining({ type: "question.answered", action: "cancel" }));
-    expect(JSON.parse((await place.rookery(["sessions", "show", "last", "--json"])).stdout)).toMatchObject({
+    const { stdout } = await fixture.rookery(["sessions", "events", "last", "--json"]);
+    expect(parseEventLines(stdout)).toContainEqual(
+      expect.objectContaining({ type: "question.answered", action: "cancel" }),
+    );
+    expect(JSON.parse((await fixture.rookery(["sessions", "show", "last", "--json"])).stdout)).toMatchObject({
       status: "idle",
     });
   });
 });
 
 it("without a person a question is declined, and with --permissions ask it waits for rookery answer", async () => {
-  place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: [...ASKS, ...ASKS] });
-  expect((await place.rookery(["run", "x", "--permissions", "all"])).code).toBe(0);
+  fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [...ASKS, ...ASKS] });
+  expect((await fixture.rookery(["run", "x", "--permissions", "all"])).code).toBe(0);
   expect(await answerOf("s__ask")).toBe('{"action":"decline"}');
-  const running = place.start(["run", "x", "--permissions", "ask"]);
-  const [, session = ""] = await running.said(/answer with: rookery answer (\S+) r1 allow/);
-  await place.rookery(["answer", session, "r1", "allow"]);
-  await running.said(/answer with: rookery answer \S+ r2 accept --content '\{…\}'/);
-  await place.rookery(["answer", session, "r2", "accept", "--content", '{"name":"Eve"}']);
+  const running = fixture.start(["run", "x", "--permissions", "ask"]);
+  const [, session = ""] = await running.waitForOutput(/answer with: rookery answer (\S+) r1 allow/);
+  await fixture.rookery(["answer", session, "r1", "allow"]);
+  await running.waitForOutput(/answer with: rookery answer \S+ r2 accept --content '\{…\}'/);
+  await fixture.rookery(["answer", session, "r2", "accept", "--content", '{"name":"Eve"}']);
   expect((await running.ended).code).toBe(0);
   expect(await answerOf("s__ask")).toBe('{"action":"accept","content":{"name":"Eve"}}');
 });
 
 describe("a prompt of a server", () => {
   it("is what the model is given", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: [say("Fine.")] });
-    expect(await place.rookery(["run", "/s:review a.ts"])).toMatchObject({
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [say("Fine.")] });
+    expect(await fixture.rookery(["run", "/s:review a.ts"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("Fine."),
     });
-    expect(JSON.stringify((await place.server.received(0)).body)).toContain("Review a.ts");
+    expect(JSON.stringify((await fixture.server.received(0)).body)).toContain("Review a.ts");
   });
 
   it("that is not there, or lacks an argument, is told of in words", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED) }, { script: [say("Never.")] });
-    expect(await place.rookery(["run", "/s:nothing"])).toMatchObject({
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [say("Never.")] });
+    expect(await fixture.rookery(["run", "/s:nothing"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('s has no prompt for "/s:nothing"; there are: /s:review'),
     });
-    expect(await place.rookery(["run", "/s:review"])).toMatchObject({
+    expect(await fixture.rookery(["run", "/s:review"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("/s:review needs file: /s:review file=…"),
     });
   });
 
   it("Ctrl-C while its server is waited for is 130", async () => {
-    place = await openServersPlace({ s: stdio(SCRIPTED, "silent") }, { script: [fault("stall")] });
-    const running = place.start(["run", "/s:review a.ts", "--json"]);
-    await running.said(/"session\.opened"/); // from there on it listens for signals
+    fixture = await openMcpFixture({ s: stdio(SCRIPTED, "silent") }, { script: [fault("stall")] });
+    const running = fixture.start(["run", "/s:review a.ts", "--json"]);
+    await running.waitForOutput(/"session\.opened"/); // from there on it listens for signals
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
   });

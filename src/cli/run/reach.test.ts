@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { call, say, temporaryFolder, type Script } from "../../testing/index.ts";
-import { openPlace, type Place } from "../spawned.ts";
+import { openCommandFixture, type CommandFixture } from "../test-command.ts";
 
-let place: Place;
-afterEach(() => place[Symbol.asyncDispose]());
+let fixture: CommandFixture;
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 /** Makes one call, and says what came of it. */
 const once =
@@ -18,31 +18,31 @@ describe("--add-dir", () => {
     await using beside = await temporaryFolder();
     const path = join(beside.path, "notes");
     await writeFile(path, "found me\n");
-    place = await openPlace(once("read", { path }));
-    const { stdout, code } = await place.rookery(["run", "look", "--add-dir", beside.path]);
+    fixture = await openCommandFixture(once("read", { path }));
+    const { stdout, code } = await fixture.rookery(["run", "look", "--add-dir", beside.path]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("Got: 1\tfound me")]);
-    expect((await place.rookery(["run", "look"])).stdout).toContain("is outside the working folder");
+    expect((await fixture.rookery(["run", "look"])).stdout).toContain("is outside the working folder");
   });
 
   it("takes nothing but a folder", async () => {
-    place = await openPlace([]);
-    const { stderr, code } = await place.rookery(["run", "look", "--add-dir", "nowhere"]);
+    fixture = await openCommandFixture([]);
+    const { stderr, code } = await fixture.rookery(["run", "look", "--add-dir", "nowhere"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/--add-dir takes a folder, and .*nowhere is none/)]);
-    expect(place.server.requests).toEqual([]);
+    expect(fixture.server.requests).toEqual([]);
   });
 });
 
 describe("in the built command", () => {
   it("a search runs in its thread", async () => {
-    place = await openPlace(once("grep", { pattern: "found" }), { files: { "a.txt": "lost\nfound me\n" } });
-    expect((await place.rookery(["run", "look"])).stdout).toContain("Got: a.txt:2:found me");
+    fixture = await openCommandFixture(once("grep", { pattern: "found" }), { files: { "a.txt": "lost\nfound me\n" } });
+    expect((await fixture.rookery(["run", "look"])).stdout).toContain("Got: a.txt:2:found me");
   });
 
   it("a program of the model runs in its thread, and calls the agent's tools", async () => {
     const code = `(await tools.grep({ pattern: "found" })).text.toUpperCase()`;
     const files = { "a.txt": "found me\n", "rookery.toml": "[agents.anthropic.code]\noutput = 500\n" };
-    place = await openPlace(once("code", { code }), { files });
-    await place.rookery(["trust"]);
-    expect((await place.rookery(["run", "look"])).stdout).toContain('Got: => "A.TXT:1:FOUND ME"');
+    fixture = await openCommandFixture(once("code", { code }), { files });
+    await fixture.rookery(["trust"]);
+    expect((await fixture.rookery(["run", "look"])).stdout).toContain('Got: => "A.TXT:1:FOUND ME"');
   });
 });

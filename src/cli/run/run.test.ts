@@ -3,25 +3,28 @@ import { afterEach, describe, expect, it } from "vitest";
 import { SessionEvent } from "../../domain/events.ts";
 import { openSqliteStore } from "../../store/sqlite/open.ts";
 import { call, fault, type Reply, say, type Script } from "../../testing/index.ts";
-import { eventsIn, openPlace, type Place } from "../spawned.ts";
+import { parseEventLines, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
-let place: Place;
+let fixture: CommandFixture;
 const SCRIPT: Script = [
   call("write", { path: "hello.txt", content: "hello" }, { text: "I will write it." }),
   say(["All ", "done."], { usage: { input: 1200, output: 34, cacheRead: 1000 } }),
 ];
 
-async function opened(script: Script = SCRIPT, options?: Parameters<typeof openPlace>[1]): Promise<Place> {
-  place = await openPlace(script, options);
-  return place;
+async function opened(
+  script: Script = SCRIPT,
+  options?: Parameters<typeof openCommandFixture>[1],
+): Promise<CommandFixture> {
+  fixture = await openCommandFixture(script, options);
+  return fixture;
 }
 
-afterEach(() => place[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 describe("on a pipe", () => {
   it("a turn is shown as text, a line for each tool, and what it cost, without colours", async () => {
     await opened();
-    const { code, stdout, stderr } = await place.rookery(["run", "write hello", "--permissions", "all"]);
+    const { code, stdout, stderr } = await fixture.rookery(["run", "write hello", "--permissions", "all"]);
     expect(stderr).toBe("");
     expect(code).toBe(0);
     expect(stdout.split("\n")).toEqual([
@@ -34,20 +37,27 @@ describe("on a pipe", () => {
       expect.stringMatching(/^session (ses_\w+) · go on with: rookery run "…" --session \1$/),
       "",
     ]);
-    expect(await place.repository.read("hello.txt")).toBe("hello");
+    expect(await fixture.repository.read("hello.txt")).toBe("hello");
   });
 
   it("a budget that is used up where nobody can be asked is a decision that nobody took", async () => {
     await opened();
-    const { code, stderr } = await place.rookery(["run", "write hello", "--permissions", "all", "--budget", "1tokens"]);
+    const { code, stderr } = await fixture.rookery([
+      "run",
+      "write hello",
+      "--permissions",
+      "all",
+      "--budget",
+      "1tokens",
+    ]);
     expect(code).toBe(3);
     expect(stderr).toMatch(/used 120 of 1 token,.*--budget/);
-    expect(await place.repository.read("hello.txt").catch(() => undefined)).toBe("hello");
+    expect(await fixture.repository.read("hello.txt").catch(() => undefined)).toBe("hello");
   });
 
   it("what a model says cannot move the cursor of whoever reads it", async () => {
     await opened([say("red: \u001b[31m, title: \u001b]0;x\u0007, back\r.")]);
-    const { stdout } = await place.rookery(["run", "x"]);
+    const { stdout } = await fixture.rookery(["run", "x"]);
     expect(stdout).toContain("red: [31m, title: ]0;x, back.\n");
     expect(stdout).not.toContain("\u001b");
   });
@@ -56,8 +66,8 @@ describe("on a pipe", () => {
     await opened(SCRIPT, {
       files: { "rookery.toml": `[prices."anthropic/claude-sonnet-5"]\ninput = 1000\noutput = 0\n` },
     });
-    await place.rookery(["trust"]);
-    expect((await place.rookery(["run", "x", "--permissions", "all"])).stdout).toMatch(
+    await fixture.rookery(["trust"]);
+    expect((await fixture.rookery(["run", "x", "--permissions", "all"])).stdout).toMatch(
       / · \$\d+\.\d\d \(computed\) · /,
     );
   });
@@ -67,32 +77,32 @@ describe("on a pipe", () => {
     ["nothing", ["run"]],
   ])("the prompt %s is read from the pipe", async (_, args) => {
     await opened([say("ok")]);
-    expect(await place.rookery(args, { input: "from the pipe é" })).toMatchObject({ code: 0 });
-    expect(JSON.stringify(place.server.requests[0]?.body)).toContain("from the pipe é");
+    expect(await fixture.rookery(args, { input: "from the pipe é" })).toMatchObject({ code: 0 });
+    expect(JSON.stringify(fixture.server.requests[0]?.body)).toContain("from the pipe é");
   });
 });
 
 describe("--json", () => {
   it("prints the log as it is, and nothing else", async () => {
     await opened();
-    const { code, stdout, stderr } = await place.rookery(["run", "x", "--permissions", "all", "--json"]);
+    const { code, stdout, stderr } = await fixture.rookery(["run", "x", "--permissions", "all", "--json"]);
     expect([code, stderr]).toEqual([0, ""]);
-    const events = eventsIn(stdout).map((event) => SessionEvent.parse(event));
+    const events = parseEventLines(stdout).map((event) => SessionEvent.parse(event));
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.at(0)?.type).toBe("session.opened");
     expect(events.at(-1)?.type).toBe("turn.ended");
 
-    const log = await place.rookery(["sessions", "events", "last", "--all", "--json"]);
+    const log = await fixture.rookery(["sessions", "events", "last", "--all", "--json"]);
     expect(log.stdout).toBe(stdout);
   });
 
   it("prints only what is new where a session goes on", async () => {
     await opened([say("one"), say("two")]);
-    const first = eventsIn((await place.rookery(["run", "a", "--json"])).stdout);
-    const second = eventsIn((await place.rookery(["run", "b", "--json", "--session", "last"])).stdout);
+    const first = parseEventLines((await fixture.rookery(["run", "a", "--json"])).stdout);
+    const second = parseEventLines((await fixture.rookery(["run", "b", "--json", "--session", "last"])).stdout);
     expect(second[0]?.seq).toBe((first.at(-1)?.seq ?? 0) + 1);
     expect(second.at(-1)).toMatchObject({ type: "turn.ended", sessionId: first[0]?.sessionId });
-    expect(place.server.requests[1]?.messages).toHaveLength(3);
+    expect(fixture.server.requests[1]?.messages).toHaveLength(3);
   });
 });
 
@@ -101,16 +111,16 @@ it.each([
   ["refused by the model", say("", { stopReason: "refusal" }), "reply_refused"],
 ])("a reply that was %s is a failure, in one line", async (_, reply, code) => {
   await opened([reply]);
-  const ended = await place.rookery(["run", "x"]);
+  const ended = await fixture.rookery(["run", "x"]);
   expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/^rookery: [^\n]+\n$/)]);
-  const log = eventsIn((await place.rookery(["sessions", "events", "last", "--json"])).stdout);
+  const log = parseEventLines((await fixture.rookery(["sessions", "events", "last", "--json"])).stdout);
   expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "failed", code } });
 });
 
 describe("permissions where nobody is at a terminal", () => {
   it("are refused in words, with exit code 3 and how to allow", async () => {
     await opened();
-    const { code, stdout, stderr } = await place.rookery(["run", "x"]);
+    const { code, stdout, stderr } = await fixture.rookery(["run", "x"]);
     expect(code).toBe(3);
     expect(stdout).toContain("⊘ write hello.txt — refused\nAll done.\n");
     expect(stderr).toBe(
@@ -124,7 +134,7 @@ describe("permissions where nobody is at a terminal", () => {
     ["none", 0],
   ])("are decided by --permissions %s, which is a decision: exit code %i", async (policy, expected) => {
     await opened();
-    const { code, stdout, stderr } = await place.rookery(["run", "x", "--permissions", policy]);
+    const { code, stdout, stderr } = await fixture.rookery(["run", "x", "--permissions", policy]);
     expect([code, stderr]).toEqual([expected, ""]);
     expect(stdout).toContain("⊘ write hello.txt");
   });
@@ -134,17 +144,17 @@ describe("permissions where nobody is at a terminal", () => {
     ["deny", "⊘ write hello.txt — refused"],
   ])("wait with --permissions ask until another process says %s", async (word, shown) => {
     await opened();
-    const running = place.start(["run", "x", "--permissions", "ask"]);
-    const [, session = "", request = ""] = await running.said(/answer with: rookery answer (\S+) (\S+) allow/);
-    const state = await place.rookery(["sessions", "show", session]);
+    const running = fixture.start(["run", "x", "--permissions", "ask"]);
+    const [, session = "", request = ""] = await running.waitForOutput(/answer with: rookery answer (\S+) (\S+) allow/);
+    const state = await fixture.rookery(["sessions", "show", session]);
     expect(state.stdout).toContain(
       `\nwaiting for a decision on write:\n  path: hello.txt\n  content: hello\n` +
         `answer with: rookery answer ${session} ${request} allow\n`,
     );
 
-    expect(await place.rookery(["answer", session, request, word])).toMatchObject({ code: 0, stderr: "" });
+    expect(await fixture.rookery(["answer", session, request, word])).toMatchObject({ code: 0, stderr: "" });
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(shown) });
-    expect(await place.rookery(["answer", session, request, word])).toMatchObject({
+    expect(await fixture.rookery(["answer", session, request, word])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`request ${request} needs no answer any more`),
     });
@@ -153,58 +163,58 @@ describe("permissions where nobody is at a terminal", () => {
 
 it("what waits for an answer is told whole, here and to whoever looks", async () => {
   await opened([call("bash", { command: "echo harmless\ntouch pwned", timeout_ms: 5000 }), say("ok")]);
-  const running = place.start(["run", "x", "--permissions", "ask"]);
-  const [told = "", session = "", request = ""] = await running.said(
+  const running = fixture.start(["run", "x", "--permissions", "ask"]);
+  const [told = "", session = "", request = ""] = await running.waitForOutput(
     /^rookery: waiting for[^]*answer with: rookery answer (\S+) (\S+) allow\n/m,
   );
   const whole = "command (2 lines):\n  │ echo harmless\n  │ touch pwned\n  timeout_ms: 5000\nanswer with: ";
   expect(told).toContain(`rookery: waiting for a decision on bash:\n  ${whole}`);
-  expect((await place.rookery(["sessions", "show", session])).stdout).toContain(
+  expect((await fixture.rookery(["sessions", "show", session])).stdout).toContain(
     `\nwaiting for a decision on bash:\n  ${whole}`,
   );
-  const log = await place.rookery(["sessions", "events", session]);
+  const log = await fixture.rookery(["sessions", "events", session]);
   expect(log.stdout).toContain(`permission.requested ${request} bash {"command":"echo harmless\\ntouch pwned"`);
-  await place.rookery(["answer", session, request, "deny"]);
+  await fixture.rookery(["answer", session, request, "deny"]);
   await running.ended;
 });
 
 describe("a turn that a killed process left", () => {
   it("goes on, and its question is answered from another process", async () => {
     await opened();
-    const first = place.start(["run", "x", "--permissions", "ask"]);
-    const [, session = "", request = ""] = await first.said(/rookery answer (\S+) (\S+) allow/);
+    const first = fixture.start(["run", "x", "--permissions", "ask"]);
+    const [, session = "", request = ""] = await first.waitForOutput(/rookery answer (\S+) (\S+) allow/);
     first.child.kill("SIGKILL");
     await first.ended;
 
-    const second = place.start(["run", "--session", session, "--permissions", "ask"]);
-    await second.said(new RegExp(`rookery answer ${session} ${request} allow`));
-    expect(await place.rookery(["answer", session, request, "allow"])).toMatchObject({ code: 0 });
+    const second = fixture.start(["run", "--session", session, "--permissions", "ask"]);
+    await second.waitForOutput(new RegExp(`rookery answer ${session} ${request} allow`));
+    expect(await fixture.rookery(["answer", session, request, "allow"])).toMatchObject({ code: 0 });
     expect(await second.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("All done.") });
-    expect(await place.repository.read("hello.txt")).toBe("hello");
+    expect(await fixture.repository.read("hello.txt")).toBe("hello");
 
-    const log = eventsIn((await place.rookery(["sessions", "events", session, "--json"])).stdout);
+    const log = parseEventLines((await fixture.rookery(["sessions", "events", session, "--json"])).stdout);
     expect(log.filter(({ type }) => type === "turn.started" || type === "turn.ended")).toHaveLength(2);
   });
 
   it("names the tool whose outcome was lost", async () => {
     await opened([call("bash", { command: "echo up; sleep 300" }), say("went on")]);
-    const first = place.start(["run", "x", "--permissions", "all", "--json"]);
-    const [, session = ""] = await first.said(/"sessionId":"(\w+)"/);
-    await first.said(/"tool\.updated"/);
+    const first = fixture.start(["run", "x", "--permissions", "all", "--json"]);
+    const [, session = ""] = await first.waitForOutput(/"sessionId":"(\w+)"/);
+    await first.waitForOutput(/"tool\.updated"/);
     first.child.kill("SIGKILL");
     await first.ended;
-    const { stdout } = await place.rookery(["run", "--session", session]);
+    const { stdout } = await fixture.rookery(["run", "--session", session]);
     expect(stdout).toMatch(/\? bash: echo up; sleep 300 — .*may or may not have happened/);
   });
 
   it("goes on before the next prompt", async () => {
     await opened([fault("stall", { text: "never" }), say("went on"), say("and further")]);
-    const first = place.start(["run", "x", "--json"]);
-    await place.server.received(0);
-    const [, session = ""] = await first.said(/"sessionId":"(\w+)"/);
+    const first = fixture.start(["run", "x", "--json"]);
+    await fixture.server.received(0);
+    const [, session = ""] = await first.waitForOutput(/"sessionId":"(\w+)"/);
     first.child.kill("SIGKILL");
     await first.ended;
-    const { code, stdout } = await place.rookery(["run", "more", "--session", session]);
+    const { code, stdout } = await fixture.rookery(["run", "more", "--session", session]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/went on\ndone[^\n]*\nand further\ndone/);
   });
@@ -213,14 +223,14 @@ describe("a turn that a killed process left", () => {
     /** A session that was left in the middle of its first turn, or after it, with two inputs queued. */
     async function left(script: Script, { midTurn }: { midTurn: boolean }): Promise<string> {
       await opened([midTurn ? fault("stall", { text: "never" }) : say("zero"), ...(script as readonly Reply[])]);
-      const first = place.start(["run", "x", "--json"]);
-      const [, session = ""] = await first.said(/"sessionId":"(\w+)"/);
+      const first = fixture.start(["run", "x", "--json"]);
+      const [, session = ""] = await first.waitForOutput(/"sessionId":"(\w+)"/);
       if (midTurn) {
-        await place.server.received(0);
+        await fixture.server.received(0);
         first.child.kill("SIGKILL");
       }
       await first.ended;
-      await using store = await openSqliteStore({ path: join(place.home, ".rookery", "rookery.db") });
+      await using store = await openSqliteStore({ path: join(fixture.home, ".rookery", "rookery.db") });
       const { head } = (await store.summary(session)) ?? { head: 0 };
       const queued = ["one", "two"].map((text) => ({
         type: "input.queued" as const,
@@ -238,34 +248,34 @@ describe("a turn that a killed process left", () => {
       ["is none, they go before the prompt", false, [say("first"), say("second"), say("last")]],
     ])("%s", async (_, midTurn, script) => {
       const session = await left(script, { midTurn });
-      const { code, stdout, stderr } = await place.rookery(["run", "more", "--session", session]);
+      const { code, stdout, stderr } = await fixture.rookery(["run", "more", "--session", session]);
       expect([code, stderr]).toEqual([0, ""]);
       expect(stdout).toMatch(/first\ndone[^\n]*\nsecond\ndone[^\n]*\nlast\ndone/);
     });
 
     it("needs no prompt to go on", async () => {
       const session = await left([say("first"), say("second")], { midTurn: false });
-      const { code, stdout } = await place.rookery(["run", "--session", session]);
+      const { code, stdout } = await fixture.rookery(["run", "--session", session]);
       expect(code).toBe(0);
       expect(stdout).toMatch(/first\ndone[^\n]*\nsecond\ndone/);
     });
 
     it("leaves them there when it is cancelled", async () => {
       const session = await left([fault("stall", { text: "never" })], { midTurn: false });
-      const running = place.start(["run", "more", "--session", session]);
-      await place.server.received(1);
+      const running = fixture.start(["run", "more", "--session", session]);
+      await fixture.server.received(1);
       running.child.kill("SIGINT");
       expect((await running.ended).code).toBe(130);
-      const { stdout } = await place.rookery(["sessions", "show", session]);
+      const { stdout } = await fixture.rookery(["sessions", "show", session]);
       expect(stdout).toMatch(/^queued inputs +1$/m);
-      expect(place.server.requests).toHaveLength(2);
+      expect(fixture.server.requests).toHaveLength(2);
     });
   });
 
   it("that is none is said so", async () => {
     await opened([say("one")]);
-    await place.rookery(["run", "x"]);
-    const { code, stderr } = await place.rookery(["run", "--session", "last"]);
+    await fixture.rookery(["run", "x"]);
+    const { code, stderr } = await fixture.rookery(["run", "--session", "last"]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^rookery: session ses_\w+ has no turn to go on with; give it a prompt: .*\n$/);
   });
@@ -274,30 +284,30 @@ describe("a turn that a killed process left", () => {
 describe("signals", () => {
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s cancels the turn, and the log says so", async (signal) => {
     await opened([fault("stall", { text: "never" })]);
-    const running = place.start(["run", "x"]);
-    await place.server.received(0);
+    const running = fixture.start(["run", "x"]);
+    await fixture.server.received(0);
     running.child.kill(signal);
     const { code, stdout } = await running.ended;
     expect(code).toBe(130);
     expect(stdout).toMatch(/^cancelled · \d/m);
-    const log = eventsIn((await place.rookery(["sessions", "events", "last", "--json"])).stdout);
+    const log = parseEventLines((await fixture.rookery(["sessions", "events", "last", "--json"])).stdout);
     expect(log.at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "cancelled" } });
   });
 
   it("Ctrl-C twice quits at once, though a command would not stop", async () => {
     await opened([call("bash", { command: "trap '' TERM INT; echo started; sleep 60 & wait; sleep 60" })]);
-    const running = place.start(["run", "x", "--permissions", "all", "--json"]);
-    await running.said(/"type":"tool.updated"/);
+    const running = fixture.start(["run", "x", "--permissions", "all", "--json"]);
+    await running.waitForOutput(/"type":"tool.updated"/);
     running.child.kill("SIGINT");
-    await running.said(/Ctrl-C again quits at once/);
+    await running.waitForOutput(/Ctrl-C again quits at once/);
     running.child.kill("SIGINT");
     expect((await running.ended).code).toBe(130);
   });
 
   it("a reader that goes away cancels the turn quietly", async () => {
     await opened([say(Array<string>(500).fill("more "), { chunkDelayMs: 10 })]);
-    const running = place.start(["run", "x"]);
-    await running.said(/more/);
+    const running = fixture.start(["run", "x"]);
+    await running.waitForOutput(/more/);
     running.child.stdout.destroy();
     expect(await running.ended).toMatchObject({ code: 130, stderr: "" });
   });
@@ -311,24 +321,24 @@ describe("trust", () => {
 
   it("is needed before a repository's configuration is used: exit code 3, and the command to type", async () => {
     await opened([say("ok")], { files });
-    const { code, stderr, stdout } = await place.rookery(["run", "x"]);
+    const { code, stderr, stdout } = await fixture.rookery(["run", "x"]);
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toMatch(
       /^rookery: .* is not trusted: rookery\.toml, AGENTS\.md .*; .* type: rookery trust \/\S+\n$/,
     );
-    expect(place.server.requests).toHaveLength(0);
+    expect(fixture.server.requests).toHaveLength(0);
 
     const command = /type: rookery trust (\S+)/.exec(stderr)?.[1] ?? "";
-    expect(await place.rookery(["trust", command])).toMatchObject({ code: 0 });
-    expect(await place.rookery(["run", "x"])).toMatchObject({ code: 0 });
-    expect(JSON.stringify(place.server.requests[0]?.body)).toContain("be kind");
+    expect(await fixture.rookery(["trust", command])).toMatchObject({ code: 0 });
+    expect(await fixture.rookery(["run", "x"])).toMatchObject({ code: 0 });
+    expect(JSON.stringify(fixture.server.requests[0]?.body)).toContain("be kind");
   });
 
   it("ends when a trusted file changes", async () => {
     await opened([say("ok")], { files });
-    await place.rookery(["trust"]);
-    await place.repository.write("AGENTS.md", "be cruel");
-    const { code, stderr } = await place.rookery(["run", "x"]);
+    await fixture.rookery(["trust"]);
+    await fixture.repository.write("AGENTS.md", "be cruel");
+    const { code, stderr } = await fixture.rookery(["run", "x"]);
     expect(code).toBe(3);
     expect(stderr).toContain("was trusted, but AGENTS.md changed since");
   });

@@ -1,16 +1,16 @@
 /** Where a turn is shown: as text for a person, or as the log's own lines for a program. */
 import type { SessionEvent } from "../../domain/events.ts";
-import { hasColour, type Io, isLively, print, printJson } from "../io.ts";
-import { coloured, plain } from "../paint.ts";
+import { hasColor, type Io, isInteractive, print, printJson } from "../io.ts";
+import { ansiPaint, plainPaint } from "../paint.ts";
 import { noSpinner, startSpinner } from "./spinner.ts";
-import { EMPTY_VIEW, show, waitingFor } from "./view.ts";
+import { EMPTY_TURN_VIEW, renderEvent, formatActivity } from "./turn-view.ts";
 
 export interface Screen extends Disposable {
   show(event: SessionEvent): Promise<void>;
   /** A line that is not of a turn, and what is waited for after it while no turn runs. */
-  tell(text: string | undefined, waits?: string): Promise<void>;
+  showLine(text: string | undefined, waits?: string): Promise<void>;
   /** Takes note of what was shown elsewhere, so that what follows is understood. */
-  recall(event: SessionEvent): void;
+  replay(event: SessionEvent): void;
   /** While a question is asked nothing else is drawn. */
   hold(held: boolean): void;
   /** What was refused in the turn that was shown last. */
@@ -18,26 +18,26 @@ export interface Screen extends Disposable {
 }
 
 export function openScreen(io: Io, json: boolean): Screen {
-  const paint = hasColour(io) ? coloured : plain;
-  const spinner = !json && isLively(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
-  let view = EMPTY_VIEW;
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const spinner = !json && isInteractive(io.stdout, io.env) ? startSpinner(io.stdout) : noSpinner;
+  let view = EMPTY_TURN_VIEW;
   let held = false;
   let running = false;
   let between: string | undefined;
   const spin = (): void => {
-    const label = running ? waitingFor(view) : between;
+    const label = running ? formatActivity(view) : between;
     if (label !== undefined && !held && view.atStart) spinner.wait(label);
     else spinner.clear();
   };
   const take = (event: SessionEvent): string => {
-    const [next, text] = show(view, event, paint);
+    const [next, text] = renderEvent(view, event, paint);
     view = next;
     if (event.type === "turn.started") running = true;
     if (event.type === "turn.ended") running = false;
     return text;
   };
   return {
-    recall(event) {
+    replay(event) {
       take(event);
       view = { ...view, atStart: true };
     },
@@ -48,7 +48,7 @@ export function openScreen(io: Io, json: boolean): Screen {
       await print(io, text);
       spin();
     },
-    async tell(text, waits) {
+    async showLine(text, waits) {
       between = waits;
       if (!json && text !== undefined) {
         const before = view.atStart ? "" : "\n";

@@ -1,6 +1,6 @@
 /** Shows on a terminal that something goes on while nothing comes. */
-import type { Output } from "../io.ts";
-import { oneLine } from "../printable.ts";
+import type { TerminalStream } from "../io.ts";
+import { toSingleLine } from "../sanitize.ts";
 
 export interface Spinner extends Disposable {
   /** Shows what is waited for, after a moment of silence. */
@@ -18,7 +18,7 @@ const ERASE = "\r\u001b[2K";
 /** For pipes and simple terminals. */
 export const noSpinner: Spinner = { wait: () => undefined, clear: () => undefined, [Symbol.dispose]: () => undefined };
 
-export function startSpinner(stream: Output): Spinner {
+export function startSpinner(stream: TerminalStream): Spinner {
   let timer: NodeJS.Timeout | undefined;
   let drawn = false;
   const clear = (): void => {
@@ -28,7 +28,7 @@ export function startSpinner(stream: Output): Spinner {
     drawn = false;
   };
   const draw = (label: string, frame: number): void => {
-    const text = oneLine(label, Math.max(10, (stream.columns ?? 80) - 3));
+    const text = toSingleLine(label, Math.max(10, (stream.columns ?? 80) - 3));
     stream.write(`${ERASE}${FRAMES[frame % FRAMES.length] ?? ""} ${text}`);
     drawn = true;
     timer = setTimeout(draw, FRAME_MS, label, frame + 1).unref();

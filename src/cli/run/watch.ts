@@ -1,10 +1,10 @@
 /** Reads a session's log from a point on and shows each event once, also those that come with the end. */
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
-import { pagesOf } from "../sessions/pages.ts";
+import { readSessionEvents } from "../sessions/read-events.ts";
 
 /** Disposing shows what the log has by then, and stops. It rejects where the log cannot be read, or showing fails. */
-export function watchLog(
+export function watchSessionLog(
   store: SessionStore,
   { sessionId, after }: { sessionId: string; after: number },
   show: (event: SessionEvent) => Promise<void>,
@@ -25,7 +25,7 @@ export function watchLog(
     async [Symbol.asyncDispose]() {
       stop.abort();
       await following;
-      for await (const event of pagesOf(store, sessionId, shown)) await take(event);
+      for await (const event of readSessionEvents(store, sessionId, shown)) await take(event);
     },
   };
 }

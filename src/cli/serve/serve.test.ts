@@ -11,8 +11,8 @@ import {
 import type { Env } from "../../config/home.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
-import { interpret } from "../program.ts";
-import { collectingIo } from "../test-printed.ts";
+import { executeCommand } from "../program.ts";
+import { collectingIo } from "../test-io.ts";
 
 const CONFIG = `[defaults]\nagent = "shell"\n[agents.shell]\nbackend = "command"\ncommand = ["sh", "-c", "{prompt}"]\n`;
 
@@ -35,7 +35,7 @@ function ioHere(more: Env = {}): Io & { text(): string } {
 
 async function rookery(words: readonly string[], env?: Env): Promise<[ExitCode, string]> {
   const io = ioHere(env);
-  return [await interpret(io, words), io.text()];
+  return [await executeCommand(io, words), io.text()];
 }
 
 interface Serving {
@@ -49,7 +49,7 @@ interface Serving {
 
 async function serving(...words: string[]): Promise<Serving> {
   const io = ioHere();
-  const ended = interpret(io, ["serve", "--port", "0", ...words]);
+  const ended = executeCommand(io, ["serve", "--port", "0", ...words]);
   let over = false;
   void ended.finally(() => (over = true));
   const end = async (): Promise<ExitCode> => {

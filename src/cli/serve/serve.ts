@@ -1,60 +1,60 @@
 /** `rookery serve`: runs tasks and serves everything over HTTP, until it is told to end. */
 import { join } from "node:path";
 import { Rookery } from "../../rookery.ts";
-import type { Call, Options } from "../command.ts";
-import { EXIT, type ExitCode, usage, wordsOf } from "../exit.ts";
+import type { CommandCall, OptionValues } from "../command.ts";
+import { EXIT, type ExitCode, usageError, formatError } from "../exit.ts";
 import { type Io, print, printJson } from "../io.ts";
 import { countOption, isSet, listOption, textOption } from "../options.ts";
-import { aborted } from "../run/interrupts.ts";
-import { welcomeText } from "./announcement.ts";
-import { watchStops } from "./stops.ts";
-import { voiceOf } from "./voice.ts";
+import { untilAborted } from "../run/interrupts.ts";
+import { formatStartMessage } from "./start-message.ts";
+import { watchStopSignals } from "./stop-signals.ts";
+import { createServerLogger } from "./server-logger.ts";
 
-export async function serve({ io, options }: Call): Promise<ExitCode> {
+export async function serveCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const json = isSet(options, "json");
-  const voice = voiceOf(io, json);
-  const wanted = wantedIn(io, options);
+  const voice = createServerLogger(io, json);
+  const wanted = parseServeOptions(io, options);
   const { serveHttp } = await import("../../server/http/index.ts");
-  using stops = watchStops(io);
+  using stops = watchStopSignals(io);
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
-  await using door = await serveHttp(rookery, {
+  await using service = await serveHttp(rookery, {
     ...wanted,
     version: io.version,
     env: io.env,
     log: json ? (line) => void io.stderr.write(`${line}\n`) : undefined,
   });
-  const pool = rookery.runTasks({ signal: stops.signal, onProblem: (error) => voice("warning", wordsOf(error)) });
+  const pool = rookery.runTasks({ signal: stops.signal, onProblem: (error) => voice("warning", formatError(error)) });
   const tokenFile = wanted.token === undefined ? join(rookery.home, "token") : undefined;
-  const { url, exposed } = door;
+  const { url, exposed } = service;
   if (json) await printJson(io, { url, pid: process.pid, home: rookery.home, tokenFile, version: io.version });
   else {
-    const shown = isSet(options, "showToken") ? door.token : undefined;
-    await print(io, welcomeText(io, { url, home: rookery.home, tokenFile, token: shown }));
+    const shown = isSet(options, "showToken") ? service.token : undefined;
+    await print(io, formatStartMessage(io, { url, home: rookery.home, tokenFile, token: shown }));
   }
   if (exposed && !json) {
     const risk = "can be reached by other machines, and nothing is encrypted; who has the token can run commands here";
     voice("warning", `${url} ${risk}: put it behind TLS, or take --host 127.0.0.1`);
   }
-  await Promise.race([pool, aborted(stops.signal)]);
+  await Promise.race([pool, untilAborted(stops.signal)]);
   voice("info", "ending; tasks that run go on at the next start; once more quits at once");
-  await Promise.all([door.close(), pool]);
+  await Promise.all([service.close(), pool]);
   return EXIT.done;
 }
 
-interface Wanted {
+interface ServeOptions {
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly token: string | undefined;
   readonly allowHosts: readonly string[];
 }
 
-const LAST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
-function wantedIn({ stdout }: Io, options: Options): Wanted {
+function parseServeOptions({ stdout }: Io, options: OptionValues): ServeOptions {
   const port = countOption(options, "port", 0);
-  if (port !== undefined && port > LAST_PORT) throw usage(`--port takes a number up to ${LAST_PORT}, not ${port}`);
+  if (port !== undefined && port > MAX_PORT) throw usageError(`--port takes a number up to ${MAX_PORT}, not ${port}`);
   if (isSet(options, "showToken") && stdout.isTTY !== true) {
-    throw usage("--show-token needs a terminal; elsewhere the token is in the file that is named at the start");
+    throw usageError("--show-token needs a terminal; elsewhere the token is in the file that is named at the start");
   }
   return {
     host: textOption(options, "host"),

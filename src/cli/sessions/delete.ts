@@ -1,12 +1,12 @@
 /** `rookery sessions delete`. */
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { findSession } from "./find.ts";
 
-export async function deleteSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
+export async function deleteSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named);
   await rookery.deleteSession(id);

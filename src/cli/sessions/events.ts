@@ -2,38 +2,38 @@
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
 import { loadState } from "../../session/open.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import { print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { countOption, isSet } from "../options.ts";
 import { findSession } from "./find.ts";
-import { lineOf } from "./line.ts";
-import { pagesOf } from "./pages.ts";
+import { formatEventLine } from "./event-line.ts";
+import { readSessionEvents } from "./read-events.ts";
 
-export async function printEvents({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
+export async function sessionEventsCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   const after = countOption(options, "after", 0) ?? 0;
   const limit = countOption(options, "limit", 1) ?? Infinity;
   const show = isSet(options, "json")
     ? (event: SessionEvent) => printJson(io, event)
-    : (event: SessionEvent) => print(io, `${lineOf(event)}\n`);
+    : (event: SessionEvent) => print(io, `${formatEventLine(event)}\n`);
   await using rookery = await openLog(io);
   const { id: sessionId } = await findSession(rookery.store, named);
   const events = isSet(options, "follow")
     ? rookery.store.follow({ sessionId, after })
-    : pagesOf(rookery.store, sessionId, after);
+    : readSessionEvents(rookery.store, sessionId, after);
   let printed = 0;
   for await (const event of events) {
     if (event.type === "agent.raw" && !isSet(options, "all")) continue;
     await show(event);
     printed += 1;
-    if (printed >= limit || (await isOver(rookery.store, event))) break;
+    if (printed >= limit || (await isLastEvent(rookery.store, event))) break;
   }
   return EXIT.done;
 }
 
 /** Nothing follows when a session is closed and its turn, if one ran then, has ended. */
-async function isOver(store: SessionStore, { type, seq, sessionId }: SessionEvent): Promise<boolean> {
+async function isLastEvent(store: SessionStore, { type, seq, sessionId }: SessionEvent): Promise<boolean> {
   if (type !== "session.closed" && type !== "turn.ended") return false;
   const summary = await store.summary(sessionId);
   if (summary?.status !== "closed" || summary.head !== seq) return false;

@@ -2,41 +2,41 @@
 import { RookeryError } from "../../domain/errors.ts";
 import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
-import { usage } from "../exit.ts";
-import { oneLine } from "../printable.ts";
+import { usageError } from "../exit.ts";
+import { toSingleLine } from "../sanitize.ts";
 
-const FEW = 20;
+const FIND_PAGE_SIZE = 20;
 
 /** Rejects with `session_not_found`, or with `usage` where several begin like that. */
 export async function findSession(store: SessionStore, named: string): Promise<SessionSummary> {
   if (named === "last") {
-    const newest = await newestOf(store);
+    const newest = await findNewest(store);
     if (newest !== undefined) return newest;
     throw new RookeryError("session_not_found", 'there is no session yet; start one: rookery run "PROMPT"');
   }
   const exact = await store.summary(named);
   if (exact !== undefined) return exact;
-  const [found, ...others] = await beginningWith(store, named.startsWith("ses_") ? named : `ses_${named}`);
+  const [found, ...others] = await sessionsWithPrefix(store, named.startsWith("ses_") ? named : `ses_${named}`);
   if (found === undefined || named === "" || named === "ses_") {
-    const name = oneLine(named, 60);
+    const name = toSingleLine(named, 60);
     throw new RookeryError("session_not_found", `there is no session ${name}; see what there is: rookery sessions`);
   }
   if (others.length === 0) return found;
   const some = [found, ...others].slice(0, 3).map(({ id }) => id);
-  throw usage(`${others.length + 1} sessions begin with ${named}: ${some.join(", ")}; type more of the id`);
+  throw usageError(`${others.length + 1} sessions begin with ${named}: ${some.join(", ")}; type more of the id`);
 }
 
 /** Of those that a person began: the children of a session are newer than it, and nobody means them. */
-async function newestOf(store: SessionStore): Promise<SessionSummary | undefined> {
+async function findNewest(store: SessionStore): Promise<SessionSummary | undefined> {
   for (let before: string | undefined; ;) {
-    const page = await store.list({ before, limit: FEW });
+    const page = await store.list({ before, limit: FIND_PAGE_SIZE });
     const found = page.find(({ depth }) => depth === undefined);
     before = page.at(-1)?.id;
     if (found !== undefined || before === undefined) return found;
   }
 }
 
-async function beginningWith(store: SessionStore, prefix: string): Promise<SessionSummary[]> {
+async function sessionsWithPrefix(store: SessionStore, prefix: string): Promise<SessionSummary[]> {
   const found: SessionSummary[] = [];
   for (let before: string | undefined; ;) {
     const page = await store.list({ before, limit: MAX_PAGE });

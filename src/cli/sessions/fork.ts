@@ -1,17 +1,20 @@
 /** `rookery sessions fork`. */
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { asTyped, print, printJson } from "../io.ts";
+import { withCommandPrefix, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
 import { findSession } from "./find.ts";
 
-export async function forkSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
+export async function forkSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named);
   const forked = await rookery.forkSession(id);
   if (isSet(options, "json")) await printJson(io, { session: forked, parent: id });
   else
-    await print(io, asTyped(io, `${forked} begins with ${id}; go on with it: rookery run --session ${forked} "…"\n`));
+    await print(
+      io,
+      withCommandPrefix(io, `${forked} begins with ${id}; go on with it: rookery run --session ${forked} "…"\n`),
+    );
   return EXIT.done;
 }

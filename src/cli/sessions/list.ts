@@ -6,23 +6,23 @@ import type { SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
 import { systemClock } from "../../stdx/clock.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { age, columns, localTime } from "../format.ts";
-import { asTyped, print, printJson } from "../io.ts";
+import { formatAge, formatColumns, formatLocalTime } from "../format.ts";
+import { withCommandPrefix, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { choiceOption, countOption, isSet, textOption } from "../options.ts";
-import { oneLine } from "../printable.ts";
+import { toSingleLine } from "../sanitize.ts";
 
 const DEFAULT_LIMIT = 20;
 
-export async function listSessions({ io, options }: Call): Promise<ExitCode> {
+export async function listSessionsCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const limit = countOption(options, "limit", 1) ?? DEFAULT_LIMIT;
   const folder = textOption(options, "cwd");
   await using rookery = await openLog(io);
   const sessions = await rookery.sessions({
     agent: textOption(options, "agent"),
-    cwd: folder === undefined ? undefined : await folderOrGone(resolve(io.cwd(), folder)),
+    cwd: folder === undefined ? undefined : await resolveIfExists(resolve(io.cwd(), folder)),
     status: choiceOption(options, "status", SESSION_STATUSES),
     limit,
   });
@@ -31,29 +31,29 @@ export async function listSessions({ io, options }: Call): Promise<ExitCode> {
     return EXIT.done;
   }
   if (sessions.length === 0) {
-    await print(io, asTyped(io, 'no sessions; start one: rookery run "PROMPT", or see one: rookery demo\n'));
+    await print(io, withCommandPrefix(io, 'no sessions; start one: rookery run "PROMPT", or see one: rookery demo\n'));
     return EXIT.done;
   }
   const now = Date.now();
-  const left = await deserted(rookery.store, sessions);
+  const left = await findInterrupted(rookery.store, sessions);
   const rows = sessions.map((session) => [
     session.id,
-    left.has(session.id) ? "interrupted" : statusWords(session),
-    oneLine(session.agent),
+    left.has(session.id) ? "interrupted" : formatStatus(session),
+    toSingleLine(session.agent),
     `${session.turns} ${session.turns === 1 ? "turn" : "turns"}`,
-    age(session.updatedAt, now),
-    `${session.depth === undefined ? "" : "↳ "}${oneLine(session.title ?? "", 60)}`,
+    formatAge(session.updatedAt, now),
+    `${session.depth === undefined ? "" : "↳ "}${toSingleLine(session.title ?? "", 60)}`,
   ]);
-  await print(io, columns(rows));
+  await print(io, formatColumns(rows));
   return EXIT.done;
 }
 
-function statusWords({ status, parkedUntil }: SessionSummary): string {
-  return status !== "parked" || parkedUntil === undefined ? status : `${status} until ${localTime(parkedUntil)}`;
+function formatStatus({ status, parkedUntil }: SessionSummary): string {
+  return status !== "parked" || parkedUntil === undefined ? status : `${status} until ${formatLocalTime(parkedUntil)}`;
 }
 
 /** A turn that runs or waits where no process drives it was left in the middle. */
-async function deserted(store: SessionStore, sessions: readonly SessionSummary[]): Promise<Set<string>> {
+async function findInterrupted(store: SessionStore, sessions: readonly SessionSummary[]): Promise<Set<string>> {
   const left = new Set<string>();
   for (const { id, status } of sessions) {
     const busy = status === "running" || status === "waiting";
@@ -63,6 +63,6 @@ async function deserted(store: SessionStore, sessions: readonly SessionSummary[]
 }
 
 /** Sessions of a folder that is gone can still be listed. */
-async function folderOrGone(path: string): Promise<string> {
+async function resolveIfExists(path: string): Promise<string> {
   return realFolder(path).catch(() => path);
 }

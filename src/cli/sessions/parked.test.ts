@@ -4,9 +4,9 @@ import type { EventBody } from "../../domain/index.ts";
 import { openSqliteStore } from "../../store/index.ts";
 import { ownIdentity } from "../../stdx/index.ts";
 import { temporaryFolder } from "../../testing/index.ts";
-import { printed } from "../test-printed.ts";
-import { listSessions } from "./list.ts";
-import { showSession } from "./show.ts";
+import { runAction } from "../test-io.ts";
+import { listSessionsCommand } from "./list.ts";
+import { showSessionCommand } from "./show.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const UNTIL = "2026-01-01T05:00:05.000Z";
@@ -46,32 +46,32 @@ const used = (agent: string): EventBody & { agent: string } => ({
 
 it.each([[true], [false]])("a session whose turn waits is listed with its time, driven or not: %j", async (driven) => {
   await logged(PARKED, { driven });
-  expect(await printed(listSessions, home.path)).toMatch(`${ID}  parked until ${LOCALLY}  claude`);
-  expect(await printed(listSessions, home.path, { options: { status: "parked" } })).toContain(ID);
-  expect(await printed(listSessions, home.path, { options: { status: "running" } })).not.toContain(ID);
+  expect(await runAction(listSessionsCommand, home.path)).toMatch(`${ID}  parked until ${LOCALLY}  claude`);
+  expect(await runAction(listSessionsCommand, home.path, { options: { status: "parked" } })).toContain(ID);
+  expect(await runAction(listSessionsCommand, home.path, { options: { status: "running" } })).not.toContain(ID);
 });
 
 it("one that was closed while its turn waited is listed as closed", async () => {
   await logged([...PARKED, { type: "session.closed" }]);
-  expect(await printed(listSessions, home.path)).toMatch(`${ID}  closed  claude`);
+  expect(await runAction(listSessionsCommand, home.path)).toMatch(`${ID}  closed  claude`);
 });
 
 it("and it is shown so, with how to go on where nobody waits with it", async () => {
   await logged(PARKED);
-  const text = await printed(showSession, home.path, { args: [ID] });
+  const text = await runAction(showSessionCommand, home.path, { args: [ID] });
   expect(text).toContain(`parked until ${LOCALLY}; nobody waits with it; go on: rookery run --session ${ID}\n`);
 });
 
 it("and without that while somebody does", async () => {
   await logged(PARKED, { driven: true });
-  expect(await printed(showSession, home.path, { args: [ID] })).toMatch(
+  expect(await runAction(showSessionCommand, home.path, { args: [ID] })).toMatch(
     new RegExp(`^status +parked until ${LOCALLY}$`, "m"),
   );
 });
 
 it("what was used is shown by agent where there was more than one", async () => {
   await logged([used("claude"), used("codex")]);
-  const text = await printed(showSession, home.path, { args: [ID] });
+  const text = await runAction(showSessionCommand, home.path, { args: [ID] });
   expect(text).toMatch(/^used +2,000 tokens in · 20 out · \$2\.00 \(computed\)$/m);
   expect(text).toMatch(/^used by claude +1,000 tokens in · 10 out · \$1\.00 \(computed\)$/m);
   expect(text).toMatch(/^used by codex +1,000 tokens in · 10 out · \$1\.00 \(computed\)$/m);
@@ -79,5 +79,5 @@ it("what was used is shown by agent where there was more than one", async () => 
 
 it("and once where there was one", async () => {
   await logged([used("claude"), used("claude")]);
-  expect(await printed(showSession, home.path, { args: [ID] })).not.toContain("used by");
+  expect(await runAction(showSessionCommand, home.path, { args: [ID] })).not.toContain("used by");
 });

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { SessionEvent } from "../../domain/events.ts";
 import { call, say } from "../../testing/index.ts";
-import { eventsIn, openPlace, type Place } from "../spawned.ts";
+import { parseEventLines, openCommandFixture, type CommandFixture } from "../test-command.ts";
 
-let place: Place;
+let fixture: CommandFixture;
 let first: string;
 let second: string;
 
 beforeAll(async () => {
-  place = await openPlace([say("one"), call("bash", { command: "echo hi" }), say("two"), say("three")]);
-  first = idIn((await place.rookery(["run", "the first\nof all", "--json"])).stdout);
-  second = idIn((await place.rookery(["run", "the second", "--json", "--permissions", "all"])).stdout);
+  fixture = await openCommandFixture([say("one"), call("bash", { command: "echo hi" }), say("two"), say("three")]);
+  first = idIn((await fixture.rookery(["run", "the first\nof all", "--json"])).stdout);
+  second = idIn((await fixture.rookery(["run", "the second", "--json", "--permissions", "all"])).stdout);
 });
-afterAll(() => place[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 function idIn(stdout: string): string {
-  return eventsIn(stdout)[0]?.sessionId ?? "";
+  return parseEventLines(stdout)[0]?.sessionId ?? "";
 }
 
 it("sessions are listed, newest first", async () => {
-  const { code, stdout } = await place.rookery(["sessions"]);
+  const { code, stdout } = await fixture.rookery(["sessions"]);
   expect(code).toBe(0);
   expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
     [second, "idle", "anthropic", "1 turn", "just now", "the second"],
@@ -37,24 +37,24 @@ it.each([
   ["--status idle", ["--status", "idle"], () => [second, first]],
   ["--status waiting", ["--status", "waiting"], () => []],
 ])("a list is filtered by %s", async (_, args, expected) => {
-  const { stdout } = await place.rookery(["sessions", "list", "--json", ...args]);
-  const ids = eventsIn(stdout).map((summary) => (summary as unknown as { id: string }).id);
+  const { stdout } = await fixture.rookery(["sessions", "list", "--json", ...args]);
+  const ids = parseEventLines(stdout).map((summary) => (summary as unknown as { id: string }).id);
   expect(ids).toEqual(expected());
 });
 
 it("a session's state is shown", async () => {
-  const { code, stdout } = await place.rookery(["sessions", "show", second.slice(0, -2)]);
+  const { code, stdout } = await fixture.rookery(["sessions", "show", second.slice(0, -2)]);
   expect(code).toBe(0);
   expect(stdout).toMatch(new RegExp(`^session +${second}$`, "m"));
   expect(stdout).toMatch(/^status +idle$/m);
   expect(stdout).toMatch(/^permissions +all$/m);
   expect(stdout).toMatch(/^last outcome +done$/m);
-  const state = await place.rookery(["sessions", "show", second, "--json"]);
+  const state = await fixture.rookery(["sessions", "show", second, "--json"]);
   expect(JSON.parse(state.stdout)).toMatchObject({ id: second, status: "idle", turns: 1 });
 });
 
 it("a log is printed line by line", async () => {
-  const { stdout } = await place.rookery(["sessions", "events", first]);
+  const { stdout } = await fixture.rookery(["sessions", "events", first]);
   const lines = stdout.trimEnd().split("\n");
   expect(lines[0]).toMatch(/^ {4}1 {2}\d\d:\d\d:\d\d {2}session\.opened {6} \//);
   expect(lines[1]).toMatch(/turn\.started +the first of all$/);
@@ -67,45 +67,45 @@ it.each<[string, string[], (events: SessionEvent[]) => SessionEvent[]]>([
   ["a part", ["--after", "1", "--limit", "2"], (events) => events.slice(1, 3)],
   ["nothing past the end", ["--after", "999"], () => []],
 ])("a log is read by cursor: %s", async (_, args, expected) => {
-  const log = eventsIn((await place.rookery(["sessions", "events", second, "--json"])).stdout);
-  const { code, stdout } = await place.rookery(["sessions", "events", second, "--json", ...args]);
+  const log = parseEventLines((await fixture.rookery(["sessions", "events", second, "--json"])).stdout);
+  const { code, stdout } = await fixture.rookery(["sessions", "events", second, "--json", ...args]);
   expect(code).toBe(0);
-  expect(eventsIn(stdout)).toEqual(expected(log));
+  expect(parseEventLines(stdout)).toEqual(expected(log));
 });
 
 it("a log is followed as it grows, from another process", async () => {
-  const following = place.start(["sessions", "events", second, "--follow", "--json"]);
-  await following.said(/"type":"turn.ended"/);
-  await place.rookery(["run", "and on", "--session", second]);
-  await following.said(/"type":"turn.ended"[^]*"text":"and on"[^]*"type":"turn.ended"/);
+  const following = fixture.start(["sessions", "events", second, "--follow", "--json"]);
+  await following.waitForOutput(/"type":"turn.ended"/);
+  await fixture.rookery(["run", "and on", "--session", second]);
+  await following.waitForOutput(/"type":"turn.ended"[^]*"text":"and on"[^]*"type":"turn.ended"/);
   following.child.kill("SIGINT");
-  const events = eventsIn((await following.ended).stdout);
+  const events = parseEventLines((await following.ended).stdout);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
 });
 
 it("the log's reader may leave early", async () => {
-  const reading = place.start(["sessions", "events", second, "--follow"]);
-  await reading.said(/session.opened/);
+  const reading = fixture.start(["sessions", "events", second, "--follow"]);
+  await reading.waitForOutput(/session.opened/);
   reading.child.stdout.destroy();
   reading.child.kill("SIGTERM");
   expect((await reading.ended).stderr).toBe("");
 });
 
 it("a session is closed, and its log stays", async () => {
-  expect(await place.rookery(["sessions", "close", first])).toMatchObject({
+  expect(await fixture.rookery(["sessions", "close", first])).toMatchObject({
     code: 0,
     stdout: `closed ${first}; its log stays: rookery sessions events ${first}\n`,
   });
-  expect((await place.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(first);
-  expect((await place.rookery(["sessions", "events", first])).stdout).toMatch(/session\.closed\n$/);
+  expect((await fixture.rookery(["sessions", "list", "--status", "closed"])).stdout).toContain(first);
+  expect((await fixture.rookery(["sessions", "events", first])).stdout).toMatch(/session\.closed\n$/);
 });
 
 it("a session is forked, and the fork is deleted without a trace in the other", async () => {
-  const fork = await place.rookery(["sessions", "fork", first]);
+  const fork = await fixture.rookery(["sessions", "fork", first]);
   const [id = ""] = fork.stdout.split(" ");
   expect(fork.stdout).toContain(` begins with ${first}; go on with it: `);
-  expect((await place.rookery(["sessions", "events", id])).stdout).toContain("the first");
-  expect((await place.rookery(["sessions", "delete", id])).stdout).toBe(`deleted ${id} and its log\n`);
-  expect(await place.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });
-  expect((await place.rookery(["sessions", "events", first])).stdout).toContain("the first");
+  expect((await fixture.rookery(["sessions", "events", id])).stdout).toContain("the first");
+  expect((await fixture.rookery(["sessions", "delete", id])).stdout).toBe(`deleted ${id} and its log\n`);
+  expect(await fixture.rookery(["sessions", "show", id])).toMatchObject({ code: 1 });
+  expect((await fixture.rookery(["sessions", "events", first])).stdout).toContain("the first");
 });

@@ -5,42 +5,44 @@ import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
 import { loadState } from "../../session/open.ts";
 import { systemClock } from "../../stdx/clock.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { columns, localTime } from "../format.ts";
-import { asTyped, print, printJson } from "../io.ts";
+import { formatColumns, formatLocalTime } from "../format.ts";
+import { withCommandPrefix, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet } from "../options.ts";
-import { oneLine } from "../printable.ts";
-import { openRequests } from "../run/asked.ts";
-import { usageWords } from "../run/view.ts";
+import { toSingleLine } from "../sanitize.ts";
+import { pendingSessionRequests } from "../run/pending-request.ts";
+import { formatUsage } from "../run/turn-view.ts";
 import { findSession } from "./find.ts";
-import { commandToGoOn, goesOnInside } from "./going-on.ts";
-import { requestText } from "./request.ts";
+import { resumeSessionCommand, canContinueTurn } from "./resume-command.ts";
+import { formatPendingRequest } from "./format-request.ts";
 
-export async function showSession({ io, args: [named = ""], options }: Call): Promise<ExitCode> {
+export async function showSessionCommand({ io, args: [named = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named);
   const state = await loadState(rookery.store, id);
   if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
   else {
     const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
-    const isLost = left && !goesOnInside(state); // whoever asked is gone, and hears no answer
-    const requests = isLost ? [] : (await openRequests(rookery.store, state)).map((asked) => requestText(id, asked));
+    const isLost = left && !canContinueTurn(state); // whoever asked is gone, and hears no answer
+    const requests = isLost
+      ? []
+      : (await pendingSessionRequests(rookery.store, state)).map((asked) => formatPendingRequest(id, asked));
     const children = (await rookery.store.list({ parent: id })).filter(({ depth }) => depth !== undefined);
-    await print(io, asTyped(io, factsOf(state, left, children) + requests.join("")));
+    await print(io, withCommandPrefix(io, formatSessionFacts(state, left, children) + requests.join("")));
   }
   return EXIT.done;
 }
 
-function factsOf(state: SessionState, left: boolean, children: readonly SessionSummary[]): string {
+function formatSessionFacts(state: SessionState, left: boolean, children: readonly SessionSummary[]): string {
   const { lastOutcome } = state;
-  const why = lastOutcome !== undefined && "message" in lastOutcome ? `: ${oneLine(lastOutcome.message)}` : "";
+  const why = lastOutcome !== undefined && "message" in lastOutcome ? `: ${toSingleLine(lastOutcome.message)}` : "";
   const facts: [string, string | undefined][] = [
     ["session", state.id],
     ["title", state.title],
     [state.depth > 0 ? "child of" : "fork of", state.parent],
-    ["status", statusWords(state, left)],
+    ["status", formatSessionStatus(state, left)],
     ["agent", state.agent],
     ["backend", state.backend],
     ["model", state.model],
@@ -52,31 +54,31 @@ function factsOf(state: SessionState, left: boolean, children: readonly SessionS
     ["turns", String(state.turns)],
     ["last outcome", lastOutcome === undefined ? undefined : `${lastOutcome.status}${why}`],
     ["queued inputs", state.queue.length === 0 ? undefined : String(state.queue.length)],
-    ["used", state.usage === NO_USAGE ? undefined : usageWords(state.usage).join(" · ")],
-    ...usedByEach(state),
-    ...children.toReversed().map((child): [string, string] => ["child", childWords(child)]),
+    ["used", state.usage === NO_USAGE ? undefined : formatUsage(state.usage).join(" · ")],
+    ...usageByAgentRows(state),
+    ...children.toReversed().map((child): [string, string] => ["child", formatChild(child)]),
   ];
-  return columns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, oneLine(value)]])));
+  return formatColumns(facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, toSingleLine(value)]])));
 }
 
-function childWords({ id, status, lastOutcome, title = "" }: SessionSummary): string {
+function formatChild({ id, status, lastOutcome, title = "" }: SessionSummary): string {
   return `${id} ${status === "idle" ? (lastOutcome ?? status) : status} ${title}`;
 }
 
 /** `left`: no process drives it, and a turn that waits for a time waits on only if someone opens the session. */
-function statusWords(state: SessionState, left: boolean): string {
+function formatSessionStatus(state: SessionState, left: boolean): string {
   const status = statusOf(state);
   const until = state.turn?.parkedUntil;
-  const goOn = commandToGoOn(state);
+  const goOn = resumeSessionCommand(state);
   if (status === "parked" && until !== undefined) {
-    return `parked until ${localTime(until)}${left ? `; nobody waits with it; go on: ${goOn}` : ""}`;
+    return `parked until ${formatLocalTime(until)}${left ? `; nobody waits with it; go on: ${goOn}` : ""}`;
   }
   return left ? `interrupted (was ${status}); go on: ${goOn}` : status;
 }
 
 /** Where there was more than one agent. */
-function usedByEach({ usageByAgent }: SessionState): [string, string][] {
+function usageByAgentRows({ usageByAgent }: SessionState): [string, string][] {
   const agents = Object.entries(usageByAgent);
   if (agents.length < 2) return [];
-  return agents.map(([agent, usage]) => [`used by ${oneLine(agent)}`, usageWords(usage).join(" · ")]);
+  return agents.map(([agent, usage]) => [`used by ${toSingleLine(agent)}`, formatUsage(usage).join(" · ")]);
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Budget } from "../../domain/budget.ts";
-import { budgetOf, sizeOf } from "./amounts.ts";
-import { fitted, shortened, widthOf } from "../cells.ts";
-import { tableOf } from "./table.ts";
-import { taskView } from "./test-door.ts";
+import { parseBudget, parseSize } from "./amounts.ts";
+import { fitToWidth, truncateToWidth, displayWidth } from "../display-width.ts";
+import { formatTaskTable } from "./table.ts";
+import { taskView } from "./test-service.ts";
 
 describe("a budget", () => {
   it.each<[string, Budget]>([
@@ -13,11 +13,11 @@ describe("a budget", () => {
     ["90s", { seconds: 90 }],
     ["20steps,1m", { steps: 20, seconds: 60 }],
   ])("%s is understood", (text, budget) => {
-    expect(budgetOf(text)).toEqual(budget);
+    expect(parseBudget(text)).toEqual(budget);
   });
 
   it.each(["", ",", "5", "5eur", "0usd", "-5usd", "5usd,6usd", "1e9usd", "m", "0.1tokens"])("%j is refused", (text) => {
-    expect(() => budgetOf(text)).toThrow("--budget takes amounts");
+    expect(() => parseBudget(text)).toThrow("--budget takes amounts");
   });
 });
 
@@ -27,11 +27,11 @@ it.each([
   ["500MB", 5e8],
   ["2.5 gb", 2.5e9],
 ])("the size %s is %i bytes", (text, size) => {
-  expect(sizeOf(text)).toBe(size);
+  expect(parseSize(text)).toBe(size);
 });
 
 it.each(["", "-1", "5 apples", "GB", "1e9"])("the size %j is refused", (text) => {
-  expect(() => sizeOf(text)).toThrow("--quota takes a size");
+  expect(() => parseSize(text)).toThrow("--quota takes a size");
 });
 
 describe("room on a terminal", () => {
@@ -43,14 +43,14 @@ describe("room on a terminal", () => {
     ["한글", 4],
     ["ｗ", 2],
   ])("%s takes %i places", (text, width) => {
-    expect(widthOf(text)).toBe(width);
+    expect(displayWidth(text)).toBe(width);
   });
 
   it("is neither left empty nor overrun", () => {
-    expect(fitted("日本語", 5)).toBe("日本…");
-    expect(fitted("日本語", 4)).toBe("日… ");
-    expect(fitted("ab", 4)).toBe("ab  ");
-    expect(shortened("abc", 0)).toBe("");
+    expect(fitToWidth("日本語", 5)).toBe("日本…");
+    expect(fitToWidth("日本語", 4)).toBe("日… ");
+    expect(fitToWidth("ab", 4)).toBe("ab  ");
+    expect(truncateToWidth("abc", 0)).toBe("");
   });
 
   it.each([20, 40, 60, 80, 200])("of %i columns holds every line of a table", (width) => {
@@ -58,7 +58,7 @@ describe("room on a terminal", () => {
       taskView({ id: "a".repeat(64), status: "running", lastLine: "日本語".repeat(50), agent: "x".repeat(90) }),
       taskView({ id: "b", status: "failed", message: "\u001b[31mred\nand more", stage: "コード" }),
     ];
-    const shown = tasks.map((task) => ({ ...task, left: false }));
-    for (const line of tableOf(shown, { width })) expect(widthOf(line)).toBeLessThanOrEqual(width);
+    const shown = tasks.map((task) => ({ ...task, interrupted: false }));
+    for (const line of formatTaskTable(shown, { width })) expect(displayWidth(line)).toBeLessThanOrEqual(width);
   });
 });

@@ -1,9 +1,9 @@
 /** The rows of `rookery task`. */
 import { MERGE_METHODS, TASK_STATUSES } from "../../domain/enums.ts";
 import { JSON_OPTION, PERMISSIONS_OPTION } from "../command-options.ts";
-import type { Action, ArgumentSpec, Call, CommandSpec, OptionSpec } from "../command.ts";
+import type { CommandAction, ArgumentSpec, CommandCall, CommandSpec, OptionSpec } from "../command.ts";
 import type { ExitCode } from "../exit.ts";
-import type { TaskDoor } from "./door.ts";
+import type { TaskService } from "./service.ts";
 
 const TASK: ArgumentSpec = { name: "task", summary: "a task's id, its beginning, or `last`" };
 const SERVER_OPTION: OptionSpec = {
@@ -19,12 +19,12 @@ const DETACH_OPTION: OptionSpec = {
   summary: "do not run it here where no server runs: it is queued for the next one",
 };
 
-type Work = (call: Call, door: TaskDoor) => Promise<ExitCode>;
+type TaskAction = (call: CommandCall, service: TaskService) => Promise<ExitCode>;
 
 /** With what tasks are behind, which is opened only then. */
-async function atDoor(work: Promise<Work>): Promise<Action> {
-  const [{ withDoor }, action] = await Promise.all([import("./open.ts"), work]);
-  return withDoor(action);
+async function loadTaskAction(work: Promise<TaskAction>): Promise<CommandAction> {
+  const [{ withTaskService }, action] = await Promise.all([import("./open-service.ts"), work]);
+  return withTaskService(action);
 }
 
 export const taskCommands: readonly CommandSpec[] = [
@@ -57,7 +57,7 @@ export const taskCommands: readonly CommandSpec[] = [
       'rookery task start "Review it" --id review --needs add-pagination --agent reviewer',
       "rookery task start - --budget 5usd,30m < task.md",
     ],
-    load: () => atDoor(import("./start.ts").then(({ startTask }) => startTask)),
+    load: () => loadTaskAction(import("./start.ts").then(({ startTaskCommand }) => startTaskCommand)),
   },
   {
     name: "list",
@@ -78,7 +78,7 @@ export const taskCommands: readonly CommandSpec[] = [
     ],
     notes: "On a terminal the table is drawn anew as things happen; q or Ctrl-C leaves it.",
     examples: ["rookery task", "rookery task list --status waiting", "rookery task list --all --json"],
-    load: () => atDoor(import("./list.ts").then(({ listTasks }) => listTasks)),
+    load: () => loadTaskAction(import("./list.ts").then(({ listTasksCommand }) => listTasksCommand)),
   },
   {
     name: "show",
@@ -86,7 +86,7 @@ export const taskCommands: readonly CommandSpec[] = [
     arguments: [TASK],
     options: [SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task show last"],
-    load: () => atDoor(import("./show.ts").then(({ showTask }) => showTask)),
+    load: () => loadTaskAction(import("./show.ts").then(({ showTaskCommand }) => showTaskCommand)),
   },
   {
     name: "logs",
@@ -100,7 +100,7 @@ export const taskCommands: readonly CommandSpec[] = [
       JSON_OPTION,
     ],
     examples: ["rookery task logs last -f", "rookery task logs add-pagination --after 120 --json"],
-    load: () => atDoor(import("./logs.ts").then(({ printLogs }) => printLogs)),
+    load: () => loadTaskAction(import("./logs.ts").then(({ taskLogsCommand }) => taskLogsCommand)),
   },
   {
     name: "stop",
@@ -108,7 +108,7 @@ export const taskCommands: readonly CommandSpec[] = [
     arguments: [TASK],
     options: [{ flags: "--reason <text>", summary: "why, for the log" }, SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task stop last"],
-    load: () => atDoor(import("./stop.ts").then(({ stopTask }) => stopTask)),
+    load: () => loadTaskAction(import("./stop.ts").then(({ stopTaskCommand }) => stopTaskCommand)),
   },
   {
     name: "resume",
@@ -116,7 +116,7 @@ export const taskCommands: readonly CommandSpec[] = [
     arguments: [TASK, { name: "prompt", summary: "what to tell its agent; `-` reads it from a pipe", optional: true }],
     options: [BUDGET_OPTION, DETACH_OPTION, SERVER_OPTION, JSON_OPTION],
     examples: ["rookery task resume last", 'rookery task resume last "Also update the docs"'],
-    load: () => atDoor(import("./resume.ts").then(({ resumeTask }) => resumeTask)),
+    load: () => loadTaskAction(import("./resume.ts").then(({ resumeTaskCommand }) => resumeTaskCommand)),
   },
   {
     name: "diff",
@@ -129,7 +129,7 @@ export const taskCommands: readonly CommandSpec[] = [
       JSON_OPTION,
     ],
     examples: ["rookery task diff last", "rookery task diff last --stat", "rookery task diff last | git apply"],
-    load: () => atDoor(import("./diff.ts").then(({ printDiff }) => printDiff)),
+    load: () => loadTaskAction(import("./diff.ts").then(({ taskDiffCommand }) => taskDiffCommand)),
   },
   {
     name: "merge",
@@ -149,7 +149,7 @@ export const taskCommands: readonly CommandSpec[] = [
       "It is done beside your checkout, which changes only once the merge is whole. Exit code 1 where it conflicts, with\n" +
       "the files, or where the gate does not pass.",
     examples: ["rookery task merge last --dry-run", 'rookery task merge last --how squash --message "Add pagination"'],
-    load: () => atDoor(import("./merge.ts").then(({ mergeTask }) => mergeTask)),
+    load: () => loadTaskAction(import("./merge.ts").then(({ mergeTaskCommand }) => mergeTaskCommand)),
   },
   {
     name: "remove",
@@ -161,7 +161,7 @@ export const taskCommands: readonly CommandSpec[] = [
       JSON_OPTION,
     ],
     examples: ["rookery task remove last"],
-    load: () => atDoor(import("./remove.ts").then(({ removeTask }) => removeTask)),
+    load: () => loadTaskAction(import("./remove.ts").then(({ removeTaskCommand }) => removeTaskCommand)),
   },
   {
     name: "gc",
@@ -175,6 +175,6 @@ export const taskCommands: readonly CommandSpec[] = [
     ],
     notes: "What is not merged or not committed is never removed here: `rookery task remove --force` does that.",
     examples: ["rookery task gc --dry-run", "rookery task gc --quota 20GB"],
-    load: () => atDoor(import("./gc.ts").then(({ collectTasks }) => collectTasks)),
+    load: () => loadTaskAction(import("./gc.ts").then(({ collectTasksCommand }) => collectTasksCommand)),
   },
 ];

@@ -2,52 +2,52 @@
 import { isRookeryError, RookeryError } from "../../domain/errors.ts";
 import { TaskId } from "../../domain/task/spec.ts";
 import type { ListTasks, Tasks, TaskView } from "../../domain/task/view.ts";
-import { usage } from "../exit.ts";
-import { oneLine } from "../printable.ts";
+import { usageError } from "../exit.ts";
+import { toSingleLine } from "../sanitize.ts";
 
 /** What stands for the newest one. */
-export const LAST = "last";
+export const LAST_TASK_ALIAS = "last";
 
 /** Rejects with `task_not_found`, or with `usage` where several begin like that. */
 export async function findTask(tasks: Tasks, named: string): Promise<TaskView> {
-  if (named === LAST) {
+  if (named === LAST_TASK_ALIAS) {
     const [newest] = await tasks.list({ limit: 1 });
     if (newest !== undefined) return newest;
     throw new RookeryError("task_not_found", 'there is no task yet; start one: rookery task start "PROMPT"');
   }
-  const exact = TaskId.safeParse(named).success ? await shown(tasks, named) : undefined;
+  const exact = TaskId.safeParse(named).success ? await findById(tasks, named) : undefined;
   if (exact !== undefined) return exact;
-  const [found, ...others] = named === "" ? [] : await beginningWith(tasks, named);
+  const [found, ...others] = named === "" ? [] : await tasksWithPrefix(tasks, named);
   if (found === undefined) {
     throw new RookeryError(
       "task_not_found",
-      `there is no task ${oneLine(named, 60) || '""'}; see what there is: rookery task list --all`,
+      `there is no task ${toSingleLine(named, 60) || '""'}; see what there is: rookery task list --all`,
     );
   }
   if (others.length === 0) return found;
   const some = [found, ...others].slice(0, 3).map(({ id }) => id);
-  throw usage(`${others.length + 1} tasks begin with ${named}: ${some.join(", ")}; type more of the id`);
+  throw usageError(`${others.length + 1} tasks begin with ${named}: ${some.join(", ")}; type more of the id`);
 }
 
 /** Newest first, page by page, as many as there are. */
 export async function* allTasks(tasks: Tasks, query: ListTasks = {}): AsyncIterable<TaskView> {
   for (let before: string | undefined; ;) {
-    const page = await tasks.list({ ...query, before, limit: PAGE });
+    const page = await tasks.list({ ...query, before, limit: TASK_PAGE_SIZE });
     yield* page;
     before = page.at(-1)?.id;
     if (before === undefined) return;
   }
 }
 
-const PAGE = 200;
+const TASK_PAGE_SIZE = 200;
 
-async function beginningWith(tasks: Tasks, prefix: string): Promise<TaskView[]> {
+async function tasksWithPrefix(tasks: Tasks, prefix: string): Promise<TaskView[]> {
   const found: TaskView[] = [];
   for await (const task of allTasks(tasks)) if (task.id.startsWith(prefix)) found.push(task);
   return found;
 }
 
-async function shown(tasks: Tasks, id: string): Promise<TaskView | undefined> {
+async function findById(tasks: Tasks, id: string): Promise<TaskView | undefined> {
   try {
     return await tasks.show(id);
   } catch (error) {

@@ -3,16 +3,16 @@ import { deferred } from "../../stdx/deferred.ts";
 import type { TaskEventBody } from "../../domain/task/events.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT } from "../exit.ts";
-import { collectingIo } from "../test-printed.ts";
-import { startTask } from "./start.ts";
-import { taskView, testDoor, type TestDoor } from "./test-door.ts";
+import { collectingIo } from "../test-io.ts";
+import { startTaskCommand } from "./start.ts";
+import { taskView, createTestTaskService, type TestTaskService } from "./test-service.ts";
 
 const TREE = { path: "/w/a", branch: "rookery/a", base: "main", baseCommit: "0123456789", removed: false };
 const { removed: _, ...MADE_AS } = TREE;
 const MADE: TaskEventBody = { type: "worktree.made", ...MADE_AS, anew: true };
 
 let io: ReturnType<typeof collectingIo>;
-let door: TestDoor;
+let service: TestTaskService;
 let answered: unknown[];
 beforeEach(() => {
   io = collectingIo("/somewhere");
@@ -21,14 +21,14 @@ beforeEach(() => {
 
 /** A door whose tasks are run by `run`. */
 function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view: Partial<TaskView> = {}): void {
-  door = testDoor([], {
+  service = createTestTaskService([], {
     start: async () => {
-      door.views = [taskView({ id: "a", ...view }), taskView({ id: "b" })];
-      door.happen("a", { type: "task.started", run: 1, owner: "me" });
+      service.views = [taskView({ id: "a", ...view }), taskView({ id: "b" })];
+      service.emit("a", { type: "task.started", run: 1, owner: "me" });
       return taskView({ id: "a", ...view });
     },
     stop: async (id) => {
-      door.change(id, { status: "stopped", worktree: TREE });
+      service.change(id, { status: "stopped", worktree: TREE });
       return taskView({ id, status: "stopped", worktree: TREE });
     },
     runner: {
@@ -36,24 +36,24 @@ function doorThat(run: (id: string, signal: AbortSignal) => Promise<void>, view:
       answer: async (...given) => {
         answered.push(given);
       },
-      wasLeft: async () => false,
+      isAbandoned: async () => false,
     },
   });
 }
 
-const start = (options = {}) => startTask({ io, args: ["Do it"], options }, door);
+const start = (options = {}) => startTaskCommand({ io, args: ["Do it"], options }, service);
 
 describe("a task that runs in front of a person", () => {
   it("shows its own steps and those of its agent, and how it ended", async () => {
     doorThat(
       async (id) => {
         const sessionId = "ses_1";
-        door.happen(id, MADE);
-        door.happen(id, { type: "output.text", from: "setup", text: "installed\u001b[2J 3 packages\n" });
-        door.happen(id, { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId });
-        door.happen(id, { type: "turn.started", sessionId, turnId: "t", input: [{ type: "text", text: "Do it" }] });
-        door.happen(id, { type: "message.delta", sessionId, messageId: "m", text: "Working" });
-        door.happen(id, {
+        service.emit(id, MADE);
+        service.emit(id, { type: "output.text", from: "setup", text: "installed\u001b[2J 3 packages\n" });
+        service.emit(id, { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId });
+        service.emit(id, { type: "turn.started", sessionId, turnId: "t", input: [{ type: "text", text: "Do it" }] });
+        service.emit(id, { type: "message.delta", sessionId, messageId: "m", text: "Working" });
+        service.emit(id, {
           type: "stage.ended",
           stage: 0,
           name: "coder",
@@ -61,8 +61,8 @@ describe("a task that runs in front of a person", () => {
           message: "tests fail",
           backTo: 0,
         });
-        door.happen(id, { type: "task.ended", outcome: "done" });
-        door.change(id, { status: "done", ranMs: 5_000 });
+        service.emit(id, { type: "task.ended", outcome: "done" });
+        service.change(id, { status: "done", ranMs: 5_000 });
       },
       { stages: ["coder", "check"] },
     );
@@ -83,8 +83,8 @@ describe("a task that runs in front of a person", () => {
 
   it("is a line of JSON for each event, and nothing else", async () => {
     doorThat(async (id) => {
-      door.happen(id, MADE);
-      door.change(id, { status: "done" });
+      service.emit(id, MADE);
+      service.change(id, { status: "done" });
     });
     expect(await start({ json: true })).toBe(EXIT.done);
     const lines = io.text().trimEnd().split("\n");
@@ -95,7 +95,7 @@ describe("a task that runs in front of a person", () => {
   });
 
   it("that failed ends with 1, its reason, and where its worktree is", async () => {
-    doorThat(async (id) => door.change(id, { status: "failed", message: "no luck", worktree: TREE }));
+    doorThat(async (id) => service.change(id, { status: "failed", message: "no luck", worktree: TREE }));
     expect(await start()).toBe(EXIT.failed);
     expect(io.text()).toContain(
       "rookery: task a failed: no luck; its worktree stays: /w/a; go on: rookery task resume a\n",
@@ -110,7 +110,7 @@ describe("a task that runs in front of a person", () => {
 
   it("asks, and tells how to answer where nobody is at the terminal", async () => {
     doorThat(async (id) => {
-      door.happen(id, {
+      service.emit(id, {
         type: "permission.requested",
         sessionId: "ses_1",
         requestId: "r1",
@@ -121,7 +121,7 @@ describe("a task that runs in front of a person", () => {
         input: { command: "make" },
       });
       await vi.waitFor(() => expect(io.text()).toContain("rookery answer ses_1 r1 allow"));
-      door.change(id, { status: "done" });
+      service.change(id, { status: "done" });
     });
     expect(await start()).toBe(EXIT.done);
     expect(io.text()).toContain("waiting for a decision on bash:\n  command: make\n");
@@ -137,7 +137,7 @@ describe("a task that runs in front of a person", () => {
     await started.promise;
     process.emit(signal);
     expect(await running).toBe(EXIT.cancelled);
-    expect(door.calls).toContainEqual(["stop", "a", { reason: "interrupted" }]);
+    expect(service.calls).toContainEqual(["stop", "a", { reason: "interrupted" }]);
     expect(io.text()).toContain(
       "rookery: task a was stopped; its worktree stays: /w/a; go on: rookery task resume a\n",
     );
@@ -145,7 +145,7 @@ describe("a task that runs in front of a person", () => {
 
   it("whose run fails ends in its words, and the log is shown up to there", async () => {
     doorThat(async (id) => {
-      door.happen(id, MADE);
+      service.emit(id, MADE);
       throw new Error("the disk is on fire");
     });
     await expect(start()).rejects.toThrow("the disk is on fire");

@@ -2,23 +2,23 @@
 import { isEndedStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { duration } from "../format.ts";
-import { asTyped, type Io, isAttended, print, printJson, say } from "../io.ts";
-import { oneLine } from "../printable.ts";
-import { askedIn } from "../run/asked.ts";
-import { Asker } from "../run/asker.ts";
-import { aborted, watchInterrupts } from "../run/interrupts.ts";
+import { formatDuration } from "../format.ts";
+import { withCommandPrefix, type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
+import { toSingleLine } from "../sanitize.ts";
+import { toPendingRequest } from "../run/pending-request.ts";
+import { RequestPrompter } from "../run/request-prompter.ts";
+import { untilAborted, watchInterrupts } from "../run/interrupts.ts";
 import { openScreen, type Screen } from "../run/screen.ts";
-import type { Logged, TaskDoor, TaskRunner } from "./door.ts";
+import type { LoggedEvent, TaskService, TaskRunner } from "./service.ts";
 import { keptWords } from "./kept.ts";
-import { nextText } from "./next.ts";
-import { showTaskEvent } from "./stage-screen.ts";
+import { formatNextCommands } from "./next-commands.ts";
+import { showTaskEvent } from "./task-event-screen.ts";
 import { watchTask } from "./watch.ts";
-import { isTaskEvent, usedWords } from "./words.ts";
+import { isTaskEvent, formatTaskUsage } from "./messages.ts";
 
-export interface Foreground {
+export interface ForegroundRun {
   readonly io: Io;
-  readonly door: TaskDoor;
+  readonly service: TaskService;
   readonly runner: TaskRunner;
   readonly task: TaskView;
   /** The last position that is not to be shown. */
@@ -26,34 +26,34 @@ export interface Foreground {
   readonly json: boolean;
 }
 
-export async function runInForeground(options: Foreground): Promise<ExitCode> {
-  const { io, door, runner, task, after, json } = options;
+export async function runInForeground(options: ForegroundRun): Promise<ExitCode> {
+  const { io, service, runner, task, after, json } = options;
   const { id } = task;
   using interrupts = watchInterrupts(io);
   const ended = new AbortController();
   {
     using screen = openScreen(io, json);
-    await using askers = askersFor(options, screen);
-    await using _watch = watchTask(door, { id, after }, async (logged) => {
+    await using askers = createSessionPrompters(options, screen);
+    await using _watch = watchTask(service, { id, after }, async (logged) => {
       if (json) await printJson(io, { position: logged.position, ...logged.event });
       else if (isTaskEvent(logged.event)) await showTaskEvent(io, screen, task, logged.event);
       else await screen.show(logged.event);
-      askers.bringUp(logged);
+      askers.handleEvent(logged);
     });
     const running = runner.run(id, ended.signal);
     try {
-      await Promise.race([running, aborted(interrupts.signal)]);
-      if (interrupts.signal.aborted) await stopped(door, id);
+      await Promise.race([running, untilAborted(interrupts.signal)]);
+      if (interrupts.signal.aborted) await stopTask(service, id);
     } finally {
       ended.abort();
       await running;
     }
   }
-  return await conclude(options, await door.tasks.show(id));
+  return await reportOutcome(options, await service.tasks.show(id));
 }
 
 /** It may have ended by itself meanwhile. */
-async function stopped({ tasks }: TaskDoor, id: string): Promise<void> {
+async function stopTask({ tasks }: TaskService, id: string): Promise<void> {
   try {
     await tasks.stop(id, { reason: "interrupted" });
   } catch (error) {
@@ -61,21 +61,21 @@ async function stopped({ tasks }: TaskDoor, id: string): Promise<void> {
   }
 }
 
-interface Askers extends AsyncDisposable {
-  bringUp(logged: Logged): void;
+interface SessionPrompters extends AsyncDisposable {
+  handleEvent(logged: LoggedEvent): void;
 }
 
 /** One for each session, since an answer goes to one. */
-function askersFor({ io, runner }: Foreground, screen: Screen): Askers {
-  const askers = new Map<string, Asker>();
-  const here = isAttended(io);
-  const askerOf = (sessionId: string): Asker => {
+function createSessionPrompters({ io, runner }: ForegroundRun, screen: Screen): SessionPrompters {
+  const askers = new Map<string, RequestPrompter>();
+  const here = isPersonPresent(io);
+  const askerOf = (sessionId: string): RequestPrompter => {
     const known = askers.get(sessionId);
     if (known !== undefined) return known;
-    const asker = new Asker({
+    const asker = new RequestPrompter({
       io,
       sessionId,
-      here,
+      atTerminal: here,
       answer: (requestId, answer) => runner.answer(sessionId, requestId, answer),
       onBusy: (busy) => screen.hold(busy),
     });
@@ -83,9 +83,9 @@ function askersFor({ io, runner }: Foreground, screen: Screen): Askers {
     return asker;
   };
   return {
-    bringUp({ event }) {
+    handleEvent({ event }) {
       if (isTaskEvent(event)) return;
-      const asked = askedIn(event);
+      const asked = toPendingRequest(event);
       if (asked !== undefined) askerOf(event.sessionId).ask(asked);
       if (event.type === "permission.resolved" || event.type === "question.answered") {
         askers.get(event.sessionId)?.resolved(event.requestId);
@@ -97,30 +97,30 @@ function askersFor({ io, runner }: Foreground, screen: Screen): Askers {
   };
 }
 
-async function conclude({ io, json }: Foreground, task: TaskView): Promise<ExitCode> {
+async function reportOutcome({ io, json }: ForegroundRun, task: TaskView): Promise<ExitCode> {
   const { id, status, message = status } = task;
-  const tell = (text: string) => (json ? Promise.resolve() : print(io, asTyped(io, `${text}\n`)));
+  const tell = (text: string) => (json ? Promise.resolve() : print(io, withCommandPrefix(io, `${text}\n`)));
   switch (status) {
     case "done": {
-      const merged = task.merge?.outcome === "merged" ? `, merged into ${oneLine(task.merge.into)}` : "";
-      await tell(`task ${id} is done${merged} · ${[...usedWords(task), duration(task.ranMs)].join(" · ")}`);
-      await tell(nextText(id, merged === "" ? ["diff", "merge"] : ["show", "remove"]).trimEnd());
+      const merged = task.merge?.outcome === "merged" ? `, merged into ${toSingleLine(task.merge.into)}` : "";
+      await tell(`task ${id} is done${merged} · ${[...formatTaskUsage(task), formatDuration(task.ranMs)].join(" · ")}`);
+      await tell(formatNextCommands(id, merged === "" ? ["diff", "merge"] : ["show", "remove"]).trimEnd());
       return EXIT.done;
     }
     case "failed":
-      say(io, `task ${id} failed: ${message}; ${kept(task)}`);
+      printNotice(io, `task ${id} failed: ${message}; ${kept(task)}`);
       return EXIT.failed;
     case "stopped":
-      say(io, `task ${id} was stopped; ${kept(task)}`);
+      printNotice(io, `task ${id} was stopped; ${kept(task)}`);
       return EXIT.cancelled;
     case "queued":
     case "parked":
-      say(io, `task ${id} ${waitsFor(task)}; nobody runs it until then but: rookery serve`);
+      printNotice(io, `task ${id} ${describeWait(task)}; nobody runs it until then but: rookery serve`);
       return EXIT.done;
     case "preparing":
     case "running":
     case "waiting":
-      say(io, `task ${id} is run by another process; see rookery task show ${id}`);
+      printNotice(io, `task ${id} is run by another process; see rookery task show ${id}`);
       return EXIT.done;
   }
 }
@@ -130,7 +130,7 @@ function kept(task: TaskView): string {
   return rest.join("; ");
 }
 
-function waitsFor({ needs, status, notBefore }: TaskView): string {
+function describeWait({ needs, status, notBefore }: TaskView): string {
   if (notBefore !== undefined) return `waits until ${notBefore}`;
   return needs.length > 0 ? `waits for ${needs.join(", ")}` : `is ${status}`;
 }

@@ -1,42 +1,45 @@
 /** `rookery task logs`: everything that happened to a task and in its sessions, in one order. */
 import { isEndedStatus } from "../../domain/enums.ts";
-import type { Call } from "../command.ts";
-import { EXIT, type ExitCode, usage } from "../exit.ts";
-import { print, printJson, say } from "../io.ts";
+import type { CommandCall } from "../command.ts";
+import { EXIT, type ExitCode, usageError } from "../exit.ts";
+import { print, printJson, printNotice } from "../io.ts";
 import { countOption, isSet } from "../options.ts";
-import type { Logged, TaskDoor } from "./door.ts";
+import type { LoggedEvent, TaskService } from "./service.ts";
 import { findTask } from "./find.ts";
-import { isAnybodys } from "./left.ts";
-import { lineOf } from "./line.ts";
+import { hasNoRunner } from "./interrupted.ts";
+import { formatLogLine } from "./log-line.ts";
 
-export async function printLogs({ io, args: [named = ""], options }: Call, door: TaskDoor): Promise<ExitCode> {
+export async function taskLogsCommand(
+  { io, args: [named = ""], options }: CommandCall,
+  service: TaskService,
+): Promise<ExitCode> {
   let at = countOption(options, "after", 0) ?? 0;
-  const { id, stages } = await findTask(door.tasks, named);
-  const show = async (logged: Logged): Promise<void> => {
+  const { id, stages } = await findTask(service.tasks, named);
+  const show = async (logged: LoggedEvent): Promise<void> => {
     at = logged.position;
     if (logged.event.type === "agent.raw" && !isSet(options, "all")) return;
     if (isSet(options, "json")) await printJson(io, { position: logged.position, ...logged.event });
-    else await print(io, `${lineOf(logged, stages)}\n`);
+    else await print(io, `${formatLogLine(logged, stages)}\n`);
   };
-  const head = at === 0 ? 0 : await door.head();
-  if (at > head) throw usage(`--after ${at} is beyond the end of the log, which is ${head}; read it from 0`);
-  for await (const logged of door.history(id, at)) await show(logged);
-  if (!isSet(options, "follow") || (await isOver(door, id))) return EXIT.done;
-  if (door.runner !== undefined && (await isAnybodys(door, id))) {
-    say(io, `nobody runs task ${id} now; go on: rookery task resume ${id}, or rookery serve`);
+  const head = at === 0 ? 0 : await service.head();
+  if (at > head) throw usageError(`--after ${at} is beyond the end of the log, which is ${head}; read it from 0`);
+  for await (const logged of service.history(id, at)) await show(logged);
+  if (!isSet(options, "follow") || (await isFinished(service, id))) return EXIT.done;
+  if (service.runner !== undefined && (await hasNoRunner(service, id))) {
+    printNotice(io, `nobody runs task ${id} now; go on: rookery task resume ${id}, or rookery serve`);
   }
-  for await (const logged of door.tasks.follow({ task: id, after: at })) {
+  for await (const logged of service.tasks.follow({ task: id, after: at })) {
     await show(logged);
-    if (ENDING.has(logged.event.type) && (await isOver(door, id))) break;
+    if (FINAL_EVENTS.has(logged.event.type) && (await isFinished(service, id))) break;
   }
-  for await (const logged of door.history(id, at)) await show(logged); // what came with the end
+  for await (const logged of service.history(id, at)) await show(logged); // what came with the end
   return EXIT.done;
 }
 
-const ENDING: ReadonlySet<string> = new Set(["task.ended", "merge.ended", "task.removed"]);
+const FINAL_EVENTS: ReadonlySet<string> = new Set(["task.ended", "merge.ended", "task.removed"]);
 
 /** It has ended, and nothing is being merged. */
-async function isOver({ tasks }: TaskDoor, id: string): Promise<boolean> {
+async function isFinished({ tasks }: TaskService, id: string): Promise<boolean> {
   const task = await tasks.show(id);
   const merges = task.merge !== undefined && task.merge.outcome === undefined;
   return task.removed || (isEndedStatus(task.status) && !merges);

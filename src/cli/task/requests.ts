@@ -1,28 +1,28 @@
 /** What a task waits for, with all that a person needs to decide. */
 import type { TaskView } from "../../domain/task/view.ts";
-import { type Asked, askedIn } from "../run/asked.ts";
-import type { TaskDoor } from "./door.ts";
-import { isTaskEvent } from "./words.ts";
+import { type PendingRequest, toPendingRequest } from "../run/pending-request.ts";
+import type { TaskService } from "./service.ts";
+import { isTaskEvent } from "./messages.ts";
 
 export interface TaskRequest {
   readonly sessionId: string;
-  readonly asked: Asked;
+  readonly asked: PendingRequest;
 }
 
-export async function openRequests(door: TaskDoor, task: TaskView): Promise<TaskRequest[]> {
-  const open = new Set(task.waitingFor.map(keyOf));
+export async function pendingTaskRequests(service: TaskService, task: TaskView): Promise<TaskRequest[]> {
+  const open = new Set(task.waitingFor.map(requestKey));
   const found: TaskRequest[] = [];
   if (open.size === 0) return found;
-  for await (const { event } of door.history(task.id, 0)) {
+  for await (const { event } of service.history(task.id, 0)) {
     if (isTaskEvent(event)) continue;
-    const asked = askedIn(event);
-    if (asked === undefined || !open.delete(keyOf({ ...asked, sessionId: event.sessionId }))) continue;
+    const asked = toPendingRequest(event);
+    if (asked === undefined || !open.delete(requestKey({ ...asked, sessionId: event.sessionId }))) continue;
     found.push({ sessionId: event.sessionId, asked });
     if (open.size === 0) break;
   }
   return found;
 }
 
-function keyOf({ sessionId, requestId }: { sessionId: string; requestId: string }): string {
+function requestKey({ sessionId, requestId }: { sessionId: string; requestId: string }): string {
   return `${sessionId} ${requestId}`;
 }

@@ -1,17 +1,17 @@
 /** Tasks as a table that fits the room there is. */
 import type { TaskStatus } from "../../domain/enums.ts";
 import type { TaskView } from "../../domain/task/view.ts";
-import { duration, usd } from "../format.ts";
-import { type Colour, type Paint, plain } from "../paint.ts";
-import { oneLine } from "../printable.ts";
-import { fitted, shortened, widthOf } from "../cells.ts";
-import { isHeld, type ShownTask } from "./left.ts";
-import { lastWords } from "./words.ts";
+import { formatDuration, formatUsd } from "../format.ts";
+import { type Color, type Paint, plainPaint } from "../paint.ts";
+import { toSingleLine } from "../sanitize.ts";
+import { fitToWidth, truncateToWidth, displayWidth } from "../display-width.ts";
+import { isActive, type ListedTask } from "./interrupted.ts";
+import { formatLastActivity } from "./messages.ts";
 
 const HEAD = ["task", "state", "agent", "stage", "time", "tokens", "cost", "last"];
 /** What a column may take, the last left out; ids and numbers are never cut. */
-const MOST = [64, Infinity, 16, 14, Infinity, Infinity, Infinity];
-const LAST = HEAD.length - 1;
+const MAX_COLUMN_WIDTHS = [64, Infinity, 16, 14, Infinity, Infinity, Infinity];
+const LAST_COLUMN = HEAD.length - 1;
 /** For pipes. */
 const LAST_WIDTH = 80;
 
@@ -24,21 +24,24 @@ export interface TableOptions {
 }
 
 /** A line for each, and one above them. */
-export function tableOf(tasks: readonly ShownTask[], options: TableOptions = {}): string[] {
-  const { width, paint = plain, since = 0 } = options;
-  const rows = [HEAD, ...tasks.map((task) => cellsOf(task, since))];
-  const widths = MOST.map((most, column) => {
+export function formatTaskTable(tasks: readonly ListedTask[], options: TableOptions = {}): string[] {
+  const { width, paint = plainPaint, since = 0 } = options;
+  const rows = [HEAD, ...tasks.map((task) => taskCells(task, since))];
+  const widths = MAX_COLUMN_WIDTHS.map((most, column) => {
     const isEmpty = column > 0 && rows.slice(1).every((row) => row[column] === "");
-    return isEmpty ? 0 : Math.min(most, Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+    return isEmpty ? 0 : Math.min(most, Math.max(...rows.map((row) => displayWidth(row[column] ?? ""))));
   });
   const before = widths.reduce((sum, each) => sum + (each === 0 ? 0 : each + GAP.length), 0);
   const rest = width === undefined ? LAST_WIDTH : width - before;
   return rows.map((row, index) => {
-    const cells = [...widths.map((each, column) => fitted(row[column] ?? "", each)), shortened(row[LAST] ?? "", rest)];
+    const cells = [
+      ...widths.map((each, column) => fitToWidth(row[column] ?? "", each)),
+      truncateToWidth(row[LAST_COLUMN] ?? "", rest),
+    ];
     const task = tasks[index - 1];
-    return painted(cells, width, (cell, column) => {
+    return paintRow(cells, width, (cell, column) => {
       if (task === undefined) return paint("dim", cell);
-      return column === 1 ? paint(task.left ? "red" : COLOURS[task.status], cell) : cell;
+      return column === 1 ? paint(task.interrupted ? "red" : STATUS_COLORS[task.status], cell) : cell;
     });
   });
 }
@@ -46,7 +49,7 @@ export function tableOf(tasks: readonly ShownTask[], options: TableOptions = {})
 const GAP = "  ";
 
 /** Colours are put on after the cut: they take no room. */
-function painted(
+function paintRow(
   cells: readonly string[],
   width: number | undefined,
   paint: (cell: string, column: number) => string,
@@ -55,28 +58,28 @@ function painted(
   const shown: string[] = [];
   for (const [column, cell] of cells.entries()) {
     if (cell === "") continue;
-    const text = shortened(column === LAST ? cell : cell + GAP, left);
-    left -= widthOf(text);
+    const text = truncateToWidth(column === LAST_COLUMN ? cell : cell + GAP, left);
+    left -= displayWidth(text);
     shown.push(text.trimEnd() === "" ? text : paint(text, column));
     if (left <= 0) break;
   }
   return shown.join("").trimEnd();
 }
 
-function cellsOf(task: ShownTask, since: number): string[] {
+function taskCells(task: ListedTask, since: number): string[] {
   return [
     task.id,
-    task.left ? "interrupted" : task.status,
-    oneLine(task.agent),
-    task.stages.length < 2 ? "" : oneLine(task.stage ?? ""),
-    task.startedAt === undefined ? "" : timeOf(task.ranMs + (isHeld(task) && !task.left ? since : 0)),
-    tokensOf(task),
-    costOf(task),
-    oneLine(lastWords(task)),
+    task.interrupted ? "interrupted" : task.status,
+    toSingleLine(task.agent),
+    task.stages.length < 2 ? "" : toSingleLine(task.stage ?? ""),
+    task.startedAt === undefined ? "" : formatElapsed(task.ranMs + (isActive(task) && !task.interrupted ? since : 0)),
+    formatTokens(task),
+    formatTaskCost(task),
+    toSingleLine(formatLastActivity(task)),
   ];
 }
 
-const COLOURS: Record<TaskStatus, Colour> = {
+const STATUS_COLORS: Record<TaskStatus, Color> = {
   queued: "dim",
   preparing: "dim",
   running: "bold",
@@ -87,11 +90,11 @@ const COLOURS: Record<TaskStatus, Colour> = {
   stopped: "red",
 };
 
-function timeOf(ms: number): string {
-  return ms < 60_000 ? `${Math.floor(Math.max(0, ms) / 1000)}s` : duration(ms);
+function formatElapsed(ms: number): string {
+  return ms < 60_000 ? `${Math.floor(Math.max(0, ms) / 1000)}s` : formatDuration(ms);
 }
 
-export function tokensOf({ usage }: Pick<TaskView, "usage">): string {
+export function formatTokens({ usage }: Pick<TaskView, "usage">): string {
   const tokens = usage.inputTokens + usage.outputTokens;
   if (tokens === 0) return "";
   if (tokens < 1_000) return String(tokens);
@@ -99,8 +102,8 @@ export function tokensOf({ usage }: Pick<TaskView, "usage">): string {
 }
 
 /** What we computed ourselves is no bill, and is marked. */
-function costOf({ usage }: TaskView): string {
+function formatTaskCost({ usage }: TaskView): string {
   if (usage.inputTokens + usage.outputTokens === 0) return "";
   if (usage.costUsd === undefined) return "unknown";
-  return `${usage.costBy === "computed" || usage.costBy === "mixed" ? "~" : ""}${usd(usage.costUsd)}`;
+  return `${usage.costBy === "computed" || usage.costBy === "mixed" ? "~" : ""}${formatUsd(usage.costUsd)}`;
 }

@@ -3,41 +3,45 @@ import { RookeryError } from "../../domain/errors.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { TaskStatus } from "../../domain/enums.ts";
 import type { MergeReport, TaskDiff } from "../../domain/task/view.ts";
-import type { Call, Options } from "../command.ts";
+import type { CommandCall, OptionValues } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
-import { collectingIo } from "../test-printed.ts";
-import { printDiff } from "./diff.ts";
-import type { TaskDoor, TaskRunner } from "./door.ts";
+import { collectingIo } from "../test-io.ts";
+import { taskDiffCommand } from "./diff.ts";
+import type { TaskService, TaskRunner } from "./service.ts";
 import { findTask } from "./find.ts";
-import { collectTasks } from "./gc.ts";
-import { listTasks } from "./list.ts";
-import { printLogs } from "./logs.ts";
-import { mergeTask } from "./merge.ts";
-import { removeTask } from "./remove.ts";
-import { resumeTask } from "./resume.ts";
-import { showTask } from "./show.ts";
-import { startTask } from "./start.ts";
-import { stopTask } from "./stop.ts";
-import { taskView, terminalIo, testDoor, type TestDoor } from "./test-door.ts";
+import { collectTasksCommand } from "./gc.ts";
+import { listTasksCommand } from "./list.ts";
+import { taskLogsCommand } from "./logs.ts";
+import { mergeTaskCommand } from "./merge.ts";
+import { removeTaskCommand } from "./remove.ts";
+import { resumeTaskCommand } from "./resume.ts";
+import { showTaskCommand } from "./show.ts";
+import { startTaskCommand } from "./start.ts";
+import { stopTaskCommand } from "./stop.ts";
+import { taskView, terminalIo, createTestTaskService, type TestTaskService } from "./test-service.ts";
 
-type Work = (call: Call, door: TaskDoor) => Promise<ExitCode>;
+type Work = (call: CommandCall, service: TaskService) => Promise<ExitCode>;
 
 let io: Io & { text(): string };
-let door: TestDoor;
+let service: TestTaskService;
 beforeEach(() => {
   io = collectingIo("/somewhere");
 });
 
-async function shown(work: Work, args: readonly string[] = [], options: Options = {}): Promise<[ExitCode, string]> {
+async function shown(
+  work: Work,
+  args: readonly string[] = [],
+  options: OptionValues = {},
+): Promise<[ExitCode, string]> {
   const before = io.text().length;
-  const code = await work({ io, args, options }, door);
+  const code = await work({ io, args, options }, service);
   return [code, io.text().slice(before)];
 }
 
 /** Whose dead processes left these. */
-function runnerWith({ left = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
-  return { run, answer: () => Promise.resolve(), wasLeft: async (id) => left.includes(id) };
+function runnerWith({ abandoned = [] as readonly string[], run = (_id: string) => Promise.resolve() }): TaskRunner {
+  return { run, answer: () => Promise.resolve(), isAbandoned: async (id) => abandoned.includes(id) };
 }
 
 const lines = (text: string) => text.trimEnd().split("\n");
@@ -45,7 +49,7 @@ const TREE = { path: "/repo/.rookery/worktrees/a", branch: "rookery/a", base: "m
 
 describe("a task is meant", () => {
   beforeEach(() => {
-    door = testDoor(["fix-b", "fix-a", "docs", "fix"].map((id) => taskView({ id })));
+    service = createTestTaskService(["fix-b", "fix-a", "docs", "fix"].map((id) => taskView({ id })));
   });
 
   it.each([
@@ -55,7 +59,7 @@ describe("a task is meant", () => {
     ["fix", "fix"],
     ["last", "fix-b"],
   ])("by %s: %s", async (named, id) => {
-    expect(await findTask(door.tasks, named)).toMatchObject({ id });
+    expect(await findTask(service.tasks, named)).toMatchObject({ id });
   });
 
   it.each([
@@ -64,26 +68,29 @@ describe("a task is meant", () => {
     ["../../etc", "task_not_found", "there is no task ../../etc; "],
     ["", "task_not_found", 'there is no task ""; '],
   ])("by none of %j", async (named, code, message) => {
-    await expect(findTask(door.tasks, named)).rejects.toMatchObject({
+    await expect(findTask(service.tasks, named)).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
   });
 
   it("by its beginning, although it is on a later page", async () => {
-    door.views = [...Array.from({ length: 450 }, (_, index) => taskView({ id: `t${index}` })), taskView({ id: "old" })];
-    expect(await findTask(door.tasks, "ol")).toMatchObject({ id: "old" });
+    service.views = [
+      ...Array.from({ length: 450 }, (_, index) => taskView({ id: `t${index}` })),
+      taskView({ id: "old" }),
+    ];
+    expect(await findTask(service.tasks, "ol")).toMatchObject({ id: "old" });
   });
 
   it("by last, where there is none, is answered with what to do", async () => {
-    door.views = [];
-    await expect(findTask(door.tasks, "last")).rejects.toThrow('start one: rookery task start "PROMPT"');
+    service.views = [];
+    await expect(findTask(service.tasks, "last")).rejects.toThrow('start one: rookery task start "PROMPT"');
   });
 });
 
 describe("list", () => {
   it("is a table of what there is, one that was told and one that waits", async () => {
-    door = testDoor([
+    service = createTestTaskService([
       taskView({
         id: "a",
         status: "waiting",
@@ -110,7 +117,7 @@ describe("list", () => {
         lastLine: "bash: npm\ttest",
       }),
     ]);
-    const [code, text] = await shown(listTasks);
+    const [code, text] = await shown(listTasksCommand);
     expect(code).toBe(EXIT.done);
     expect(lines(text)).toEqual([
       "task  state    agent   stage  time   tokens  cost    last",
@@ -123,7 +130,7 @@ describe("list", () => {
 
   it("has every id whole, so that it can be typed, and no column that says nothing", async () => {
     const id = "add-pagination-to-the-list-of-us-0a87";
-    door = testDoor([
+    service = createTestTaskService([
       taskView({ id, stage: "work", startedAt: "x", status: "running", lastLine: "reading" }),
       taskView({
         id: "b",
@@ -138,7 +145,7 @@ describe("list", () => {
         merge: { how: "merge", into: "main", outcome: "gate_failed" },
       }),
     ]);
-    expect(lines((await shown(listTasks))[1])).toEqual([
+    expect(lines((await shown(listTasksCommand))[1])).toEqual([
       "task                                   state    agent   time  last",
       `${id}  running  claude  0s    reading`,
       "b                                      done     claude  0s    conflicts with main: x.ts, y.ts",
@@ -147,47 +154,49 @@ describe("list", () => {
   });
 
   it("is filtered, and is JSON for programs", async () => {
-    door = testDoor([taskView({ id: "a", status: "done" }), taskView({ id: "b", agent: "codex" })]);
+    service = createTestTaskService([taskView({ id: "a", status: "done" }), taskView({ id: "b", agent: "codex" })]);
     expect(
-      lines((await shown(listTasks, [], { status: "done", json: true }))[1]).map((line) => JSON.parse(line) as unknown),
+      lines((await shown(listTasksCommand, [], { status: "done", json: true }))[1]).map(
+        (line) => JSON.parse(line) as unknown,
+      ),
     ).toEqual([expect.objectContaining({ id: "a", status: "done" })]);
-    expect((await shown(listTasks, [], { agent: "codex" }))[1]).toMatch(/^task[^]*\nb /);
-    expect((await shown(listTasks, [], { agent: "none" }))[1]).toContain("no such tasks; start one");
+    expect((await shown(listTasksCommand, [], { agent: "codex" }))[1]).toMatch(/^task[^]*\nb /);
+    expect((await shown(listTasksCommand, [], { agent: "none" }))[1]).toContain("no such tasks; start one");
   });
 
   it("has what is worked on, although many came after it, and all with --all", async () => {
     const many = Array.from({ length: 300 }, (_, index) => taskView({ id: `q${index}` }));
-    door = testDoor([...many, taskView({ id: "busy", status: "running" })]);
-    const some = lines((await shown(listTasks))[1]);
+    service = createTestTaskService([...many, taskView({ id: "busy", status: "running" })]);
+    const some = lines((await shown(listTasksCommand))[1]);
     expect(some).toHaveLength(21);
     expect(some[1]).toMatch(/^busy /);
-    expect(lines((await shown(listTasks, [], { all: true }))[1])).toHaveLength(302);
+    expect(lines((await shown(listTasksCommand, [], { all: true }))[1])).toHaveLength(302);
   });
 
   it("tells what a dead process left from what runs, and how it goes on", async () => {
     const views = [taskView({ id: "a", status: "running" }), taskView({ id: "b", status: "waiting" })];
-    door = testDoor([...views, taskView({ id: "c" })], { runner: runnerWith({ left: ["a"] }) });
-    expect(lines((await shown(listTasks))[1])).toEqual([
+    service = createTestTaskService([...views, taskView({ id: "c" })], { runner: runnerWith({ abandoned: ["a"] }) });
+    expect(lines((await shown(listTasksCommand))[1])).toEqual([
       "task  state        agent   last",
       "a     interrupted  claude  whoever ran it is gone; go on: rookery task resume a",
       "b     waiting      claude  it asks something: rookery task show b",
       "c     queued       claude",
     ]);
-    expect((await shown(showTask, ["a"]))[1]).toMatch(
+    expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(
       /^status +interrupted \(was running\); go on: rookery task resume a$/m,
     );
-    expect((await shown(showTask, ["b"]))[1]).toMatch(/^status +waiting for an answer$/m);
+    expect((await shown(showTaskCommand, ["b"]))[1]).toMatch(/^status +waiting for an answer$/m);
   });
 
   it("of nothing says what to do", async () => {
-    door = testDoor();
-    expect(await shown(listTasks)).toEqual([EXIT.done, 'no tasks; start one: rookery task start "PROMPT"\n']);
+    service = createTestTaskService();
+    expect(await shown(listTasksCommand)).toEqual([EXIT.done, 'no tasks; start one: rookery task start "PROMPT"\n']);
   });
 });
 
 describe("show", () => {
   it("has all of it", async () => {
-    door = testDoor([
+    service = createTestTaskService([
       taskView({
         id: "a",
         status: "failed",
@@ -207,7 +216,7 @@ describe("show", () => {
         },
       }),
     ]);
-    const text = (await shown(showTask, ["a"]))[1];
+    const text = (await shown(showTaskCommand, ["a"]))[1];
     for (const line of [
       /^status +failed: it broke \(stage_failed\)$/m,
       /^stage +check \(of coder → check\)$/m,
@@ -224,18 +233,20 @@ describe("show", () => {
     }
     expect(text.match(/x\.ts/g)).toHaveLength(1);
     expect(text).not.toMatch(/^port/m); // it was this task's until it ended
-    expect(JSON.parse((await shown(showTask, ["a"], { json: true }))[1])).toEqual(door.views[0]);
-    door.change("a", { status: "running" });
-    expect((await shown(showTask, ["a"]))[1]).toMatch(/^port +4000$/m);
+    expect(JSON.parse((await shown(showTaskCommand, ["a"], { json: true }))[1])).toEqual(service.views[0]);
+    service.change("a", { status: "running" });
+    expect((await shown(showTaskCommand, ["a"]))[1]).toMatch(/^port +4000$/m);
   });
 
   it("says what it asks, whole, and what to type", async () => {
     const sessionId = "ses_1";
-    door = testDoor([taskView({ id: "a", status: "waiting", waitingFor: [{ sessionId, requestId: "r2" }] })]);
+    service = createTestTaskService([
+      taskView({ id: "a", status: "waiting", waitingFor: [{ sessionId, requestId: "r2" }] }),
+    ]);
     const asked = { type: "permission.requested", toolId: "t", tool: "bash", title: "x", kind: "execute" } as const;
-    door.happen("a", { ...asked, sessionId, requestId: "r1", input: { command: "first" } });
-    door.happen("a", { ...asked, sessionId, requestId: "r2", input: { command: "echo a\nrm b" } });
-    const text = (await shown(showTask, ["a"]))[1];
+    service.emit("a", { ...asked, sessionId, requestId: "r1", input: { command: "first" } });
+    service.emit("a", { ...asked, sessionId, requestId: "r2", input: { command: "echo a\nrm b" } });
+    const text = (await shown(showTaskCommand, ["a"]))[1];
     expect(text).toContain(
       "\nwaiting for a decision on bash:\n  command (2 lines):\n  │ echo a\n  │ rm b\nanswer with: rookery answer ses_1 r2 allow\n",
     );
@@ -245,51 +256,51 @@ describe("show", () => {
   });
 
   it("says once why a task is queued", async () => {
-    door = testDoor([taskView({ id: "a", message: "needs b, which is failed" })]);
-    expect((await shown(showTask, ["a"]))[1].match(/needs b, which is failed/g)).toHaveLength(1);
+    service = createTestTaskService([taskView({ id: "a", message: "needs b, which is failed" })]);
+    expect((await shown(showTaskCommand, ["a"]))[1].match(/needs b, which is failed/g)).toHaveLength(1);
   });
 });
 
 describe("logs", () => {
   beforeEach(() => {
-    door = testDoor([taskView({ id: "a", status: "running" })]);
-    door.happen("a", { type: "task.started", run: 2, owner: "o" });
-    door.happen("b", { type: "task.started", run: 1, owner: "o" });
-    door.happen("a", { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId: "ses_1" });
-    door.happen("a", { type: "message.completed", sessionId: "ses_1", messageId: "m", text: "hi" });
-    door.happen("a", { type: "agent.raw", sessionId: "ses_1", data: { x: 1 } });
-    door.happen("a", { type: "output.text", from: "setup", text: "made\u001b[31m it\n" });
+    service = createTestTaskService([taskView({ id: "a", status: "running" })]);
+    service.emit("a", { type: "task.started", run: 2, owner: "o" });
+    service.emit("b", { type: "task.started", run: 1, owner: "o" });
+    service.emit("a", { type: "stage.started", stage: 0, name: "coder", attempt: 1, sessionId: "ses_1" });
+    service.emit("a", { type: "message.completed", sessionId: "ses_1", messageId: "m", text: "hi" });
+    service.emit("a", { type: "agent.raw", sessionId: "ses_1", data: { x: 1 } });
+    service.emit("a", { type: "output.text", from: "setup", text: "made\u001b[31m it\n" });
   });
 
   it("are of the task and its sessions, in order, with the positions that --after takes", async () => {
-    const text = (await shown(printLogs, ["a"]))[1];
+    const text = (await shown(taskLogsCommand, ["a"]))[1];
     expect(lines(text).map((line) => line.replace(/\d\d:\d\d:\d\d/, "TIME").replaceAll(/ +/g, " "))).toEqual([
       " 1 TIME task.started run 2",
       " 3 TIME stage.started coder in ses_1",
       " 4 TIME message.completed hi",
       " 6 TIME output.text setup: made[31m it",
     ]);
-    expect(lines((await shown(printLogs, ["a"], { after: "3", all: true }))[1])).toHaveLength(3);
-    const [first] = lines((await shown(printLogs, ["a"], { json: true }))[1]);
+    expect(lines((await shown(taskLogsCommand, ["a"], { after: "3", all: true }))[1])).toHaveLength(3);
+    const [first] = lines((await shown(taskLogsCommand, ["a"], { json: true }))[1]);
     expect(JSON.parse(first ?? "")).toMatchObject({ position: 1, type: "task.started", taskId: "a" });
-    await expect(shown(printLogs, ["a"], { after: "x" })).rejects.toThrow("--after takes a whole number");
-    await expect(shown(printLogs, ["a"], { after: "7" })).rejects.toThrow(
+    await expect(shown(taskLogsCommand, ["a"], { after: "x" })).rejects.toThrow("--after takes a whole number");
+    await expect(shown(taskLogsCommand, ["a"], { after: "7" })).rejects.toThrow(
       "--after 7 is beyond the end of the log, which is 6",
     );
   });
 
   it("are followed until the task has ended, with what came with the end", async () => {
-    const following = shown(printLogs, ["a"], { follow: true });
-    await vi.waitFor(() => expect(door.followers).toBe(1));
-    door.happen("a", { type: "task.ended", outcome: "failed", message: "too bad" });
-    door.happen("b", { type: "task.ended", outcome: "done" });
-    door.happen("a", { type: "notice", level: "info", code: "x", message: "the very last" });
-    door.change("a", { status: "failed" });
+    const following = shown(taskLogsCommand, ["a"], { follow: true });
+    await vi.waitFor(() => expect(service.followers).toBe(1));
+    service.emit("a", { type: "task.ended", outcome: "failed", message: "too bad" });
+    service.emit("b", { type: "task.ended", outcome: "done" });
+    service.emit("a", { type: "notice", level: "info", code: "x", message: "the very last" });
+    service.change("a", { status: "failed" });
     const [code, text] = await following;
     expect(code).toBe(EXIT.done);
     expect(text).toContain("failed: too bad");
     expect(lines(text).at(-1)).toContain("info: the very last");
-    expect((await shown(printLogs, ["a"], { follow: true }))[1]).toContain("too bad");
+    expect((await shown(taskLogsCommand, ["a"], { follow: true }))[1]).toContain("too bad");
   });
 });
 
@@ -298,12 +309,12 @@ describe("logs of what nobody runs", () => {
     ["queued", "rookery: nobody runs task a now; go on: rookery task resume a, or rookery serve\n"],
     ["running", "rookery: nobody runs task a now; go on: rookery task resume a, or rookery serve\n"],
   ])("that is %s are followed after saying so", async (status, words) => {
-    door = testDoor([taskView({ id: "a", status })], { runner: runnerWith({ left: ["a"] }) });
-    const following = shown(printLogs, ["a"], { follow: true });
-    await vi.waitFor(() => expect(door.followers).toBe(1));
+    service = createTestTaskService([taskView({ id: "a", status })], { runner: runnerWith({ abandoned: ["a"] }) });
+    const following = shown(taskLogsCommand, ["a"], { follow: true });
+    await vi.waitFor(() => expect(service.followers).toBe(1));
     expect(io.text()).toBe(words);
-    door.change("a", { status: "stopped" });
-    door.happen("a", { type: "task.ended", outcome: "stopped" });
+    service.change("a", { status: "stopped" });
+    service.emit("a", { type: "task.ended", outcome: "stopped" });
     expect((await following)[0]).toBe(EXIT.done);
   });
 });
@@ -314,8 +325,8 @@ describe("start", () => {
 
   it("gives the task to a server and returns at once with what to type", async () => {
     const others = ["newest", "a", "b", "longer-than-typed"].map((id) => taskView({ id }));
-    door = testDoor(others, { start, server: "http://127.0.0.1:7433" });
-    const options: Options = {
+    service = createTestTaskService(others, { start, server: "http://127.0.0.1:7433" });
+    const options: OptionValues = {
       id: "add-it",
       priority: "-5",
       needs: ["a", "b,long", "last"],
@@ -324,9 +335,9 @@ describe("start", () => {
       permissions: "all",
       cwd: "sub",
     };
-    const [code, text] = await shown(startTask, ["Add it"], options);
+    const [code, text] = await shown(startTaskCommand, ["Add it"], options);
     expect(code).toBe(EXIT.done);
-    expect(door.calls).toEqual([
+    expect(service.calls).toEqual([
       [
         "start",
         expect.objectContaining({
@@ -345,17 +356,20 @@ describe("start", () => {
       "task add-it is given to the server at http://127.0.0.1:7433\nit works in a worktree of /repo\n",
     );
     expect(text).toContain("rookery task logs add-it -f");
-    expect(JSON.parse((await shown(startTask, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });
+    expect(JSON.parse((await shown(startTaskCommand, ["x"], { json: true }))[1])).toMatchObject({ id: "add-it" });
   });
 
   it("without a server says that nobody runs what is only queued", async () => {
-    door = testDoor([], { start, runner: runnerWith({ run: () => Promise.reject(new Error("nobody asked")) }) });
-    expect((await shown(startTask, ["x"], { detach: true }))[1]).toContain(
+    service = createTestTaskService([], {
+      start,
+      runner: runnerWith({ run: () => Promise.reject(new Error("nobody asked")) }),
+    });
+    expect((await shown(startTaskCommand, ["x"], { detach: true }))[1]).toContain(
       "task add-it is queued; nobody runs it until: rookery serve\n",
     );
   });
 
-  it.each<[string, Options, string]>([
+  it.each<[string, OptionValues, string]>([
     ["x", { id: "../x" }, '"../x" is no id of a task: at most 64 small letters'],
     ["x", { id: "a".repeat(300) }, "is no id of a task"],
     ["x", { id: "last" }, '"last" is no id: it stands for the newest task'],
@@ -364,19 +378,19 @@ describe("start", () => {
     ["x", { budget: "lots" }, '--budget takes amounts such as "5usd,200000tokens,30m"'],
     [" ", {}, 'the prompt is empty; say what to do: rookery task start "PROMPT"'],
   ])("%j with %j is refused: %s", async (prompt, options, message) => {
-    door = testDoor([], { start });
-    const refusal = shown(startTask, [prompt], options);
+    service = createTestTaskService([], { start });
+    const refusal = shown(startTaskCommand, [prompt], options);
     await expect(refusal).rejects.toMatchObject({ code: "usage", message: expect.stringContaining(message) });
-    expect(door.calls).toEqual([]);
+    expect(service.calls).toEqual([]);
   });
 
   it("after a task that is not there is refused, with what there is", async () => {
-    door = testDoor([], { start });
-    await expect(shown(startTask, ["x"], { needs: ["A B"] })).rejects.toMatchObject({
+    service = createTestTaskService([], { start });
+    await expect(shown(startTaskCommand, ["x"], { needs: ["A B"] })).rejects.toMatchObject({
       code: "task_not_found",
       message: "there is no task A B; see what there is: rookery task list --all",
     });
-    expect(door.calls).toEqual([]);
+    expect(service.calls).toEqual([]);
   });
 });
 
@@ -384,34 +398,37 @@ describe("stop, resume and remove", () => {
   const stopped = taskView({ id: "a", status: "stopped", worktree: { ...TREE, removed: false } });
 
   it("stop says where the worktree is and how to go on", async () => {
-    door = testDoor([taskView({ id: "a", status: "running" })], { stop: async () => stopped });
-    expect(await shown(stopTask, ["a"], { reason: "enough" })).toEqual([
+    service = createTestTaskService([taskView({ id: "a", status: "running" })], { stop: async () => stopped });
+    expect(await shown(stopTaskCommand, ["a"], { reason: "enough" })).toEqual([
       EXIT.done,
       "stopped a; its worktree stays: /repo/.rookery/worktrees/a; go on: rookery task resume a\n",
     ]);
-    expect(door.calls).toEqual([["stop", "a", { reason: "enough" }]]);
+    expect(service.calls).toEqual([["stop", "a", { reason: "enough" }]]);
   });
 
   it("resume gives it to the server again, with what is to be said", async () => {
-    door = testDoor([stopped], { resume: async () => taskView({ ...stopped, status: "queued" }), server: "http://x" });
-    const [code, text] = await shown(resumeTask, ["a", "go on"], { budget: "1h" });
+    service = createTestTaskService([stopped], {
+      resume: async () => taskView({ ...stopped, status: "queued" }),
+      server: "http://x",
+    });
+    const [code, text] = await shown(resumeTaskCommand, ["a", "go on"], { budget: "1h" });
     expect([code, text]).toEqual([EXIT.done, expect.stringContaining("it works in /repo/.rookery/worktrees/a\n")]);
-    expect(door.calls).toEqual([["resume", "a", { prompt: "go on", budget: { seconds: 3_600 } }]]);
-    await expect(shown(resumeTask, ["a", " "])).rejects.toThrow("the prompt is empty");
+    expect(service.calls).toEqual([["resume", "a", { prompt: "go on", budget: { seconds: 3_600 } }]]);
+    await expect(shown(resumeTaskCommand, ["a", " "])).rejects.toThrow("the prompt is empty");
   });
 
   it.each(["queued", "running"] as const)("resume runs one here that is %s and that nobody runs", async (status) => {
-    const run = async (id: string) => door.change(id, { status: "done" });
-    door = testDoor([taskView({ id: "a", status })], { runner: runnerWith({ left: ["a"], run }) });
-    const [code, text] = await shown(resumeTask, ["a"]);
+    const run = async (id: string) => service.change(id, { status: "done" });
+    service = createTestTaskService([taskView({ id: "a", status })], { runner: runnerWith({ abandoned: ["a"], run }) });
+    const [code, text] = await shown(resumeTaskCommand, ["a"]);
     expect([code, text]).toEqual([EXIT.done, expect.stringContaining("task a is done")]);
-    expect(door.calls).toEqual([]); // it need not be queued again
+    expect(service.calls).toEqual([]); // it need not be queued again
   });
 
   it("resume of one that somebody runs is refused", async () => {
     const resume = () => Promise.reject(new RookeryError("task_state", "it runs"));
-    door = testDoor([taskView({ id: "a", status: "running" })], { resume, runner: runnerWith({}) });
-    await expect(shown(resumeTask, ["a"])).rejects.toMatchObject({ code: "task_state" });
+    service = createTestTaskService([taskView({ id: "a", status: "running" })], { resume, runner: runnerWith({}) });
+    await expect(shown(resumeTaskCommand, ["a"])).rejects.toMatchObject({ code: "task_state" });
   });
 
   it("remove says what it freed, and loses nothing by itself", async () => {
@@ -419,9 +436,9 @@ describe("stop, resume and remove", () => {
       if (force !== true) throw new RookeryError("worktree_unmerged", "2 commits are not merged");
       return { id, freed: 12_345_678 };
     });
-    door = testDoor([stopped], { remove });
-    await expect(shown(removeTask, ["a"])).rejects.toMatchObject({ code: "worktree_unmerged" });
-    expect(await shown(removeTask, ["a"], { force: true })).toEqual([EXIT.done, "removed a; freed 12.3 MB\n"]);
+    service = createTestTaskService([stopped], { remove });
+    await expect(shown(removeTaskCommand, ["a"])).rejects.toMatchObject({ code: "worktree_unmerged" });
+    expect(await shown(removeTaskCommand, ["a"], { force: true })).toEqual([EXIT.done, "removed a; freed 12.3 MB\n"]);
   });
 });
 
@@ -442,35 +459,37 @@ describe("diff", () => {
   };
 
   it("is the patch as git printed it, byte for byte, where a program reads it", async () => {
-    door = testDoor([taskView({ id: "a" })], { diff: async () => diff });
-    expect(await shown(printDiff, ["a"])).toEqual([EXIT.done, PATCH]);
-    expect(door.calls).toEqual([["diff", "a", { patch: true }]]);
-    expect((await shown(printDiff, ["a"], { nameOnly: true }))[1]).toBe("x\nnew\u001bname\n");
-    expect(JSON.parse((await shown(printDiff, ["a"], { json: true }))[1])).toEqual(diff);
+    service = createTestTaskService([taskView({ id: "a" })], { diff: async () => diff });
+    expect(await shown(taskDiffCommand, ["a"])).toEqual([EXIT.done, PATCH]);
+    expect(service.calls).toEqual([["diff", "a", { patch: true }]]);
+    expect((await shown(taskDiffCommand, ["a"], { nameOnly: true }))[1]).toBe("x\nnew\u001bname\n");
+    expect(JSON.parse((await shown(taskDiffCommand, ["a"], { json: true }))[1])).toEqual(diff);
   });
 
   it("has colours and nothing to act on for a terminal", async () => {
     io = terminalIo();
-    door = testDoor([taskView({ id: "a" })], { diff: async () => ({ ...diff, patch: PATCH.replace("-a", "--- a") }) });
-    const text = (await shown(printDiff, ["a"]))[1];
+    service = createTestTaskService([taskView({ id: "a" })], {
+      diff: async () => ({ ...diff, patch: PATCH.replace("-a", "--- a") }),
+    });
+    const text = (await shown(taskDiffCommand, ["a"]))[1];
     expect(text).toContain("\u001b[32m+b[2J\u001b[39m\n");
     expect(text).toContain("\u001b[31m--- a\u001b[39m\n");
     expect(text).toContain("\u001b[1m--- a/x\u001b[22m\n");
   });
 
   it("is summed up with --stat", async () => {
-    door = testDoor([taskView({ id: "a" })], { diff: async () => diff });
-    expect(lines((await shown(printDiff, ["a"], { stat: true }))[1])).toEqual([
+    service = createTestTaskService([taskView({ id: "a" })], { diff: async () => diff });
+    expect(lines((await shown(taskDiffCommand, ["a"], { stat: true }))[1])).toEqual([
       "modified  x              +1      -1",
       "renamed   old → newname  binary",
       "2 files · +1 · -1 · 1 commit · some of it is not committed",
     ]);
-    await expect(shown(printDiff, ["a"], { stat: true, json: true })).rejects.toThrow("choose one");
+    await expect(shown(taskDiffCommand, ["a"], { stat: true, json: true })).rejects.toThrow("choose one");
   });
 
   it("that is too large says so", async () => {
-    door = testDoor([taskView({ id: "a" })], { diff: async () => ({ ...diff, truncated: true }) });
-    expect((await shown(printDiff, ["a"]))[1]).toContain("rookery: the diff of a is too large to be shown whole");
+    service = createTestTaskService([taskView({ id: "a" })], { diff: async () => ({ ...diff, truncated: true }) });
+    expect((await shown(taskDiffCommand, ["a"]))[1]).toContain("rookery: the diff of a is too large to be shown whole");
   });
 });
 
@@ -485,7 +504,7 @@ describe("merge", () => {
   };
   const merging = (change: Partial<MergeReport>) => {
     const merged = async () => ({ ...report, ...change });
-    door = testDoor([taskView({ id: "a" })], { merge: merged, predictMerge: merged });
+    service = createTestTaskService([taskView({ id: "a" })], { merge: merged, predictMerge: merged });
   };
 
   it.each<[Partial<MergeReport>, ExitCode, string]>([
@@ -503,16 +522,21 @@ describe("merge", () => {
     [{ outcome: "failed", message: "locked" }, EXIT.failed, "a could not be merged into main: locked\n"],
   ])("%j ends with %i", async (change, code, text) => {
     merging(change);
-    expect(await shown(mergeTask, ["a"])).toEqual([code, text]);
+    expect(await shown(mergeTaskCommand, ["a"])).toEqual([code, text]);
   });
 
   it("with conflicts fails and lists the files", async () => {
     merging({ outcome: "conflicts", conflicts: ["x.ts", "b\u001by"] });
-    const [code, text] = await shown(mergeTask, ["a"], { how: "rebase", into: "main", noGate: true, message: "m" });
+    const [code, text] = await shown(mergeTaskCommand, ["a"], {
+      how: "rebase",
+      into: "main",
+      noGate: true,
+      message: "m",
+    });
     expect(code).toBe(EXIT.failed);
     expect(text).toMatch(/^a conflicts with main in 2 files; nothing was changed:\n {2}x\.ts\n {2}b<U\+001B>y\n/);
     expect(text).toContain('rookery task resume a "Merge main');
-    expect(door.calls).toEqual([["merge", "a", { how: "rebase", into: "main", gate: false, message: "m" }]]);
+    expect(service.calls).toEqual([["merge", "a", { how: "rebase", into: "main", gate: false, message: "m" }]]);
   });
 
   it.each([
@@ -522,9 +546,12 @@ describe("merge", () => {
     const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
     let resolve: (report: MergeReport) => void = () => undefined;
     const promise = new Promise<MergeReport>((done) => (resolve = done));
-    door = testDoor([taskView({ id: "a" })], { merge: () => promise, ...(server !== undefined && { server }) });
-    const merged = shown(mergeTask, ["a"]);
-    await vi.waitFor(() => expect(door.calls).toHaveLength(1));
+    service = createTestTaskService([taskView({ id: "a" })], {
+      merge: () => promise,
+      ...(server !== undefined && { server }),
+    });
+    const merged = shown(mergeTaskCommand, ["a"]);
+    await vi.waitFor(() => expect(service.calls).toHaveLength(1));
     process.emit("SIGINT");
     expect(io.text()).toBe(`\nrookery: ${words}\n`);
     expect(exit).toHaveBeenCalledWith(EXIT.cancelled);
@@ -535,11 +562,11 @@ describe("merge", () => {
 
   it("is predicted with --dry-run, and nothing is done", async () => {
     merging({ dryRun: true });
-    expect((await shown(mergeTask, ["a"], { dryRun: true, gate: "npm test" }))[1]).toBe(
+    expect((await shown(mergeTaskCommand, ["a"], { dryRun: true, gate: "npm test" }))[1]).toBe(
       "a would merge into main without conflicts (merge, 2 commits); nothing was changed\n",
     );
-    expect(door.calls.map(([name]) => name)).toEqual(["predictMerge"]);
-    await expect(shown(mergeTask, ["a"], { gate: "x", noGate: true })).rejects.toMatchObject({ code: "usage" });
+    expect(service.calls.map(([name]) => name)).toEqual(["predictMerge"]);
+    await expect(shown(mergeTaskCommand, ["a"], { gate: "x", noGate: true })).rejects.toMatchObject({ code: "usage" });
   });
 });
 
@@ -553,22 +580,24 @@ describe("gc", () => {
   };
 
   it("reports what went, what stays and why", async () => {
-    door = testDoor([], { collect: async () => report });
-    const [code, text] = await shown(collectTasks, [], { quota: "2.5GB", cwd: "x" });
+    service = createTestTaskService([], { collect: async () => report });
+    const [code, text] = await shown(collectTasksCommand, [], { quota: "2.5GB", cwd: "x" });
     expect(code).toBe(EXIT.done);
     expect(lines(text)).toEqual([
       "a  removed  2.0 MB  /w/a",
       "b  stays    1.5 kB  2 commits are not merged",
       "freed 2.0 MB; 1.5 kB in use",
     ]);
-    expect(door.calls).toEqual([["collect", { dryRun: false, quota: 2.5e9, cwd: "/somewhere/x" }]]);
+    expect(service.calls).toEqual([["collect", { dryRun: false, quota: 2.5e9, cwd: "/somewhere/x" }]]);
   });
 
   it("only says what would go", async () => {
-    door = testDoor([], { collect: async () => ({ ...report, dryRun: true }) });
-    const text = (await shown(collectTasks, [], { dryRun: true }))[1];
+    service = createTestTaskService([], { collect: async () => ({ ...report, dryRun: true }) });
+    const text = (await shown(collectTasksCommand, [], { dryRun: true }))[1];
     expect(text).toContain("a  would go");
     expect(text).toContain("would free 2.0 MB; 1.5 kB in use; nothing was removed\n");
-    await expect(shown(collectTasks, [], { quota: "much" })).rejects.toThrow("--quota takes a size such as 500MB");
+    await expect(shown(collectTasksCommand, [], { quota: "much" })).rejects.toThrow(
+      "--quota takes a size such as 500MB",
+    );
   });
 });

@@ -2,27 +2,27 @@
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { MAX_PAGE, type SessionStore } from "../../domain/store.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
-import { pagesOf } from "../sessions/pages.ts";
+import { readSessionEvents } from "../sessions/read-events.ts";
 
-export interface Sum {
+export interface AgentUsage {
   readonly agent: string;
   readonly usage: Usage;
   readonly models: readonly { readonly model: string | undefined; readonly usage: Usage }[];
 }
 
-export interface SumQuery {
+export interface UsageQuery {
   readonly agent?: string | undefined;
   /** Only what was reported then or later, in milliseconds since the epoch. */
   readonly since?: number | undefined;
 }
 
 /** By the names of the agents. */
-export async function sumUsage(store: SessionStore, { agent, since = -Infinity }: SumQuery): Promise<Sum[]> {
+export async function sumUsage(store: SessionStore, { agent, since = -Infinity }: UsageQuery): Promise<AgentUsage[]> {
   const sums = new Map<string, Map<string | undefined, Usage>>();
-  for await (const session of sessionsOf(store)) {
+  for await (const session of allSessions(store)) {
     if (Date.parse(session.updatedAt) < since) continue;
     let model: string | undefined;
-    for await (const event of pagesOf(store, session.id, 0)) {
+    for await (const event of readSessionEvents(store, session.id, 0)) {
       if (event.type === "session.opened") model = event.model;
       if (event.type !== "usage.reported" || Date.parse(event.at) < since) continue;
       if (event.childSessionId !== undefined) continue; // is in the child's own log
@@ -32,18 +32,22 @@ export async function sumUsage(store: SessionStore, { agent, since = -Infinity }
       sums.set(event.agent, models.set(used, addUsage(models.get(used) ?? NO_USAGE, event)));
     }
   }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, models]) => sumOf(name, models));
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, models]) => toAgentUsage(name, models));
 }
 
-function sumOf(agent: string, models: ReadonlyMap<string | undefined, Usage>): Sum {
-  return { agent, usage: total([...models.values()]), models: [...models].map(([model, usage]) => ({ model, usage })) };
+function toAgentUsage(agent: string, models: ReadonlyMap<string | undefined, Usage>): AgentUsage {
+  return {
+    agent,
+    usage: totalUsage([...models.values()]),
+    models: [...models].map(([model, usage]) => ({ model, usage })),
+  };
 }
 
-export function total(usages: readonly Usage[]): Usage {
+export function totalUsage(usages: readonly Usage[]): Usage {
   return usages.reduce(addUsage, NO_USAGE);
 }
 
-async function* sessionsOf(store: SessionStore): AsyncIterable<SessionSummary> {
+async function* allSessions(store: SessionStore): AsyncIterable<SessionSummary> {
   for (let before: string | undefined; ;) {
     const page = await store.list({ before, limit: MAX_PAGE });
     yield* page;

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { newId, type EventBody, type EventDraft } from "../../domain/index.ts";
 import { openSqliteStore } from "../../store/index.ts";
 import { temporaryFolder } from "../../testing/index.ts";
-import type { Options } from "../command.ts";
-import { printed } from "../test-printed.ts";
-import { sinceOf } from "./since.ts";
-import { showUsage } from "./usage.ts";
+import type { OptionValues } from "../command.ts";
+import { runAction } from "../test-io.ts";
+import { parseSince } from "./since.ts";
+import { usageCommand } from "./usage.ts";
 
 const NOW = Date.parse("2026-03-10T12:00:00.000Z");
 const DAY = 86_400_000;
@@ -41,7 +41,7 @@ async function logged(...sessions: (readonly Report[])[]): Promise<void> {
   }
 }
 
-const shown = (options: Options = {}) => printed(showUsage, home.path, { options });
+const shown = (options: OptionValues = {}) => runAction(usageCommand, home.path, { options });
 const lines = (text: string) => text.trimEnd().split("\n");
 
 describe("the usage of all sessions", () => {
@@ -126,10 +126,10 @@ describe("--since", () => {
     ["2026-01-31", new Date(2026, 0, 31).getTime()],
     ["2026-01-31T10:00:00Z", Date.parse("2026-01-31T10:00:00Z")],
   ])("%s is understood", (text, at) => {
-    expect(sinceOf(text, NOW)).toBe(at);
+    expect(parseSince(text, NOW)).toBe(at);
   });
 
   it.each(["", "7", "d", "7y", "yesterday", "2026-13-01", "-3d"])("%j is refused in words", (text) => {
-    expect(() => sinceOf(text, NOW)).toThrow("--since takes 30m, 12h, 7d, 4w or a date such as 2026-01-31");
+    expect(() => parseSince(text, NOW)).toThrow("--since takes 30m, 12h, 7d, 4w or a date such as 2026-01-31");
   });
 });

@@ -1,20 +1,20 @@
 /** `rookery usage`: tokens and cost of all sessions, by agent and model. */
 import type { Usage } from "../../domain/usage.ts";
 import { systemClock } from "../../stdx/clock.ts";
-import type { Call } from "../command.ts";
+import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
-import { columns, count } from "../format.ts";
-import { asTyped, print, printJson } from "../io.ts";
+import { formatColumns, formatCount } from "../format.ts";
+import { withCommandPrefix, print, printJson } from "../io.ts";
 import { openLog } from "../log.ts";
 import { isSet, textOption } from "../options.ts";
-import { oneLine } from "../printable.ts";
-import { costWords } from "../run/view.ts";
-import { sinceOf } from "./since.ts";
-import { sumUsage, total, type Sum } from "./sum.ts";
+import { toSingleLine } from "../sanitize.ts";
+import { formatUsageCost } from "../run/turn-view.ts";
+import { parseSince } from "./since.ts";
+import { sumUsage, totalUsage, type AgentUsage } from "./sum.ts";
 
-export async function showUsage({ io, options }: Call): Promise<ExitCode> {
+export async function usageCommand({ io, options }: CommandCall): Promise<ExitCode> {
   const said = textOption(options, "since");
-  const since = said === undefined ? undefined : sinceOf(said, systemClock.now());
+  const since = said === undefined ? undefined : parseSince(said, systemClock.now());
   await using rookery = await openLog(io);
   const sums = await sumUsage(rookery.store, { agent: textOption(options, "agent"), since });
   if (isSet(options, "json")) {
@@ -23,28 +23,33 @@ export async function showUsage({ io, options }: Call): Promise<ExitCode> {
       await printJson(io, { agent, ...usage, models: each });
     }
   } else if (sums.length === 0) {
-    await print(io, asTyped(io, 'no usage was reported; start something: rookery run "PROMPT"\n'));
-  } else await print(io, tableOf(sums));
+    await print(io, withCommandPrefix(io, 'no usage was reported; start something: rookery run "PROMPT"\n'));
+  } else await print(io, formatUsageTable(sums));
   return EXIT.done;
 }
 
 const HEAD = ["agent", "model", "tokens in", "from cache", "tokens out", "cost"];
 
-function tableOf(sums: readonly Sum[]): string {
-  const all = sums.length < 2 ? [] : [["all", "", ...cells(total(sums.map(({ usage }) => usage)))]];
-  return columns([HEAD, ...sums.flatMap(rowsOf), ...all]);
+function formatUsageTable(sums: readonly AgentUsage[]): string {
+  const all = sums.length < 2 ? [] : [["all", "", ...usageCells(totalUsage(sums.map(({ usage }) => usage)))]];
+  return formatColumns([HEAD, ...sums.flatMap(agentRows), ...all]);
 }
 
 /** An agent with one model has one row; one with several has a row for all of them first. */
-function rowsOf({ agent, usage, models }: Sum): string[][] {
+function agentRows({ agent, usage, models }: AgentUsage): string[][] {
   const [first] = models;
   const one = models.length === 1 ? first?.model : undefined;
-  const own = [oneLine(agent), oneLine(one ?? ""), ...cells(usage)];
+  const own = [toSingleLine(agent), toSingleLine(one ?? ""), ...usageCells(usage)];
   if (models.length < 2) return [own];
-  return [own, ...models.map(({ model, usage: used }) => ["", oneLine(model ?? "unknown"), ...cells(used)])];
+  return [own, ...models.map(({ model, usage: used }) => ["", toSingleLine(model ?? "unknown"), ...usageCells(used)])];
 }
 
-function cells(usage: Usage): string[] {
+function usageCells(usage: Usage): string[] {
   const { inputTokens, cacheReadTokens, outputTokens } = usage;
-  return [count(inputTokens), count(cacheReadTokens), count(outputTokens), costWords(usage, "unknown")];
+  return [
+    formatCount(inputTokens),
+    formatCount(cacheReadTokens),
+    formatCount(outputTokens),
+    formatUsageCost(usage, "unknown"),
+  ];
 }

@@ -1,6 +1,6 @@
 /** What a form asks for, read from its JSON Schema: flat, with the kinds of fields that MCP's elicitation has. */
 
-export interface Field {
+export interface FormField {
   readonly name: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
@@ -28,104 +28,106 @@ export interface NumberKind {
 
 export interface ChoiceKind {
   readonly type: "choice";
-  readonly choices: readonly Choice[];
+  readonly choices: readonly FieldChoice[];
 }
 
 export interface ChoicesKind {
   readonly type: "choices";
-  readonly choices: readonly Choice[];
+  readonly choices: readonly FieldChoice[];
   readonly least: number | undefined;
   readonly most: number | undefined;
 }
 
-export interface Choice {
+export interface FieldChoice {
   readonly value: string;
   readonly title: string;
 }
 
 /** More than a person would go through line by line. */
-const MOST_FIELDS = 50;
-const MOST_CHOICES = 200;
+const MAX_FORM_FIELDS = 50;
+const MAX_CHOICES = 200;
 
 /** Undefined where it is not a form that can be asked field by field. */
-export function fieldsOf(schema: unknown): readonly Field[] | undefined {
+export function parseFormFields(schema: unknown): readonly FormField[] | undefined {
   if (!isTable(schema) || (schema["type"] ?? "object") !== "object") return undefined;
   const properties = schema["properties"] ?? {};
-  if (!isTable(properties) || COMPOSED.some((keyword) => keyword in schema)) return undefined;
-  const required = listIn(schema["required"]);
-  const fields = Object.entries(properties).map(([name, property]) => fieldOf(name, property, required.includes(name)));
-  const isWhole = fields.length <= MOST_FIELDS && required.every((name) => Object.hasOwn(properties, String(name)));
+  if (!isTable(properties) || COMPOSITION_KEYWORDS.some((keyword) => keyword in schema)) return undefined;
+  const required = asList(schema["required"]);
+  const fields = Object.entries(properties).map(([name, property]) =>
+    parseField(name, property, required.includes(name)),
+  );
+  const isWhole = fields.length <= MAX_FORM_FIELDS && required.every((name) => Object.hasOwn(properties, String(name)));
   return isWhole && fields.every((field) => field !== undefined) ? fields : undefined;
 }
 
 /** What these say of an object is not about one field. */
-const COMPOSED = ["allOf", "anyOf", "oneOf", "not", "if", "$ref", "patternProperties"];
+const COMPOSITION_KEYWORDS = ["allOf", "anyOf", "oneOf", "not", "if", "$ref", "patternProperties"];
 
-function fieldOf(name: string, property: unknown, required: boolean): Field | undefined {
+function parseField(name: string, property: unknown, required: boolean): FormField | undefined {
   if (!isTable(property)) return undefined;
-  const kind = kindOf(property);
+  const kind = parseKind(property);
   if (kind === undefined) return undefined;
   const given = property["default"];
   return {
     name,
-    title: textIn(property["title"]),
-    description: textIn(property["description"]),
+    title: asText(property["title"]),
+    description: asText(property["description"]),
     required,
     default: isOfKind(given, kind) ? given : undefined,
     kind,
   };
 }
 
-function kindOf(property: Readonly<Record<string, unknown>>): FieldKind | undefined {
+function parseKind(property: Readonly<Record<string, unknown>>): FieldKind | undefined {
   switch (property["type"]) {
     case "string":
-      return stringKind(property);
+      return parseStringKind(property);
     case "number":
     case "integer":
       return {
         type: property["type"],
-        least: numberIn(property["minimum"]),
-        most: numberIn(property["maximum"]),
+        least: asNumber(property["minimum"]),
+        most: asNumber(property["maximum"]),
       };
     case "boolean":
       return { type: "boolean" };
     case "array": {
       const { items } = property;
-      const choices = isTable(items) ? choicesIn(items) : undefined;
+      const choices = isTable(items) ? parseChoices(items) : undefined;
       if (choices === undefined) return undefined;
-      return { type: "choices", choices, least: numberIn(property["minItems"]), most: numberIn(property["maxItems"]) };
+      return { type: "choices", choices, least: asNumber(property["minItems"]), most: asNumber(property["maxItems"]) };
     }
     default:
       return undefined;
   }
 }
 
-function stringKind(property: Readonly<Record<string, unknown>>): FieldKind | undefined {
-  if (CHOOSING.some((keyword) => keyword in property)) {
-    const choices = choicesIn(property);
+function parseStringKind(property: Readonly<Record<string, unknown>>): FieldKind | undefined {
+  if (CHOICE_KEYWORDS.some((keyword) => keyword in property)) {
+    const choices = parseChoices(property);
     return choices && { type: "choice", choices };
   }
   return {
     type: "text",
-    least: numberIn(property["minLength"]),
-    most: numberIn(property["maxLength"]),
-    format: textIn(property["format"]),
+    least: asNumber(property["minLength"]),
+    most: asNumber(property["maxLength"]),
+    format: asText(property["format"]),
   };
 }
 
-const CHOOSING = ["enum", "oneOf", "anyOf"];
+const CHOICE_KEYWORDS = ["enum", "oneOf", "anyOf"];
 
 /** Either a list of values, with titles beside it as older servers have them, or values each with its title. */
-function choicesIn(schema: Readonly<Record<string, unknown>>): readonly Choice[] | undefined {
+function parseChoices(schema: Readonly<Record<string, unknown>>): readonly FieldChoice[] | undefined {
   const { enum: values, enumNames } = schema;
   const titled = schema["oneOf"] ?? schema["anyOf"];
-  const titles = listIn(enumNames);
+  const titles = asList(enumNames);
   const found = Array.isArray(values)
-    ? listIn(values).map((value, index) => [value, titles[index]])
-    : listIn(titled).map((one) => (isTable(one) ? [one["const"], one["title"]] : []));
-  if (found.length === 0 || found.length > MOST_CHOICES) return undefined;
-  const choices = found.flatMap(([value, title]): Choice[] =>
-    typeof value === "string" ? [{ value, title: textIn(title) ?? value }] : [],
+    ? asList(values).map((value, index) => [value, titles[index]])
+    : asList(titled).map((one) => (isTable(one) ? [one["const"], one["title"]] : []));
+  if (found.length === 0 || found.length > MAX_CHOICES) return undefined;
+  const choices = found.flatMap(([value, title]): FieldChoice[] =>
+    typeof value === "string" ? [{ value, title: asText(title) ?? value }] : [],
   );
   return choices.length === found.length ? choices : undefined;
 }
@@ -151,14 +153,14 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function listIn(value: unknown): readonly unknown[] {
+function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-function textIn(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-function numberIn(value: unknown): number | undefined {
+function asNumber(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }

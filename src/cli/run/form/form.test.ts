@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type Field, fieldsOf } from "./fields.ts";
-import { readTyped } from "./typed.ts";
-import { askingFor, fieldLines, headingOf } from "./words.ts";
-import { addressLines } from "./ask.ts";
+import { type FormField, parseFormFields } from "./fields.ts";
+import { parseFieldInput } from "./parse-input.ts";
+import { formatFieldPrompt, formatField, formatHeading } from "./format-form.ts";
+import { formatAddress } from "./ask.ts";
 
-function field(property: Record<string, unknown>, required = false): Field {
-  const [found] = fieldsOf({ type: "object", properties: { a: property }, required: required ? ["a"] : [] }) ?? [];
+function field(property: Record<string, unknown>, required = false): FormField {
+  const [found] =
+    parseFormFields({ type: "object", properties: { a: property }, required: required ? ["a"] : [] }) ?? [];
   if (found === undefined) throw new Error("no field");
   return found;
 }
@@ -31,14 +32,14 @@ describe("what is typed into a field", () => {
     ["a choice by its number", COLOURS, "2", "green"],
     ["a choice by its title", TITLED, "green", "g"],
     ["a choice as older servers have it", { ...COLOURS, enumNames: ["Red", "Green"] }, "Green", "green"],
-    ["a choice whose value is a number before its place", { type: "string", enum: ["2", "1"] }, "2", "2"],
+    ["a choice whose value is a number before its fixture", { type: "string", enum: ["2", "1"] }, "2", "2"],
     ["several", SEVERAL, "z, 1, z", ["z", "x"]],
     ["several with titles", { type: "array", items: { anyOf: TITLED.oneOf } }, "Red,g", ["r", "g"]],
     ["Enter as the default", { type: "integer", default: 3 }, "", 3],
     ["Enter as the default that is false", { type: "boolean", default: false }, "", false],
     ["Enter as several", { ...SEVERAL, default: ["y"] }, "", ["y"]],
   ])("%s", (_, property, typed, value) => {
-    expect(readTyped(field(property), typed)).toEqual({ value });
+    expect(parseFieldInput(field(property), typed)).toEqual({ value });
   });
 
   it.each<[Record<string, unknown>, string, string]>([
@@ -59,14 +60,16 @@ describe("what is typed into a field", () => {
     [SEVERAL, "x,y,z", "choose from 1 to 2"],
     [SEVERAL, ",", "choose from 1 to 2"],
   ])("%j does not take %j", (property, typed, wrong) => {
-    expect(readTyped(field(property), typed)).toEqual({ wrong });
+    expect(parseFieldInput(field(property), typed)).toEqual({ problem: wrong });
   });
 
   it("an optional field can be left out, a required one cannot", () => {
-    expect(readTyped(field({ type: "string" }), "")).toEqual({ left: true });
-    expect(readTyped(field({ type: "string", default: "x" }), "/skip")).toEqual({ left: true });
-    expect(readTyped(field({ type: "string" }, true), "")).toEqual({ wrong: "it is required" });
-    expect(readTyped(field({ type: "string", default: "x" }, true), "/skip")).toEqual({ wrong: "it is required" });
+    expect(parseFieldInput(field({ type: "string" }), "")).toEqual({ omitted: true });
+    expect(parseFieldInput(field({ type: "string", default: "x" }), "/skip")).toEqual({ omitted: true });
+    expect(parseFieldInput(field({ type: "string" }, true), "")).toEqual({ problem: "it is required" });
+    expect(parseFieldInput(field({ type: "string", default: "x" }, true), "/skip")).toEqual({
+      problem: "it is required",
+    });
   });
 
   it("a default of another kind is none", () => {
@@ -91,10 +94,10 @@ describe("a schema is no form", () => {
     ["with more fields than a person fills in", many(51)],
     ["null", null],
   ])("%s", (_, schema) => {
-    expect(fieldsOf(schema)).toBeUndefined();
+    expect(parseFormFields(schema)).toBeUndefined();
   });
 
-  it("and with 50 fields it is one", () => expect(fieldsOf(many(50))).toHaveLength(50));
+  it("and with 50 fields it is one", () => expect(parseFormFields(many(50))).toHaveLength(50));
 });
 
 function many(count: number) {
@@ -109,8 +112,8 @@ describe("what a server says", () => {
     const nasty = field({ type: "string", title: NASTY, description: NASTY, default: NASTY });
     const choice = field({ type: "string", oneOf: [{ const: NASTY, title: NASTY }], default: NASTY });
     const lines = [
-      ...headingOf({ message: NASTY, from: NASTY }, "asks"),
-      ...[nasty, choice].flatMap((one) => [...fieldLines(one), askingFor(one)]),
+      ...formatHeading({ message: NASTY, from: NASTY }, "asks"),
+      ...[nasty, choice].flatMap((one) => [...formatField(one), formatFieldPrompt(one)]),
     ];
     for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     expect(lines.filter((line) => line.startsWith("rookery"))).toEqual([]);
@@ -118,11 +121,11 @@ describe("what a server says", () => {
 
   it("is shown with what is known of it", () => {
     expect(
-      fieldLines(field({ type: "string", title: "Mail", description: "Where to", format: "email" }, true)),
+      formatField(field({ type: "string", title: "Mail", description: "Where to", format: "email" }, true)),
     ).toEqual(["Mail (a) — required, email", "  │ Where to"]);
-    expect(fieldLines(field(TITLED))).toEqual(["a — optional, one of these", "  1. Red (r)", "  2. Green (g)"]);
-    expect(askingFor(field({ ...SEVERAL, default: ["x", "y"] }))).toBe("a [x, y] (/skip leaves it out): ");
-    expect(askingFor(field({ type: "boolean", default: true }, true))).toBe("a [yes]: ");
+    expect(formatField(field(TITLED))).toEqual(["a — optional, one of these", "  1. Red (r)", "  2. Green (g)"]);
+    expect(formatFieldPrompt(field({ ...SEVERAL, default: ["x", "y"] }))).toBe("a [x, y] (/skip leaves it out): ");
+    expect(formatFieldPrompt(field({ type: "boolean", default: true }, true))).toBe("a [yes]: ");
   });
 });
 
@@ -134,11 +137,11 @@ describe("a page", () => {
     ["http://127.0.0.1:8080/", "  it is on: 127.0.0.1:8080"],
     ["http://example.org/", "  it is on: example.org (not encrypted)"],
   ])("%s is told of by its host first, and whole", (url, host) => {
-    expect(addressLines(url)).toEqual([host, new URL(url).href]);
+    expect(formatAddress(url)).toEqual([host, new URL(url).href]);
   });
 
   it.each(["javascript:alert(1)", "file:///etc/passwd", "not\u001b[2J a url"])("%s is warned of", (url) => {
-    const [warning, shown] = addressLines(url);
+    const [warning, shown] = formatAddress(url);
     expect(warning).toContain("better do not open it");
     expect(shown).not.toMatch(/\p{Cc}/u);
   });

@@ -1,0 +1,28 @@
+/** Owns the programs that a command starts: they end with it, and where it is killed, at the next start of Rookery. */
+import { join } from "node:path";
+import type { AgentCommand } from "../../programs/index.ts";
+import { childEnvironment } from "../../domain/child-environment.ts";
+import { homeFolder } from "../../config/home.ts";
+import { openOwner, sweepDeadOwners } from "../../stdx/index.ts";
+import type { Io } from "../io.ts";
+
+export interface OwnedPrograms extends AsyncDisposable {
+  /** As the person who typed it would start it: in this folder, with this environment; its stderr is ours. */
+  command(words: readonly string[]): AgentCommand;
+}
+
+export async function openOwnedPrograms(io: Io): Promise<OwnedPrograms> {
+  const owners = join(homeFolder(io.env), "owners");
+  await sweepDeadOwners(owners);
+  const owner = openOwner(owners);
+  return {
+    command: (words) => ({
+      command: words,
+      cwd: io.cwd(),
+      env: childEnvironment(io.env, { needs: "any" }),
+      marker: owner.claim(),
+      onStderr: (text) => void io.stderr.write(text),
+    }),
+    [Symbol.asyncDispose]: () => owner[Symbol.asyncDispose](),
+  };
+}

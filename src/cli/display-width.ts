@@ -1,0 +1,54 @@
+/** Texts of a table by the room that they take on a terminal, where some characters take two places and some none. */
+
+const graphemes = new Intl.Segmenter();
+
+export function displayWidth(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** Cut where it is too long, filled up where it is too short. */
+export function fitToWidth(text: string, width: number): string {
+  const cut = truncateToWidth(text, width);
+  return cut + " ".repeat(Math.max(0, width - displayWidth(cut)));
+}
+
+export function truncateToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  if (width < 1) return "";
+  let cut = "";
+  let taken = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    taken += graphemeWidth(segment);
+    if (taken > width - 1) break;
+    cut += segment;
+  }
+  return `${cut}…`;
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (/\p{Emoji_Presentation}|\ufe0f/u.test(grapheme)) return 2;
+  if (/^[\p{M}\p{Cf}]/u.test(grapheme)) return 0;
+  const code = grapheme.codePointAt(0) ?? 0;
+  return WIDE_RANGES.some(([from, to]) => code >= from && code <= to) ? 2 : 1;
+}
+
+/** What Unicode's East Asian Width calls wide or full-width, without the gaps between neighbouring blocks. */
+const WIDE_RANGES: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1b000, 0x1b2ff],
+  [0x1f300, 0x1f64f],
+  [0x1f900, 0x1f9ff],
+  [0x20000, 0x3fffd],
+];

@@ -1,0 +1,38 @@
+/** Shows the page to log in at, and waits for what comes of it: the person need say nothing when they are back. */
+import type { QuestionAnswer } from "../../domain/backend.ts";
+import { type Io, isPersonPresent, print, printJson, printNotice } from "../io.ts";
+import { formatAddress } from "../run/form/ask.ts";
+import { toLabel } from "../run/form/format-form.ts";
+import { askLine as askLine } from "../run/ask-line.ts";
+import { type AskQuestion, untilCompleted } from "./questions.ts";
+
+export function showLoginPage(io: Io, { json, seconds }: { json: boolean; seconds: number }): AskQuestion {
+  return async ({ url = "", from = "" }, options = {}) => {
+    if (json) await printJson(io, { server: from, url });
+    else
+      await print(io, [`${toLabel(from)} wants you to log in: open this page`, ...formatAddress(url), ""].join("\n"));
+    printNotice(io, `waiting up to ${seconds} s for the page to send you back here; Ctrl-C gives up`);
+    return untilCompleted(options, (signal) =>
+      isPersonPresent(io) ? waitForRefusal(io, signal) : rejectOnAbort(signal),
+    );
+  };
+}
+
+/** Whatever else is typed says nothing: only the page knows when it is done. */
+async function waitForRefusal(io: Io, signal: AbortSignal): Promise<QuestionAnswer> {
+  for (;;) {
+    const line = await askLine(io, "(/decline gives up) ", signal);
+    if (line === undefined) return rejectOnAbort(signal);
+    const word = line.trim().toLowerCase();
+    if (word === "/decline") return { action: "decline" };
+    if (word === "/cancel") return { action: "cancel" };
+  }
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}

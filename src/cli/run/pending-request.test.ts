@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { EventBody, SessionEvent } from "../../domain/events.ts";
+import { toPendingRequest, formatRequestDetails } from "./pending-request.ts";
+
+function shown(tool: string, input: unknown): string[] {
+  const body: EventBody = {
+    type: "permission.requested",
+    requestId: "r1",
+    toolId: "t1",
+    tool,
+    title: "a title that tells nothing",
+    kind: "other",
+    input,
+  };
+  const event = { ...body, seq: 1, at: "2026-01-01T00:00:00.000Z", sessionId: "ses_1", agent: "a" } as SessionEvent;
+  const asked = toPendingRequest(event);
+  return asked === undefined ? [] : formatRequestDetails(asked);
+}
+
+describe("what a person is asked to allow is shown", () => {
+  it.each<[string, string, unknown, string[]]>([
+    ["as the command", "bash", { command: "npm test" }, ["  command: npm test"]],
+    [
+      "with every line of a command",
+      "bash",
+      { command: "echo harmless\ntouch pwned\n" },
+      ["  command (3 lines):", "  │ echo harmless", "  │ touch pwned", "  │ "],
+    ],
+    ["with everything beside it", "bash", { command: "a", timeout_ms: 5 }, ["  command: a", "  timeout_ms: 5"]],
+    [
+      "as the file and what is written to it",
+      "write",
+      { path: "a.txt", content: "one\ntwo" },
+      ["  path: a.txt", "  content (2 lines):", "  │ one", "  │ two"],
+    ],
+    [
+      "as the change of a file",
+      "edit",
+      { path: "a.txt", old_text: "- 1", new_text: "+ 1", replace_all: true },
+      ["  path: a.txt", "  old_text: - 1", "  new_text: + 1", "  replace_all: true"],
+    ],
+    ["with what is nested in it", "x", { a: { b: [1] } }, [`  a: {"b":[1]}`]],
+    [
+      "with the lines of a text that is nested in it",
+      "apply_patch",
+      { changes: [{ path: "a.txt", kind: { type: "add" }, diff: "one\ntwo" }] },
+      [
+        "  changes.0.path: a.txt",
+        `  changes.0.kind: {"type":"add"}`,
+        "  changes.0.diff (2 lines):",
+        "  │ one",
+        "  │ two",
+      ],
+    ],
+    ["where it is no table", "x", "text\nmore", ["  input (2 lines):", "  │ text", "  │ more"]],
+    ["where there is none", "x", undefined, ["  input: null"]],
+    [
+      "with what would move the cursor or hide text",
+      "bash",
+      { command: "a\u001b[2K\rb\u202e\u200b\u009b", "k\n\u0007": "\ud800" },
+      ["  command: a<U+001B>[2K<U+000D>b<U+202E><U+200B><U+009B>", "  k<U+000A><U+0007>: <U+D800>"],
+    ],
+  ])("%s", (_, tool, input, expected) => {
+    expect(shown(tool, input)).toEqual(expected);
+  });
+
+  it("whole, where it is a command of several thousand characters", () => {
+    const command = Array.from({ length: 1_000 }, (_, index) => `echo ${index}`).join("\n");
+    expect(shown("bash", { command })).toEqual([
+      "  command (1,000 lines):",
+      ...command.split("\n").map((line) => `  │ ${line}`),
+    ]);
+  });
+
+  it.each([
+    ["command", `${"a".repeat(50_000)}; rm -rf x`, 34_010],
+    ["content", `${"a".repeat(50_000)}; the end`, 46_009],
+  ])("with a count of what is left out of a long %s, and with its end", (field, text, left) => {
+    const lines = shown("x", { [field]: text });
+    const count = String(left).replace(/(...)$/, ",$1");
+    expect(lines).toContain(
+      `  … ${count} characters are left out here; all of it: rookery sessions events SESSION --json …`,
+    );
+    expect(lines.at(-1)).toContain(text.slice(-10));
+    expect(lines.join("").length).toBeLessThan(17_000);
+  });
+
+  it("with a count where there are too many parts", () => {
+    const input = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key${index}`, index]));
+    const lines = shown("x", input);
+    expect(lines[0]).toMatch(/^ {2}input/);
+    expect(lines.join("\n")).toMatch(/characters are left out here/);
+    expect(lines.join("").length).toBeLessThan(17_000);
+  });
+
+  it("as JSON where what is nested has too many parts to be told apart", () => {
+    const changes = Array.from({ length: 30 }, (_, index) => ({ path: `${index}`, diff: "one\ntwo" }));
+    expect(shown("apply_patch", { changes })).toEqual([`  changes: ${JSON.stringify(changes)}`]);
+  });
+});

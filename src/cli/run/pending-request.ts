@@ -1,0 +1,93 @@
+/** What an agent waits for, so that a person can decide: all of it, whatever its title says. */
+import type { Question } from "../../domain/backend.ts";
+import type { SessionEvent } from "../../domain/events.ts";
+import type { SessionState } from "../../domain/state.ts";
+import type { SessionStore } from "../../domain/store.ts";
+import { formatCount } from "../format.ts";
+import { toSingleLine, escapeInvisible } from "../sanitize.ts";
+import { readSessionEvents } from "../sessions/read-events.ts";
+
+export interface PendingRequest {
+  readonly requestId: string;
+  /** Undefined for a question. */
+  readonly tool: string | undefined;
+  readonly input: unknown;
+  /** Who asks for a permission, if not the agent itself. */
+  readonly from?: string | undefined;
+  /** Undefined for a permission. */
+  readonly question?: Question;
+}
+
+/** A command is shown whole, up to what a person could still read; of other texts the ends say what they are. */
+const MAX_FIELD_LENGTH = { command: 16_000, other: 4_000 };
+const MAX_FIELDS = 20;
+const MAX_DEPTH = 4;
+
+export function toPendingRequest(event: SessionEvent): PendingRequest | undefined {
+  if (event.type === "permission.requested") {
+    const { requestId, tool, input, from } = event;
+    return { requestId, tool, input, ...(from !== undefined && { from }) };
+  }
+  if (event.type !== "question.asked") return undefined;
+  const { message, from, url, schema } = event;
+  const question = { message, from, url, schema };
+  const given = Object.entries(question).filter(([, value]) => value !== undefined);
+  return { requestId: event.requestId, tool: undefined, input: Object.fromEntries(given), question };
+}
+
+/** What a session waits for now; its state has only the titles. */
+export async function pendingSessionRequests(store: SessionStore, state: SessionState): Promise<PendingRequest[]> {
+  const waiting = state.requests.filter(({ answer }) => answer === undefined);
+  const open = new Set(waiting.map(({ requestId }) => requestId));
+  const found: PendingRequest[] = [];
+  if (open.size === 0) return found;
+  const isOlder = waiting.some(({ turnId }) => turnId === undefined); // asked between turns, maybe before this one
+  for await (const event of readSessionEvents(store, state.id, isOlder ? 0 : (state.turn?.startedSeq ?? 0))) {
+    const asked = toPendingRequest(event);
+    if (asked !== undefined && open.has(asked.requestId)) found.push(asked);
+  }
+  return found;
+}
+
+/** "waiting for" what. */
+export function formatRequestSubject({ tool, from }: PendingRequest): string {
+  return tool === undefined ? "an answer" : `a decision on ${toSingleLine(tool, 100)}${formatRequester(from)}`;
+}
+
+export function formatRequester(from: string | undefined): string {
+  return from === undefined ? "" : ` for ${toSingleLine(escapeInvisible(from), 100)}`;
+}
+
+/** Lines that nothing in them can leave: each begins with two spaces, and has no control characters. */
+export function formatRequestDetails({ input = null }: PendingRequest): string[] {
+  const isTable = typeof input === "object" && input !== null && !Array.isArray(input);
+  const fields: Field[] = isTable ? Object.entries(input) : [["input", input]];
+  if (fields.length > MAX_FIELDS) return formatInputField("input", input);
+  const parts = fields.flatMap((field) => splitField(field, MAX_DEPTH));
+  return (parts.length > MAX_FIELDS ? fields : parts).flatMap(([name, value]) => formatInputField(name, value));
+}
+
+type Field = readonly [name: string, value: unknown];
+
+/** What is nested is shown as JSON, unless a text in it has lines, such as the diff in a list of changes. */
+function splitField([name, value]: Field, depth: number): Field[] {
+  const hasLines = typeof value === "object" && value !== null && JSON.stringify(value).includes("\\n");
+  if (!hasLines || depth === 0) return [[name, value]];
+  return Object.entries(value).flatMap(([key, inner]) => splitField([`${name}.${key}`, inner], depth - 1));
+}
+
+function formatInputField(name: string, value: unknown): string[] {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const label = toSingleLine(escapeInvisible(name), 100);
+  const most = name === "command" ? MAX_FIELD_LENGTH.command : MAX_FIELD_LENGTH.other;
+  const lines = text.split("\n");
+  if (lines.length === 1 && text.length <= most) return [`  ${label}: ${escapeInvisible(text)}`];
+  const heading = `  ${label} (${formatCount(lines.length)} ${lines.length === 1 ? "line" : "lines"}):`;
+  if (text.length <= most) return [heading, ...quoteLines(text)];
+  const left = `  … ${formatCount(text.length - most)} characters are left out here; all of it: rookery sessions events SESSION --json …`;
+  return [heading, ...quoteLines(text.slice(0, most / 2)), left, ...quoteLines(text.slice(-most / 2))];
+}
+
+function quoteLines(text: string): string[] {
+  return text.split("\n").map((line) => `  │ ${escapeInvisible(line)}`);
+}

@@ -1,0 +1,101 @@
+/** Brings what an agent waits for to a person: asked here, one at a time, or told how to answer from elsewhere. */
+import { isRookeryError } from "../../domain/errors.ts";
+import type { Answer } from "../../session/answer.ts";
+import { formatCount } from "../format.ts";
+import { type Io, printNotice } from "../io.ts";
+import { toSingleLine } from "../sanitize.ts";
+import { type PendingRequest, formatRequestDetails, formatRequester, formatRequestSubject } from "./pending-request.ts";
+import { askQuestion } from "./form/ask.ts";
+import { askLine } from "./ask-line.ts";
+
+export interface PrompterOptions {
+  readonly io: Io;
+  readonly sessionId: string;
+  /** Is the person at this terminal? */
+  readonly atTerminal: boolean;
+  readonly answer: (requestId: string, answer: Answer) => Promise<void>;
+  /** Told before and after the terminal is used for a question. */
+  readonly onBusy: (busy: boolean) => void;
+}
+
+/** What a small screen has room for. */
+const MAX_VISIBLE_LINES = 20;
+
+export class RequestPrompter implements AsyncDisposable {
+  readonly #options: PrompterOptions;
+  readonly #open = new Map<string, AbortController>();
+  #last: Promise<void> = Promise.resolve();
+  #failure: unknown;
+
+  constructor(options: PrompterOptions) {
+    this.#options = options;
+  }
+
+  /** A request that was brought up before is not asked twice. */
+  ask(asked: PendingRequest): void {
+    if (this.#open.has(asked.requestId)) return;
+    const controller = new AbortController();
+    this.#open.set(asked.requestId, controller);
+    if (!this.#options.atTerminal) this.#tell(asked);
+    else this.#last = this.#last.then(() => this.#askHere(asked, controller.signal));
+  }
+
+  /** Someone answered, here or elsewhere. */
+  resolved(requestId: string): void {
+    this.#open.get(requestId)?.abort();
+  }
+
+  /** Stops asking. Rejects with what kept an answer from being given. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const controller of this.#open.values()) controller.abort();
+    await this.#last;
+    if (this.#failure !== undefined) throw this.#failure as Error;
+  }
+
+  #tell(asked: PendingRequest): void {
+    const { io, sessionId } = this.#options;
+    const answer = asked.question === undefined ? "allow" : asked.question.url ? "accept" : `accept --content '{…}'`;
+    const how = `answer with: rookery answer ${sessionId} ${asked.requestId} ${answer}`;
+    printNotice(io, `waiting for ${formatRequestSubject(asked)}:`, [...formatRequestDetails(asked), how]);
+  }
+
+  async #askHere(asked: PendingRequest, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    this.#options.onBusy(true);
+    try {
+      const answer = await this.#asked(asked, signal);
+      await this.#options.answer(asked.requestId, answer);
+    } catch (error) {
+      if (!signal.aborted && !isRookeryError(error, "request_resolved")) this.#failure ??= error;
+    } finally {
+      this.#options.onBusy(false);
+    }
+  }
+
+  #asked(asked: PendingRequest, signal: AbortSignal): Promise<Answer> {
+    const { question } = asked;
+    return question === undefined ? this.#decision(asked, signal) : askQuestion(this.#options.io, question, signal);
+  }
+
+  /** Shown whole each time: what was there before may be off the screen. */
+  async #decision(asked: PendingRequest, signal: AbortSignal): Promise<Answer> {
+    const tool = toSingleLine(asked.tool ?? "", 100);
+    const lines = formatRequestDetails(asked);
+    const many = lines.length > MAX_VISIBLE_LINES ? `, all ${formatCount(lines.length)} lines above` : "";
+    const whose = formatRequester(asked.from);
+    const ask = `Allow ${tool}${whose}${many}? [y]es, [a]lways ${tool} in this session, [n]o `;
+    for (;;) {
+      const typed = await askLine(this.#options.io, [`${tool}${whose}:`, ...lines, ask].join("\n"), signal);
+      const answer = parseDecision(typed);
+      if (answer !== undefined) return answer;
+    }
+  }
+}
+
+/** Undefined where it is none; a closed input is a no. */
+export function parseDecision(typed: string | undefined): Answer | undefined {
+  const word = typed?.trim().toLowerCase() ?? "no";
+  if (["y", "yes"].includes(word)) return { decision: "allow", scope: "once" };
+  if (["a", "always"].includes(word)) return { decision: "allow", scope: "session" };
+  return ["n", "no"].includes(word) ? { decision: "deny" } : undefined;
+}

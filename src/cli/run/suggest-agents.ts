@@ -1,0 +1,17 @@
+/** Names the agents that can be used here where the one that was meant has no key. */
+import { loadConfig } from "../../config/load.ts";
+import { isRookeryError, RookeryError } from "../../domain/errors.ts";
+import { type ReadinessContext, readyAgents } from "../readiness.ts";
+
+export async function suggestReadyAgents<T>(here: ReadinessContext, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (cause) {
+    if (!isRookeryError(cause, "provider_unconfigured")) throw cause;
+    const config = await loadConfig({ ...here, trust: "leave_out" });
+    const [first, ...more] = readyAgents(config, here);
+    if (first === undefined) throw cause;
+    const others = more.length === 0 ? "" : ` (or ${more.join(", ")})`;
+    throw new RookeryError(cause.code, `${cause.message}; ready here is --agent ${first}${others}`, { cause });
+  }
+}

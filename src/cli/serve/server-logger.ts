@@ -1,0 +1,11 @@
+/** How the server speaks beside its requests: in words, or as a line of JSON like theirs. */
+import { type Io, printNotice } from "../io.ts";
+
+export type ServerLogger = (level: "info" | "warning", message: string) => void;
+
+export function createServerLogger(io: Io, json: boolean): ServerLogger {
+  if (!json) return (_, message) => printNotice(io, message);
+  return (level, message) => {
+    io.stderr.write(`${JSON.stringify({ at: new Date().toISOString(), level, message })}\n`);
+  };
+}

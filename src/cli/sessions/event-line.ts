@@ -1,0 +1,100 @@
+/** One event as one line, for people who read a log. */
+import { budgetText } from "../../domain/budget.ts";
+import { type EventBody, type SessionEvent, textOf, type TurnOutcome } from "../../domain/events.ts";
+import { formatUsd } from "../format.ts";
+import { toSingleLine } from "../sanitize.ts";
+
+const MAX_DETAIL_LENGTH = 160;
+
+export function formatEventLine(event: SessionEvent): string {
+  return formatLine(event, formatEventDetail(event));
+}
+
+export function formatLine({ seq, at, type }: { seq: number; at: string; type: string }, detail: string): string {
+  const head = `${String(seq).padStart(5)}  ${clockTime(at)}  ${type.padEnd(20)}`;
+  return `${head} ${toSingleLine(detail, MAX_DETAIL_LENGTH)}`.trimEnd();
+}
+
+/** Where the reader is; the date and the zone are in the JSON. */
+function clockTime(at: string): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+function formatEventDetail(event: EventBody): string {
+  switch (event.type) {
+    case "session.opened":
+      return `${event.cwd} · ${event.model ?? event.backend} · permissions ${event.permissions}`;
+    case "session.closed":
+      return event.reason ?? "";
+    case "agent.switched":
+      return `${event.from} → ${event.to}`;
+    case "turn.started":
+    case "input.queued":
+    case "input.delivered":
+      return textOf(event.input);
+    case "turn.ended":
+      return outcomeText(event.outcome);
+    case "turn.parked":
+      return `until ${event.until}: ${event.message}`;
+    case "turn.continued":
+      return event.message ?? "";
+    case "limit.reached":
+      return `${event.message}${event.resetsAt === undefined ? "" : ` (until ${event.resetsAt})`}`;
+    case "message.delta":
+    case "message.completed":
+    case "thought.delta":
+      return event.text;
+    case "output.text":
+      return event.from === undefined ? event.text : `${event.from}: ${event.text}`;
+    case "tool.started":
+      return `${event.toolId} ${event.title}`;
+    case "tool.updated":
+      return `${event.toolId} ${event.title ?? event.text ?? ""}`;
+    case "tool.ended":
+      return `${event.toolId} ${event.outcome}: ${event.text}`;
+    case "permission.requested":
+      return `${event.requestId} ${event.tool} ${JSON.stringify(event.input) ?? ""}`; // a title is only its beginning
+    case "permission.resolved":
+      return `${event.requestId} ${event.decision} (${event.scope}, by ${event.by}) ${event.message ?? ""}`;
+    case "question.asked":
+      return `${event.requestId} ${event.message}`;
+    case "question.answered":
+      return `${event.requestId} ${event.action} (by ${event.by})`;
+    case "plan.updated":
+      return event.entries.map((entry) => `${entry.content} (${entry.status})`).join("; ");
+    case "usage.reported":
+      return `${event.inputTokens} in, ${event.outputTokens} out${event.costUsd === undefined ? "" : `, ${formatUsd(event.costUsd)}${event.costBy === "computed" ? " (computed)" : ""}`}`;
+    case "mcp.status":
+      return `${event.server}: ${event.status} ${event.reason ?? ""}`;
+    case "tool.chosen":
+      return `${event.tool} ${event.enabled ? "on" : "off"}`;
+    case "plugin.saved":
+      return `${event.plugin} ${event.version}`;
+    case "process.started":
+      return `${event.pid} ${event.command}`;
+    case "process.exited":
+      return `${event.pid} ${event.signal ?? `exit ${event.exitCode ?? "unknown"}`}`;
+    case "agent.connected":
+      return `${event.nativeId ?? ""} (${event.how})`.trimStart();
+    case "agent.raw":
+      return JSON.stringify(event.data) ?? "";
+    case "budget.set":
+      return `${event.of} ${budgetText(event.budget)}`;
+    case "budget.raised":
+      return `${event.of} ${event.to === null ? `without limit in ${event.unit}` : budgetText({ [event.unit]: event.to })}`;
+    case "conversation.replaced":
+      return `${event.messages.length} messages`;
+    case "context.compacted":
+      return `up to ${event.throughSeq}: ${event.summary}`;
+    case "subagent.started":
+      return `${event.childSessionId} ${event.title}`;
+    case "subagent.ended":
+      return `${event.childSessionId} ${outcomeText(event.outcome)}`;
+    case "notice":
+      return `${event.level}: ${event.message}`;
+  }
+}
+
+function outcomeText(outcome: TurnOutcome): string {
+  return "message" in outcome ? `${outcome.status}: ${outcome.message}` : outcome.status;
+}

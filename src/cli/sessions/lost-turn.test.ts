@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { EventBody } from "../../domain/index.ts";
+import { openSqliteStore } from "../../store/index.ts";
+import { temporaryFolder } from "../../testing/index.ts";
+import { answerCommand } from "../answer.ts";
+import { runAction } from "../test-io.ts";
+import { showSessionCommand } from "./show.ts";
+
+const ID = "ses_1";
+const ASKED: EventBody[] = [
+  { type: "turn.started", input: [{ type: "text", text: "go" }] },
+  {
+    type: "permission.requested",
+    requestId: "r1",
+    toolId: "t1",
+    tool: "Bash",
+    title: "ls",
+    kind: "execute",
+    input: { command: "ls" },
+  },
+];
+
+let home: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeEach(async () => {
+  home = await temporaryFolder();
+  return () => home[Symbol.asyncDispose]();
+});
+
+/** A session whose process was killed while its agent waited for an answer. */
+async function killed(backend: string): Promise<void> {
+  await using store = await openSqliteStore({ path: join(home.path, "rookery.db") });
+  const opened = { type: "session.opened", cwd: "/", backend, permissions: "ask" } as const;
+  const all = [opened, ...ASKED].map((body) => ({ ...body, agent: "a", at: "2026-01-01T00:00:00.000Z", turnId: "t" }));
+  await store.append({ sessionId: ID, id: "app_1", expectedHead: 0, events: all });
+}
+
+describe.each([
+  ["the built-in agent goes on in the middle of its turn", "api", `rookery run --session ${ID}`, true],
+  ["a program needs another prompt", "claude-code", `rookery run "…" --session ${ID}`, false],
+])("of a killed process, %s", (_, backend, command, hears) => {
+  it("and that is what a session says", async () => {
+    await killed(backend);
+    const text = await runAction(showSessionCommand, home.path, { args: [ID] });
+    expect(text).toContain(`interrupted (was waiting); go on: ${command}\n`);
+    expect(text.includes(`rookery answer ${ID} r1 allow`)).toBe(hears);
+  });
+
+  it("and that is what an answer says", async () => {
+    await killed(backend);
+    const text = await runAction(answerCommand, home.path, { args: [ID, "r1", "allow"] });
+    expect(text).toContain(`; go on with it: ${command}\n`);
+    expect(text.includes("nobody hears the answer")).toBe(!hears);
+  });
+});

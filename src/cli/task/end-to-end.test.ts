@@ -1,0 +1,178 @@
+/** The commands from end to end in one process, on a real repository, with an agent that is a small program. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { DisposeStack } from "../../stdx/dispose-stack.ts";
+import {
+  builtEnvironment,
+  call,
+  say,
+  startModelServer,
+  temporaryFolder,
+  type TemporaryRepository,
+  temporaryRepository,
+} from "../../testing/index.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { Io } from "../io.ts";
+import { executeCommand } from "../program.ts";
+import { collectingIo } from "../test-io.ts";
+
+/** Does what the last line of its prompt says, as a shell would. */
+const CONFIG = `
+[defaults]
+agent = "shell"
+[agents.shell]
+backend = "command"
+command = ["sh", "-c", "eval \\"$(printf %s \\"$0\\" | tail -n 1)\\"", "{prompt}"]
+permissions = "all"
+`;
+
+let owned: DisposeStack;
+let home: string;
+let repository: TemporaryRepository;
+beforeEach(async () => {
+  owned = new DisposeStack();
+  ({ path: home } = owned.use(await temporaryFolder()));
+  repository = owned.use(await temporaryRepository({ "a.txt": "one\n" }));
+  await mkdir(join(home, ".config", "rookery"), { recursive: true });
+  await writeFile(join(home, ".config", "rookery", "rookery.toml"), CONFIG);
+});
+afterEach(() => owned[Symbol.asyncDispose]());
+
+function ioHere(cwd = repository.path): Io & { text(): string } {
+  const env = { ...builtEnvironment({ home }), GIT_CONFIG_GLOBAL: "/dev/null" };
+  return Object.assign(collectingIo(home), { env, cwd: () => cwd, version: "0.0.0" });
+}
+
+async function rookery(...words: string[]): Promise<[ExitCode, string]> {
+  const io = ioHere();
+  return [await executeCommand(io, words), io.text()];
+}
+
+describe("a task, from its start to its end", () => {
+  it("is started, shown, diffed, merged and removed", async () => {
+    const [started, shown] = await rookery("task", "start", "echo two >> a.txt; echo changed it", "--id", "change-a");
+    expect([started, shown]).toEqual([EXIT.done, expect.stringContaining("task change-a is done")]);
+    expect(shown).toContain("changed it");
+    expect(shown).toContain(join(repository.path, ".rookery", "worktrees", "change-a"));
+
+    expect((await rookery("task"))[1]).toMatch(/^change-a +done +shell /m);
+    expect((await rookery("task", "show", "ch"))[1]).toMatch(/^status +done/m);
+    expect((await rookery("task", "logs", "last"))[1]).toMatch(
+      /task\.created[^]*worktree\.made[^]*turn\.ended[^]*task\.ended +done/,
+    );
+    expect((await rookery("task", "diff", "last"))[1]).toContain("\n+two\n");
+    expect((await rookery("task", "diff", "last", "--stat"))[1]).toMatch(/^modified +a\.txt +\+1 +-0$/m);
+    expect(await rookery("task", "merge", "last", "--dry-run")).toEqual([
+      EXIT.done,
+      expect.stringContaining("change-a would merge into main without conflicts"),
+    ]);
+    expect(await rookery("task", "remove", "last")).toEqual([
+      EXIT.undecided,
+      expect.stringMatching(/^rookery: .*--force/),
+    ]);
+    expect(await rookery("task", "merge", "last")).toEqual([
+      EXIT.done,
+      expect.stringContaining("merged change-a into main"),
+    ]);
+    expect(await repository.read("a.txt")).toBe("one\ntwo\n");
+    expect((await rookery("task", "gc", "--dry-run"))[1]).toMatch(/^change-a +would go /m);
+    expect(await rookery("task", "remove", "last")).toEqual([EXIT.done, expect.stringContaining("removed change-a")]);
+    expect((await rookery("task"))[1]).toContain("no tasks");
+  });
+
+  it("that fails says why, and goes on where it was when it is resumed", async () => {
+    const [failed, words] = await rookery("task", "start", "echo x > new.txt; exit 3", "--id", "f");
+    expect([failed, words]).toEqual([
+      EXIT.failed,
+      expect.stringMatching(/rookery: task f failed: [^\n]+ go on: rookery task resume f\n$/),
+    ]);
+    const [resumed, more] = await rookery("task", "resume", "f", "cat new.txt");
+    expect([resumed, more]).toEqual([EXIT.done, expect.stringContaining("task f is done")]);
+  });
+
+  it("that asks is answered by its own name, from elsewhere", async () => {
+    const model = owned.use(await startModelServer([call("bash", { command: "echo hi > new.txt" }), say("Made it.")]));
+    const io = ioHere();
+    Object.assign(io.env, { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "none" });
+    const running = executeCommand(io, ["task", "start", "make it", "--id", "asking", "--agent", "anthropic"]);
+    await vi.waitFor(() => expect(io.text()).toContain("rookery answer ses_"), { timeout: 20_000 });
+    expect(await rookery("answer", "asking", "r7", "allow")).toEqual([
+      EXIT.failed,
+      "rookery: task asking does not ask r7; see what it asks: rookery task show asking\n",
+    ]);
+    expect(await rookery("answer", "ask", "r1", "allow")).toEqual([
+      EXIT.done,
+      expect.stringMatching(/^answered r1 of /),
+    ]);
+    expect(await running).toBe(EXIT.done);
+    expect(await rookery("answer", "nothing", "r1", "allow")).toEqual([
+      EXIT.failed,
+      "rookery: there is no session nothing, and no task of that name; see what there is: rookery sessions, rookery task\n",
+    ]);
+  });
+
+  it("with conflicts exits with 1 and lists the files", async () => {
+    await rookery("task", "start", "echo mine > a.txt", "--id", "mine");
+    await repository.write("a.txt", "theirs\n");
+    await repository.git("commit", "-qam", "theirs");
+    for (const how of [["--dry-run"], []]) {
+      const [code, text] = await rookery("task", "merge", "mine", ...how);
+      expect([code, text]).toEqual([
+        EXIT.failed,
+        expect.stringMatching(/conflicts? with main in 1 file; nothing was changed:\n {2}a\.txt\n/),
+      ]);
+    }
+    expect(await repository.read("a.txt")).toBe("theirs\n");
+  });
+
+  it("that needs another is queued until that is done", async () => {
+    await rookery("task", "start", "true", "--id", "first", "--detach");
+    const [code, text] = await rookery("task", "start", "true", "--id", "second", "--needs", "first");
+    expect([code, text]).toEqual([
+      EXIT.done,
+      expect.stringContaining("task second is queued and waits for first; nobody"),
+    ]);
+    expect((await rookery("task", "list", "--status", "queued", "--json"))[1].trimEnd().split("\n")).toHaveLength(2);
+    expect(await rookery("task", "stop", "second")).toEqual([EXIT.done, expect.stringContaining("stopped second")]);
+  });
+});
+
+describe("what cannot be a task is answered in one line", () => {
+  it.each<[string[], number, RegExp]>([
+    [["task", "show", "nothing"], 1, /there is no task nothing; see what there is: rookery task list --all/],
+    [["task", "start", "x", "--base", "nowhere"], 2, /nowhere/],
+    [["task", "start", "x", "--agent", "shel"], 2, /no agent "shel" \(did you mean shell\?\)/],
+    [["task", "start", "x", "--needs", "ghost"], 1, /ghost/],
+    [["task", "start", "x", "--pipeline", "none"], 2, /none/],
+    [["task", "start", "x", "--id", "x/../y"], 2, /no id of a task/],
+    [["task", "start", "x", "--cwd", "/"], 1, /\/.*git/],
+    [["task", "start", "x", "--permissions", "some"], 2, /--permissions is one of ask, read, all, none/],
+    [["task", "list", "--status", "busy"], 2, /--status is one of queued, preparing/],
+    [["task", "merge", "x", "--how", "octopus"], 2, /--how is one of merge, squash, rebase/],
+    [["task", "shwo", "x"], 2, /unknown command "shwo" \(did you mean show\?\)/],
+    [["task", "list", "--server", "localhost"], 2, /"localhost" is no address of a server: write http:\/\/HOST:PORT/],
+    [["task", "list", "--server", "http://127.0.0.1:9"], 1, /wants a token: set ROOKERY_TOKEN/],
+  ])("%j", async (words, code, says) => {
+    const [exit, text] = await rookery(...words);
+    expect(text).toMatch(/^rookery: [^\n]+\n$/);
+    expect(text).toMatch(says);
+    expect(exit).toBe(code);
+  });
+
+  it("outside a repository, in an empty one and in one that is not trusted", async () => {
+    const started = async (cwd: string) => {
+      const io = ioHere(cwd);
+      return [await executeCommand(io, ["task", "start", "x"]), io.text()];
+    };
+    await using bare = await temporaryFolder();
+    expect(await started(bare.path)).toEqual([EXIT.failed, expect.stringMatching(/^rookery: [^\n]*git init[^\n]*\n$/)]);
+    await using empty = await temporaryRepository({}, { commit: false });
+    expect(await started(empty.path)).toEqual([EXIT.failed, expect.stringMatching(/^rookery: [^\n]*commit[^\n]*\n$/)]);
+    await using strange = await temporaryRepository({ "rookery.toml": "" });
+    expect(await started(strange.path)).toEqual([
+      EXIT.undecided,
+      expect.stringMatching(/^rookery: [^\n]*rookery trust[^\n]*\n$/),
+    ]);
+  });
+});

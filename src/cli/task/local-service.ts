@@ -1,0 +1,37 @@
+/** Tasks of this machine's log, run by this process where one is to be run. */
+import type { LogEvent } from "../../domain/task/store.ts";
+import { isDriven } from "../../session/lease.ts";
+import { systemClock } from "../../stdx/clock.ts";
+import type { Io } from "../io.ts";
+import { printNotice } from "../io.ts";
+import { openLog } from "../log.ts";
+import { formatError } from "../exit.ts";
+import type { TaskService } from "./service.ts";
+
+const PAGE = 1_000;
+
+export async function openLocalTasks(io: Io): Promise<TaskService> {
+  const rookery = await openLog(io);
+  const { store, tasks } = rookery;
+  return {
+    tasks,
+    server: undefined,
+    runner: {
+      run: (id, signal) =>
+        rookery.runTasks({ only: id, signal, onProblem: (error) => printNotice(io, formatError(error)) }),
+      answer: (sessionId, requestId, answer) => rookery.answer(sessionId, requestId, answer),
+      isAbandoned: async (id) => !(await isDriven(store, id, systemClock)),
+    },
+    head: async () => (await store.readFeed({ after: 0, limit: 0 })).head,
+    async *history(task, start) {
+      for (let after = start; ;) {
+        const { events } = await store.readFeed({ task, after, limit: PAGE });
+        const last = events.at(-1);
+        if (last === undefined) return;
+        for (const { position, text } of events) yield { position, event: JSON.parse(text) as LogEvent };
+        after = last.position;
+      }
+    },
+    [Symbol.asyncDispose]: () => rookery.close(),
+  };
+}

@@ -1,0 +1,125 @@
+/** What a person is told of a task and of what happened to it. */
+import type { LogEvent } from "../../domain/task/store.ts";
+import type { MergeOutcome, TaskEvent } from "../../domain/task/events.ts";
+import type { TaskView } from "../../domain/task/view.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
+import { formatLocalTime } from "../format.ts";
+import { formatUsage } from "../run/turn-view.ts";
+import type { ListedTask } from "./interrupted.ts";
+
+export function isTaskEvent(event: LogEvent): event is TaskEvent {
+  return "taskId" in event;
+}
+
+/** In a few words; empty where the type says it all. `stages` are the names of the task's. */
+export function formatTaskEvent(event: TaskEvent, stages: readonly string[] = []): string {
+  switch (event.type) {
+    case "task.created":
+      return `${event.spec.agent} in ${event.spec.repository}: ${event.spec.title}`;
+    case "task.queued":
+      return [
+        QUEUE_REASON_TEXT[event.why],
+        event.message,
+        event.notBefore && `not before ${formatLocalTime(event.notBefore)}`,
+      ]
+        .filter((part) => part !== undefined && part !== "")
+        .join("; ");
+    case "task.started":
+      return event.run === 1 ? "" : `run ${event.run}`;
+    case "worktree.made":
+      return `${event.path} on ${event.branch}, from ${event.base} (${shortCommit(event.baseCommit)})`;
+    case "output.text":
+      return `${event.from}: ${event.text}`;
+    case "stage.started":
+      return `${event.name}${event.attempt === 1 ? "" : ` (time ${event.attempt})`}${event.sessionId === undefined ? "" : ` in ${event.sessionId}`}`;
+    case "stage.ended": {
+      const why = event.message === undefined ? "" : `: ${event.message.trimEnd()}`;
+      const { backTo } = event;
+      const back = backTo === undefined ? "" : `; it goes back to ${stages[backTo] ?? `stage ${backTo + 1}`}`;
+      return `${event.name} ${event.passed ? "passed" : `did not pass${why}${back}`}`;
+    }
+    case "task.parked":
+      return `until ${formatLocalTime(event.until)}: ${event.message}`;
+    case "task.stop_asked":
+      return event.reason ?? "";
+    case "task.ended":
+      return `${event.outcome}${event.message === undefined ? "" : `: ${event.message}`}`;
+    case "merge.asked":
+      return `${event.how} into ${event.into}${event.gate === undefined ? "" : `, if this passes: ${event.gate}`}`;
+    case "merge.prepared":
+      return shortCommit(event.commit);
+    case "merge.ended":
+      return [MERGE_OUTCOME_TEXT[event.outcome], event.conflicts?.join(", "), event.message]
+        .filter((part) => part !== undefined && part !== "")
+        .join(": ");
+    case "worktree.removed":
+      return `${event.path}, ${event.branch}${event.forced ? " (by force)" : ""}`;
+    case "notice":
+      return `${event.level}: ${event.message}`;
+    case "task.removed":
+      return event.message ?? "";
+    case "worktree.ready":
+      return "";
+  }
+}
+
+const QUEUE_REASON_TEXT: Record<Extract<TaskEvent, { type: "task.queued" }>["why"], string> = {
+  resumed: "goes on",
+  continued: "the limit has passed",
+  interrupted: "whoever ran it is gone",
+  retried: "is tried again",
+};
+
+export const MERGE_OUTCOME_TEXT: Record<MergeOutcome, string> = {
+  merged: "merged",
+  nothing: "nothing to merge",
+  conflicts: "conflicts",
+  gate_failed: "the gate did not pass",
+  failed: "the merge failed",
+};
+
+/** Why it is as it is, or what was last said in it. */
+export function formatLastActivity(task: ListedTask): string {
+  const { status, merge, message, lastLine = "" } = task;
+  if (task.interrupted) return `whoever ran it is gone; go on: rookery task resume ${task.id}`;
+  if (status === "waiting") return `it asks something: rookery task show ${task.id}`;
+  if (merge !== undefined && merge.outcome === undefined) return `is being merged into ${merge.into}`;
+  if (status === "queued") return formatQueueReason(task);
+  if (status === "parked")
+    return [task.notBefore && `until ${formatLocalTime(task.notBefore)}`, message].filter(Boolean).join(": ");
+  if (status === "failed" || status === "stopped") return message ?? lastLine;
+  return merge?.outcome === undefined ? lastLine : (formatMergeOutcome(merge, merge.outcome) ?? lastLine);
+}
+
+function formatMergeOutcome(
+  { into, conflicts = [] }: NonNullable<TaskView["merge"]>,
+  outcome: MergeOutcome,
+): string | undefined {
+  switch (outcome) {
+    case "merged":
+      return `merged into ${into}`;
+    case "conflicts":
+      return `conflicts with ${into}: ${conflicts.join(", ")}`;
+    case "gate_failed":
+    case "failed":
+      return `not merged into ${into}: ${MERGE_OUTCOME_TEXT[outcome]}`;
+    case "nothing":
+      return undefined;
+  }
+}
+
+function formatQueueReason({ notBefore, message, needs }: TaskView): string {
+  if (notBefore !== undefined)
+    return `not before ${formatLocalTime(notBefore)}${message === undefined ? "" : `: ${message}`}`;
+  return message ?? (needs.length === 0 ? "" : `after ${needs.join(", ")}`);
+}
+
+/** Nothing of an agent that does not say what it used. */
+export function formatTaskUsage({ usage }: Pick<TaskView, "usage">): string[] {
+  const isUnused = usage.inputTokens + usage.outputTokens === 0 && usage.costUsd === NO_USAGE.costUsd;
+  return isUnused ? [] : formatUsage(usage);
+}
+
+export function shortCommit(commit: string): string {
+  return commit.slice(0, 9);
+}

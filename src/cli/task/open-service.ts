@@ -1,0 +1,50 @@
+/** Opens what tasks are behind: the server that was named or runs here, or else the log of this machine. */
+import { homeFolder } from "../../config/home.ts";
+import { RookeryError } from "../../domain/errors.ts";
+import { findServer } from "../../server/http/running.ts";
+import type { CommandAction, CommandCall, OptionValues } from "../command.ts";
+import { type ExitCode, usageError } from "../exit.ts";
+import type { Io } from "../io.ts";
+import { textOption } from "../options.ts";
+import { toSingleLine } from "../sanitize.ts";
+import type { TaskService } from "./service.ts";
+
+export function withTaskService(work: (call: CommandCall, service: TaskService) => Promise<ExitCode>): CommandAction {
+  return async (call) => {
+    await using service = await openTaskService(call.io, call.options);
+    return await work(call, service);
+  };
+}
+
+export async function openTaskService(io: Io, options: OptionValues = {}): Promise<TaskService> {
+  const server = findServerAddress(io, options);
+  if (server === undefined) return (await import("./local-service.ts")).openLocalTasks(io);
+  return (await import("./remote-service.ts")).openRemoteTasks(server);
+}
+
+export interface ServerAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Undefined where none is named and none runs. A token is never sent to a server that it was not made for. */
+function findServerAddress({ env }: Io, options: OptionValues): ServerAddress | undefined {
+  const named = textOption(options, "server") ?? env["ROOKERY_SERVER"] ?? "";
+  const running = findServer(homeFolder(env));
+  if (named === "") return running;
+  const url = parseServerUrl(named);
+  const given = env["ROOKERY_TOKEN"] ?? "";
+  if (given !== "") return { url, token: given };
+  if (running !== undefined && new URL(running.url).origin === url) return running;
+  throw new RookeryError(
+    "unauthorized",
+    `${url} wants a token: set ROOKERY_TOKEN to what the file \`token\` holds in the ROOKERY_HOME of that server`,
+  );
+}
+
+function parseServerUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "")
+    return url.origin;
+  throw usageError(`"${toSingleLine(text, 100)}" is no address of a server: write http://HOST:PORT`);
+}

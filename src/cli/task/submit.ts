@@ -1,0 +1,52 @@
+/** Hands a task over to whoever runs it: a server, this process, or nobody yet. */
+import type { TaskView } from "../../domain/task/view.ts";
+import type { CommandCall } from "../command.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { withCommandPrefix, print, printJson } from "../io.ts";
+import { isSet } from "../options.ts";
+import { toSingleLine } from "../sanitize.ts";
+import type { TaskService } from "./service.ts";
+import { runInForeground } from "./foreground.ts";
+import { formatNextCommands } from "./next-commands.ts";
+
+/** `give` starts or resumes it. */
+export async function submitTask(
+  { io, options }: CommandCall,
+  service: TaskService,
+  give: () => Promise<TaskView>,
+): Promise<ExitCode> {
+  const json = isSet(options, "json");
+  const { server, runner } = service;
+  const after = await service.head();
+  const task = await give();
+  const unmet = await unmetNeeds(service, task);
+  if (runner !== undefined && !isSet(options, "detach") && unmet.length === 0) {
+    if (!json) await print(io, `task ${task.id} in ${toSingleLine(task.repository)}; Ctrl-C stops it\n`);
+    return await runInForeground({ io, service, runner, task, after, json });
+  }
+  if (json) await printJson(io, task);
+  else await print(io, withCommandPrefix(io, formatSubmitted(task, { server, unmet })));
+  return EXIT.done;
+}
+
+/** What must be done before it, and is not. */
+async function unmetNeeds({ tasks }: TaskService, { needs }: TaskView): Promise<string[]> {
+  const found = await Promise.all(needs.map((need) => tasks.show(need)));
+  return found.flatMap(({ id, status }) => (status === "done" ? [] : [id]));
+}
+
+interface SubmissionTarget {
+  readonly server: string | undefined;
+  readonly unmet: readonly string[];
+}
+
+function formatSubmitted({ id, repository, worktree }: TaskView, { server, unmet }: SubmissionTarget): string {
+  const kept = worktree === undefined || worktree.removed ? undefined : toSingleLine(worktree.path);
+  const waits = unmet.length === 0 ? "" : ` and waits for ${unmet.join(", ")}`;
+  const who =
+    server === undefined
+      ? `is queued${waits}; nobody runs it until: rookery serve`
+      : `is given to the server at ${server}${waits}`;
+  const where = kept ?? `a worktree of ${toSingleLine(repository)}`;
+  return `task ${id} ${who}\nit works in ${where}\n${formatNextCommands(id, ["logs", "diff", "stop"])}`;
+}

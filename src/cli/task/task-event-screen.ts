@@ -1,0 +1,70 @@
+/** What a person sees of a task that runs in front of them: its own lines between those of its agents' turns. */
+import type { TaskEvent } from "../../domain/task/events.ts";
+import type { TaskView } from "../../domain/task/view.ts";
+import { hasColor, type Io } from "../io.ts";
+import { type Color, ansiPaint, plainPaint } from "../paint.ts";
+import { toSingleLine, stripControls } from "../sanitize.ts";
+import type { Screen } from "../run/screen.ts";
+import { formatTaskEvent } from "./messages.ts";
+
+/** The text, with its colour and mark, and what is waited for after it. */
+interface TaskEventLine {
+  readonly text?: string;
+  readonly colour?: Color;
+  readonly mark?: string;
+  readonly waits?: string;
+}
+
+export async function showTaskEvent(io: Io, screen: Screen, task: TaskView, event: TaskEvent): Promise<void> {
+  const paint = hasColor(io) ? ansiPaint : plainPaint;
+  const { text, colour, mark, waits } = taskEventLine(event, task.stages);
+  const marked = mark === undefined || colour === undefined ? "" : `${paint(colour, mark)} `;
+  const whole =
+    text === undefined ? undefined : mark === undefined && colour !== undefined ? paint(colour, text) : text;
+  await screen.showLine(whole === undefined ? undefined : `${marked}${whole}`, waits);
+}
+
+function taskEventLine(event: TaskEvent, stages: readonly string[]): TaskEventLine {
+  const hasStages = stages.length > 1;
+  const detail = toSingleLine(formatTaskEvent(event, stages));
+  switch (event.type) {
+    case "task.created":
+      return { waits: "waiting for its turn" };
+    case "task.started":
+      return { waits: "preparing the worktree" };
+    case "worktree.made":
+      return { text: `worktree ${detail}`, colour: "dim", waits: "setting it up" };
+    case "worktree.ready":
+      return { waits: "starting the agent" };
+    case "output.text":
+      return { text: stripControls(event.text).trimEnd(), colour: "dim", waits: event.from };
+    case "stage.started":
+      return { ...(hasStages && { text: detail, colour: "bold", mark: "▸" }), waits: event.name };
+    case "stage.ended":
+      if (!event.passed) return { text: detail, colour: "red", mark: "✗" };
+      return hasStages ? { text: detail, colour: "green", mark: "✓" } : {};
+    case "task.queued":
+      if (event.why === "resumed") return { waits: "waiting for its turn" }; // as was just typed
+      return { text: `queued: ${detail}`, colour: "dim", waits: "waiting for its turn" };
+    case "task.parked":
+      return { text: `parked ${detail}`, colour: "yellow", mark: "!", waits: "waiting for a limit to pass" };
+    case "merge.asked":
+      return { text: `merge: ${detail}`, colour: "dim", waits: "merging" };
+    case "merge.ended":
+      return {
+        text: detail,
+        colour: event.outcome === "merged" ? "green" : "yellow",
+        mark: event.outcome === "merged" ? "✓" : "!",
+      };
+    case "notice":
+      return event.level === "info"
+        ? { text: toSingleLine(event.message), colour: "dim" }
+        : { text: toSingleLine(event.message), colour: event.level === "error" ? "red" : "yellow", mark: "!" };
+    case "merge.prepared":
+    case "task.stop_asked":
+    case "task.ended": // how it ended is said at the end
+    case "worktree.removed":
+    case "task.removed":
+      return {};
+  }
+}

@@ -1,0 +1,9 @@
+/** The room on a terminal; one that does not know its size says 0. */
+import type { TerminalStream } from "../io.ts";
+
+export function terminalSize({ columns = 0, rows = 0 }: TerminalStream): {
+  readonly width: number;
+  readonly height: number;
+} {
+  return { width: columns > 0 ? columns : 80, height: rows > 0 ? rows : 24 };
+}
