@@ -4,6 +4,17 @@ import { homeFolder, loadConfig, resolveAgent, userDefaults, type Config } from 
 import { childEnvironment, withoutRookerySecrets } from "./domain/child-environment.ts";
 import {
   RookeryError,
+  checkArgument,
+  functionArgument,
+  integerArgument,
+  listArgument,
+  numberArgument,
+  objectArgument,
+  oneOfArgument,
+  optionalArgument,
+  signalArgument,
+  textArgument,
+  type ArgumentCheck,
   type Budget,
   type FeedEvent,
   type InputPart,
@@ -30,6 +41,8 @@ import {
   answerRequest,
   checkForkOptions,
   checkOpenOptions,
+  checkRemoteServerSpec,
+  checkServerSpecs,
   checkText,
   closeStored,
   createSession,
@@ -103,6 +116,41 @@ export interface ServersFound extends Pick<Config, "root" | "trust"> {
   readonly specs: readonly McpServerSpec[];
 }
 
+const text = optionalArgument(textArgument);
+const signal = optionalArgument(signalArgument);
+const positive: ArgumentCheck = (value) =>
+  numberArgument(value) ?? ((value as number) > 0 ? undefined : "expected a number above 0");
+const ANY_OBJECT = objectArgument({});
+const TELL_OPTIONS = objectArgument({ deliver: optionalArgument(oneOfArgument("steer", "follow_up")) });
+const OPEN_OPTIONS = objectArgument({
+  env: optionalArgument(variablesArgument),
+  home: text,
+  cwd: text,
+  store: optionalArgument(objectArgument({ append: functionArgument, read: functionArgument })),
+  clock: optionalArgument(objectArgument({ now: functionArgument, awake: optionalArgument(functionArgument) })),
+  leaseTiming: optionalArgument(objectArgument({ ttlMs: positive, renewMs: positive })),
+  plugins: optionalArgument(listArgument(functionArgument)),
+});
+const FOLLOW_QUERY = objectArgument({ session: text, task: text, after: optionalArgument(integerArgument), signal });
+const RUN_OPTIONS = objectArgument({ only: text, signal, onProblem: optionalArgument(functionArgument) });
+const SERVERS_QUERY = objectArgument({
+  cwd: text,
+  agent: text,
+  untrusted: optionalArgument(oneOfArgument("refuse", "leave_out")),
+});
+const CONNECT_OPTIONS = objectArgument({
+  cwd: text,
+  desk: optionalArgument(ANY_OBJECT),
+  bounds: optionalArgument(ANY_OBJECT),
+});
+
+function variablesArgument(value: unknown): string | undefined {
+  const values = ANY_OBJECT(value) === undefined ? Object.entries(value as object) : undefined;
+  if (values === undefined) return "expected an object";
+  const wrong = values.find(([, one]) => one !== undefined && typeof one !== "string");
+  return wrong === undefined ? undefined : `${wrong[0]}: expected a string`;
+}
+
 /** Default of `defaults.max_running`. */
 const DEFAULT_MAX_RUNNING = 4;
 /** How long the value from the user's configuration file is cached. */
@@ -141,6 +189,7 @@ export class Rookery implements AsyncDisposable {
 
   /** Opens the store and ends the child processes of killed Rookery processes. Rejects with a `store_*` error. */
   static async open(options: RookeryOptions = {}): Promise<Rookery> {
+    checkArgument(options, OPEN_OPTIONS, "the options of Rookery.open");
     const { env = process.env, cwd, clock = systemClock, plugins = [] } = options;
     const { leaseTiming = DEFAULT_LEASE_TIMING } = options;
     const home = options.home ?? homeFolder(env);
@@ -200,6 +249,7 @@ export class Rookery implements AsyncDisposable {
     after?: number;
     signal?: AbortSignal;
   }): AsyncIterable<SessionEvent> | AsyncIterable<FeedEvent> {
+    checkArgument(query, FOLLOW_QUERY, "the query");
     const { session = "", task, after = 0, signal } = query;
     if (task !== undefined) return this.#pool.follow({ task, after, signal });
     return this.store.follow({ sessionId: session, after, signal });
@@ -219,7 +269,9 @@ export class Rookery implements AsyncDisposable {
    * Resolves when the signal aborts or, with `only`, when that task has ended. Tasks that still run are queued again
    * for the next process that runs tasks.
    */
-  async runTasks({ signal, ...options }: Partial<RunTasks> = {}): Promise<void> {
+  async runTasks(given: Partial<RunTasks> = {}): Promise<void> {
+    checkArgument(given, RUN_OPTIONS, "the options of runTasks");
+    const { signal, ...options } = given;
     const stop = new AbortController();
     const end = () => stop.abort();
     for (const cause of [signal, this.#stopping.signal]) {
@@ -246,7 +298,12 @@ export class Rookery implements AsyncDisposable {
   }
 
   /** Queues an input for a session; the process that drives it delivers the input. Resolves with the id of the input. */
-  tell(sessionId: string, input: string | readonly InputPart[], options: { deliver?: Deliver } = {}): Promise<string> {
+  async tell(
+    sessionId: string,
+    input: string | readonly InputPart[],
+    options: { deliver?: Deliver } = {},
+  ): Promise<string> {
+    checkArgument(options, TELL_OPTIONS, "the options of the input");
     return tellStored(this.store, { sessionId, input, ...options, clock: this.#clock });
   }
 
@@ -283,7 +340,9 @@ export class Rookery implements AsyncDisposable {
   }
 
   /** Returns the MCP servers declared for a folder without starting them. */
-  async declaredServers({ cwd = ".", agent, untrusted = "refuse" }: ServersQuery = {}): Promise<ServersFound> {
+  async declaredServers(query: ServersQuery = {}): Promise<ServersFound> {
+    checkArgument(query, SERVERS_QUERY, "the query");
+    const { cwd = ".", agent, untrusted = "refuse" } = query;
     const folder = this.#resolveFolder(cwd);
     await requireFolder(folder);
     const leaveOut = untrusted === "leave_out" && { trust: "leave_out" as const };
@@ -298,8 +357,11 @@ export class Rookery implements AsyncDisposable {
   /** Connects to MCP servers without a session, to list and call their tools. The caller closes them. */
   async connectServers(
     specs: readonly McpServerSpec[],
-    { cwd = ".", desk, bounds }: { cwd?: string; desk?: SessionDesk; bounds?: Partial<Bounds> } = {},
+    options: { cwd?: string; desk?: SessionDesk; bounds?: Partial<Bounds> } = {},
   ): Promise<McpServers> {
+    checkServerSpecs(specs);
+    checkArgument(options, CONNECT_OPTIONS, "the options of connectServers");
+    const { cwd = ".", desk, bounds } = options;
     const { openServers } = await import("./mcp/index.ts");
     const servers = openServers({
       servers: specs,
@@ -315,6 +377,7 @@ export class Rookery implements AsyncDisposable {
 
   /** Returns the login of a server. All sessions share it, so a person logs in once. */
   authorizer(spec: RemoteServerSpec): Authorizer {
+    checkRemoteServerSpec(spec);
     return lateAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
   }
 

@@ -15,7 +15,19 @@ import type {
   TurnContext,
   TurnOutcome,
 } from "../domain/index.ts";
-import { RookeryError } from "../domain/index.ts";
+import {
+  OVERLAY_ARGUMENT,
+  RookeryError,
+  checkArgument,
+  flagArgument,
+  functionArgument,
+  listArgument,
+  objectArgument,
+  optionalArgument,
+  signalArgument,
+  textArgument,
+  type ArgumentCheck,
+} from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { deadline, DisposeStack } from "../stdx/index.ts";
 import { offeredTools } from "./offered.ts";
@@ -221,24 +233,47 @@ function changedStates(
   });
 }
 
+const promptArguments: ArgumentCheck = (value) =>
+  objectArgument({})(value) ?? listArgument(textArgument)(Object.values(value as object));
+
 function heldTools(tools: AgentTools, servers: McpServers | undefined): Omit<SessionTools, "offer"> {
-  const some = (server: string): McpServers => {
+  const some = (server: string, signal?: AbortSignal): McpServers => {
+    checkArgument(server, textArgument, "the server's name");
+    checkArgument(signal, optionalArgument(signalArgument), "the signal");
     if (servers !== undefined) return servers;
     throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}: it has none at all`);
   };
   return {
     list: () => [...tools.artifact().catalog.values()],
-    setOverlay: (overlay) => tools.setOverlay(overlay),
-    choose: (tool, enabled) => tools.choose(tool, enabled),
+    setOverlay: (overlay) => {
+      checkArgument(overlay, OVERLAY_ARGUMENT, "the overlay");
+      tools.setOverlay(overlay);
+    },
+    choose: (tool, enabled) => {
+      checkArgument(tool, textArgument, "the tool's name");
+      checkArgument(enabled, flagArgument, "the choice of a tool");
+      tools.choose(tool, enabled);
+    },
     servers: () => servers?.snapshot() ?? NO_SERVERS,
     onChange: (listener) => {
+      checkArgument(listener, functionArgument, "the listener");
       const stops = [tools.onChange(listener), servers?.onChange(listener)];
       return () => stops.forEach((stop) => stop?.());
     },
-    settled: async (signal) => servers?.settled(signal),
-    getPrompt: async (server, name, args, signal) => some(server).getPrompt(server, name, args, signal),
-    readResource: async (server, uri, signal) => some(server).readResource(server, uri, signal),
-    login: async (server, signal) => some(server).login(server, signal),
+    settled: async (signal) => {
+      checkArgument(signal, signalArgument, "the signal");
+      await servers?.settled(signal);
+    },
+    getPrompt: async (server, name, args, signal) => {
+      checkArgument(name, textArgument, "the prompt's name");
+      checkArgument(args, promptArguments, "the arguments of the prompt");
+      return some(server, signal).getPrompt(server, name, args, signal);
+    },
+    readResource: async (server, uri, signal) => {
+      checkArgument(uri, textArgument, "the resource");
+      return some(server, signal).readResource(server, uri, signal);
+    },
+    login: async (server, signal) => some(server, signal).login(server, signal),
     reconnect: (server) => some(server).reconnect(server),
   };
 }

@@ -1,5 +1,15 @@
 /** A log as it grows, over connections that may break: each event once, in order, from wherever one was. */
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import {
+  checkArgument,
+  integerArgument,
+  limitArgument,
+  numberArgument,
+  objectArgument,
+  optionalArgument,
+  signalArgument,
+  textArgument,
+} from "../domain/arguments.ts";
 import { isRookeryError, isStoreErrorCode, type RookeryError } from "../domain/errors.ts";
 import { sleepOrAbort } from "../stdx/wait.ts";
 import type { LogEvent, SessionEvent } from "../domain/index.ts";
@@ -30,6 +40,15 @@ export interface Followed<Event extends LogEvent = LogEvent> {
   readonly event: Event;
 }
 
+export const FOLLOW_QUERY = objectArgument({
+  session: optionalArgument(textArgument),
+  task: optionalArgument(textArgument),
+  after: optionalArgument(integerArgument),
+  signal: optionalArgument(signalArgument),
+  tries: optionalArgument(limitArgument),
+  silenceMs: optionalArgument(numberArgument),
+});
+
 const TRIES = 20;
 const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 100;
@@ -41,23 +60,26 @@ export type Follow = {
 };
 
 /**
- * Ends quietly with its signal. Fails with `session_not_found` or `task_not_found` where what is followed is gone, with
+ * Throws `input_invalid`. What it returns ends quietly with its signal. Fails with `session_not_found` or `task_not_found` where what is followed is gone, with
  * `unauthorized`, `input_invalid` where `after` is beyond the end, or `server_unreachable` when it is given up.
  */
 export function following(connection: Connection): Follow {
-  const follow = (query: Followable & FollowOptions): AsyncIterable<Followed> => ({
-    [Symbol.asyncIterator]() {
-      const over = new AbortController();
-      const events = walk(connection, query, over);
-      return {
-        next: () => events.next(),
-        return: () => {
-          over.abort(); // a generator's own return() would wait for the pending next(), and so for an event
-          return events.return(undefined);
-        },
-      };
-    },
-  });
+  const follow = (query: Followable & FollowOptions): AsyncIterable<Followed> => {
+    checkArgument(query, FOLLOW_QUERY, "the query");
+    return {
+      [Symbol.asyncIterator]() {
+        const over = new AbortController();
+        const events = walk(connection, query, over);
+        return {
+          next: () => events.next(),
+          return: () => {
+            over.abort(); // a generator's own return() would wait for the pending next(), and so for an event
+            return events.return(undefined);
+          },
+        };
+      },
+    };
+  };
   return follow as Follow;
 }
 
@@ -103,8 +125,9 @@ async function* walk(
 }
 
 function pathOf(query: Followable): string {
-  if ("session" in query) return `/v1/sessions/${encodeURIComponent(query.session)}/events`;
-  return "task" in query ? `/v1/tasks/${encodeURIComponent(query.task)}/events` : "/v1/events";
+  const { session, task } = query as { readonly session?: string; readonly task?: string };
+  if (session !== undefined) return `/v1/sessions/${encodeURIComponent(session)}/events`;
+  return task === undefined ? "/v1/events" : `/v1/tasks/${encodeURIComponent(task)}/events`;
 }
 
 /** One connection, until it ends or breaks. */

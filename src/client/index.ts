@@ -1,5 +1,12 @@
 /** Speaks to a Rookery server, from Node or a browser: every route with its types, and logs to follow. */
 import createFetch, { type Client } from "openapi-fetch";
+import {
+  checkArgument,
+  functionArgument,
+  objectArgument,
+  optionalArgument,
+  textArgument,
+} from "../domain/arguments.ts";
 import { trimEndOf } from "../stdx/trim.ts";
 import { following, type Follow } from "./follow.ts";
 import type { paths } from "./schema.ts";
@@ -24,11 +31,16 @@ export interface RookeryClient extends Client<paths, "application/json"> {
   readonly follow: Follow;
 }
 
-export function createClient({
-  url,
-  token,
-  fetch = (...args) => globalThis.fetch(...args),
-}: ClientOptions): RookeryClient {
+const CLIENT_OPTIONS = objectArgument({
+  url: textArgument,
+  token: textArgument,
+  fetch: optionalArgument(functionArgument),
+});
+
+/** Throws `input_invalid`. */
+export function createClient(options: ClientOptions): RookeryClient {
+  checkArgument(options, CLIENT_OPTIONS, "the options of createClient");
+  const { url, token, fetch = (...args) => globalThis.fetch(...args) } = options;
   const base = trimEndOf(url, "/");
   const client = createFetch<paths, "application/json">({
     baseUrl: base,

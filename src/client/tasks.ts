@@ -1,5 +1,14 @@
 /** The tasks of a server, as those of one's own log are had. */
-import type { Tasks, TaskView } from "../domain/index.ts";
+import {
+  checkArgument,
+  functionArgument,
+  objectArgument,
+  optionalArgument,
+  textArgument,
+} from "../domain/arguments.ts";
+import { RookeryError } from "../domain/errors.ts";
+import type { FeedEvent, Tasks, TaskView } from "../domain/index.ts";
+import { FOLLOW_QUERY, type Followed } from "./follow.ts";
 import type { RookeryClient } from "./index.ts";
 import { errorOf, unreachable } from "./problem.ts";
 import type { components } from "./schema.ts";
@@ -14,11 +23,47 @@ interface Answered<T> {
 
 /** Rejects as the server's own would, and with `server_unreachable` or `unauthorized`. */
 export function remoteTasks(client: RookeryClient): Tasks {
+  checkArgument(client, CLIENT, "the client");
+  return withCheckedIds(tasksOf(client));
+}
+
+const CLIENT = objectArgument({
+  url: textArgument,
+  GET: functionArgument,
+  POST: functionArgument,
+  DELETE: functionArgument,
+  follow: functionArgument,
+});
+const ANY_OBJECT = optionalArgument(objectArgument({}));
+
+/** The server checks the rest. */
+function withCheckedIds(tasks: Tasks): Tasks {
+  const checked =
+    <Options, Result>(method: (id: string, options?: Options) => Promise<Result>) =>
+    async (id: string, options?: Options): Promise<Result> => {
+      checkArgument(id, textArgument, "the task's id");
+      checkArgument(options, ANY_OBJECT, "the options");
+      return method(id, options);
+    };
+  return {
+    ...tasks,
+    show: checked((id) => tasks.show(id)),
+    stop: checked((id, options?: Parameters<Tasks["stop"]>[1]) => tasks.stop(id, options)),
+    resume: checked((id, options?: Parameters<Tasks["resume"]>[1]) => tasks.resume(id, options)),
+    diff: checked((id, options?: Parameters<Tasks["diff"]>[1]) => tasks.diff(id, options)),
+    predictMerge: checked((id, options?: Parameters<Tasks["predictMerge"]>[1]) => tasks.predictMerge(id, options)),
+    merge: checked((id, options?: Parameters<Tasks["merge"]>[1]) => tasks.merge(id, options)),
+    remove: checked((id, options?: Parameters<Tasks["remove"]>[1]) => tasks.remove(id, options)),
+  };
+}
+
+function tasksOf(client: RookeryClient): Tasks {
   const { url } = client;
   return {
     start: async (body) => viewOf(await asked(url, () => client.POST("/v1/tasks", { body: definite(body) }))),
-    async list({ status, ...query } = {}) {
-      const filter = { ...definite(query), ...(status !== undefined && { status: [...status] }) };
+    async list(given = {}) {
+      const { status, ...query } = definite(given);
+      const filter = { ...query, ...(status !== undefined && { status }) };
       return (await asked(url, () => client.GET("/v1/tasks", { params: { query: filter } }))).tasks.map(viewOf);
     },
     show: async (id) => viewOf(await asked(url, () => client.GET("/v1/tasks/{id}", { params: { path: { id } } }))),
@@ -47,13 +92,19 @@ export function remoteTasks(client: RookeryClient): Tasks {
       askedSlowly(url, (header) => {
         return client.DELETE("/v1/tasks/{id}", { params: { path: { id }, header, query: definite(options) } });
       }),
-    collect: (options = {}) =>
+    collect: async (options = {}) =>
       askedSlowly(url, (header) => client.POST("/v1/tasks/collect", { params: { header }, body: definite(options) })),
-    async *follow({ task, after, signal }) {
+    follow(query) {
+      checkArgument(query, FOLLOW_QUERY, "the query");
+      const { task, after, signal } = query;
       const what = task === undefined ? { everything: true as const } : { task };
-      for await (const { id, event } of client.follow({ ...what, after, signal })) yield { position: id, event };
+      return positioned(client.follow({ ...what, after, signal }));
     },
   };
+}
+
+async function* positioned(events: AsyncIterable<Followed>): AsyncGenerator<FeedEvent> {
+  for await (const { id, event } of events) yield { position: id, event };
 }
 
 async function asked<T>(url: string, ask: () => Promise<Answered<T>>): Promise<T> {
@@ -86,9 +137,14 @@ type Definite<T> = T extends readonly (infer Item)[]
     ? { -readonly [Key in keyof T]: Definite<Exclude<T[Key], undefined>> }
     : T;
 
-/** Without what was not said, and no longer read-only to the compiler. */
+/** Without what was not said, and no longer read-only to the compiler. Throws `input_invalid` if it is not JSON. */
 function definite<T extends object>(options: T): Definite<T> {
-  return JSON.parse(JSON.stringify(options)) as Definite<T>;
+  checkArgument(options, objectArgument({}), "the options");
+  try {
+    return JSON.parse(JSON.stringify(options)) as Definite<T>;
+  } catch (cause) {
+    throw new RookeryError("input_invalid", "the options cannot be used: they cannot be written as JSON", { cause });
+  }
 }
 
 /** What is left out on the way, because nobody knows it, is said to be unknown. */

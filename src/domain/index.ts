@@ -1,4 +1,5 @@
 /** The vocabulary of Rookery, without any I/O. */
+export * from "./arguments.ts";
 export * from "./backend.ts";
 export * from "./budget.ts";
 export * from "./children.ts";

@@ -1,4 +1,14 @@
 /** What an agent has to work with in a session, for whoever holds the session. */
+import {
+  flagArgument,
+  functionArgument,
+  listArgument,
+  numberArgument,
+  objectArgument,
+  oneOfArgument,
+  optionalArgument,
+  textArgument,
+} from "./arguments.ts";
 import type { InProcessServerSpec, LoginOutcome, McpSnapshot } from "./mcp.ts";
 import type { ToolSource, ToolSpec } from "./tools.ts";
 
@@ -62,3 +72,20 @@ export interface PromptContribution {
   /** Kept only if one of these (exact, or with a trailing `*`) is in the catalog. */
   readonly tools?: readonly string[] | undefined;
 }
+
+/** What an overlay must be. What its sources return is checked where it is used. */
+export const OVERLAY_ARGUMENT = objectArgument({
+  sources: listArgument(objectArgument({ list: functionArgument })),
+  contributions: optionalArgument(
+    listArgument(
+      objectArgument({
+        slot: oneOfArgument(...PROMPT_SLOTS),
+        title: textArgument,
+        content: textArgument,
+        priority: optionalArgument(numberArgument),
+        tools: optionalArgument(listArgument(textArgument)),
+      }),
+    ),
+  ),
+  base: optionalArgument(flagArgument),
+});

@@ -3,17 +3,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   CollectTasksRequest,
   DEFAULT_PAGE,
+  DiffTaskRequest,
   ListTasksRequest,
   MergeTaskRequest,
+  RemoveTaskRequest,
   ResumeTaskRequest,
   StartTaskRequest,
   StopTaskRequest,
+  TaskName,
+  checkArgument,
+  functionArgument,
+  integerArgument,
   isEnded,
   isEndedStatus,
   isRookeryError,
   newId,
+  objectArgument,
+  optionalArgument,
   parseInput,
   RookeryError,
+  signalArgument,
+  textArgument,
   type CollectReport,
   type CollectTasks,
   type FeedEvent,
@@ -50,6 +60,24 @@ const MAX_QUEUED = 100_000;
 const STOP_MS = 60_000;
 const LOOK_MS = 50;
 
+type FollowTasks = Parameters<Tasks["follow"]>[0];
+
+const FOLLOW_QUERY = objectArgument({
+  task: optionalArgument(textArgument),
+  after: optionalArgument(integerArgument),
+  signal: optionalArgument(signalArgument),
+});
+
+const RUN_OPTIONS = objectArgument({
+  only: optionalArgument(textArgument),
+  signal: signalArgument,
+  onProblem: optionalArgument(functionArgument),
+});
+
+function parseName(id: string): string {
+  return parseInput(TaskName, id, "the task's id");
+}
+
 export class Pool implements Tasks {
   readonly #parts: PoolParts;
   readonly #scheduler: Scheduler;
@@ -61,7 +89,8 @@ export class Pool implements Tasks {
   }
 
   /** Runs what is queued, by this process and within the limits, until the signal fires or the one named has ended. */
-  run(options: RunTasks): Promise<void> {
+  async run(options: RunTasks): Promise<void> {
+    checkArgument(options, RUN_OPTIONS, "the options of runTasks");
     return this.#scheduler.run(options);
   }
 
@@ -101,11 +130,13 @@ export class Pool implements Tasks {
     }
   }
 
-  async show(id: string): Promise<TaskView> {
+  async show(given: string): Promise<TaskView> {
+    const id = parseName(given);
     return this.#view(await mustBeThere(this.#parts.store, id));
   }
 
-  async stop(id: string, options: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
+  async stop(given: string, options: { readonly reason?: string | undefined } = {}): Promise<TaskView> {
+    const id = parseName(given);
     const { reason } = parseInput(StopTaskRequest, options, "the stop");
     const { store, clock, leaseTiming } = this.#parts;
     const before = await mustBeThere(store, id);
@@ -124,7 +155,8 @@ export class Pool implements Tasks {
     }
   }
 
-  async resume(id: string, options: ResumeTask = {}): Promise<TaskView> {
+  async resume(given: string, options: ResumeTask = {}): Promise<TaskView> {
+    const id = parseName(given);
     const { prompt, budget } = parseInput(ResumeTaskRequest, options, "the resumption");
     await this.#withPen(id, async (pen) => {
       const { state } = pen;
@@ -138,12 +170,15 @@ export class Pool implements Tasks {
     return this.show(id);
   }
 
-  async diff(id: string, { patch = true }: { readonly patch?: boolean | undefined } = {}): Promise<TaskDiff> {
+  async diff(given: string, options: { readonly patch?: boolean | undefined } = {}): Promise<TaskDiff> {
+    const id = parseName(given);
+    const { patch = true } = parseInput(DiffTaskRequest, options, "the options of the diff");
     const { repository, worktree } = await this.#place(await mustBeThere(this.#parts.store, id));
     return diffOf(worktree, repository, { patch });
   }
 
-  async predictMerge(id: string, given: MergeTask = {}): Promise<MergeReport> {
+  async predictMerge(name: string, given: MergeTask = {}): Promise<MergeReport> {
+    const id = parseName(name);
     const options = parseInput(MergeTaskRequest, given, "the merge");
     const state = await mustBeThere(this.#parts.store, id);
     const { repository, worktree } = await this.#place(state);
@@ -151,7 +186,8 @@ export class Pool implements Tasks {
     return predict(repository, { branch: worktree.branch, into, how });
   }
 
-  async merge(id: string, given: MergeTask = {}): Promise<MergeReport> {
+  async merge(name: string, given: MergeTask = {}): Promise<MergeReport> {
+    const id = parseName(name);
     const options = parseInput(MergeTaskRequest, given, "the merge");
     const parts = this.#parts;
     return this.#withPen(id, async (pen) => {
@@ -166,7 +202,9 @@ export class Pool implements Tasks {
     });
   }
 
-  async remove(id: string, { force = false }: { readonly force?: boolean | undefined } = {}): Promise<RemovedTask> {
+  async remove(given: string, options: { readonly force?: boolean | undefined } = {}): Promise<RemovedTask> {
+    const id = parseName(given);
+    const { force = false } = parseInput(RemoveTaskRequest, options, "the removal");
     return this.#withPen(id, (pen) => removeTask(this.#parts, (cwd) => this.#repository(cwd), pen, force));
   }
 
@@ -177,11 +215,12 @@ export class Pool implements Tasks {
     return collectTasks(this.#parts, (cwd) => this.#repository(cwd), withPen, options);
   }
 
-  async *follow(query: {
-    readonly task?: string | undefined;
-    readonly after?: number | undefined;
-    readonly signal?: AbortSignal | undefined;
-  }): AsyncGenerator<FeedEvent> {
+  follow(query: FollowTasks): AsyncIterable<FeedEvent> {
+    checkArgument(query, FOLLOW_QUERY, "the query");
+    return this.#follow(query);
+  }
+
+  async *#follow(query: FollowTasks): AsyncGenerator<FeedEvent> {
     const { task, after = 0, signal } = query;
     if (task !== undefined) await mustBeThere(this.#parts.store, task);
     for await (const page of this.#parts.store.followFeed({ task, after, signal })) {

@@ -10,7 +10,13 @@ export { keepLease } from "./lease-keeper.ts";
 export { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
 export { giveBackLease, isDriven, takeLease } from "./lease.ts";
 export * from "./open.ts";
-export { checkForkOptions, checkOpenOptions, checkText } from "./parameters.ts";
+export {
+  checkForkOptions,
+  checkOpenOptions,
+  checkRemoteServerSpec,
+  checkServerSpecs,
+  checkText,
+} from "./parameters.ts";
 export { MAX_MESSAGES, type ReplacedMessage } from "./conversation.ts";
 export type { Turn } from "./reading.ts";
 export { Session, type Deliver } from "./session.ts";

@@ -3,12 +3,19 @@
  * plain JavaScript, a cast or a parsed document brings, before any of it reaches the log.
  */
 import { z } from "zod";
-import { Budget, InputPart, PermissionPolicy, eventBodies, parseInput } from "../domain/index.ts";
+import { BUDGET_UNITS, Budget, InputPart, PermissionPolicy, eventBodies, parseInput } from "../domain/index.ts";
 import type { Answer } from "./answer.ts";
 import type { ReplacedMessage } from "./conversation.ts";
 import type { Changes } from "./driver.ts";
 
-const optionalText = () => z.string().optional();
+/** Longer than any path, id or title that anyone means. */
+const MAX_NAME_LENGTH = 10_000;
+/** Of a reason or a message: what a person says, as in a prompt. */
+const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
+
+const optionalName = () => z.string().max(MAX_NAME_LENGTH).optional();
+const optionalMessage = () => z.string().max(MAX_MESSAGE_LENGTH).optional();
+const optionalSignal = () => z.instanceof(AbortSignal).optional();
 
 const inputSchema = z.lazy(() => z.union([z.string(), z.array(InputPart).readonly()]));
 
@@ -18,11 +25,17 @@ export function parsePromptInput(input: unknown): string | readonly InputPart[] 
 
 const deliverSchema = z.lazy(() => z.looseObject({ deliver: z.enum(["steer", "follow_up"]).optional() }));
 
-export function checkQueueOptions(options: unknown): void {
-  parseInput(deliverSchema, options, "the options of the input");
+export function parseQueueOptions(options: unknown): { readonly deliver?: "steer" | "follow_up" | undefined } {
+  return parseInput(deliverSchema, options, "the options of the input");
 }
 
-const toolChoiceSchema = z.lazy(() => z.strictObject({ tool: z.string(), enabled: z.boolean() }));
+const signalSchema = z.lazy(() => z.looseObject({ signal: optionalSignal() }));
+
+export function checkSignalOption(options: unknown): void {
+  parseInput(signalSchema, options, "the options");
+}
+
+const toolChoiceSchema = z.lazy(() => z.strictObject({ tool: z.string().max(MAX_NAME_LENGTH), enabled: z.boolean() }));
 
 export function checkToolChoice(choice: unknown): void {
   parseInput(toolChoiceSchema, choice, "the choice of a tool");
@@ -30,24 +43,8 @@ export function checkToolChoice(choice: unknown): void {
 
 const aFunction = () => z.custom((value) => typeof value === "function", "expected a function");
 
-/** What its sources and contributions return is checked where it is used. */
-const overlaySchema = z.lazy(() =>
-  z.looseObject({
-    sources: z.array(z.looseObject({ list: aFunction() })).readonly(),
-    contributions: z
-      .array(z.looseObject({ title: z.string(), content: z.string() }))
-      .readonly()
-      .optional(),
-    base: z.boolean().optional(),
-  }),
-);
-
-export function checkOverlay(overlay: unknown): void {
-  parseInput(overlaySchema, overlay, "the overlay");
-}
-
 const promptOptionsSchema = z.lazy(() =>
-  z.looseObject({ turnId: z.string().min(1).optional(), signal: z.instanceof(AbortSignal).optional() }),
+  z.looseObject({ turnId: z.string().min(1).max(MAX_NAME_LENGTH).optional(), signal: optionalSignal() }),
 );
 
 export function checkPromptOptions(options: unknown): void {
@@ -56,9 +53,9 @@ export function checkPromptOptions(options: unknown): void {
 
 const changesSchema: z.ZodType<Changes> = z.lazy(() =>
   z.strictObject({
-    agent: optionalText(),
-    model: optionalText(),
-    cwd: optionalText(),
+    agent: optionalName(),
+    model: optionalName(),
+    cwd: optionalName(),
     permissions: PermissionPolicy.optional(),
   }),
 );
@@ -78,7 +75,7 @@ const answerSchema: z.ZodType<Answer> = z.lazy(() =>
     z.strictObject({
       decision: z.enum(["allow", "deny"]),
       scope: z.enum(["once", "session"]).optional(),
-      message: optionalText(),
+      message: optionalMessage(),
     }),
     z.strictObject({ action: z.enum(["accept", "decline", "cancel"]), content: z.unknown().optional() }),
   ]),
@@ -88,24 +85,77 @@ export function parseAnswer(answer: unknown): Answer {
   return parseInput(answerSchema, answer, "the answer");
 }
 
-/** Fields that the schema does not name are read by the code that uses them. */
+const wantedOfServer = {
+  name: z.string().min(1).max(MAX_NAME_LENGTH),
+  timeoutMs: z.number().positive().optional(),
+  connectTimeoutMs: z.number().positive().optional(),
+  defer: z.boolean().optional(),
+};
+const textsByName = () => z.record(z.string(), z.string());
+const remoteServer = {
+  url: z.string(),
+  headers: textsByName(),
+  oauth: z
+    .looseObject({
+      clientId: optionalName(),
+      clientSecret: optionalName(),
+      scopes: z.array(z.string()).readonly().optional(),
+      callbackPort: z.int().min(0).max(65_535).optional(),
+    })
+    .optional(),
+};
+
+const serverSpecSchema = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.looseObject({
+      ...wantedOfServer,
+      type: z.literal("stdio"),
+      command: z.string(),
+      args: z.array(z.string()).readonly(),
+      env: textsByName(),
+      cwd: optionalName(),
+    }),
+    z.looseObject({ ...wantedOfServer, ...remoteServer, type: z.enum(["http", "sse"]) }),
+    z.looseObject({ ...wantedOfServer, type: z.literal("memory"), open: aFunction() }),
+    z.looseObject({ ...wantedOfServer, type: z.literal("foreign") }),
+    z.looseObject({ ...wantedOfServer, type: z.literal("unusable"), reason: z.string() }),
+  ]),
+);
+
+const serverSpecsSchema = z.lazy(() => z.array(serverSpecSchema).readonly());
+
+export function checkServerSpecs(specs: unknown): void {
+  parseInput(serverSpecsSchema, specs, "the MCP servers");
+}
+
+export function checkRemoteServerSpec(spec: unknown): void {
+  parseInput(remoteSpecSchema, spec, "the MCP server");
+}
+
+const remoteSpecSchema = z.lazy(() =>
+  z.looseObject({ ...wantedOfServer, ...remoteServer, type: z.enum(["http", "sse"]) }),
+);
+
 const openOptionsSchema = z.lazy(() =>
-  z.looseObject({
-    id: optionalText(),
-    agent: optionalText(),
-    model: optionalText(),
-    cwd: optionalText(),
-    title: optionalText(),
-    task: optionalText(),
+  z.strictObject({
+    id: optionalName(),
+    agent: optionalName(),
+    model: optionalName(),
+    cwd: optionalName(),
+    title: optionalName(),
+    task: optionalName(),
     permissions: PermissionPolicy.optional(),
     budget: Budget.optional(),
-    baseUrl: optionalText(),
-    apiKey: optionalText(),
-    mcpServers: z
-      .array(z.looseObject({ name: z.string(), type: optionalText() }))
-      .readonly()
+    taskBudget: z
+      .looseObject({
+        budget: Budget,
+        elsewhere: z.partialRecord(z.enum(BUDGET_UNITS), z.number().nonnegative().optional()),
+      })
       .optional(),
-    env: z.record(z.string(), z.string()).optional(),
+    baseUrl: optionalName(),
+    apiKey: optionalMessage(),
+    mcpServers: serverSpecsSchema.optional(),
+    env: textsByName().optional(),
     folders: z.array(z.string()).readonly().optional(),
     toolsOnly: z.boolean().optional(),
     attended: z.boolean().optional(),
@@ -116,13 +166,13 @@ export function checkOpenOptions(options: unknown): void {
   parseInput(openOptionsSchema, options, "the options of openSession");
 }
 
-const forkOptionsSchema = z.lazy(() => z.strictObject({ cwd: optionalText(), title: optionalText() }));
+const forkOptionsSchema = z.lazy(() => z.strictObject({ cwd: optionalName(), title: optionalName() }));
 
 export function checkForkOptions(options: unknown): void {
   parseInput(forkOptionsSchema, options, "the options of forkSession");
 }
 
-const textSchema = z.lazy(() => z.string());
+const textSchema = z.lazy(() => z.string().max(MAX_MESSAGE_LENGTH));
 
 /** For ids, names and reasons. */
 export function checkText(value: unknown, what: string): void {

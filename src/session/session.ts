@@ -1,6 +1,8 @@
 /** A live conversation: takes prompts one at a time, and answers, cancellations and further input at any time. */
 import {
+  OVERLAY_ARGUMENT,
   RookeryError,
+  checkArgument,
   newId,
   type Capabilities,
   type EventBody,
@@ -20,12 +22,12 @@ import { looseEnds } from "./ending.ts";
 import { expandPrompt } from "./expand.ts";
 import { asInput, refuseMissingAttachments } from "./input.ts";
 import {
-  checkOverlay,
   checkPromptOptions,
-  checkQueueOptions,
+  checkSignalOption,
   checkText,
   checkToolChoice,
   parseChanges,
+  parseQueueOptions,
 } from "./parameters.ts";
 import type { Turn } from "./reading.ts";
 import type { Recorder } from "./recorder.ts";
@@ -104,7 +106,7 @@ export class Session implements AsyncDisposable {
    * session again sets it again. Throws `tool_conflict`, and changes nothing then.
    */
   setOverlay(overlay: Overlay): void {
-    checkOverlay(overlay);
+    checkArgument(overlay, OVERLAY_ARGUMENT, "the overlay");
     this.#refuseIfClosed();
     this.#parts.driver.setOverlay(overlay);
   }
@@ -122,6 +124,8 @@ export class Session implements AsyncDisposable {
    * as it is. Waits for that server. Rejects with `input_invalid` where an argument is missing, or `mcp_*`.
    */
   async expand(input: string, options: { signal?: AbortSignal } = {}): Promise<string | readonly InputPart[]> {
+    checkText(input, "the prompt");
+    checkSignalOption(options);
     const { tools } = this.#parts.driver.connection;
     const signal = options.signal ?? new AbortController().signal;
     return tools === undefined ? input : expandPrompt(input, { tools, store: this.#parts.store, signal });
@@ -148,8 +152,8 @@ export class Session implements AsyncDisposable {
    * the running turn at its next step, where the agent can take it then. Resolves with the input's id. Rejects with
    * `turn_in_progress` where too many wait already, or with `attachment_missing`.
    */
-  async queue(input: string | readonly InputPart[], { deliver }: { deliver?: Deliver } = {}): Promise<string> {
-    checkQueueOptions({ deliver });
+  async queue(input: string | readonly InputPart[], options: { deliver?: Deliver } = {}): Promise<string> {
+    const { deliver } = parseQueueOptions(options);
     const parts = asInput(input);
     this.#refuseIfClosed();
     await refuseMissingAttachments(this.#parts.store, parts);

@@ -3,7 +3,7 @@ import { newId, RookeryError, type EventBody, type InputPart, type SessionStore 
 import type { Clock } from "../stdx/index.ts";
 import { appendFromOutside, sessionNotFound } from "./answer.ts";
 import { asInput, refuseMissingAttachments } from "./input.ts";
-import { checkQueueOptions, checkText } from "./parameters.ts";
+import { checkText, parseQueueOptions } from "./parameters.ts";
 import type { Deliver } from "./session.ts";
 
 export interface TellOptions {
@@ -19,9 +19,9 @@ export interface TellOptions {
  * `session_not_found`, `session_closed`, `input_invalid`, `input_too_large` or `attachment_missing`.
  */
 export async function tellStored(store: SessionStore, options: TellOptions): Promise<string> {
-  const { sessionId, deliver, clock } = options;
+  const { sessionId, clock } = options;
   checkText(sessionId, "the session's id");
-  checkQueueOptions({ deliver });
+  const { deliver } = parseQueueOptions({ deliver: options.deliver });
   const input = asInput(options.input);
   await refuseMissingAttachments(store, input);
   const inputId = newId("inp", clock.now());

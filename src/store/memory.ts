@@ -44,11 +44,12 @@ import { MemoryLog } from "./memory/log.ts";
 import { MemoryRequests } from "./memory/requests.ts";
 import { busyTasks, candidatesOf, listed } from "./memory/tasks.ts";
 import { clampBytes, clampLimit } from "./page.ts";
+import { withCheckedArguments } from "./parameters.ts";
 import { chosen, NO_TASKS, startOf } from "./task-facts.ts";
 import { FEED, Waiters } from "./waiters.ts";
 
 export function openMemoryStore(): Store {
-  return new MemoryStore();
+  return withCheckedArguments(new MemoryStore());
 }
 
 /** All that is kept of a session; values as JSON, as its events are. */

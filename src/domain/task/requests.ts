@@ -6,7 +6,13 @@ import { PermissionPolicy } from "../events.ts";
 import { MergeHow } from "./spec.ts";
 import type { CollectTasks, ListTasks, MergeTask, ResumeTask, StartTask } from "./view.ts";
 
-const text = () => z.string().optional();
+/** Longer than any path, id or title that anyone means. */
+const MAX_NAME_LENGTH = 10_000;
+/** In characters. Larger than any model reads. */
+const MAX_PROMPT_LENGTH = 4 * 1024 * 1024;
+
+const text = () => z.string().max(MAX_NAME_LENGTH).optional();
+const prompt = () => z.string().max(MAX_PROMPT_LENGTH);
 
 export const StartTaskRequest: z.ZodType<StartTask> = z.lazy(() =>
   z.strictObject({
@@ -27,11 +33,11 @@ export const StartTaskRequest: z.ZodType<StartTask> = z.lazy(() =>
 );
 
 export const StopTaskRequest: z.ZodType<{ readonly reason?: string | undefined }> = z.lazy(() =>
-  z.strictObject({ reason: text() }),
+  z.strictObject({ reason: prompt().optional() }),
 );
 
 export const ResumeTaskRequest: z.ZodType<ResumeTask> = z.lazy(() =>
-  z.strictObject({ prompt: text(), budget: Budget.optional() }),
+  z.strictObject({ prompt: prompt().optional(), budget: Budget.optional() }),
 );
 
 /** The HTTP body has `dryRun` too, which chooses the method. */
@@ -40,7 +46,7 @@ export const MergeTaskRequest: z.ZodType<MergeTask> = z.lazy(() =>
     how: MergeHow.optional(),
     into: text(),
     gate: z.union([z.string(), z.literal(false)]).optional(),
-    message: text(),
+    message: prompt().optional(),
   }),
 );
 
@@ -53,6 +59,17 @@ export const ListTasksRequest: z.ZodType<ListTasks> = z.lazy(() =>
     limit: z.int().optional(),
   }),
 );
+
+export const DiffTaskRequest: z.ZodType<{ readonly patch?: boolean | undefined }> = z.lazy(() =>
+  z.strictObject({ patch: z.boolean().optional() }),
+);
+
+export const RemoveTaskRequest: z.ZodType<{ readonly force?: boolean | undefined }> = z.lazy(() =>
+  z.strictObject({ force: z.boolean().optional() }),
+);
+
+/** What a caller names that must exist: a name that no task can have is not found. */
+export const TaskName = z.lazy(() => z.string());
 
 export const CollectTasksRequest: z.ZodType<CollectTasks> = z.lazy(() =>
   z.strictObject({ dryRun: z.boolean().optional(), cwd: text(), quota: z.number().nonnegative().optional() }),

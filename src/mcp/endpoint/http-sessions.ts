@@ -2,10 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
+import { functionArgument, objectArgument, textArgument } from "../../domain/arguments.ts";
 import type { InProcessServerSpec } from "../../domain/mcp.ts";
 
 /** What it takes to open a server of this process. */
 export type InProcessServer = Pick<InProcessServerSpec, "name" | "open">;
+
+export const IN_PROCESS_SERVER = objectArgument({ name: textArgument, open: functionArgument });
 
 interface Session {
   readonly transport: StreamableHTTPServerTransport;

@@ -2,9 +2,10 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { checkArgument } from "../../domain/arguments.ts";
 import type { RemoteServerSpec } from "../../domain/mcp.ts";
 import { ServerConnections } from "../../stdx/index.ts";
-import { HttpSessions, type InProcessServer } from "./http-sessions.ts";
+import { HttpSessions, IN_PROCESS_SERVER, type InProcessServer } from "./http-sessions.ts";
 
 const HOST = "127.0.0.1";
 
@@ -41,6 +42,7 @@ export class LoopbackHttp implements AsyncDisposable {
   }
 
   serve(server: InProcessServer): Endpoint {
+    checkArgument(server, IN_PROCESS_SERVER, "the server");
     const token = randomBytes(32).toString("base64url");
     const path = `/mcp/${(this.#count += 1)}`;
     const sessions = new HttpSessions(server);

@@ -1,7 +1,10 @@
 /** A server of this process on a pair of streams: what a program that starts us speaks to. */
+import { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import type { InProcessServer } from "./http-sessions.ts";
+import { checkArgument, objectArgument, optionalArgument, signalArgument } from "../../domain/arguments.ts";
+import type { ArgumentCheck } from "../../domain/arguments.ts";
+import { IN_PROCESS_SERVER, type InProcessServer } from "./http-sessions.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -9,15 +12,22 @@ export interface StdioStreams {
   readonly output: Writable;
 }
 
+const streamArgument: ArgumentCheck = (value) => (value instanceof EventEmitter ? undefined : "expected a stream");
+
 /** A longer line ends the connection. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /** Resolves when the input ended, the reader of the output is gone, or the signal fired: calls are cancelled then. */
 export async function serveStdio(
   server: InProcessServer,
-  { input, output }: StdioStreams,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  streams: StdioStreams,
+  options: { readonly signal?: AbortSignal } = {},
 ): Promise<void> {
+  checkArgument(server, IN_PROCESS_SERVER, "the server");
+  checkArgument(streams, objectArgument({ input: streamArgument, output: streamArgument }), "the streams");
+  checkArgument(options, objectArgument({ signal: optionalArgument(signalArgument) }), "the options of serveStdio");
+  const { input, output } = streams;
+  const { signal } = options;
   const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
   const transport = new StdioServerTransport(input, output, { maxBufferSize: MAX_LINE_BYTES });
   const ended = new AbortController();

@@ -3,8 +3,16 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, resolve } from "node:path";
 import type Libsql from "libsql";
-import type { Store } from "../../domain/index.ts";
+import {
+  checkArgument,
+  limitArgument,
+  objectArgument,
+  optionalArgument,
+  textArgument,
+  type Store,
+} from "../../domain/index.ts";
 import { makeFolder } from "../../stdx/index.ts";
+import { withCheckedArguments } from "../parameters.ts";
 import { Database } from "./database.ts";
 import { storeError } from "./errors.ts";
 import { lastPosition } from "./feed.ts";
@@ -41,7 +49,10 @@ const SETTINGS = `
   pragma wal_autocheckpoint = 2000;
   pragma journal_size_limit = 67108864;`;
 
+const STORE_OPTIONS = objectArgument({ path: textArgument, lockTimeout: optionalArgument(limitArgument) });
+
 export async function openSqliteStore(options: SqliteStoreOptions, internals: Internals = {}): Promise<Store> {
+  checkArgument(options, STORE_OPTIONS, "the options of the store");
   const path = resolve(options.path);
   const lockTimeout = options.lockTimeout ?? LOCK_TIMEOUT_MS;
   const db = connect(path);
@@ -54,7 +65,7 @@ export async function openSqliteStore(options: SqliteStoreOptions, internals: In
     await whenUnlocked(prepare, performance.now() + lockTimeout);
     db.watchFiles(new FileIdentity(path));
     db.watchPosition(() => lastPosition(db));
-    return new SqliteStore(db, { lockTimeout });
+    return withCheckedArguments(new SqliteStore(db, { lockTimeout }));
   } catch (error) {
     db.close();
     throw error;
