@@ -108,6 +108,24 @@ export class Driver implements AsyncDisposable {
     return settings;
   }
 
+  /**
+   * Takes back a change that could not be recorded: goes on with the settings that the log names. If they cannot be had
+   * any more, the agent is lost, because another one must not answer in its place.
+   */
+  async revert(state: SessionState): Promise<void> {
+    const current = this.#active?.prepared.settings;
+    if (current === undefined) return;
+    try {
+      const prepared = await this.#prepare(state, {});
+      if (!isSameAgent(current, state)) await this.#switchTo(state, prepared);
+      else if (current.model !== state.model || current.cwd !== state.cwd) await this.#reopen(state, prepared);
+      this.#patience = patienceOf(prepared.patience);
+    } catch (error) {
+      await this.#dropActive();
+      this.#missing = error;
+    }
+  }
+
   /** The conversation is another: none of them is to go on with what it remembers of the old one. */
   async forget(): Promise<void> {
     const all = [...this.#kept, ...(this.#active === undefined ? [] : [this.#active])];

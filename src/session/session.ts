@@ -268,8 +268,18 @@ export class Session implements AsyncDisposable {
   }
 
   async #change(changes: Changes): Promise<void> {
+    const { driver, recorder } = this.#parts;
     const before = this.state;
-    await this.#record(changeEvents(before, await this.#parts.driver.change(before, changes)));
+    const after = await driver.change(before, changes);
+    try {
+      await this.#record(changeEvents(before, after));
+    } catch (error) {
+      if (recorder.isBroken || this.#runner.isOver) throw error; // the agent is being ended
+      await recorder.catchUp().catch(() => undefined); // an append that failed may have been durable
+      if (changeEvents(this.state, after).length === 0) return;
+      await driver.revert(this.state);
+      throw error;
+    }
   }
 
   async #record(events: readonly EventBody[]): Promise<void> {
