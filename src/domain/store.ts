@@ -13,6 +13,12 @@ export interface SessionStore extends AsyncDisposable {
    * `session_not_found`, or a `store_*` error.
    */
   append(append: Append): Promise<Appended>;
+  /**
+   * Appends after whatever the log holds by then, so that no other writer can be faster: for events that do not depend
+   * on what came before, or on no more than the summary says. Durable and harmless to retry as `append`. Rejects with
+   * `session_not_found`, with what `decide` throws, or with a `store_*` error.
+   */
+  appendAtHead(append: AppendAtHead): Promise<Appended>;
 
   /** A page of the log. Rejects with `session_not_found`. */
   read(query: ReadQuery): Promise<EventPage>;
@@ -68,6 +74,17 @@ export interface Append {
   readonly events: readonly EventDraft[];
   /** Committed together with the events, so that an effect's outcome and its traces agree. */
   readonly journal?: readonly JournalWrite[] | undefined;
+}
+
+export interface AppendAtHead {
+  readonly sessionId: string;
+  /** Makes a retry harmless: a second append of this id does not call `decide`. */
+  readonly id: string;
+  /**
+   * Returns the events to append, or none. Called inside the commit, where the summary is current: it must be quick,
+   * and may be called again if the commit fails. If it throws, nothing is appended.
+   */
+  readonly decide: (summary: SessionSummary) => readonly EventDraft[];
 }
 
 export interface Appended {

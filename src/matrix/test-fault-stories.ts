@@ -6,7 +6,7 @@ import { trust, userConfigFile } from "../config/index.ts";
 import { isEnded, isRookeryError, type SessionEvent, type Store } from "../domain/index.ts";
 import { processesWith } from "../fleet/test-processes.ts";
 import { Rookery } from "../rookery.ts";
-import { answerRequest, type Session } from "../session/index.ts";
+import { answerRequest, type Session, type Turn } from "../session/index.ts";
 import { openWorld } from "../session/test-scene.ts";
 import { DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
@@ -30,8 +30,8 @@ export async function playSession(point?: FaultPoint): Promise<Story> {
   const mark = `FAULT_CELL=${process.pid}-${(played += 1)}`;
   await using world = await openWorld(({ lastUserText, toolResults }) => {
     if (toolResults.length > 0) return say("Done.");
-    if (lastUserText.includes("use a tool")) return call("bash", { command: `env ${mark} echo hello` });
-    if (lastUserText.includes("sleep")) return call("bash", { command: `env ${mark} sleep 300` });
+    if (lastUserText.endsWith("use a tool")) return call("bash", { command: `env ${mark} echo hello` });
+    if (lastUserText.endsWith("sleep")) return call("bash", { command: `env ${mark} sleep 300` });
     return say("Hello.");
   }, store);
   using _ = failingSpawn(faults);
@@ -42,7 +42,7 @@ export async function playSession(point?: FaultPoint): Promise<Story> {
     person.attend(session.id);
     await again(() => turnOf(session, "use a tool", () => again(() => session.queue("and then"))));
     await session.idle().catch(() => undefined);
-    await again(() => turnOf(session, "please sleep", () => untilTool(store, session)));
+    await again(() => turnOf(session, "please sleep", (turn) => untilProcess(store, session.id, turn)));
     await again(() => turnOf(session, "hello"));
     await again(async () => {
       await session.close("over").catch(() => undefined);
@@ -126,22 +126,24 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Rejects unless the turn ended, or was cancelled as it was meant to be. */
-async function turnOf(session: Session, text: string, meanwhile?: () => Promise<unknown>): Promise<void> {
+async function turnOf(session: Session, text: string, meanwhile?: (turn: Turn) => Promise<unknown>): Promise<void> {
   await session.idle().catch(() => undefined);
   const turn = session.prompt(text);
   turn.outcome.catch(() => undefined);
-  await meanwhile?.();
+  await meanwhile?.(turn);
   if (text.includes("sleep")) await session.cancel();
   const { status } = await turn.outcome;
   const wanted = text.includes("sleep") ? "cancelled" : "done";
   if (status !== wanted) throw new Error(`the turn is ${status}, not ${wanted}`);
 }
 
-async function untilTool(store: Store, session: Session): Promise<void> {
-  const { head } = session.state;
-  const signal = AbortSignal.timeout(20_000);
-  for await (const { type } of store.follow({ sessionId: session.id, after: head, signal })) {
-    if (["permission.resolved", "tool.ended", "turn.ended"].includes(type)) return;
+/** Resolves when a process of the turn runs, or none will. */
+async function untilProcess(store: Store, sessionId: string, turn: Turn): Promise<void> {
+  const over = new AbortController();
+  void turn.outcome.catch(() => undefined).finally(() => over.abort()); // a turn that did not start is not in the log
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(20_000)]);
+  for await (const { type, turnId } of store.follow({ sessionId, after: 0, signal })) {
+    if (turnId === turn.id && ["process.started", "tool.ended", "turn.ended"].includes(type)) return;
   }
 }
 

@@ -1,5 +1,4 @@
 /** The right to write a task's log, and the writing: one owner at a time, though others may ask it to stop in between. */
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   applyTask,
   isRookeryError,
@@ -34,7 +33,6 @@ export interface Pen extends AsyncDisposable {
 
 /** How often another's event may get in between before it is no coincidence. */
 const TRIES = 100;
-const OUTSIDER_PAUSE_MS = 5;
 
 /** Rejects with `task_not_found`, or `task_state` while a living process has it. */
 export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
@@ -101,16 +99,8 @@ export function holdPen({ store, clock, owner, leaseTiming: timing }: PenParts, 
 /** Appends one event without a lease: what anyone may say to whoever has the task. */
 export async function writeFromOutside({ store, clock }: Omit<PenParts, "owner">, taskId: string, body: TaskEventBody) {
   const id = newId("app", clock.now());
-  for (let tries = 1; ; tries += 1) {
-    const { head } = await mustBeThere(store, taskId);
-    try {
-      await store.appendTask({ taskId, id, expectedHead: head, events: stamped(clock, [body]) });
-      return;
-    } catch (error) {
-      if (!isRookeryError(error, "append_conflict") || tries >= TRIES) throw error;
-      await sleep(Math.random() * OUTSIDER_PAUSE_MS);
-    }
-  }
+  await mustBeThere(store, taskId);
+  await store.appendTaskAtHead({ taskId, id, decide: () => stamped(clock, [body]) });
 }
 
 export function stamped(clock: Clock, bodies: readonly TaskEventBody[]): TaskEventDraft[] {

@@ -1,11 +1,11 @@
 /** Answers to what an agent asked, given from any process: they are appended to the log, and whoever waits finds them. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import {
   RookeryError,
   isRookeryError,
   newId,
   type EventBody,
+  type EventDraft,
   type EventOf,
   type SessionEvent,
   type SessionStore,
@@ -33,25 +33,19 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
   checkText(sessionId, "the session's id");
   checkText(requestId, "the request's id");
   const answer = parseAnswer(options.answer);
-  let asked: Asked | undefined;
-  await appendFromOutside(store, sessionId, clock, async (summary) => {
-    asked ??= await findRequest(store, sessionId, requestId); // once: the log may grow faster than it is searched
-    if (asked === undefined) {
-      throw new RookeryError(
-        "request_not_found",
-        `session ${sessionId} has no request ${requestId}${waiting(summary)}`,
-      );
+  const asked = await findRequest(store, sessionId, requestId).catch((error: unknown) => {
+    throw isRookeryError(error, "session_not_found") ? sessionNotFound(sessionId) : error;
+  });
+  const event = asked && { body: bodyOf(asked, answer), turnId: asked.turnId, agent: asked.agent };
+  await appendFromOutside(store, sessionId, clock, (summary) => {
+    if (event === undefined) {
+      const what = `session ${sessionId} has no request ${requestId}`;
+      throw new RookeryError("request_not_found", `${what}${waiting(summary)}`);
     }
-    if (!summary.waitingFor.includes(requestId)) {
-      throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${waiting(summary)}`);
-    }
-    return { body: bodyOf(asked, answer), turnId: asked.turnId, agent: asked.agent };
+    if (summary.waitingFor.includes(requestId)) return event;
+    throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${waiting(summary)}`);
   });
 }
-
-/** How long an append may lose against a live writer before it fails, in milliseconds. */
-const CONFLICT_PATIENCE_MS = 30_000;
-const PAUSE_MS = 5;
 
 export interface FromOutside {
   readonly body: EventBody;
@@ -61,32 +55,27 @@ export interface FromOutside {
 }
 
 /**
- * Appends one event without a lease, or nothing if `make` returns undefined. Retries while a live writer appends first.
- * `make` is called before each attempt: the faster it is, the sooner an attempt succeeds.
+ * Appends one event without a lease, or nothing if `make` returns undefined. It does not depend on the head, so a live
+ * writer cannot get ahead of it however fast it writes. `make` sees the session as it is in the commit, and may be
+ * called more than once. Rejects with what it throws, or with `session_not_found`.
  */
 export async function appendFromOutside(
   store: SessionStore,
   sessionId: string,
   clock: Clock,
-  make: (summary: SessionSummary) => Promise<FromOutside | undefined>,
+  make: (summary: SessionSummary) => FromOutside | undefined,
 ): Promise<void> {
   const id = newId("app", clock.now());
-  const deadline = performance.now() + CONFLICT_PATIENCE_MS;
-  for (;;) {
-    const summary = await store.summary(sessionId);
-    if (summary === undefined) throw sessionNotFound(sessionId);
-    const made = await make(summary);
-    if (made === undefined) return;
+  const decide = (summary: SessionSummary): EventDraft[] => {
+    const made = make(summary);
+    if (made === undefined) return [];
     const { body, turnId, agent = summary.agent } = made;
-    const at = new Date(clock.now()).toISOString();
-    const events = [{ ...body, at, agent, ...(turnId !== undefined && { turnId }) }];
-    try {
-      await store.append({ sessionId, id, expectedHead: summary.head, events });
-      return;
-    } catch (error) {
-      if (!isRookeryError(error, "append_conflict") || performance.now() >= deadline) throw error;
-      await sleep(Math.random() * PAUSE_MS);
-    }
+    return [{ ...body, at: new Date(clock.now()).toISOString(), agent, ...(turnId !== undefined && { turnId }) }];
+  };
+  try {
+    await store.appendAtHead({ sessionId, id, decide });
+  } catch (error) {
+    throw isRookeryError(error, "session_not_found") ? sessionNotFound(sessionId) : error;
   }
 }
 

@@ -123,9 +123,8 @@ describe("a question between turns", () => {
     await using s = await openWithDesk();
     void s.desk.ask(LOGIN).catch(() => undefined);
     await s.asked();
-    await appendFromOutside(s.store, s.session.id, systemClock, () =>
-      Promise.resolve({ body: { type: "session.closed" }, turnId: undefined }),
-    );
+    const closing = { body: { type: "session.closed" as const }, turnId: undefined };
+    await appendFromOutside(s.store, s.session.id, systemClock, () => closing);
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed", waitingFor: [] });
     await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
   });

@@ -1,6 +1,10 @@
-import { describe, expect, it } from "vitest";
-import { newId, type Store } from "../domain/index.ts";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newId, type EventBody, type Store } from "../domain/index.ts";
 import { systemClock } from "../stdx/index.ts";
+import { openSqliteStore } from "../store/index.ts";
+import { openNursery, type Nursery } from "../store/sqlite/fixtures/children.ts";
+import { temporaryFolder } from "../testing/index.ts";
 import { answerRequest } from "./answer.ts";
 import { closeStored } from "./open.ts";
 import { tellStored } from "./tell.ts";
@@ -71,5 +75,60 @@ describe("in a log that grows all the time, from outside", () => {
     await closeStored({ store: flooded(scene.store, 50), clock, owner: "other", attended: false }, session.id);
     const types = (await scene.events()).map(({ type }) => type);
     expect(types.filter((type) => type === "input.queued" || type === "session.closed")).toHaveLength(2);
+  });
+});
+
+function countingAppends(store: Store) {
+  let appends = 0;
+  const counting = new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]): unknown => {
+        if (typeof name === "string" && name.startsWith("append")) appends += 1;
+        return Reflect.apply(value, target, args) as unknown;
+      };
+    },
+  });
+  return { store: counting, appends: () => appends };
+}
+
+describe("while two other processes write to the log as fast as they can", () => {
+  let nursery: Nursery;
+  beforeAll(async () => {
+    nursery = await openNursery();
+  });
+  afterAll(() => nursery[Symbol.dispose]());
+
+  const opened: EventBody = { type: "session.opened", cwd: "/", backend: "acp", permissions: "ask" };
+  const request = { toolId: "t1", tool: "t", title: "t", kind: "other", input: {} } as const;
+  const COUNT = 20;
+  const requestIds = Array.from({ length: COUNT }, (_, index) => `r${index + 1}`);
+
+  it("answers, inputs and a close get in at the first attempt", { timeout: 60_000 }, async () => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, "rookery.db");
+    await using store = await openSqliteStore({ path });
+    const sessionId = newId("ses");
+    const asked = requestIds.map((requestId): EventBody => ({ type: "permission.requested", requestId, ...request }));
+    const events = [opened, ...asked].map((body) => ({ ...body, at: new Date().toISOString(), agent: "robin" }));
+    const { head } = await store.append({ sessionId, id: newId("app"), expectedHead: 0, events });
+    await store.acquireLease({ sessionId, owner: "elsewhere", now: Date.now(), until: Date.now() + 600_000 });
+
+    const writers = ["a", "b"].map((name) => nursery.start("contend", { path, sessionId, name, count: 1e9 }));
+    for (const writer of writers) expect(await writer.said()).toBe("ready");
+    for (const writer of writers) writer.tell("go");
+    for await (const { seq } of store.follow({ sessionId, after: head })) if (seq > head + 100) break;
+
+    const options = { sessionId, answer: { decision: "allow" as const }, clock: systemClock };
+    const counted = countingAppends(store);
+    for (const requestId of requestIds) await answerRequest(counted.store, { ...options, requestId });
+    await tellStored(counted.store, { sessionId, input: "hi", clock: systemClock });
+    await closeStored({ store: counted.store, clock: systemClock, owner: "other", attended: false }, sessionId, "over");
+    expect(counted.appends()).toBe(COUNT + 2);
+    const { head: last } = (await store.summary(sessionId)) ?? { head: 0 };
+    expect(last).toBeGreaterThan(head + 100 + COUNT);
+    for (const writer of writers) await writer.kill();
+    expect(await store.summary(sessionId)).toMatchObject({ status: "closed", waitingFor: [] });
   });
 });

@@ -128,7 +128,7 @@ export async function closeStored(options: OpenOptions, sessionId: string, reaso
   const pen = await takePen(options, opening, sessionId).catch(async (error: unknown) => {
     if (!isRookeryError(error, "session_in_use")) throw error;
     await appendFromOutside(options.store, sessionId, options.clock, ({ status }) =>
-      Promise.resolve(status === "closed" ? undefined : { body: closing, turnId: undefined }),
+      status === "closed" ? undefined : { body: closing, turnId: undefined },
     ); // its driver finds it and stops
   });
   if (pen === undefined) return;

@@ -34,6 +34,8 @@ export class Runner implements Disposable {
   /** Outcomes of turns whose start or end may be missing in the log, because the store failed for too long. */
   readonly #unsettled = new Map<string, TurnOutcome>();
   #settling: Promise<void> | undefined;
+  /** How many turns in a row could not be recorded. */
+  #failedTurns = 0;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -83,7 +85,10 @@ export class Runner implements Disposable {
     const begin = async (): Promise<void> => {
       if (ready !== undefined) await ready();
       if (this.#unsettled.size > 0) await this.settle();
-      await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], { turnId });
+      // Nobody waits for the start of a queued input, so a failure that passes only delays it.
+      const how = { turnId, patient: inputId !== undefined };
+      await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], how);
+      this.#failedTurns = 0;
     };
     return this.#run(turnId, begin, signal);
   }
@@ -93,7 +98,8 @@ export class Runner implements Disposable {
     const { driver, recorder } = this.#parts;
     const { queue, turn, closed } = recorder.state;
     const next = queue.find(({ deliver }) => deliver === "steer") ?? queue[0];
-    const busy = this.#running !== undefined || turn !== undefined || this.interlude.isOn;
+    const isUnsettled = this.#unsettled.size > 0; // once it is settled, this is called again
+    const busy = this.#running !== undefined || turn !== undefined || isUnsettled || this.interlude.isOn;
     if (next === undefined || busy || this.#isOver || recorder.isBroken || closed || driver.isLost) return;
     this.start(next.input, { inputId: next.inputId });
   }
@@ -151,14 +157,16 @@ export class Runner implements Disposable {
   #settleLater(turnId: string, outcome: TurnOutcome): void {
     const isFirst = this.#unsettled.size === 0;
     this.#unsettled.set(turnId, outcome);
+    this.#failedTurns += 1;
     if (isFirst) void this.#settleInBackground();
   }
 
+  /** Pauses before each attempt: the next queued input starts when one succeeds, and may fail at once again. */
   async #settleInBackground(): Promise<void> {
-    for (let attempt = 0; this.#unsettled.size > 0 && !this.#isOver; attempt += 1) {
+    for (let attempt = this.#failedTurns - 1; this.#unsettled.size > 0; attempt += 1) {
+      await sleep(retryPause(attempt), undefined, { ref: false });
+      if (this.#isOver || this.#parts.recorder.isBroken) return;
       await this.settle().catch(() => undefined); // those who want to begin something hear of it
-      if (this.#parts.recorder.isBroken) return;
-      if (this.#unsettled.size > 0) await sleep(retryPause(attempt), undefined, { ref: false });
     }
   }
 

@@ -29,7 +29,7 @@ export async function tellStored(store: SessionStore, options: TellOptions): Pro
   await appendFromOutside(store, sessionId, clock, ({ status }) => {
     if (status === "copying") throw sessionNotFound(sessionId);
     if (status === "closed") throw closed(sessionId);
-    return Promise.resolve({ body, turnId: undefined });
+    return { body, turnId: undefined };
   });
   return inputId;
 }

@@ -7,6 +7,7 @@ import {
   RookeryError,
   summarize,
   type Append,
+  type AppendAtHead,
   type Appended,
   type BlobRef,
   type ClaimedTask,
@@ -26,6 +27,7 @@ import {
   type SessionSummary,
   type Store,
   type TaskAppend,
+  type TaskAppendAtHead,
   type TaskClaim,
   type TaskEvent,
   type TaskPhase,
@@ -99,6 +101,28 @@ class MemoryStore implements Store {
     this.#sessions.set(sessionId, session);
     this.#waiters.moved(sessionId, admissible.head);
     return appended;
+  }
+
+  async appendAtHead({ sessionId, id, decide }: AppendAtHead): Promise<Appended> {
+    this.#refuseIfClosed();
+    const { log, summary } = this.#session(sessionId);
+    const repeated = log.repeated(id);
+    if (repeated !== undefined) return repeated;
+    const events = decide(plain(summary));
+    return events.length === 0
+      ? { head: log.head, repeated: false }
+      : this.append({ sessionId, id, expectedHead: log.head, events });
+  }
+
+  async appendTaskAtHead({ taskId, id, decide }: TaskAppendAtHead): Promise<Appended> {
+    this.#refuseIfClosed();
+    const { log, state } = this.#task(taskId);
+    const repeated = log.repeated(id);
+    if (repeated !== undefined) return repeated;
+    const events = decide(plain(state));
+    return events.length === 0
+      ? { head: log.head, repeated: false }
+      : this.#appendTask({ taskId, id, expectedHead: log.head, events });
   }
 
   async appendTask(append: TaskAppend): Promise<Appended> {

@@ -13,6 +13,8 @@ export interface TaskStore {
    * task of that id it rejects with `append_conflict`. Rejects with `task_not_found`, `append_conflict`, `lease_lost`.
    */
   appendTask(append: TaskAppend): Promise<Appended>;
+  /** As `SessionStore.appendAtHead`. Rejects with `task_not_found`. */
+  appendTaskAtHead(append: TaskAppendAtHead): Promise<Appended>;
   /** A page of the log, oldest first. Rejects with `task_not_found`. */
   readTask(query: TaskRead): Promise<{ readonly events: readonly TaskEvent[]; readonly head: number }>;
   task(taskId: string): Promise<TaskState | undefined>;
@@ -51,6 +53,13 @@ export interface TaskAppend {
   readonly expectedHead: number;
   readonly fence?: number | undefined;
   readonly events: readonly TaskEventDraft[];
+}
+
+export interface TaskAppendAtHead {
+  readonly taskId: string;
+  readonly id: string;
+  /** As that of `AppendAtHead`. */
+  readonly decide: (state: TaskState) => readonly TaskEventDraft[];
 }
 
 export interface TaskRead {

@@ -14,6 +14,6 @@ export function changePermissions(
   return appendFromOutside(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
     if (status === "closed") throw new RookeryError("session_closed", `session ${sessionId} was closed`);
     const body = { type: "session.opened" as const, reopened: true, backend, model, cwd, permissions };
-    return Promise.resolve({ body, turnId: undefined });
+    return { body, turnId: undefined };
   });
 }

@@ -1,6 +1,6 @@
 /** The contract of appending: all or nothing, in order, once. */
 import assert from "node:assert/strict";
-import type { SessionEvent } from "../../domain/index.ts";
+import { RookeryError, type SessionEvent } from "../../domain/index.ts";
 import { appendOf, AT, inStore, numbers, openSession, opening, refuses, says, SESSION, textsIn } from "./scene.ts";
 
 export const appendCases = [
@@ -36,6 +36,51 @@ export const appendCases = [
     assert.deepEqual(await store.summary(SESSION), before);
     assert.deepEqual(await store.journal(SESSION, "trn_1"), []);
     assert.deepEqual(await store.append({ ...late, expectedHead: 2 }), { head: 3, repeated: false });
+  }),
+
+  inStore(
+    "an append at the head comes after whatever is there, judged by the summary of that moment, once",
+    async (store) => {
+      await refuses(
+        "session_not_found",
+        store.appendAtHead({ sessionId: SESSION, id: "x", decide: () => [says("x")] }),
+      );
+      await openSession(store, ["a"]);
+      const seen: number[] = [];
+      const atHead = (id: string, text: string) =>
+        store.appendAtHead({
+          sessionId: SESSION,
+          id,
+          decide: ({ head }) => {
+            seen.push(head);
+            return [says(text)];
+          },
+        });
+      const racing = [store.append(appendOf(2, [says("b")])), atHead("one", "c"), atHead("two", "d")];
+      await Promise.allSettled(racing);
+      assert.deepEqual((await textsIn(store)).filter((text) => text === "c" || text === "d").length, 2);
+      const heads = seen.length;
+      assert.equal((await atHead("one", "c")).repeated, true);
+      assert.equal(seen.length, heads);
+      assert.equal((await textsIn(store)).filter((text) => text === "c").length, 1);
+    },
+  ),
+
+  inStore("an append at the head that decides on nothing, throws or is invalid leaves no trace", async (store) => {
+    await openSession(store, ["a"]);
+    const append = (decide: Parameters<typeof store.appendAtHead>[0]["decide"]) =>
+      store.appendAtHead({ sessionId: SESSION, id: "x", decide });
+    assert.deepEqual(await append(() => []), { head: 2, repeated: false });
+    const refuse = () => {
+      throw new RookeryError("request_resolved", "too late");
+    };
+    await refuses("request_resolved", append(refuse));
+    await refuses(
+      "input_invalid",
+      append(() => [{ ...says("x"), text: 5 } as unknown as SessionEvent]),
+    );
+    assert.deepEqual(await textsIn(store), ["session.opened", "a"]);
+    assert.deepEqual(await append(({ head }) => [says(`after ${head}`)]), { head: 3, repeated: false });
   }),
 
   inStore("refuses an event that the exported schema rejects with input_invalid", async (store) => {

@@ -56,6 +56,22 @@ export const taskCases = [
     assert.equal((await store.task(TASK))?.head, 1);
   }),
 
+  inStore("an append at the head of a task comes after whatever is there, once", async (store) => {
+    const append = (id: string, text: string) =>
+      store.appendTaskAtHead({ taskId: TASK, id, decide: ({ head }) => [prints(`${text} after ${head}`)] });
+    await refuses("task_not_found", append("x", "a"));
+    await createTask(store);
+    assert.deepEqual(await append("x", "a"), { head: 2, repeated: false });
+    assert.deepEqual(await append("y", "b"), { head: 3, repeated: false });
+    assert.deepEqual(await append("x", "c"), { head: 2, repeated: true });
+    const { events } = await store.readTask({ taskId: TASK, after: 1 });
+    assert.deepEqual(
+      events.map((event) => event.type === "output.text" && event.text),
+      ["a after 1", "b after 2"],
+    );
+    assert.equal((await store.task(TASK))?.head, 3);
+  }),
+
   inStore("of two tasks of one id that are created at once one is", async (store) => {
     const both = await Promise.allSettled([createTask(store), createTask(store)]);
     assert.deepEqual(

@@ -23,11 +23,17 @@ export class MemoryLog {
     return this.#bodies.length;
   }
 
+  /** The answer to an append of this id, if there was one. */
+  repeated(id: string): Appended | undefined {
+    const head = this.#appends.get(id);
+    return head === undefined ? undefined : { head, repeated: true };
+  }
+
   /** Throws why it is refused. What is repeated changes nothing. */
   append(admissible: Admissible, generation: number | undefined): Appended {
     const { append, bodies, head } = admissible;
-    const repeatedHead = this.#appends.get(append.id);
-    if (repeatedHead !== undefined) return { head: repeatedHead, repeated: true };
+    const repeated = this.repeated(append.id);
+    if (repeated !== undefined) return repeated;
     admit(admissible, { head: this.head, generation });
     for (const body of bodies) this.#bodies.push(body);
     this.#appends.set(append.id, head);

@@ -37,6 +37,24 @@ export function writeAppends(db: Database, appends: readonly Admissible[]): Verd
   return verdicts;
 }
 
+/** Appends after whatever the log holds. `prepare` is not called if the id was appended before. */
+export function writeAtHead(
+  db: Database,
+  { kind, logId, id }: { readonly kind: LogKind; readonly logId: string; readonly id: string },
+  prepare: () => Admissible | undefined,
+): Appended {
+  const log = loadLog(db, kind, logId);
+  log.asked.push(id);
+  loadRepeats(db, log);
+  const repeatedHead = log.known.get(id);
+  if (repeatedHead !== undefined) return { head: repeatedHead, repeated: true };
+  const admissible = prepare();
+  if (admissible === undefined) return { head: log.head, repeated: false };
+  const [verdict] = writeAppends(db, [admissible]);
+  if (verdict === undefined || "refused" in verdict) throw verdict?.refused;
+  return verdict.appended;
+}
+
 /** A log while a group of appends is being judged. */
 interface Log {
   readonly kept: KeptLog;

@@ -4,6 +4,7 @@ import {
   isRookeryError,
   RookeryError,
   type Append,
+  type AppendAtHead,
   type Appended,
   type BlobRef,
   type ClaimedTask,
@@ -23,6 +24,7 @@ import {
   type SessionSummary,
   type Store,
   type TaskAppend,
+  type TaskAppendAtHead,
   type TaskClaim,
   type TaskEvent,
   type TaskPhase,
@@ -38,6 +40,7 @@ import { follow, FOLLOW_PAGE, followPages, type Followed } from "../follow.ts";
 import { endLease, extendLease, grantLease, leaseOf, stillCurrent, type KeptLease } from "../lease.ts";
 import { clampLimit } from "../page.ts";
 import { FEED } from "../waiters.ts";
+import { writeAtHead } from "./appends.ts";
 import { claim } from "./claims.ts";
 import { Commits } from "./commits.ts";
 import type { Database } from "./database.ts";
@@ -73,6 +76,15 @@ export class SqliteStore implements Store {
   async append(append: Append): Promise<Appended> {
     this.#refuseIfClosed();
     return this.#commits.add(prepareAppend(append));
+  }
+
+  async appendAtHead({ sessionId, id, decide }: AppendAtHead): Promise<Appended> {
+    return this.#writingAtHead({ kind: "session", logId: sessionId, id }, () => {
+      const summary = readSummary(this.#db, sessionId);
+      if (summary === undefined) throw notFound("session", sessionId);
+      const events = decide(summary);
+      return events.length === 0 ? undefined : prepareAppend({ sessionId, id, expectedHead: summary.head, events });
+    });
   }
 
   async read(query: ReadQuery): Promise<EventPage> {
@@ -188,6 +200,15 @@ export class SqliteStore implements Store {
     return this.#commits.add(prepareTaskAppend(append));
   }
 
+  async appendTaskAtHead({ taskId, id, decide }: TaskAppendAtHead): Promise<Appended> {
+    return this.#writingAtHead({ kind: "task", logId: taskId, id }, () => {
+      const state = readTask(this.#db, taskId);
+      if (state === undefined) throw notFound("task", taskId);
+      const events = decide(state);
+      return events.length === 0 ? undefined : prepareTaskAppend({ taskId, id, expectedHead: state.head, events });
+    });
+  }
+
   async readTask(query: TaskRead): Promise<{ events: readonly TaskEvent[]; head: number }> {
     return readTaskPage(this.#db, query, this.#reading);
   }
@@ -236,6 +257,15 @@ export class SqliteStore implements Store {
   async #writing<T>(work: () => T): Promise<T> {
     this.#refuseIfClosed();
     return whenUnlocked(() => this.#db.transaction(work), performance.now() + this.#lockTimeout);
+  }
+
+  async #writingAtHead(
+    log: Parameters<typeof writeAtHead>[1],
+    prepare: Parameters<typeof writeAtHead>[2],
+  ): Promise<Appended> {
+    const appended = await this.#writing(() => writeAtHead(this.#db, log, prepare));
+    if (!appended.repeated) this.#watch.committed(new Map([[log.logId, appended.head]]));
+    return appended;
   }
 
   #leasing(sessionId: string, decide: (current: KeptLease | undefined) => KeptLease): Promise<Lease> {
