@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openFuzzedProgram } from "./test-recordings.ts";
 
 const isWhole = process.env["ROOKERY_FUZZ"] === "all";
-const CASES = isWhole ? 2_000 : 6;
+const CASES = isWhole ? 2_000 : process.env["ROOKERY_SLOW"] === "1" ? 20 : 3;
 const AT_ONCE = isWhole ? 6 : 2;
 const FIRST_SEED = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
 

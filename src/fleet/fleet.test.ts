@@ -17,18 +17,23 @@ let whole = 90;
 /** What had happened last, as far as the story knew, and how often it was killed then. */
 const after = new Map<string, number>();
 
-it("ten tasks are given, watched, answered, stopped, resumed and merged over HTTP", { timeout: 120_000 }, async () => {
-  await using fleet = await openFleet();
-  await fleet.start();
-  const told = await fleet.play();
-  await fleet.stop();
-  await expectTheEnd(fleet, told);
-  whole = new Set(told.events.flatMap(({ event }) => stepOf(event) ?? [])).size;
-});
+/** The same tasks come to the same end in the next test, which `npm test` runs with a few kills. */
+it.runIf(KILLS > 2)(
+  "runs ten tasks that are watched, answered, stopped, resumed and merged over HTTP",
+  { timeout: 120_000 },
+  async () => {
+    await using fleet = await openFleet();
+    await fleet.start();
+    const told = await fleet.play();
+    await fleet.stop();
+    await expectTheEnd(fleet, told);
+    whole = new Set(told.events.flatMap(({ event }) => stepOf(event) ?? [])).size;
+  },
+);
 
 it(
   `the same tasks come to the same end although the server is killed ${KILLS} times`,
-  { timeout: 120_000 + KILLS * 10_000 },
+  { timeout: 200_000 + KILLS * 10_000 },
   async () => {
     const random = randomOf(SEED);
     for (let left = KILLS; left > 0;) {

@@ -8,7 +8,7 @@ import { tableOf, type Row } from "./test-table.ts";
 const IS_WHOLE = process.env["ROOKERY_MATRIX"] === "all";
 /** Only those boundaries whose names have this in them. */
 const ONLY = process.env["ROOKERY_MATRIX_ONLY"];
-const SAMPLE = 8;
+const SAMPLE = 4;
 const AT_ONCE = 2;
 /** How often a boundary is tried that was not reached: how many commits a text takes depends on the machine. */
 const TRIES = 3;
