@@ -15,6 +15,9 @@ import {
   type CommandFixture,
 } from "./test-command.ts";
 
+/** Whether tests run that wait for ten seconds; src/store has quicker ones of a full disk and of a lock. */
+const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
+
 /** In a mount of its own, a log on a disk of 400 kB, which one turn fits on and the next does not. */
 const FULL_DISK = `
   mount -t tmpfs -o size=400k none "$1" && cd . || exit 9
@@ -207,7 +210,7 @@ describe("a log", () => {
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["rookery.db", "damaged", "move it away"] });
   });
 
-  it.skipIf(!canMount)("that fills its disk is said so, and keeps what it had", async () => {
+  it.runIf(IS_SLOW_RUN && canMount)("that fills its disk is said so, and keeps what it had", async () => {
     fixture = await openCommandFixture([say("kept"), say("x".repeat(500_000))]);
     const home = join(fixture.home, ".rookery");
     await mkdir(home);
@@ -235,7 +238,7 @@ describe("a log", () => {
     expectRefusal(await fixture.rookery(["run", "x"]), { code: 1, says: ["version 999", "update rookery"] });
   });
 
-  it("that another process keeps locked is given up in words, after a while", async () => {
+  it.runIf(IS_SLOW_RUN)("that another process keeps locked is given up in words, after a while", async () => {
     await withLog();
     const other = new Libsql(db());
     other.exec("begin immediate");

@@ -80,37 +80,44 @@ describe("a usage limit in the middle of a turn of the built-in agent", () => {
     expect(w.model.problems).toEqual([]);
   });
 
-  it("is waited for in real time, although the process that waits is killed", { timeout: 120_000 }, async () => {
-    using bundle = await bundleChild("test-parked-child.ts");
-    await using owned = new DisposeStack();
-    let resetsAt: Date | undefined;
-    const soon = () => (resetsAt ??= new Date(Math.ceil(Date.now() / 1000) * 1000 + 2_000));
-    const script = limitedUntil(soon, () => resetsAt !== undefined && Date.now() >= resetsAt.getTime());
-    const model = owned.use(await startModelServer(script));
-    const home = owned.use(await temporaryFolder()).path;
-    const cwd = owned.use(await temporaryFolder()).path;
-    const env = builtEnvironment({ home, extra: { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" } });
-    const start = () => spawn(process.execPath, [bundle.file], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  it.runIf(process.env["ROOKERY_SLOW"] === "1")(
+    "is waited for in real time, although the process that waits is killed",
+    { timeout: 120_000 },
+    async () => {
+      using bundle = await bundleChild("test-parked-child.ts");
+      await using owned = new DisposeStack();
+      let resetsAt: Date | undefined;
+      const soon = () => (resetsAt ??= new Date(Math.ceil(Date.now() / 1000) * 1000 + 2_000));
+      const script = limitedUntil(soon, () => resetsAt !== undefined && Date.now() >= resetsAt.getTime());
+      const model = owned.use(await startModelServer(script));
+      const home = owned.use(await temporaryFolder()).path;
+      const cwd = owned.use(await temporaryFolder()).path;
+      const env = builtEnvironment({ home, extra: { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "fake" } });
+      const start = () => spawn(process.execPath, [bundle.file], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
 
-    const first = start();
-    const over = once(first, "close");
-    const [line] = (await once(first.stdout, "data")) as [Buffer];
-    const { session } = JSON.parse(line.toString()) as { session: string };
-    const store = owned.use(await openSqliteStore({ path: join(env["ROOKERY_HOME"] ?? "", "rookery.db") }));
-    for await (const { type } of store.follow({ sessionId: session, after: 0 })) if (type === "turn.parked") break;
-    first.kill("SIGKILL");
-    await over;
-    expect(await store.summary(session)).toMatchObject({ status: "parked" });
+      const first = start();
+      const over = once(first, "close");
+      const [line] = (await once(first.stdout, "data")) as [Buffer];
+      const { session } = JSON.parse(line.toString()) as { session: string };
+      const store = owned.use(await openSqliteStore({ path: join(env["ROOKERY_HOME"] ?? "", "rookery.db") }));
+      for await (const { type } of store.follow({ sessionId: session, after: 0 })) if (type === "turn.parked") break;
+      first.kill("SIGKILL");
+      await over;
+      expect(await store.summary(session)).toMatchObject({ status: "parked" });
 
-    const [exitCode] = (await once(start(), "close")) as [number | null];
-    expect(exitCode).toBe(0);
-    const { events } = await store.read({ sessionId: session });
-    expect(linesOf(events)).toEqual([...STORY, ...["notice turn_resumed", "continued", "says Gone on.", "ended done"]]);
-    const parked = events.find((event): event is EventOf<"turn.parked"> => event.type === "turn.parked");
-    const continued = events.find(({ type }) => type === "turn.continued");
-    expect(Date.parse(continued?.at ?? "")).toBeGreaterThanOrEqual(Date.parse(parked?.until ?? ""));
-    expect(model.requests).toHaveLength(3);
-  });
+      const [exitCode] = (await once(start(), "close")) as [number | null];
+      expect(exitCode).toBe(0);
+      const { events } = await store.read({ sessionId: session });
+      expect(linesOf(events)).toEqual([
+        ...STORY,
+        ...["notice turn_resumed", "continued", "says Gone on.", "ended done"],
+      ]);
+      const parked = events.find((event): event is EventOf<"turn.parked"> => event.type === "turn.parked");
+      const continued = events.find(({ type }) => type === "turn.continued");
+      expect(Date.parse(continued?.at ?? "")).toBeGreaterThanOrEqual(Date.parse(parked?.until ?? ""));
+      expect(model.requests).toHaveLength(3);
+    },
+  );
 });
 
 async function startTurn<T extends { prompt: (text: string) => { outcome: Promise<unknown> } }>(

@@ -45,13 +45,14 @@ describe("a damaged SQLite file", () => {
     "in any column ends no process, and the other session and task can still be used",
     { timeout: 120_000 },
     async () => {
-      const damaged = COLUMNS.flatMap(([table, column, where]) =>
-        VALUES.flatMap((value) => {
+      const damaged = COLUMNS.flatMap(([table, column, where]) => {
+        const files = VALUES.flatMap((value) => {
           const path = copyOf(intact);
           const sql = `update ${table} set ${column} = ${value} where ${where}`;
           return damage(path, sql) ? [{ path, sql }] : []; // else the table does not allow it
-        }),
-      );
+        });
+        return process.env["ROOKERY_SLOW"] === "1" ? files : files.slice(0, 1);
+      });
       expect(new Set(damaged.map(({ sql }) => sql.split("=")[0])).size).toBe(COLUMNS.length);
       const surveys = await survey(damaged.map(({ path }) => path));
       for (const [index, codes] of surveys.entries()) {
