@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-/** Of this test alone, beside the one that each agent has for itself. */
+/** Marker of this test, in addition to each agent's own. */
 const marker = () => `owner-${process.pid}-${owner}`;
 const left = () => processesMarked(marker()).length;
 
@@ -38,7 +38,7 @@ function run(command: readonly string[], more: Partial<AgentCommand> = {}): Prom
 interface Heard {
   readonly lines: string[];
   readonly ended: Promise<void>;
-  /** Resolves with the next line that is not taken yet. */
+  /** Resolves with the next unread line. */
   next(): Promise<string>;
 }
 
@@ -67,7 +67,7 @@ function listen(transport: Transport): Heard {
   };
 }
 
-it("speaks over stdin and stdout, and ends at the end of its input", async () => {
+it("exchanges lines over stdin and stdout, and exits at the end of its input", async () => {
   await using agent = await run(["cat"]);
   const heard = listen(agent.transport);
   agent.transport.write('{"id":1}\n');
@@ -78,18 +78,18 @@ it("speaks over stdin and stdout, and ends at the end of its input", async () =>
   expect(left()).toBe(0);
 });
 
-it("tells how it ended and what it said last", async () => {
+it("reports the exit code and the end of stderr", async () => {
   await using agent = await start("echo one >&2; echo 'the key is wrong' >&2; exit 3");
   expect(await agent.exit()).toEqual({ exitCode: 3, signal: null, stderr: "one\nthe key is wrong\n" });
   expect(await agent.close()).toEqual(await agent.exit());
 });
 
-it("tells which signal killed it", async () => {
+it("reports the signal that killed it", async () => {
   await using agent = await start("kill -9 $$");
   expect(await agent.exit()).toEqual({ exitCode: null, signal: "SIGKILL", stderr: "" });
 });
 
-it("gives a connection the exit code and the last words of an agent that ends before it answers", async () => {
+it("gives a connection the exit code and last output of an agent that exits before it answers", async () => {
   await using agent = await start("read line; echo 'no credit left' >&2; exit 7");
   await using connection = new Connection({
     transport: agent.transport,
@@ -101,7 +101,7 @@ it("gives a connection the exit code and the last words of an agent that ends be
   );
 });
 
-it("delivers what it wrote before it ended, although nobody listened until then", async () => {
+it("delivers output written before the exit to a late reader", async () => {
   await using agent = await start('i=0; while [ $i -lt 200 ]; do echo "line $i"; i=$((i+1)); done; printf last');
   await agent.exit();
   await new Promise((resolve) => setImmediate(resolve));
@@ -110,7 +110,7 @@ it("delivers what it wrote before it ended, although nobody listened until then"
   expect(heard.lines).toEqual([...Array.from({ length: 200 }, (_, index) => `line ${index}`), "last"]);
 });
 
-it("delivers what it says when it is told to end", async () => {
+it("delivers output written during shutdown", async () => {
   await using agent = await start("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done");
   const heard = listen(agent.transport);
   await heard.next();
@@ -119,21 +119,21 @@ it("delivers what it says when it is told to end", async () => {
   expect(heard.lines).toEqual(["up", "bye"]);
 });
 
-it("ends one that ignores the end of its input with TERM", async () => {
+it("sends SIGTERM to an agent that ignores the end of its input", async () => {
   await using agent = await start("echo up; exec sleep 60");
   await listen(agent.transport).next();
   expect(await agent.close({ eofMs: 10 })).toMatchObject({ signal: "SIGTERM" });
   expect(left()).toBe(0);
 });
 
-it("ends one that ignores TERM too with KILL, and its children with it", async () => {
+it("sends SIGKILL to an agent that ignores SIGTERM, and to its children", async () => {
   await using agent = await start(`trap '' TERM; (trap '' TERM; sleep 60) & echo up; while :; do sleep 1; done`);
   await listen(agent.transport).next();
   expect(await agent.close({ eofMs: 10, termMs: 50 })).toMatchObject({ signal: "SIGKILL" });
   expect(left()).toBe(0);
 });
 
-it("closes once, however often it is asked to", async () => {
+it("closes once for several calls", async () => {
   const agent = await start("echo up; exec sleep 60");
   await listen(agent.transport).next();
   const [first, second] = await Promise.all([agent.close({ eofMs: 10 }), agent.close()]);
@@ -141,7 +141,7 @@ it("closes once, however often it is asked to", async () => {
   expect(await agent.close()).toBe(first);
 });
 
-it("ends what outlives a wrapper, and so ends the connection that it held open", async () => {
+it("ends processes that outlive a wrapper and hold its output open", async () => {
   await using agent = await start("sh -c 'echo up; while :; do sleep 1; done' & echo $! >pid; read line; exit 4");
   const heard = listen(agent.transport);
   expect(await heard.next()).toBe("up");
@@ -153,17 +153,17 @@ it("ends what outlives a wrapper, and so ends the connection that it held open",
   expect(left()).toBe(0);
 });
 
-it("finds what left the group", async () => {
+it("ends a process that left the group", async () => {
   await using agent = await start("setsid sh -c 'echo $$; exec sleep 60' & cat");
   const heard = listen(agent.transport);
   const stray = Number(await heard.next());
-  // Linux shows no environment of a process while it becomes another program.
+  // Linux shows no environment of a process during exec.
   await vi.waitFor(() => expect(processesMarked(agent.marker).map(({ pid }) => pid)).toContain(stray));
   await agent.close();
   expect(left()).toBe(0);
 });
 
-it("ends what left the group also when the agent ends by itself and nobody closes it", async () => {
+it("ends a process that left the group if the agent exits on its own", async () => {
   const agent = await start("setsid sh -c 'echo $$; sleep 60; true' & read line");
   const heard = listen(agent.transport);
   await heard.next();
@@ -172,7 +172,7 @@ it("ends what left the group also when the agent ends by itself and nobody close
   expect(left()).toBe(0);
 });
 
-it("ends what stays in the group without a marker", async () => {
+it("ends a process in the group that has no marker", async () => {
   await using agent = await start("env -i sh -c 'echo $$; while :; do sleep 1; done' & read line");
   const heard = listen(agent.transport);
   const pid = Number(await heard.next());
@@ -181,7 +181,7 @@ it("ends what stays in the group without a marker", async () => {
   await vi.waitFor(() => expect(startTimeOf(pid)).toBeUndefined());
 });
 
-it("leaves alone another agent of the same owner", async () => {
+it("does not affect another agent of the same owner", async () => {
   await using other = await run(["cat"]);
   await using agent = await run(["cat"]);
   await agent.close();
@@ -189,7 +189,7 @@ it("leaves alone another agent of the same owner", async () => {
   expect(other.marker).not.toBe(agent.marker);
 });
 
-it("keeps the last 4 KiB of stderr as whole lines without control characters, and passes on all of it", async () => {
+it("keeps the last 4 KiB of stderr as whole lines without control characters, and forwards all of it", async () => {
   let passed = 0;
   const script = `i=0; while [ $i -lt 2000 ]; do echo "line $i äöü" >&2; i=$((i+1)); done; printf '\\033[31mred\\033[0m\\007 \\033]0;title\\007end\\n' >&2`;
   await using agent = await start(script, { onStderr: (text) => (passed += text.length) });
@@ -202,7 +202,7 @@ it("keeps the last 4 KiB of stderr as whole lines without control characters, an
   expect(agent.stderrTail).toBe(stderr);
 });
 
-it("passes over a message that is longer than the limit", async () => {
+it("skips a message that exceeds the limit", async () => {
   await using agent = await start("printf '%0100d\\n' 1; echo short", { maxMessageBytes: 50 });
   const heard = listen(agent.transport);
   await heard.ended;
@@ -210,11 +210,11 @@ it("passes over a message that is longer than the limit", async () => {
 });
 
 it.each([
-  ["a program that is not there", ["no-such-program-here"], "no such program on the PATH"],
-  ["a file that is not there", ["./no-such-file"], "there is no such file"],
+  ["a missing program", ["no-such-program-here"], "no such program on the PATH"],
+  ["a missing file", ["./no-such-file"], "there is no such file"],
   ["an empty command", [], "the agent's command is empty"],
-  ["an argument that no system takes", ["cat", "a\0b"], "null bytes"],
-])("says why it cannot start %s", async (_, command, words) => {
+  ["an argument with a null byte", ["cat", "a\0b"], "null bytes"],
+])("explains why it cannot start %s", async (_, command, words) => {
   await expect(run(command)).rejects.toMatchObject({
     code: "agent_unavailable",
     message: expect.stringContaining(words) as string,
@@ -222,9 +222,9 @@ it.each([
 });
 
 it.each([
-  ["a file that is not executable", "#!/bin/sh\n", 0o644, "not executable"],
-  ["a script whose interpreter is missing", "#!/no/such/interpreter\n", 0o755, "first line names"],
-])("says why it cannot start %s", async (_, content, mode, words) => {
+  ["a file that is not executable", "#!/bin/sh\n", 0o644, "may not execute"],
+  ["a script whose interpreter is missing", "#!/no/such/interpreter\n", 0o755, "#! line"],
+])("explains why it cannot start %s", async (_, content, mode, words) => {
   const path = join(folder.path, "program");
   await writeFile(path, content);
   await chmod(path, mode);
@@ -234,11 +234,11 @@ it.each([
   });
 });
 
-it("says that it is the working folder that is missing, and not the program", async () => {
+it("reports a missing working directory as such, not as a missing program", async () => {
   const missing = join(folder.path, "gone");
   await expect(run(["cat"], { cwd: missing })).rejects.toMatchObject({
     code: "cwd_missing",
-    message: `cannot start cat: its working folder ${missing} does not exist`,
+    message: `cannot start cat: its working directory ${missing} does not exist`,
   });
   await writeFile(missing, "");
   await expect(run(["cat"], { cwd: missing })).rejects.toMatchObject({ code: "cwd_missing" });

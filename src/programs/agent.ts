@@ -1,4 +1,4 @@
-/** An agent that is a child process: a transport to speak to it, and an end that leaves nothing of it behind. */
+/** Starts an agent as a child process with a transport, and ends it together with everything it started. */
 import type { Readable, Writable } from "node:stream";
 import { settlesWithin } from "../stdx/index.ts";
 import { RookeryError } from "../domain/errors.ts";
@@ -8,54 +8,54 @@ import { OwnedChild, streamEnded } from "./owned.ts";
 import { StderrTail } from "./stderr.ts";
 
 export interface AgentCommand {
-  /** The program and its arguments; no shell reads them. */
+  /** The program and its arguments. Not interpreted by a shell. */
   readonly command: readonly string[];
   readonly cwd: string;
-  /** All of it: nothing is inherited. */
+  /** The complete environment; nothing else is inherited. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of an owner, in the environment beside the one that every agent has for itself. */
+  /** Marker of the owner, set in the environment in addition to the agent's own marker. */
   readonly marker?: string | undefined;
   readonly maxMessageBytes?: number | undefined;
-  /** Lines with nothing on them are told too. */
+  /** Whether empty lines are delivered. Default: false. */
   readonly emptyLines?: boolean | undefined;
-  /** Hears what comes there, as it comes and as it is. Nothing more is read until a promise that it gives back is settled. */
+  /** Receives stderr as it arrives, unfiltered. If it returns a promise, reading pauses until the promise settles. */
   readonly onStderr?: ((text: string) => unknown) | undefined;
 }
 
-/** How a process ended. */
+/** How a process exited. */
 export interface ProgramExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The last it wrote there. */
+  /** The end of its stderr output. */
   readonly stderr: string;
 }
 
 export interface CloseDeadlines {
-  /** How long it may take to end once nothing more can be said to it; 1 s if not said. */
+  /** Time to exit after its stdin is closed. Default: 1 s. */
   readonly eofMs?: number | undefined;
-  /** How long it may take to end once it was told to; 2 s if not said. */
+  /** Time to exit after SIGTERM. Default: 2 s. */
   readonly termMs?: number | undefined;
 }
 
 export interface AgentProcess extends AsyncDisposable {
   readonly identity: ProcessIdentity;
-  /** In the environment of this agent and of everything that it starts, and of nothing else. */
+  /** Set in the environment of this agent and everything it starts, and nowhere else. */
   readonly marker: string;
-  /** What it writes waits until this is started, also when it has ended by then. */
+  /** Output is kept until the transport is started, even after the process has exited. */
   readonly transport: Transport;
   readonly stderrTail: string;
-  /** Resolves when the process that was started has ended. What outlives it is ended too, soon after. */
+  /** Resolves when the process has exited. Surviving child processes are ended soon after. */
   exit(): Promise<ProgramExit>;
   /**
-   * Closes its stdin, then TERM to its group, then KILL, each after a deadline; resolves when nothing of it is left.
-   * What it wrote before is still delivered if it is read at once. A second call waits for the first.
+   * Closes stdin, then sends SIGTERM to the group, then SIGKILL, each after a deadline. Resolves when no process is left.
+   * Earlier output is still delivered if it is read immediately. A second call waits for the first.
    */
   close(deadlines?: CloseDeadlines): Promise<ProgramExit>;
 }
 
 const EOF_MS = 1_000;
 const TERM_MS = 2_000;
-/** How long what outlives the process may hold its output open; it has lost its stdin and cannot be spoken to. */
+/** How long surviving child processes may keep the output open; their stdin is gone. */
 const LINGER_MS = 500;
 
 /** Rejects with `agent_unavailable` or `cwd_missing`. */
@@ -63,7 +63,7 @@ export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
   const { command, cwd, env, marker, maxMessageBytes, emptyLines, onStderr } = options;
   const owned = await OwnedChild.start(programOf(command), command.slice(1), { cwd, env, marker, stdin: "pipe" });
   const { stdin, stdout, stderr } = owned.group.child;
-  if (stdin === null || stdout === null || stderr === null) throw new Error("a child without pipes");
+  if (stdin === null || stdout === null || stderr === null) throw new Error("the child process has no pipes");
   const tail = new StderrTail();
   stderr.on("data", (bytes: Buffer) => {
     const text = tail.push(bytes);
@@ -77,17 +77,17 @@ export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
   return ownedAgent(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });
 }
 
-/** Throws `agent_unavailable` where there is none. */
+/** Returns the program of a command. Throws `agent_unavailable` if the command is empty. */
 export function programOf([program]: readonly string[]): string {
   if (program !== undefined && program !== "") return program;
-  throw new RookeryError("agent_unavailable", "there is no program to start: the agent's command is empty");
+  throw new RookeryError("agent_unavailable", "the agent's command is empty: configure the program to start");
 }
 
-/** What a process is spoken to by. */
+/** The streams of a process. */
 export interface Ends {
   readonly input: Writable;
   readonly output: Readable;
-  /** Where it is not the same as the output. */
+  /** Undefined if stderr is part of the output. */
   readonly errors?: Readable;
   readonly tail: StderrTail;
   readonly transport: Transport;
@@ -104,7 +104,7 @@ class Agent implements AgentProcess {
   readonly #owned: OwnedChild;
   readonly #ends: Ends;
   readonly #exit: Promise<ProgramExit>;
-  /** Nothing that it started is left. */
+  /** Resolves when nothing that it started is left. */
   readonly #swept: Promise<void>;
   #closing: Promise<ProgramExit> | undefined;
 
@@ -114,7 +114,7 @@ class Agent implements AgentProcess {
     this.identity = owned.group.identity;
     this.marker = owned.marker;
     this.transport = ends.transport;
-    for (const stream of [ends.input, ends.output, ends.errors]) stream?.on("error", () => undefined); // the transport tells
+    for (const stream of [ends.input, ends.output, ends.errors]) stream?.on("error", () => undefined); // the transport reports it
     this.#swept = this.#sweep();
     this.#exit = this.#exited();
   }
@@ -141,7 +141,7 @@ class Agent implements AgentProcess {
     if (!(await settlesWithin(eofMs, this.#owned.group.ended))) await this.#owned.end(termMs);
     const exit = await this.#exit;
     await this.#swept;
-    // Nobody is left to write: what is read at once is there already, and what is not read is not wanted.
+    // No writer is left. What a reader wants is already buffered; unread output is discarded.
     await settlesWithin(LINGER_MS, streamEnded(this.#ends.output));
     this.#ends.output.destroy();
     this.#ends.errors?.destroy();
@@ -152,7 +152,7 @@ class Agent implements AgentProcess {
     const { ended, child } = this.#owned.group;
     const said = streamEnded(this.#ends.errors ?? this.#ends.output);
     await ended;
-    await Promise.race([said, this.#swept.catch(() => undefined)]); // `close` tells of what could not be ended
+    await Promise.race([said, this.#swept.catch(() => undefined)]); // `close` reports processes that could not be ended
     return { exitCode: child.exitCode, signal: child.signalCode, stderr: this.stderrTail };
   }
 
@@ -164,7 +164,7 @@ class Agent implements AgentProcess {
   }
 }
 
-/** Keeps the output until someone listens: Node throws away what nobody reads once a child has ended. */
+/** Keeps the output until the transport is started: Node discards unread output once a child has exited. */
 function waiting(stdout: Readable, transport: Transport): Transport {
   const hold = (): void => undefined;
   stdout.on("readable", hold);

@@ -1,13 +1,15 @@
-/** Why a program could not be started, in words: the system says ENOENT for three different things. */
+/** Explains why a program could not be started. The system reports ENOENT for three different problems. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RookeryError, messageOf } from "../domain/errors.ts";
 
-/** `agent_unavailable`, or `cwd_missing` where it is the folder that is missing. */
+/** Returns `cwd_missing` if the working directory is the problem, otherwise `agent_unavailable`. */
 export async function startFailure(command: string, cwd: string, cause: unknown): Promise<RookeryError> {
   const folder = await folderTrouble(cwd);
   if (folder !== undefined) {
-    return new RookeryError("cwd_missing", `cannot start ${command}: its working folder ${cwd} ${folder}`, { cause });
+    return new RookeryError("cwd_missing", `cannot start ${command}: its working directory ${cwd} ${folder}`, {
+      cause,
+    });
   }
   return new RookeryError(
     "agent_unavailable",
@@ -20,28 +22,28 @@ export async function startFailure(command: string, cwd: string, cause: unknown)
 
 async function folderTrouble(cwd: string): Promise<string | undefined> {
   try {
-    return (await stat(cwd)).isDirectory() ? undefined : "is no folder";
+    return (await stat(cwd)).isDirectory() ? undefined : "is not a directory";
   } catch (error) {
-    return codeOf(error) === "ENOENT" ? "does not exist" : "cannot be used";
+    return codeOf(error) === "ENOENT" ? "does not exist" : "is not accessible";
   }
 }
 
 async function programTrouble(command: string, cwd: string, cause: unknown): Promise<string> {
   switch (codeOf(cause)) {
     case "ENOENT":
-      if (!command.includes("/")) return "there is no such program on the PATH; install it, or give its path";
+      if (!command.includes("/")) return "there is no such program on the PATH; install it, or configure its full path";
       if (!(await exists(resolve(cwd, command)))) return "there is no such file";
-      return "the program that its first line names, or that it needs to be loaded, does not exist";
+      return "its interpreter (the program in its #! line) or a library loader does not exist";
     case "EACCES":
     case "EPERM":
-      return "it is not executable by this user (chmod +x makes it so)";
+      return "this user may not execute it (chmod +x allows it)";
     case "E2BIG":
-      return "its arguments and environment are too long";
+      return "its arguments and environment exceed the system's limit";
     case "EAGAIN":
     case "ENOMEM":
     case "EMFILE":
     case "ENFILE":
-      return "the system has no room for another process now; try again";
+      return "the system cannot start another process now; try again later";
     default:
       return messageOf(cause);
   }

@@ -1,4 +1,4 @@
-/** Programs that Rookery starts and owns whole: what is said to them and by them, and an end that leaves nothing behind. */
+/** Starts and ends child programs, and exchanges lines or JSON records with them. */
 export {
   programOf,
   startAgent,

@@ -22,35 +22,35 @@ function split(
   return seen;
 }
 
-describe("lines", () => {
+describe("LineSplitter", () => {
   it.each([
-    ["one in a chunk", ["a\n"], ["a"]],
-    ["many in a chunk", ["a\nb\nc\n"], ["a", "b", "c"]],
-    ["one over many chunks", ["a", "b", "c\n"], ["abc"]],
-    ["the end of one and the beginning of the next", ["a\nb", "c\nd\n"], ["a", "bc", "d"]],
-    ["a newline that comes alone", ["a", "\n", "b", "\n"], ["a", "b"]],
-    ["empty lines are left out", ["\n\na\n\n", "\n", "b\n"], ["a", "b"]],
+    ["one line in a chunk", ["a\n"], ["a"]],
+    ["several lines in a chunk", ["a\nb\nc\n"], ["a", "b", "c"]],
+    ["a line over several chunks", ["a", "b", "c\n"], ["abc"]],
+    ["a chunk that ends one line and starts the next", ["a\nb", "c\nd\n"], ["a", "bc", "d"]],
+    ["a newline in its own chunk", ["a", "\n", "b", "\n"], ["a", "b"]],
+    ["empty lines by skipping them", ["\n\na\n\n", "\n", "b\n"], ["a", "b"]],
     ["CRLF", ["a\r\nb\r\n\r\n"], ["a", "b"]],
-    ["CRLF with the chunk's border in it", ["a\r", "\nb\r", "\n"], ["a", "b"]],
-    ["a carriage return within a line stays", ["a\rb\n"], ["a\rb"]],
+    ["CRLF across two chunks", ["a\r", "\nb\r", "\n"], ["a", "b"]],
+    ["a line with a carriage return inside", ["a\rb\n"], ["a\rb"]],
     ["a last line without a newline", ["a\nb"], ["a", "b"]],
     ["a last line without a newline, with a carriage return", ["a\nb\r"], ["a", "b"]],
     ["empty chunks", ["", "a", "", "\n", ""], ["a"]],
-    ["nothing", [], []],
-  ])("are found: %s", (_what, pieces, lines) => {
+    ["an empty stream", [], []],
+  ])("splits %s", (_what, pieces, lines) => {
     expect(split(pieces)).toEqual(lines);
   });
 
-  it("with nothing on them are told to whoever asks", () => {
+  it("delivers empty lines if requested", () => {
     const pieces = ["\n\na\n\n", "\r\n", "b", "\n", "\nc"];
     expect(split(pieces, { emptyLines: true })).toEqual(["", "", "a", "", "", "b", "", "c"]);
   });
 
-  it("without a newline are kept until the end is told", () => {
+  it("keeps a line without a newline until the end", () => {
     expect(split(["a\nb"], { end: false })).toEqual(["a"]);
   });
 
-  it("have their characters whole although a chunk's border is within one", () => {
+  it("decodes characters that span two chunks", () => {
     const bytes = Buffer.from("é€😀\n😀é\n");
     for (let at = 0; at <= bytes.length; at += 1) {
       expect(split([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(["é€😀", "😀é"]);
@@ -58,7 +58,7 @@ describe("lines", () => {
     expect(split([...bytes].map((byte) => Buffer.from([byte])))).toEqual(["é€😀", "😀é"]);
   });
 
-  it("are the same whatever the chunks are", () => {
+  it("returns the same lines for any chunking", () => {
     return fuzz(300, (random) => {
       const lines = Array.from({ length: random.below(20) }, () => JSON.stringify(random.value()));
       const newline = random.pick("\n", "\r\n");
@@ -68,24 +68,24 @@ describe("lines", () => {
   });
 });
 
-describe("a line that is too long", () => {
+describe("LineSplitter with an oversized line", () => {
   it.each([
-    ["alone", ["0123456789abc\n"]],
-    ["in pieces", ["0123", "4567", "89abc", "\n"]],
-    ["in pieces that are within the limit", ["01234567", "89abc\n"]],
+    ["in one chunk", ["0123456789abc\n"]],
+    ["in several chunks", ["0123", "4567", "89abc", "\n"]],
+    ["in chunks below the limit", ["01234567", "89abc\n"]],
     ["at the end, without a newline", ["0123456789abc"]],
-  ])("is told with its beginning, its end and its size: %s", (_how, pieces) => {
+  ])("reports its beginning, its end and its size: %s", (_how, pieces) => {
     expect(split(pieces, { maxBytes: 8 })).toEqual(["oversize 0123…9abc of 13"]);
   });
 
-  it("leaves the lines around it as they are", () => {
+  it("delivers the lines around it", () => {
     const before = ["a\n", "b\n0123456789abc\nc\n", "d\n"];
     expect(split(before, { maxBytes: 8 })).toEqual(["a", "b", "oversize 0123…9abc of 13", "c", "d"]);
     const together = ["a\nb\n0123456789abc\nc\nd\n"];
     expect(split(together, { maxBytes: 8 })).toEqual(["a", "b", "oversize 0123…9abc of 13", "c", "d"]);
   });
 
-  it("is one that has more bytes than the limit, not one that has as many", () => {
+  it("accepts a line of exactly the limit", () => {
     expect(split(["12345678\n123456789\n12345678\n"], { maxBytes: 8 })).toEqual([
       "12345678",
       "oversize 1234…6789 of 9",
@@ -93,7 +93,7 @@ describe("a line that is too long", () => {
     ]);
   });
 
-  it("is told the same whatever the chunks are", () => {
+  it("reports the same for any chunking", () => {
     return fuzz(100, (random) => {
       const lines = Array.from({ length: 8 }, () => "x".repeat(1 + random.below(40)));
       const told = lines.map((line) => (line.length > 20 ? `oversize xxxx…xxxx of ${line.length}` : line));
@@ -101,7 +101,7 @@ describe("a line that is too long", () => {
     });
   });
 
-  it("is not kept", () => {
+  it("does not buffer it", () => {
     const piece = Buffer.alloc(64 * 1024, "x");
     let told = 0;
     const splitter = new LineSplitter(

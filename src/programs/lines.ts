@@ -1,12 +1,12 @@
-/** Cuts a stream of bytes into lines, whatever the chunks are, and passes over a line that is too long without keeping it. */
+/** Splits a byte stream into lines, independent of chunk boundaries. Skips oversized lines without buffering them. */
 import { isUtf8 } from "node:buffer";
 
 export interface LineSink {
-  /** In order. Empty lines are left out unless they are asked for. */
+  /** Receives lines in order. Empty lines are skipped unless requested. */
   line(text: string): void;
-  /** The beginning and the end of a line that was longer than the limit. */
+  /** Receives the beginning and the end of a line that exceeds the limit. */
   oversize(head: string, tail: string, bytes: number): void;
-  /** What comes next was no UTF-8: U+FFFD stands where it was not. */
+  /** The next line contains invalid UTF-8, which is replaced by U+FFFD. */
   garbled?(): void;
 }
 
@@ -15,7 +15,7 @@ export interface LineOptions {
   readonly emptyLines?: boolean | undefined;
 }
 
-/** How much of an oversize line is kept from each end, to find out whose it was. */
+/** Bytes kept from each end of an oversized line, to identify the request it belongs to. */
 const KEPT = 4096;
 const NEWLINE = 10;
 
@@ -44,7 +44,7 @@ export class LineSplitter {
     }
     const last = chunk.lastIndexOf(NEWLINE);
     if (last >= start) {
-      // The limit is above the size of any chunk that a stream gives, unless it was set very low.
+      // Chunks of a stream are smaller than the limit, unless the limit is very low.
       if (last - start > this.#maxBytes) this.#slowly(chunk.subarray(start, last));
       else for (const text of this.#decode(chunk.subarray(start, last)).split("\n")) this.#emit(text);
       start = last + 1;
@@ -52,7 +52,7 @@ export class LineSplitter {
     if (start < chunk.length) this.#keep(chunk.subarray(start));
   }
 
-  /** The stream ended: what has no newline behind it counts all the same. */
+  /** Ends the stream. A last line without a newline counts. */
   end(): void {
     if (this.#skipping !== undefined || this.#bytes > 0) this.#finish();
   }
@@ -103,7 +103,7 @@ export class LineSplitter {
 
   #decode(bytes: Buffer): string {
     const text = bytes.toString("utf8");
-    if (text.includes("\uFFFD") && !isUtf8(bytes)) this.#sink.garbled?.(); // it may have said so itself
+    if (text.includes("\uFFFD") && !isUtf8(bytes)) this.#sink.garbled?.(); // the text may contain U+FFFD itself
     return text;
   }
 

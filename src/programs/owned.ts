@@ -1,4 +1,4 @@
-/** A child that is owned whole: it is ended with everything that it started, in its group and outside of it. */
+/** A child process that is ended together with everything it started, inside and outside its process group. */
 import type { Readable } from "node:stream";
 import { deferred, killMarked, settlesWithin, startGroup, type ProcessGroup } from "../stdx/index.ts";
 import { startFailure } from "./failure.ts";
@@ -6,7 +6,7 @@ import { startFailure } from "./failure.ts";
 export interface OwnedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of an owner, in the environment beside the child's own. */
+  /** Marker of the owner, set in the environment in addition to the child's own marker. */
   readonly marker?: string | undefined;
   readonly stdin?: "pipe" | "ignore";
 }
@@ -18,7 +18,7 @@ export class OwnedChild {
     this.group = group;
   }
 
-  /** What this child and everything that it starts carries, and nothing else. */
+  /** Set in the environment of this child and everything it starts, and nowhere else. */
   get marker(): string {
     return this.group.marker;
   }
@@ -33,20 +33,20 @@ export class OwnedChild {
     }
   }
 
-  /** TERM to the group, KILL after the grace. Signals nothing once the child has ended. */
+  /** Sends SIGTERM to the group, and SIGKILL after the grace period. Does nothing if the child has exited. */
   async end(graceMs: number): Promise<void> {
     this.group.signal("SIGTERM");
     if (!(await settlesWithin(graceMs, this.group.ended))) this.group.signal("SIGKILL");
     await this.group.ended;
   }
 
-  /** Kills what outlives the child, in its group or outside of it. */
+  /** Kills surviving processes of the child, inside and outside its group. */
   async sweep(): Promise<void> {
     await killMarked(this.marker);
   }
 }
 
-/** Resolves when everything of the stream was read, or nothing more will be. */
+/** Resolves when the stream has been read completely, or will deliver nothing more. */
 export function streamEnded(stream: Readable | null): Promise<void> {
   const end = deferred();
   if (stream === null || stream.readableEnded || stream.destroyed) end.resolve();

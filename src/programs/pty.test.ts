@@ -64,7 +64,7 @@ function listen(transport: Transport): Heard {
   };
 }
 
-it("gives the program a wide terminal of its own, on all three ends, and a session that it leads", async () => {
+it("gives the program a wide controlling terminal on all three streams", async () => {
   await using agent = await start(
     "tty; tty <&1; tty <&2; stty size; ps -o sid= -p $$; echo $$; : </dev/tty && echo controls",
   );
@@ -79,7 +79,7 @@ it("gives the program a wide terminal of its own, on all three ends, and a sessi
   expect(controls).toBe("controls");
 });
 
-it("passes a megabyte in one line both ways, and many lines, without a change, and ends at the end of its input", async () => {
+it("forwards a megabyte line and many lines unchanged both ways, and ends at the end of its input", async () => {
   await using agent = await run(["cat"]);
   const heard = listen(agent.transport);
   const every = Array.from({ length: 256 }, (_, code) => String.fromCodePoint(code)).join("");
@@ -98,7 +98,7 @@ it("passes a megabyte in one line both ways, and many lines, without a change, a
   expect(await agent.exit()).toMatchObject({ exitCode: 0, signal: null });
 });
 
-it("passes on whatever byte a text has, and half a line before the end", async () => {
+it("forwards every byte of UTF-8 text, and an unfinished last line", async () => {
   await using agent = await node(
     "const all = []; process.stdin.on('data', (bytes) => all.push(bytes)).on('end', () => console.log(Buffer.concat(all).toString('hex')))",
   );
@@ -111,7 +111,7 @@ it("passes on whatever byte a text has, and half a line before the end", async (
   expect(text).toBe(`${bytes}\r\n${"z".repeat(1_000)}\n${"z".repeat(1_001)}\nhalf`);
 });
 
-it("ends the input of every program that reads it, as a pipe does", async () => {
+it("signals the end of input to every reader, as a pipe does", async () => {
   await using agent = await start("cat; cat; cat; echo over");
   const heard = listen(agent.transport);
   agent.transport.write("once\n");
@@ -120,7 +120,7 @@ it("ends the input of every program that reads it, as a pipe does", async () => 
   expect(heard.lines).toEqual(["once", "over"]);
 });
 
-it("does not lose the end of an input that is read late", async () => {
+it("delivers the end of an input that is read late", async () => {
   await using agent = await start("read line; exec wc -c");
   const heard = listen(agent.transport);
   agent.transport.write(`go\n${"w".repeat(9_000)}`);
@@ -129,7 +129,7 @@ it("does not lose the end of an input that is read late", async () => {
   expect(heard.lines).toEqual(["9000"]);
 });
 
-it("holds a program back that is not read, and delivers what it wrote before its end", async () => {
+it("applies backpressure to the program, and delivers output written before its exit", async () => {
   const script = "for (let n = 0; n < 3000; n += 1) console.log(String(n).padEnd(200));";
   await using agent = await node(script);
   const heard = listen(agent.transport);
@@ -137,13 +137,13 @@ it("holds a program back that is not read, and delivers what it wrote before its
   agent.transport.pause();
   await settlesWithin(300, agent.exit());
   expect(isAlive(agent.identity)).toBe(true);
-  expect(heard.lines.length).toBeLessThan(700); // what had been read, and one buffer
+  expect(heard.lines.length).toBeLessThan(700); // what was read, and one buffer
   agent.transport.resume();
   await heard.ended;
   expect(heard.lines.map((line) => Number(line))).toEqual(Array.from({ length: 3_000 }, (_, n) => n));
 });
 
-it("says when it is full, and goes on when the program reads", async () => {
+it("reports a full buffer, and drains when the program reads", async () => {
   await using agent = await start('read first; echo "$first"; exec wc -c');
   const heard = listen(agent.transport);
   agent.transport.write("begin\n");
@@ -156,7 +156,7 @@ it("says when it is full, and goes on when the program reads", async () => {
   expect(heard.lines).toEqual(["begin", "200000"]);
 });
 
-it("delivers what it wrote before it ended, although nobody listened until then", async () => {
+it("delivers output written before the exit to a late reader", async () => {
   await using agent = await start(
     'i=0; while [ $i -lt 900 ]; do echo "line $i"; i=$((i+1)); done; printf last; exit 3',
   );
@@ -166,7 +166,7 @@ it("delivers what it wrote before it ended, although nobody listened until then"
   expect(heard.lines).toEqual([...Array.from({ length: 900 }, (_, index) => `line ${index}`), "last"]);
 });
 
-it("tells how it ended, and what it said last beside JSON", async () => {
+it("reports the exit code and the last lines that are not JSON", async () => {
   await using agent = await start(`echo '{"type":"init"}'; echo 'the key is wrong' >&2; exit 3`);
   const heard = listen(agent.transport);
   await heard.ended;
@@ -177,13 +177,13 @@ it("tells how it ended, and what it said last beside JSON", async () => {
 
 it.each([
   ["the end of its input", "echo up; exec cat", { exitCode: 0, signal: null }],
-  ["TERM", "echo up; exec sleep 60", { signal: "SIGTERM" }],
+  ["SIGTERM", "echo up; exec sleep 60", { signal: "SIGTERM" }],
   [
-    "KILL",
+    "SIGKILL",
     `trap '' TERM HUP; (trap '' TERM HUP; sleep 60) & echo up; while :; do sleep 1; done`,
     { signal: "SIGKILL" },
   ],
-])("closes with %s where that is what it takes", async (_, script, exit) => {
+])("closes with %s if needed", async (_, script, exit) => {
   const agent = await start(script);
   await listen(agent.transport).next();
   const [first, second] = await Promise.all([agent.close({ eofMs: 300, termMs: 50 }), agent.close()]);
@@ -192,7 +192,7 @@ it.each([
   expect(left()).toBe(0);
 });
 
-it("finds what left the session, and what outlives a wrapper", async () => {
+it("ends processes that left the session or outlive a wrapper", async () => {
   await using agent = await start("setsid sh -c 'trap \"\" HUP; echo $$; exec sleep 60' & read line; exit 4");
   const heard = listen(agent.transport);
   const stray = Number(await heard.next());
@@ -205,10 +205,10 @@ it("finds what left the session, and what outlives a wrapper", async () => {
 });
 
 it.each([
-  ["a program that is not there", ["no-such-program-here"], "no such program on the PATH"],
-  ["a file that is not there", ["./no-such-file"], "there is no such file"],
+  ["a missing program", ["no-such-program-here"], "no such program on the PATH"],
+  ["a missing file", ["./no-such-file"], "there is no such file"],
   ["an empty command", [], "the agent's command is empty"],
-])("says why it cannot start %s", async (_, command, words) => {
+])("explains why it cannot start %s", async (_, command, words) => {
   await expect(run(command)).rejects.toMatchObject({
     code: "agent_unavailable",
     message: expect.stringContaining(words) as string,
@@ -217,9 +217,9 @@ it.each([
 });
 
 it.each([
-  ["a file that is not executable", "#!/bin/sh\n", 0o644, "not executable"],
-  ["a script whose interpreter is missing", "#!/no/such/interpreter\n", 0o755, "first line names"],
-])("says why it cannot start %s", async (_, content, mode, words) => {
+  ["a file that is not executable", "#!/bin/sh\n", 0o644, "may not execute"],
+  ["a script whose interpreter is missing", "#!/no/such/interpreter\n", 0o755, "#! line"],
+])("explains why it cannot start %s", async (_, content, mode, words) => {
   const path = join(folder.path, "program");
   await writeFile(path, content);
   await chmod(path, mode);
@@ -229,10 +229,10 @@ it.each([
   });
 });
 
-it("says that it is the working folder that is missing, and not the program", async () => {
+it("reports a missing working directory as such, not as a missing program", async () => {
   const missing = join(folder.path, "gone");
   await expect(run(["cat"], { cwd: missing })).rejects.toMatchObject({
     code: "cwd_missing",
-    message: `cannot start cat: its working folder ${missing} does not exist`,
+    message: `cannot start cat: its working directory ${missing} does not exist`,
   });
 });

@@ -1,4 +1,4 @@
-/** A program that has a terminal: spoken to and ended as one that has pipes. */
+/** Starts a program on a pseudo-terminal, with the same interface as one with pipes. */
 import { RookeryError } from "../domain/errors.ts";
 import { DisposeStack } from "../stdx/index.ts";
 import { ownedAgent, programOf, type AgentCommand, type AgentProcess } from "./agent.ts";
@@ -8,13 +8,13 @@ import { harmless, StderrTail } from "./stderr.ts";
 import { AS_IT_IS, openTerminal } from "./terminal.ts";
 import { streamTransport, type Transport } from "./transport.ts";
 
-/** Opening it makes it the terminal of the shell's session; what goes wrong before is on stderr, which is still a pipe. */
+/** Opening the terminal makes it the shell's controlling terminal. Errors before that go to stderr, still a pipe. */
 const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${AS_IT_IS} <"$1" && printf ready && exec <"$1" >"$1" 2>&1 && shift && exec "$@"`;
 
 /**
- * As `startAgent`, in a terminal of 200 columns that changes no byte. What the program writes to stderr comes with its
- * output, so that `onStderr` hears nothing and the last lines that are no JSON stand for the last of stderr.
- * Rejects with `agent_unavailable`, also where there are no terminals here, or `cwd_missing`.
+ * Like `startAgent`, on a terminal with 200 columns that does not alter bytes. Stderr is part of the output, so `onStderr`
+ * receives nothing, and the last lines that are not JSON serve as the stderr tail. Rejects with `agent_unavailable`, also
+ * if the machine has no terminals, or with `cwd_missing`.
  */
 export async function startPty(options: AgentCommand): Promise<AgentProcess> {
   const { command, cwd, marker, maxMessageBytes, emptyLines } = options;
@@ -31,22 +31,22 @@ export async function startPty(options: AgentCommand): Promise<AgentProcess> {
   opening.defer(() => owned.end(0).then(() => owned.sweep()));
   await onTerminal(owned, program);
   terminal.taken();
-  opening.move(); // the agent's from here on
+  opening.move(); // the agent owns it from here on
   const { input, output } = terminal;
   const tail = new StderrTail();
   const transport = overhearing(streamTransport(output, input, { maxMessageBytes, emptyLines }), tail);
   return ownedAgent(owned, { input, output, tail, transport });
 }
 
-/** Resolves when the shell is on the terminal and about to become the program. */
+/** Resolves when the shell is on the terminal and about to exec the program. */
 async function onTerminal({ group: { child } }: OwnedChild, program: string): Promise<void> {
   let [said, failed] = ["", ""];
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (failed += text));
   await Promise.all([streamEnded(child.stdout), streamEnded(child.stderr)]);
   if (said === "ready") return;
-  const words = harmless(failed).trim() || "the shell ended";
-  throw new RookeryError("agent_unavailable", `cannot start ${program} in a terminal: ${words}`);
+  const words = harmless(failed).trim() || "the shell exited";
+  throw new RookeryError("agent_unavailable", `cannot start ${program} on a terminal: ${words}`);
 }
 
 function overhearing(transport: Transport, tail: StderrTail): Transport {

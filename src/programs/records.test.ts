@@ -10,7 +10,7 @@ interface Read extends RecordOptions {
   readonly maxMessageBytes?: number;
 }
 
-/** What is told of these bytes, each as `record`, `text`, or `dropped`. */
+/** Reads these bytes and returns what the sink receives, each as `record`, `text` or `dropped`. */
 async function read(pieces: Iterable<string | Buffer>, options: Read = {}): Promise<unknown[]> {
   const told: unknown[] = [];
   const bytes = Array.from(pieces, (piece) => (typeof piece === "string" ? Buffer.from(piece) : piece));
@@ -33,76 +33,81 @@ async function read(pieces: Iterable<string | Buffer>, options: Read = {}): Prom
 const A = '{"a":1}';
 const B = '{"b":"x}{\\"y"}';
 const [a, b] = [{ a: 1 }, { b: 'x}{"y' }];
-const broken = (text: string) => ["broken", `a line that begins as JSON and is none: ${text}`];
+const broken = (text: string) => ["broken", `a line that starts like JSON but is not valid: ${text}`];
 
-describe("a record is found", () => {
+describe("readRecords finds a record", () => {
   it.each([
     ["alone on its line", `${A}\n${B}\n`, [a, b]],
-    ["with CRLF behind it", `${A}\r\n${B}\r\n`, [a, b]],
+    ["before CRLF", `${A}\r\n${B}\r\n`, [a, b]],
     ["without a newline at the end", `${A}\n${B}`, [a, b]],
-    ["with a keyword first that is not its type", '{"x":1,"type":"t"}\n', [{ x: 1, type: "t" }]],
-    ["behind spaces", `  ${A}  \n`, [a]],
+    ["whose first key is not type", '{"x":1,"type":"t"}\n', [{ x: 1, type: "t" }]],
+    ["between spaces", `  ${A}  \n`, [a]],
     ["with spaces in it", '{ "a" : 1 }\n', [a]],
-    ["behind a byte order mark", `\uFEFF${A}\n`, [a]],
-    ["behind NUL", `\0\0${A}\0\n`, [a]],
-    ["between colours", `\u001b[31m${A}\u001b[0m\n`, [a]],
-    ["behind a cleared line", `\u001b[2K\r${A}\n`, [a]],
-    ["behind a title that a bell ends", `\u001b]0;{"title\u0007${A}\n`, [a]],
-    ["behind a title that ST ends", `\u001b]0;a title\u001b\\${A}\n`, [a]],
-    ["behind a progress that overwrote itself", `10%\r50%\r${A}\n`, ["50%", a]],
-    ["behind a line that was not finished", `Downloading… ${A}\n`, ["Downloading… ", a]],
-    ["before words", `${A} done\n`, [a, " done"]],
-    ["beside another", `${A}${B}\n`, [a, b]],
-    ["beside another, with words between", `${A} and ${B}\n`, [a, " and ", b]],
-    ["behind braces", `{{{ }}} ${A}\n`, ["{{{ }}} ", a]],
-    ["with line separators of Unicode in it", '{"a":"\u2028\u2029\u0085"}\n', [{ a: "\u2028\u2029\u0085" }]],
-    ["with nothing in it", "{}\n", [{}]],
+    ["after a byte order mark", `\uFEFF${A}\n`, [a]],
+    ["between NUL characters", `\0\0${A}\0\n`, [a]],
+    ["between color codes", `\u001b[31m${A}\u001b[0m\n`, [a]],
+    ["after a cleared line", `\u001b[2K\r${A}\n`, [a]],
+    ["after a title that ends with a bell", `\u001b]0;{"title\u0007${A}\n`, [a]],
+    ["after a title that ends with ST", `\u001b]0;a title\u001b\\${A}\n`, [a]],
+    ["after progress output that overwrites itself", `10%\r50%\r${A}\n`, ["50%", a]],
+    ["after an unfinished line", `Downloading… ${A}\n`, ["Downloading… ", a]],
+    ["before text", `${A} done\n`, [a, " done"]],
+    ["next to another", `${A}${B}\n`, [a, b]],
+    ["next to another with text between", `${A} and ${B}\n`, [a, " and ", b]],
+    ["after braces", `{{{ }}} ${A}\n`, ["{{{ }}} ", a]],
+    ["that contains Unicode line separators", '{"a":"\u2028\u2029\u0085"}\n', [{ a: "\u2028\u2029\u0085" }]],
+    ["that is empty", "{}\n", [{}]],
     ["between empty lines", `\n\n${A}\n\r\n \n`, [a]],
-    ["behind half a record", `{"half":"${A}\n`, ['{"half":"', broken('{"half":"'), a]],
+    ["after half a record", `{"half":"${A}\n`, ['{"half":"', broken('{"half":"'), a]],
   ])("%s", async (_, text, told) => {
     expect(await read([text])).toEqual(told);
   });
 });
 
-describe("what is no record is text", () => {
+describe("readRecords delivers as text", () => {
   it.each([
-    ["words", "hello\n", ["hello"]],
-    ["words in colour", "\u001b[1mhello\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007\n", ["hello link"]],
-    ["the last of what overwrote itself", "one\rtwo\r\n", ["two"]],
+    ["plain text", "hello\n", ["hello"]],
+    ["colored text", "\u001b[1mhello\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007\n", ["hello link"]],
+    ["the last version of a line that overwrites itself", "one\rtwo\r\n", ["two"]],
     ["an array", "[1,2]\n", ["[1,2]"]],
     ["a function", "function f() {}\n", ["function f() {}"]],
     ["a number", "1\n", ["1"]],
-    ["a text that turns its direction", "a\u202eb\n", ["ab"]],
-    ["a character that the program could not read itself", "a\uFFFD\n", ["a\uFFFD"]],
+    ["text without its direction overrides", "a\u202eb\n", ["ab"]],
+    ["a replacement character of the program", "a\uFFFD\n", ["a\uFFFD"]],
   ])("%s", async (_, text, told) => {
     expect(await read([text])).toEqual(told);
   });
 
-  it("a record that a newline broke, and that is said", async () => {
+  it("a record that a newline broke, and reports it", async () => {
     expect(await read([`{"a":"one\ntwo"}\n${A}\n`])).toEqual(['{"a":"one', broken('{"a":"one'), 'two"}', a]);
   });
 
-  it("a broken record is said ten times at most", async () => {
+  it("broken records, of which it reports at most ten", async () => {
     const told = await read(['{"a":\n'.repeat(100)]);
     const said = told.filter((one): one is [string, string] => Array.isArray(one));
     expect(said).toHaveLength(10);
-    expect(said.at(-1)?.[1]).toContain("more of them are not told");
+    expect(said.at(-1)?.[1]).toContain("further ones are not reported");
     expect(told).toHaveLength(110);
   });
 
-  it("also beside JSON, where a record has its line to itself", async () => {
+  it("text beside JSON if a record must be alone on its line", async () => {
     const text = `Say ${A} to it\n\u001b[2m${A}\u001b[0m\n{"a":\n\n  indented\n`;
     const told = await read([text], { wholeLines: true, emptyLines: true });
     expect(told).toEqual([`Say ${A} to it`, a, '{"a":', "", "  indented"]);
   });
 });
 
-it("says once that bytes are no UTF-8, and reads on", async () => {
+it("reports invalid UTF-8 once and continues", async () => {
   const told = await read([Buffer.of(0xff, 0x41, 0xc3, 10), Buffer.from(A), Buffer.of(10, 0xf0, 0x9f, 10)]);
-  expect(told).toEqual([["garbled", "bytes that are no UTF-8: each is shown as \uFFFD"], "\uFFFDA\uFFFD", a, "\uFFFD"]);
+  expect(told).toEqual([
+    ["garbled", "bytes that are not valid UTF-8; each is shown as \uFFFD"],
+    "\uFFFDA\uFFFD",
+    a,
+    "\uFFFD",
+  ]);
 });
 
-it("passes over a line of 50 MB in little memory, says so, and reads on", async () => {
+it("skips a line of 50 MB in little memory, reports it, and continues", async () => {
   const piece = Buffer.from(`{"long":"${"x".repeat(1024 * 1024)}`);
   let most = 0;
   const before = heldMemory();
@@ -126,29 +131,29 @@ it("passes over a line of 50 MB in little memory, says so, and reads on", async 
     }).start(sink);
   });
   expect(told).toEqual([
-    ["long", `a line of ${50 * piece.length + 2} bytes, which began: {"long":"xxx`.slice(0, 48)],
+    ["long", `a line of ${50 * piece.length + 2} bytes, which was dropped; it starts with: {"long":"xxx`.slice(0, 48)],
     a,
   ]);
   expect(most).toBeLessThan(20_000_000);
 });
 
-it("cuts a long line that is no record, and says so", async () => {
+it("cuts a long text line and reports it", async () => {
   const told = await read([`${"w".repeat(100_000)}\n`]);
   expect(told).toEqual([
     "w".repeat(65_536),
-    ["long", `the rest of a line of 100000 characters, which began: ${"w".repeat(200)}`],
+    ["long", `a line of 100000 characters, whose rest was dropped; it starts with: ${"w".repeat(200)}`],
   ]);
 });
 
 it.each([
   ["braces", "{"],
-  ["beginnings", '{"'],
-  ["beginnings of values", '{"a":'],
-  ["records that are not closed", '{"a":{"b":1},'],
+  ["record starts", '{"'],
+  ["value starts", '{"a":'],
+  ["unclosed records", '{"a":{"b":1},'],
   ["escapes", "\u001b]"],
-  ["titles that do not end", "\u001b]0;"],
+  ["unterminated titles", "\u001b]0;"],
   ["carriage returns", "x\r"],
-])("is not held up by a line of %s", async (_, unit) => {
+])("handles a line of %s in bounded time", async (_, unit) => {
   const line = unit.repeat(4_000_000 / unit.length);
   const before = performance.now();
   const told = await read([`${line}\n${A}\n`]);
@@ -156,7 +161,7 @@ it.each([
   expect(told.at(-1)).toEqual(a);
 });
 
-it("finds every record, in order, whatever stands between them and wherever the bytes are cut", () => {
+it("finds every record in order, for any text between them and any chunking", () => {
   return fuzz(300, async (random) => {
     const records = Array.from({ length: random.below(20) }, (_, n) => ({ n, value: random.value() }));
     const text = records.map((record) => `${noise(random)}${JSON.stringify(record)}${noise(random)}`).join("");

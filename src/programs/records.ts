@@ -1,4 +1,4 @@
-/** Reads JSON records, one a line, from a program that prints whatever else it likes between them and beside them. */
+/** Reads JSON records, one per line, from a program that may print other text between and beside them. */
 import { harmless } from "./stderr.ts";
 import type { TransportSink } from "./transport.ts";
 
@@ -6,25 +6,25 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export interface RecordSink {
   record(record: JsonRecord): void;
-  /** A line, or what was left of one, that is no record; safe to show. */
+  /** A line, or part of one, that is not a record. Safe to display. */
   text(text: string): void;
-  /** Something was lost, in words; of a line that is `broken` the text is told all the same. */
+  /** Describes lost output as a noun phrase. The text of a `broken` line is delivered as well. */
   dropped(what: string, how: "long" | "garbled" | "broken"): void;
   ended(error?: Error): void;
-  /** What is written goes nowhere any more. */
+  /** Writing is no longer possible. */
   writeFailed?(error: Error): void;
-  /** A line with nothing on it, where the transport tells of those. */
+  /** An empty line, if the transport delivers those. */
   blank?(): void;
 }
 
-/** A longer line that is no record is cut. */
+/** Longer lines that are not records are cut. */
 const TEXT_LENGTH = 64 * 1024;
 const HEAD_LENGTH = 200;
-/** How often broken lines are told; a program that prints such things prints many. */
+/** Broken lines reported per program; one that prints such lines prints many. */
 const BROKEN_LIMIT = 10;
 
 export interface RecordOptions {
-  /** A record has its line to itself: for programs that also talk about JSON. */
+  /** Whether a record must be alone on its line, for programs that also print text about JSON. Default: false. */
   readonly wholeLines?: boolean | undefined;
 }
 
@@ -34,8 +34,8 @@ export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOpti
   const tell = (text: string): void => {
     const shown = tellText(text, sink);
     if (beginning(shown, 0) === -1 || (broken += 1) > BROKEN_LIMIT) return;
-    const more = broken === BROKEN_LIMIT ? "; more of them are not told" : "";
-    sink.dropped(`a line that begins as JSON and is none: ${headOf(shown)}${more}`, "broken");
+    const more = broken === BROKEN_LIMIT ? "; further ones are not reported" : "";
+    sink.dropped(`a line that starts like JSON but is not valid: ${headOf(shown)}${more}`, "broken");
   };
   return {
     line(line) {
@@ -46,12 +46,12 @@ export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOpti
       else search(line, sink, tell);
     },
     oversize(head, _tail, bytes) {
-      sink.dropped(`a line of ${bytes} bytes, which began: ${headOf(head)}`, "long");
+      sink.dropped(`a line of ${bytes} bytes, which was dropped; it starts with: ${headOf(head)}`, "long");
     },
     garbled() {
       if (garbled) return;
       garbled = true;
-      sink.dropped("bytes that are no UTF-8: each is shown as \uFFFD", "garbled");
+      sink.dropped("bytes that are not valid UTF-8; each is shown as \uFFFD", "garbled");
     },
     ended: (error) => sink.ended(error),
     drained: () => undefined,
@@ -68,12 +68,12 @@ function recordOf(text: string): JsonRecord | undefined {
   }
 }
 
-/** How often the characters of a line may be looked at, or how many may be where the line is short. */
+/** Bound of the search: passes over a long line, or characters of a short one. */
 const [PASSES, LOOKS] = [4, 1_000_000];
 
 /**
- * Records that stand between other things: behind a prompt, a colour or a carriage return, or two on one line. What is
- * nothing but beginnings is given up on after a while, and is text.
+ * Finds records between other text: after a prompt, a color code or a carriage return, or two on one line. Gives up after
+ * a bounded effort on lines with many false starts, which are then text.
  */
 function search(line: string, sink: RecordSink, tell: (text: string) => void): void {
   let looks = Math.max(PASSES * line.length, LOOKS);
@@ -94,7 +94,7 @@ function search(line: string, sink: RecordSink, tell: (text: string) => void): v
   tell(line.slice(from));
 }
 
-/** Where a record may begin: one with nothing in it is none. */
+/** Returns the index at which a nonempty record may start. */
 function beginning(text: string, from: number): number {
   for (let at = text.indexOf("{", from); at !== -1; at = text.indexOf("{", at + 1)) {
     let next = at + 1;
@@ -111,7 +111,7 @@ function tellLine(line: string, sink: RecordSink): void {
   else sink.record(record);
 }
 
-/** Of a line that was written over itself the last writing counts, as on a terminal. */
+/** Delivers a line as text. After a carriage return, the last version of the line counts, as on a terminal. */
 function tellText(text: string, sink: RecordSink): string {
   const kept = text.length > TEXT_LENGTH ? text.slice(0, TEXT_LENGTH) : text;
   const shown = kept
@@ -120,7 +120,10 @@ function tellText(text: string, sink: RecordSink): string {
     .findLast((part) => part.trim() !== "");
   if (shown !== undefined) sink.text(shown);
   if (kept.length < text.length) {
-    sink.dropped(`the rest of a line of ${text.length} characters, which began: ${headOf(text)}`, "long");
+    sink.dropped(
+      `a line of ${text.length} characters, whose rest was dropped; it starts with: ${headOf(text)}`,
+      "long",
+    );
   }
   return shown ?? "";
 }

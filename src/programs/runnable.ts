@@ -1,4 +1,4 @@
-/** Whether a program can be started, found out without starting it: for one that a shell is to become. */
+/** Checks whether a program can be started without starting it, for programs that a shell will exec. */
 import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
@@ -16,7 +16,7 @@ export async function mustRun(program: string, place: Place): Promise<void> {
   if (trouble !== undefined) throw await startFailure(program, place.cwd, trouble);
 }
 
-/** What the system would say; undefined where nothing is in the way. */
+/** Returns the error that the system would report, or undefined. */
 async function troubleOf(program: string, { cwd, env }: Place): Promise<NodeJS.ErrnoException | undefined> {
   try {
     if (!(await stat(cwd)).isDirectory()) return errno("ENOTDIR");
@@ -42,9 +42,9 @@ async function firstFile(paths: readonly string[]): Promise<string> {
 
 const FIRST_LINE = 256;
 
-/** Rejects where the first line names a program that is not there. */
+/** Rejects if the interpreter in the #! line does not exist. */
 async function interpreterOf(path: string): Promise<void> {
-  await using file = await open(path).catch(() => undefined); // one may run what one may not read
+  await using file = await open(path).catch(() => undefined); // a file may be executable but not readable
   const { buffer, bytesRead } = (await file?.read(Buffer.alloc(FIRST_LINE), 0, FIRST_LINE, 0)) ?? NOTHING;
   const [, interpreter] = /^#![ \t]*(\S+)/.exec(buffer.toString("latin1", 0, bytesRead)) ?? [];
   if (interpreter !== undefined) await stat(interpreter);

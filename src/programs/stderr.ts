@@ -1,9 +1,9 @@
-/** The last that a process said on stderr, bounded, and safe to show to a person. */
+/** Keeps the end of a process's stderr, bounded and safe to display. */
 import { StringDecoder } from "node:string_decoder";
 import { stripVTControlCharacters } from "node:util";
 
 const TAIL_BYTES = 4096;
-/** More than is shown: escape sequences are taken out afterwards. */
+/** More than is displayed, because escape sequences are removed afterwards. */
 const KEPT = 4 * TAIL_BYTES;
 
 export class StderrTail {
@@ -11,7 +11,7 @@ export class StderrTail {
   #kept = "";
   #cut = false;
 
-  /** Gives back the text of these bytes; half a character waits for the rest of it. */
+  /** Returns the text of the bytes. An incomplete character waits for the rest. */
   push(bytes: Buffer): string {
     const text = this.#decoder.write(bytes);
     const all = this.#kept + text;
@@ -20,7 +20,7 @@ export class StderrTail {
     return text;
   }
 
-  /** At most 4 KiB. Begins with a whole line where it holds more than one. */
+  /** Returns at most 4 KiB. Starts with a complete line if there are several. */
   text(): string {
     const safe = harmless(this.#kept);
     const bytes = Buffer.from(safe);
@@ -31,17 +31,17 @@ export class StderrTail {
   }
 }
 
-/** What a terminal is told beside the text, such as a title; Node 20 leaves most of it in place. */
+/** Operating system commands such as setting the title; Node 20 leaves most of them in place. */
 const TOLD = /\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)/g;
 
-/** Without what moves a cursor, recolours a screen or turns the direction of text; line breaks and tabs stay. */
+/** Removes control characters, escape sequences and bidirectional overrides. Keeps line breaks and tabs. */
 export function harmless(text: string): string {
   return stripVTControlCharacters(text.replaceAll(TOLD, ""))
     .toWellFormed()
     .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
-/** The first place from here on where a character begins. */
+/** Returns the first index from `from` at which a character starts. */
 function characterAt(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;

@@ -1,4 +1,4 @@
-/** A pseudo-terminal that passes bytes on as they are, both ways, as two pipes would. */
+/** A pseudo-terminal that forwards bytes unchanged in both directions, like two pipes. */
 import { closeSync, readSync, write } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { ReadStream } from "node:tty";
@@ -7,35 +7,35 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, RookeryError } from "../domain/errors.ts";
 
 export interface Terminal extends Disposable {
-  /** What a program opens to be on it. */
+  /** The device that a program opens. */
   readonly path: string;
   readonly input: Writable;
-  /** Ends when nobody is on the terminal any more; it is closed once this is. */
+  /** Ends when no process has the terminal open; then the terminal is closed. */
   readonly output: Readable;
-  /** Somebody is on it: from now on it ends with them. */
+  /** Call when a process has opened the terminal. From then on it ends with that process. */
   taken(): void;
-  /** Where nobody came to be on it. */
+  /** Closes a terminal that no process opened. */
   [Symbol.dispose](): void;
 }
 
 /**
- * What a shell does to its terminal before it becomes the program. Lines are kept together by the terminal itself, for
- * only so can a program see the end of its input; whatever would change a byte is off. The byte that ends the input, or
- * passes on a line that is not finished, is one that no UTF-8 has.
+ * Terminal settings of the shell before it execs the program. The terminal stays line-buffered, because only then does a
+ * program see the end of its input; everything that would change a byte is off. The EOF character, which ends the input
+ * or forwards an unfinished line, is a byte that never occurs in UTF-8.
  */
 export const AS_IT_IS = `stty raw -echo -iexten icanon erase undef kill undef eol undef eol2 undef eof "$(printf '\\376')"`;
 const PASS_ON = Buffer.of(0o376);
-/** Linux keeps 4,095 bytes of a line and forgets the rest; others keep less. */
+/** Linux buffers 4,095 bytes of a line and drops the rest; other systems buffer less. */
 const LONGEST_LINE = 1_000;
-/** A pipe stays at its end; a terminal is at its end once for each time that it is told. */
+/** A pipe stays at its end. A terminal signals the end once per EOF character. */
 const ENDS = Buffer.alloc(8, PASS_ON);
 
-/** So wide that nothing wraps that looks at the width. */
+/** Wide enough that programs do not wrap. */
 const [COLUMNS, ROWS] = [200, 50];
 
 /**
- * Rejects with `agent_unavailable` where this machine has none. Whatever is started while it is open inherits its master
- * side (node-pty 1.1.0 does not ask otherwise), so that it may not hang up before they end: nothing here relies on that.
+ * Rejects with `agent_unavailable` if the machine has no terminals. Processes started while the terminal is open inherit
+ * its master side (node-pty 1.1.0), which may delay the hang-up until they exit. Nothing here relies on the hang-up.
  */
 export async function openTerminal(): Promise<Terminal> {
   const { master, slave, pty: path } = (await native()).open(COLUMNS, ROWS);
@@ -57,16 +57,16 @@ interface Native {
   open(columns: number, rows: number): { readonly master: number; readonly slave: number; readonly pty: string };
 }
 
-/** What the package offers for the public takes the output away 200 ms after the end, read or not, and blocks to write. */
+/** The public API of the package discards output 200 ms after the exit, and its writes block. */
 async function native(): Promise<Native> {
   try {
-    // @ts-expect-error: a part of the package that has no types
+    // @ts-expect-error: this part of the package has no types
     const loader = (await import("@lydell/node-pty/requireBinary.js")) as { requireBinary(file: string): Native };
     return loader.requireBinary("pty.node");
   } catch (cause) {
     const [why = ""] = messageOf(cause).split("\n");
-    const words = `there is no terminal to start a program in, because @lydell/node-pty cannot be loaded: ${why}`;
-    throw new RookeryError("agent_unavailable", `${words}; install it, or leave out pty = true`, { cause });
+    const words = `cannot open a terminal because @lydell/node-pty does not load: ${why}`;
+    throw new RookeryError("agent_unavailable", `${words}; install it, or remove pty = true`, { cause });
   }
 }
 
@@ -81,12 +81,12 @@ class TerminalOutput extends Readable {
     super({ highWaterMark: CHUNK });
     this.#fd = fd;
     this.#input = input;
-    this.#tap = new ReadStream(fd, { allowHalfOpen: true }); // or it would be closed at its end, before the rest is read
+    this.#tap = new ReadStream(fd, { allowHalfOpen: true }); // otherwise it closes at its end, before the rest is read
     this.#tap.on("data", (chunk) => {
       if (!this.push(chunk)) this.#tap.pause();
     });
     this.#tap.once("end", () => this.#finish(this.#rest()));
-    this.#tap.once("error", () => this.#finish([])); // EIO: nobody is there any more, and everything was read
+    this.#tap.once("error", () => this.#finish([])); // EIO: no process has it open, and everything was read
     this.#tap.pause();
   }
 
@@ -102,7 +102,7 @@ class TerminalOutput extends Readable {
     });
   }
 
-  /** libuv takes a hang-up for the end although there is more to read (seen in Node 20.20.2); it is some 12 KB at most. */
+  /** Reads what libuv leaves unread when it takes a hang-up for the end (Node 20.20.2); at most about 12 KB. */
   #rest(): Buffer[] {
     const chunks: Buffer[] = [];
     for (;;) {
@@ -125,7 +125,7 @@ class TerminalOutput extends Readable {
 }
 
 const writeSome = promisify(write);
-/** How long to wait where the program has not read yet what was written, at first and at most. */
+/** Initial and maximum wait while the program has not read earlier input. */
 const [FULL_MS, LONG_FULL_MS] = [1, 20];
 
 class TerminalInput extends Writable {
@@ -146,7 +146,7 @@ class TerminalInput extends Writable {
     this.#send(this.#column === 0 ? ENDS : Buffer.concat([PASS_ON, ENDS]), done);
   }
 
-  /** Nothing is being written: the terminal can be closed, and its number be another file's. */
+  /** Resolves when no write is pending. Only then may the file descriptor be closed and reused. */
   idle(): Promise<void> {
     return this.#writing;
   }
@@ -173,7 +173,7 @@ class TerminalInput extends Writable {
     }
   }
 
-  /** No line is longer than the terminal keeps. Never passes on a line that is empty: that would be the end. */
+  /** Splits lines that exceed the terminal's buffer. Never forwards an empty line, which would end the input. */
   #cut(bytes: Buffer): Buffer {
     const parts: Buffer[] = [];
     let kept = 0;

@@ -1,4 +1,4 @@
-/** What every fuzz of the protocol stands on: randomness that a seed gives back, and bytes cut where nobody would cut them. */
+/** Seeded randomness and random chunking for fuzz tests. */
 import { Buffer } from "node:buffer";
 import { Transform } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -12,7 +12,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, and without, 1 (mulberry32). */
+  /** Returns a number in [0, 1) (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -21,7 +21,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, and without, the limit. */
+  /** Returns an integer in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
@@ -34,14 +34,14 @@ export class Random {
     return choices[this.below(choices.length)] as T;
   }
 
-  /** Text of one to four bytes a character, with what JSON has to escape. */
+  /** Returns text with characters of one to four bytes, including those that JSON escapes. */
   text(most: number): string {
     return Array.from({ length: this.below(most + 1) }, () =>
       this.pick("a", "é", "€", "😀", "\n", '"', "\\", "{", "}", "[", ",", ":", "\u2028", "\0"),
     ).join("");
   }
 
-  /** A JSON value. */
+  /** Returns a random JSON value. */
   value(depth = 2): unknown {
     const leaf = this.pick<unknown>(null, true, this.below(1_000), -this.next(), this.text(6), this.text(6));
     if (depth === 0 || this.chance(0.4)) return leaf;
@@ -50,7 +50,7 @@ export class Random {
   }
 }
 
-/** The bytes in pieces: some of one byte, some that hold many lines, and some empty. */
+/** Splits bytes into pieces: some of one byte, some with many lines, some empty. */
 export function chunks(bytes: Buffer, random: Random): Buffer[] {
   const pieces: Buffer[] = [];
   for (let start = 0; start < bytes.length;) {
@@ -61,7 +61,7 @@ export function chunks(bytes: Buffer, random: Random): Buffer[] {
   return pieces;
 }
 
-/** Passes bytes on in other pieces, now and then later. */
+/** Forwards bytes in other pieces, sometimes delayed. */
 export function shredder(random: Random): Transform {
   const shred = async (this_: Transform, bytes: Buffer): Promise<void> => {
     for (const piece of chunks(bytes, random)) {
@@ -76,7 +76,7 @@ export function shredder(random: Random): Transform {
   });
 }
 
-/** Nothing, some microtasks or some turns of the event loop. */
+/** Waits for nothing, some microtasks, or some turns of the event loop. */
 export async function pause(random: Random): Promise<void> {
   const wait = random.pick(() => Promise.resolve(), nextTurn);
   for (let times = random.below(4); times > 0; times -= 1) await wait();
@@ -85,22 +85,22 @@ export async function pause(random: Random): Promise<void> {
 const LONG_RUN = process.env["ROOKERY_FUZZ"];
 const FIRST_SEED = process.env["ROOKERY_SEED"];
 
-/** What `ROOKERY_FUZZ=all` means in numbers. */
+/** Number of cases of `ROOKERY_FUZZ=all`. */
 const ALL_CASES = 2_000;
 
-/** Whether a run tries every case (`npm run fuzz`) and not only a sample. */
+/** Whether the run covers every case (`npm run fuzz`) instead of a sample. */
 export function isLongFuzz(): boolean {
   return LONG_RUN !== undefined;
 }
 
-/** The seeds of a run: new ones each time, as many as asked for in ROOKERY_FUZZ, or from ROOKERY_SEED on to see one again. */
+/** Returns the seeds of a run: new ones each time, as many as ROOKERY_FUZZ, or starting at ROOKERY_SEED to reproduce. */
 export function seeds(atLeast: number): number[] {
   const count = LONG_RUN === undefined ? atLeast : LONG_RUN === "all" ? ALL_CASES : Number(LONG_RUN);
   const first = FIRST_SEED === undefined ? Date.now() % 2 ** 31 : Number(FIRST_SEED);
   return Array.from({ length: FIRST_SEED !== undefined && LONG_RUN === undefined ? 1 : count }, (_, at) => first + at);
 }
 
-/** Runs the case for each seed; a failure says which seed to set to see it again. */
+/** Runs the case for each seed. A failure names the seed that reproduces it. */
 export async function fuzz(atLeast: number, run: (random: Random) => Promise<void> | void): Promise<void> {
   for (const seed of seeds(atLeast)) {
     try {

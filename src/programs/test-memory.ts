@@ -1,11 +1,11 @@
-/** What the process holds on to, as far as the collector can tell. */
+/** Measures retained memory after garbage collection. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** In bytes, with the buffers outside the heap. */
+/** Returns bytes, including buffers outside the heap. */
 export function heldMemory(): number {
   collect();
   collect(); // buffers of the first round are freed by the second

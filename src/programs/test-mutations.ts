@@ -1,14 +1,14 @@
-/** Changes of JSON values and of lines, for fuzzing what reads them. */
+/** Mutates JSON values and lines for fuzz tests. */
 import type { Random } from "./test-fuzz.ts";
 
 export interface Mutation {
-  /** Such as `update.content[0].text = null`. */
+  /** For example `update.content[0].text = null`. */
   readonly name: string;
   /** The JSON text of the changed value. */
   readonly json: string;
 }
 
-/** Each value that a field is replaced by, as JSON text; undefined removes the field. */
+/** Replacement values as JSON text; undefined removes the field. */
 export const REPLACEMENTS: Readonly<Record<string, string | undefined>> = {
   null: "null",
   number: "5",
@@ -27,7 +27,7 @@ export const REPLACEMENTS: Readonly<Record<string, string | undefined>> = {
 
 const MARK = "\u0001mark\u0001";
 
-/** Every field at every depth, each replaced by every replacement. `skip` leaves fields alone, by their path. */
+/** Returns every field at every depth with every replacement. `skip` excludes fields by path. */
 export function mutationsOf(value: unknown, skip: (path: string) => boolean = () => false): Mutation[] {
   return pathsOf(value).flatMap((path) => {
     const name = formatPath(path);
@@ -39,7 +39,7 @@ export function mutationsOf(value: unknown, skip: (path: string) => boolean = ()
   });
 }
 
-/** The JSON text of the value with one field, chosen at random, replaced. */
+/** Returns the JSON text of the value with one random field replaced. */
 export function mutateField(random: Random, value: unknown): string {
   const paths = pathsOf(value);
   const path = paths[random.below(paths.length)];
@@ -52,7 +52,7 @@ export function mutateField(random: Random, value: unknown): string {
   );
 }
 
-/** A line that is broken as a line: cut, doubled, glued to noise, with bytes changed, or with a field replaced. */
+/** Damages a line: cuts it, doubles it, inserts noise, removes characters, or replaces a field. */
 export function mutateLine(random: Random, line: string): string {
   const at = random.below(line.length + 1);
   switch (random.below(8)) {

@@ -9,12 +9,12 @@ import { transportPair } from "./transport.ts";
 
 const echo = { request: ({ params }: { params: unknown }) => params };
 
-describe("a connection stands on", () => {
+describe("a connection works over", () => {
   it.each([
-    ["streams of Node", nodeStreams],
-    ["streams of the web", webStreams],
+    ["Node streams", nodeStreams],
+    ["web streams", webStreams],
     ["a socket", sockets],
-    ["two ends within the process", () => Promise.resolve(transportPair())],
+    ["an in-process pair", () => Promise.resolve(transportPair())],
   ])("%s", async (_what, make) => {
     const [a, b] = await make();
     const told: unknown[] = [];
@@ -39,7 +39,7 @@ describe("a connection stands on", () => {
   });
 });
 
-it("what was written before closing is there for a slow reader of the same stream", async () => {
+it("delivers data written before a close to a slow reader", async () => {
   const output = new PassThrough({ highWaterMark: 1_000_000 });
   const connection = track(new Connection({ transport: streamTransport(new PassThrough(), output) }));
   for (let n = 0; n < 1_000; n += 1) void connection.notify("n", n);
@@ -49,8 +49,8 @@ it("what was written before closing is there for a slow reader of the same strea
   expect(text.split("\n")).toHaveLength(1_001);
 });
 
-describe("a stream of the web", () => {
-  it("is read only as far as it is handled", async () => {
+describe("a web stream", () => {
+  it("is read only as far as lines are handled", async () => {
     const stalls = deferred();
     let pulled = 0;
     const input = new ReadableStream<Uint8Array>({
@@ -80,7 +80,7 @@ describe("a stream of the web", () => {
     expect(pulled).toBe(2_000);
   });
 
-  it("that fails is told with its cause", async () => {
+  it("reports a failure with its cause", async () => {
     const input = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("torn")),
     });
@@ -91,7 +91,7 @@ describe("a stream of the web", () => {
     await connection.closed;
   });
 
-  it("is let go of when the connection closes", async () => {
+  it("is released when the connection closes", async () => {
     const cancelled = deferred();
     const closed = deferred();
     const input = new ReadableStream<Uint8Array>({ cancel: () => cancelled.resolve() });
@@ -101,8 +101,8 @@ describe("a stream of the web", () => {
   });
 });
 
-describe("two ends within the process", () => {
-  it("deliver what was written before the end, also to one who was paused", async () => {
+describe("transportPair", () => {
+  it("delivers data written before the end, also to a paused reader", async () => {
     const [a, b] = transportPair();
     const seen: string[] = [];
     const ended = deferred();
@@ -119,7 +119,7 @@ describe("two ends within the process", () => {
     expect(seen).toEqual(["one", "two", "three"]);
   });
 
-  it("take what is written before they are started", async () => {
+  it("accepts writes before the start", async () => {
     const [a, b] = transportPair();
     const seen: string[] = [];
     a.write("early\n");
@@ -131,7 +131,7 @@ describe("two ends within the process", () => {
     expect(seen).toEqual(["early"]);
   });
 
-  it("say when they are full, and when there is room again", async () => {
+  it("reports a full buffer, and when it drains", async () => {
     const [a, b] = transportPair();
     const drained = deferred();
     a.start({ ...sinkOf([]), drained: () => drained.resolve() });
@@ -144,7 +144,7 @@ describe("two ends within the process", () => {
     expect(a.write("x\n")).toBe(true);
   });
 
-  it("deliver later, never while one writes", async () => {
+  it("delivers asynchronously, never during a write", async () => {
     const [a, b] = transportPair();
     const seen: string[] = [];
     b.start(sinkOf(seen));

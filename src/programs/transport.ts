@@ -1,43 +1,43 @@
-/** What a connection stands on: lines in, lines out, on byte streams or within the process. */
+/** Line transports over byte streams or within the process. */
 import { Readable, Writable } from "node:stream";
 import type { ReadableStream, WritableStream } from "node:stream/web";
 import { LineSplitter, type LineSink } from "./lines.ts";
 
 export interface Transport {
-  /** Called once. */
+  /** Starts delivery. Call once. */
   start(sink: TransportSink): void;
-  /** Stops what comes in, soon; what was read already still arrives. */
+  /** Pauses the input soon; data that was already read still arrives. */
   pause(): void;
   resume(): void;
-  /** How many bytes came in so far, whole lines or not; left out where there are none. */
+  /** Returns the number of bytes received so far. Missing if the transport has no bytes. */
   received?(): number;
-  /** Takes whole lines, each with its newline. False: it is full, and `drained` will be called. */
+  /** Accepts whole lines with newlines. Returns false if the buffer is full; `drained` follows. */
   write(text: string): boolean;
-  /** No more will be written; resolves when what was written has gone, or cannot go. */
+  /** Ends the output. Resolves when everything is written or cannot be written. */
   end(): Promise<void>;
-  /** Stops both ways at once. */
+  /** Closes both directions immediately. */
   destroy(): void;
 }
 
 export interface TransportSink extends LineSink {
-  /** Nothing more comes in; `error` says why where the stream broke. */
+  /** The input has ended; `error` is set if the stream broke. */
   ended(error?: Error): void;
   drained(): void;
-  /** What is written goes nowhere any more. */
+  /** Writing is no longer possible. */
   writeFailed(error: Error): void;
 }
 
-/** As in the official SDK, so that what one takes the other takes. */
+/** The limit of the official SDK. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
 export interface StreamTransportOptions {
-  /** A longer message is passed over, and fails the one request that it belongs to. */
+  /** Longer messages are dropped, which fails the request they belong to. Default: 32 MiB. */
   readonly maxMessageBytes?: number | undefined;
-  /** Lines with nothing on them are told too. */
+  /** Whether empty lines are delivered. Default: false. */
   readonly emptyLines?: boolean | undefined;
 }
 
-/** On any pair of byte streams, of Node or of the web. */
+/** Creates a transport over a pair of byte streams, of Node or of the web. */
 export function streamTransport(
   input: Readable | ReadableStream<Uint8Array>,
   output: Writable | WritableStream<Uint8Array>,
@@ -63,7 +63,7 @@ export function streamTransport(
       reads.once("end", () => ended());
       reads.once("error", ended);
       reads.once("close", () => ended());
-      if (reads.destroyed || reads.readableEnded) setImmediate(ended, reads.errored ?? undefined); // it told others already
+      if (reads.destroyed || reads.readableEnded) setImmediate(ended, reads.errored ?? undefined); // its events are in the past
       writes.on("drain", () => sink.drained());
       writes.on("error", (error) => sink.writeFailed(error));
       writes.once("close", () => {
@@ -82,12 +82,12 @@ export function streamTransport(
       }),
     destroy() {
       reads.destroy();
-      if (!writes.writableFinished) writes.destroy(); // the reader of a stream within the process may not have it all yet
+      if (!writes.writableFinished) writes.destroy(); // an in-process reader may not have read everything yet
     },
   };
 }
 
-/** Two ends within the process: what is written at one is read at the other, later and in order. */
+/** Creates two connected transports: each delivers what the other writes, asynchronously and in order. */
 export function transportPair(): [Transport, Transport] {
   const [left, right] = [new End(), new End()];
   left.other = right;
@@ -95,11 +95,11 @@ export function transportPair(): [Transport, Transport] {
   return [left, right];
 }
 
-/** How often something is passed on within the process before the rest of the world gets its turn. */
+/** In-process deliveries before the event loop gets a turn. */
 const PASSES = 64;
 let passes = 0;
 
-/** Later, and before anything else happens; but two who answer each other without end keep nobody out. */
+/** Runs the work as a microtask, but yields to the event loop when two peers answer each other endlessly. */
 function soon(work: () => void): void {
   if (passes === 0) {
     setImmediate(() => {
@@ -111,7 +111,7 @@ function soon(work: () => void): void {
   else queueMicrotask(work);
 }
 
-/** Unread text at which a writer is asked to wait. */
+/** Amount of unread text at which `write` returns false. */
 const HIGH_WATER = 64 * 1024;
 
 class End implements Transport {
@@ -157,7 +157,7 @@ class End implements Transport {
   }
 
   #take(text: string): boolean {
-    if (this.#inputEnded) return true; // nobody reads it any more, as with a closed pipe
+    if (this.#inputEnded) return true; // dropped, as with a closed pipe
     this.#unread.push(text);
     this.#size += text.length;
     this.#schedule();

@@ -1,4 +1,4 @@
-/** A command as a person could type it in a shell. */
+/** Formats a command as a user could type it in a shell. */
 export function typed(words: readonly string[]): string {
   return words.map(quotedWord).join(" ");
 }

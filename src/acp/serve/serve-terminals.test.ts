@@ -100,7 +100,7 @@ it("refuses every other directory", async () => {
     await expect(start("true", { cwd }), cwd).rejects.toMatchObject({ code: -32602 });
   }
   await expect(start("true", { cwd: join(folder.path, "none") })).rejects.toMatchObject({ code: -32002 });
-  await expect(start("true", { cwd: join(folder.path, "file") })).rejects.toThrow("is no folder");
+  await expect(start("true", { cwd: join(folder.path, "file") })).rejects.toThrow("is not a directory");
 });
 
 it("reports why a program cannot be started, and that there is no shell", async () => {
