@@ -10,13 +10,13 @@ import { openScene } from "./test-scene.ts";
 
 const lines = async (events: AsyncIterable<SessionEvent>) => transcript(await collect(events));
 
-it("drives an ACP agent through a turn", async () => {
+it("runs a turn of an ACP agent", async () => {
   await using scene = await openScene({ prompts: [[{ say: ["Hel", "lo"] }]] });
   const session = await scene.open();
   expect(await lines(session.prompt("Hi"))).toEqual(["opened scripted", "started Hi", "says Hello", "ended done"]);
 });
 
-it("asks for what the agent asks for, and tells it what was decided", async () => {
+it("forwards the agent's permission request and returns the decision", async () => {
   const script: AcpScript = {
     prompts: [
       [
@@ -51,7 +51,7 @@ it("asks for what the agent asks for, and tells it what was decided", async () =
   ]);
 });
 
-it("asks with the title where the agent gives no input, since nothing else has the command then", async () => {
+it("uses the title as the input of a permission request without input", async () => {
   const content = [{ type: "content", content: { type: "text", text: "[current working directory /project]" } }];
   const toolCall = { toolCallId: "t1", title: "rm -rf build", kind: "execute", content };
   await using scene = await openScene({ prompts: [[{ permission: { toolCall } }]] });
@@ -65,7 +65,7 @@ it("asks with the title where the agent gives no input, since nothing else has t
   expect(asked).toEqual([{ title: "rm -rf build", content }]);
 });
 
-it("does not take the leave for one tool for that of every other whose kind nobody knows", async () => {
+it("does not extend a permission for one tool to other tools of unknown kind", async () => {
   const ask = (toolCallId: string, title: string) => ({
     permission: { toolCall: { toolCallId, title, kind: "other" } },
   });
@@ -82,7 +82,7 @@ it("does not take the leave for one tool for that of every other whose kind nobo
   expect(asked).toEqual(["notes_list", "notes_drop"]);
 });
 
-it("refuses where nobody can be asked, and says so to the agent", async () => {
+it("denies a request if nobody can be asked, and tells the agent", async () => {
   const script: AcpScript = { prompts: [[{ permission: { toolCall: { toolCallId: "t1", kind: "execute" } } }]] };
   await using scene = await openScene(script, { attended: false });
   const session = await scene.open();
@@ -91,22 +91,22 @@ it("refuses where nobody can be asked, and says so to the agent", async () => {
   expect(seen.join("\n")).toContain("reject_once");
 });
 
-it("names the model that was meant, and only a few of hundreds", async () => {
+it("suggests the closest model and lists only a few", async () => {
   const availableModels = Array.from({ length: 300 }, (_, index) => ({ modelId: `fake/m${index}`, name: "M" }));
   await using scene = await openScene({ models: { currentModelId: "fake/m0", availableModels } });
   await expect(scene.open({ model: "fkae/m299" })).rejects.toMatchObject({
     code: "model_invalid",
     message: expect.stringMatching(
-      /"fkae\/m299" \(did you mean fake\/m299\?\); there are: fake\/m0, .*, and 290 more$/,
+      /"fkae\/m299" \(did you mean fake\/m299\?\); available models: fake\/m0, .*, and 290 more$/,
     ),
   });
 });
 
 it.each([
-  ["beside the input", { inputTokens: 400, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
-  ["in the input", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
-  ["in the input, without a total", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800 }],
-])("counts what came from a cache as input, from an agent that has it %s", async (_, usage) => {
+  ["separately", { inputTokens: 400, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
+  ["within the input", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800, totalTokens: 1230 }],
+  ["within the input, without a total", { inputTokens: 1200, outputTokens: 30, cachedReadTokens: 800 }],
+])("counts cached tokens as input if the agent reports them %s", async (_, usage) => {
   await using scene = await openScene({ prompts: [{ steps: [{ say: "Hi" }], answer: { merge: { usage } } }] });
   const session = await scene.open();
   const events = await collect(session.prompt("x"));
@@ -117,7 +117,7 @@ it.each([
   });
 });
 
-it("keeps what a tool did: kinds, places and diffs", async () => {
+it("records the kind, locations and diffs of tool calls", async () => {
   const call = { toolCallId: "t1", title: "Edit", kind: "edit", status: "in_progress", rawInput: { file: "a" } };
   const content = [{ type: "diff", path: "/w/a", oldText: "1", newText: "2" }];
   const done = { toolCallId: "t1", status: "completed", content, locations: [{ path: "/w/a", line: 3 }] };
@@ -140,7 +140,7 @@ it("keeps what a tool did: kinds, places and diffs", async () => {
   });
 });
 
-it("cancels a turn, with a permission open too, and the session goes on", async () => {
+it("cancels a turn with an open permission request, and the session stays usable", async () => {
   await using scene = await openScene({ prompts: [[{ permission: {} }], [{ say: "again" }]] });
   const session = await scene.open();
   const turn = session.prompt("x");
@@ -149,7 +149,7 @@ it("cancels a turn, with a permission open too, and the session goes on", async 
   expect(await lines(session.prompt("y"))).toContain("says again");
 });
 
-it("ends a turn whose agent died in words, and starts the agent again for the next", async () => {
+it("fails the turn with a message if the agent dies, and restarts the agent for the next turn", async () => {
   await using scene = await openScene({
     prompts: [[{ say: "half" }, { stderr: "out of cheese\n" }, { exit: { code: 7 } }], [{ say: "back" }]],
   });
@@ -162,7 +162,7 @@ it("ends a turn whose agent died in words, and starts the agent again for the ne
   expect(events.find(({ type }) => type === "agent.connected")).toMatchObject({ how: "handed_over" });
 });
 
-it("goes on with the agent's own session when it is opened again", async () => {
+it("resumes the agent's own session after a reopen", async () => {
   await using folder = await temporaryFolder();
   const sessionsFile = join(folder.path, "sessions.json");
   await using scene = await openScene({ sessionsFile, otherwise: [{ say: "ok" }] });
@@ -175,7 +175,7 @@ it("goes on with the agent's own session when it is opened again", async () => {
   expect(JSON.stringify(await scene.received())).not.toContain("earlier-conversation");
 });
 
-it("hands the conversation over where the agent does not know the session any more", async () => {
+it("hands the conversation over if the agent lost its session", async () => {
   await using scene = await openScene({ otherwise: [{ say: "ok" }] });
   const first = await scene.open();
   await collect(first.prompt("remember the blue door"));
@@ -187,7 +187,7 @@ it("hands the conversation over where the agent does not know the session any mo
   expect(received).toContain("<earlier-conversation>\\nUser: remember the blue door");
 });
 
-it("asks a question of the agent's in the log", async () => {
+it("logs a question of the agent and returns the answer", async () => {
   const script: AcpScript = {
     prompts: [
       [
@@ -211,7 +211,7 @@ it("asks a question of the agent's in the log", async () => {
   expect(seen.join("\n")).toContain("8080");
 });
 
-it("serves files behind the permissions where it is told to", async () => {
+it("serves files after permission if configured", async () => {
   const script = (cwd: string): AcpScript => ({
     prompts: [[{ writeFile: { path: join(cwd, "made.txt"), content: "served" } }]],
   });
@@ -227,9 +227,9 @@ it("serves files behind the permissions where it is told to", async () => {
 });
 
 it.each([
-  ["is not there", ["rookery-no-such-program"], /rookery-no-such-program/],
-  ["speaks no ACP", ["sh", "-c", "echo hello; echo broken >&2; exit 3"], /broken/],
-])("says in words that a program %s", async (_, command, words) => {
+  ["is missing", ["rookery-no-such-program"], /rookery-no-such-program/],
+  ["does not support ACP", ["sh", "-c", "echo hello; echo broken >&2; exit 3"], /broken/],
+])("reports a program that %s", async (_, command, words) => {
   const owned = new DisposeStack();
   const home = owned.use(await temporaryFolder());
   const env = builtEnvironment({ home: home.path });
@@ -241,7 +241,7 @@ it.each([
   await owned[Symbol.asyncDispose]();
 });
 
-it("tells a fork, which has no session of the program's own, what went before", async () => {
+it("hands the conversation over to a fork if the program cannot fork", async () => {
   await using scene = await openScene({ otherwise: [{ say: "ok" }] });
   const first = await scene.open();
   await collect(first.prompt("remember the green door"));
@@ -251,7 +251,7 @@ it("tells a fork, which has no session of the program's own, what went before", 
   expect(JSON.stringify(await scene.received())).toContain("User: remember the green door");
 });
 
-it("waits until a limit is over that the agent fails with", async () => {
+it("parks the turn if the agent fails with a usage limit", async () => {
   const error = { code: 429, message: "You have exhausted your capacity. Your quota will reset after 3h12m5s." };
   await using scene = await openScene({ prompts: [{ answer: { error } }] });
   const session = await scene.open();
@@ -267,18 +267,20 @@ it("waits until a limit is over that the agent fails with", async () => {
   expect(await turn.outcome).toEqual({ status: "cancelled" });
 });
 
-it("says how to mend it that an agent's login is not accepted", async () => {
+it("explains how to log in if the agent rejects its login", async () => {
   const error = { code: -32603, message: "Internal error: Incorrect API key provided: ****." };
   await using scene = await openScene({ prompts: [{ answer: { error } }] });
   const session = await scene.open();
   expect(await session.prompt("x").outcome).toMatchObject({
     status: "failed",
     code: "provider_auth",
-    message: expect.stringMatching(/^scripted has no login that is accepted: log in .* Incorrect API key/) as string,
+    message: expect.stringMatching(
+      /^scripted is not logged in, or its login was rejected: log in .* Incorrect API key/,
+    ) as string,
   });
 });
 
-it("tells what an edit changed from what was asked for, where the agent does not say it", async () => {
+it("derives a diff from the tool input if the agent sends none", async () => {
   const rawInput = { filePath: "/w/a", oldString: "1", newString: "2" };
   const call = { toolCallId: "t1", title: "Edit", kind: "edit", rawInput };
   const done = { toolCallId: "t1", status: "completed", content: [] };

@@ -36,20 +36,20 @@ import { outcomeOfFailure } from "./outcome.ts";
 import { AcpTurn } from "./turn.ts";
 
 export interface AcpBackendOptions {
-  /** What the agent's process gets of it all: nothing is inherited beside it. */
+  /** The complete environment of the agent's process; nothing else is inherited. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly auth?: string | undefined;
   readonly serve?: readonly ("files" | "terminals")[] | undefined;
-  /** Of a program that is known by name; `acp` if not said. */
+  /** The backend kind to report, for a program with a backend of that name. Default: `acp`. */
   readonly kind?: BackendKind | undefined;
-  /** What it lacks of what the protocol has, or has beyond what it says. */
+  /** Overrides of the capabilities that the agent announces. */
   readonly capabilities?: Partial<Capabilities> | undefined;
-  /** How it is started under a policy, where neither its configuration nor the registry says it all. */
+  /** Builds the command line for a permission policy. Default: the configured command, or the registry's. */
   readonly launch?: ((context: BackendContext, permissions: PermissionPolicy) => Launch) | undefined;
-  /** What the registry calls the agent, where it has no command of its own. */
+  /** The agent's name in the registry. Used if the configuration has no command. */
   readonly registry?: string | undefined;
   readonly wanted?: Wanted | undefined;
-  /** What commands in its terminals get of the environment. Default: `env` without credentials. */
+  /** The environment of commands in the agent's terminals. Default: `env` without credentials. */
   readonly commandEnv?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
@@ -67,13 +67,13 @@ export function acpBackend(options: AcpBackendOptions): Backend {
       const equipment = opening.use(await equip(context, options, reported));
       const connection: AcpConnection = new AcpConnection(context, options, equipment);
       await connection.start();
-      opening.move(); // the connection's from here on
+      opening.move(); // the connection owns the equipment from here on
       return connection;
     },
   };
 }
 
-/** What the client brings goes to the agent as it is, unless not all of its tools are wanted. */
+/** Whether a tool filter applies. Without one, the client's MCP servers go to the agent unchanged. */
 function isFiltered({ wanted }: AcpBackendOptions): boolean {
   const { allow = [], deny = [] } = wanted?.filter ?? {};
   return allow.length + deny.length > 0;
@@ -91,7 +91,7 @@ function equip(
   return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env, reported, base: [] });
 }
 
-/** What the protocol has; not every agent has all of it. */
+/** Capabilities of the protocol. A given agent may have fewer. */
 const CAPABILITIES: Capabilities = {
   resume: true,
   fork: true,
@@ -106,18 +106,18 @@ const CAPABILITIES: Capabilities = {
 };
 
 class AcpConnection implements AgentConnection {
-  /** Its program has the turn, and died with it. */
+  /** False: the turn runs inside the agent's process and dies with it. */
   readonly resumesTurns = false;
   #context: BackendContext;
   readonly #options: AcpBackendOptions;
   readonly #equipment: Equipment;
-  /** Was the agent that runs given our tools? */
+  /** Whether the running agent was given our tools. */
   #offered = false;
   #live: Live | undefined;
-  /** What the agent that runs was started with. */
+  /** The command line of the running agent. */
   #launched: Launch | undefined;
   readonly #closing = new AbortController();
-  /** Its start is on record. */
+  /** Whether the log has `process.started` for the running agent. */
   #introduced = false;
   readonly #memory: Memory;
   #nativeId: string | undefined;
@@ -146,7 +146,8 @@ class AcpConnection implements AgentConnection {
       commandEnv: this.#options.commandEnv,
       nativeId: this.#nativeId,
       handlers: this.#handlers(),
-      gate: async (request: GateRequest) => this.#turn?.gate(request) ?? { allowed: false, message: "no turn runs" },
+      gate: async (request: GateRequest) =>
+        this.#turn?.gate(request) ?? { allowed: false, message: "no turn is running" },
       noise: (noise) => this.#noise(noise),
       signal,
     });
@@ -185,13 +186,13 @@ class AcpConnection implements AgentConnection {
     this.#equipment.attach(desk);
   }
 
-  /** Its agent has not heard of what was said meanwhile: the next turn tells it, once. */
+  /** The agent missed the turns in between; the next prompt includes them once. */
   async returned(saved: Parameters<Equipment["restore"]>[0]): Promise<void> {
     await this.#equipment.restore(saved);
     this.#memory.miss();
   }
 
-  /** Its agent may remember, so another session of its own is begun, and is told what there is now. */
+  /** Replaces the agent's own session, which may remember the old one, and hands the remaining conversation over. */
   async forget(): Promise<void> {
     this.#context = { ...this.#context, nativeId: undefined, forkOf: undefined };
     this.#nativeId = undefined;
@@ -203,7 +204,7 @@ class AcpConnection implements AgentConnection {
     return this.#turn?.reported(tool);
   }
 
-  /** Nothing is offered where there is nothing, for an agent tells its model of every server. */
+  /** Without tools, no server is offered: an agent presents every server to its model. */
   get #hasTools(): boolean {
     const { tools, held } = this.#equipment;
     return held.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
@@ -226,7 +227,7 @@ class AcpConnection implements AgentConnection {
     const { registry } = this.#options;
     if (registry !== undefined) return resolveLaunch(builtinRegistry(), registry);
     const fix = `add command = ["…"] or registry = "…" under [agents.${name}]`;
-    throw new RookeryError("config_invalid", `agent ${name} has no command to start: ${fix}`);
+    throw new RookeryError("config_invalid", `agent ${name} has no command to start; ${fix}`);
   }
 
   runTurn(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
@@ -243,7 +244,7 @@ class AcpConnection implements AgentConnection {
     const isNew = !this.#introduced;
     const prompt = await this.#prompt(turn, live);
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
-    if (turn.signal.aborted) return { status: "cancelled" }; // it was given nothing
+    if (turn.signal.aborted) return { status: "cancelled" }; // the prompt was not sent
     this.#memory.give(turn);
     const running = new AcpTurn({
       turn,
@@ -276,7 +277,7 @@ class AcpConnection implements AgentConnection {
   async [Symbol.asyncDispose](): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
-    this.#closing.abort(new RookeryError("interrupted", "the session was let go while its agent was being started"));
+    this.#closing.abort(new RookeryError("interrupted", "the session was closed while its agent was starting"));
     try {
       await live?.[Symbol.asyncDispose]();
     } finally {
@@ -284,12 +285,12 @@ class AcpConnection implements AgentConnection {
     }
   }
 
-  /** The one that runs, or another where it has ended since. */
+  /** Returns the running agent, or starts another one if it has exited or no longer fits the turn. */
   async #running({ permissions, signal }: TurnContext): Promise<Live> {
     const live = this.#live;
     const launch = this.#launch(permissions);
-    const lacksTools = !this.#offered && this.#hasTools; // an overlay that came later
-    const suits = JSON.stringify(launch) === JSON.stringify(this.#launched); // not where the policy is another
+    const lacksTools = !this.#offered && this.#hasTools; // an overlay was added after the start
+    const suits = JSON.stringify(launch) === JSON.stringify(this.#launched); // another policy may need another command line
     if (live !== undefined && live.client.connection.over === undefined && !lacksTools && suits) return live;
     await this.#drop(live);
     return this.start(launch, signal);
@@ -298,10 +299,10 @@ class AcpConnection implements AgentConnection {
   async #drop(live: Live | undefined): Promise<void> {
     if (this.#live === live) this.#live = undefined;
     if (live === undefined) return;
-    await Promise.allSettled([live[Symbol.asyncDispose]()]); // what could not be closed is found by its marker
+    await Promise.allSettled([live[Symbol.asyncDispose]()]); // a process that survives is found later by its marker
   }
 
-  /** What was said before is told where the agent does not know it; instructions are told once. */
+  /** Builds the prompt. Includes the earlier conversation if the agent lacks it, and the instructions once. */
   async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
     const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
     if (this.#memory.isWhole) return blocks;
@@ -316,7 +317,7 @@ class AcpConnection implements AgentConnection {
   }
 
   #tellLoss({ log }: TurnContext, why: string): void {
-    const message = `${this.#context.agent.name} did not go on with its session (${why}): a new one is begun, and told what was said`;
+    const message = `${this.#context.agent.name} could not resume its session (${why}); a new session was started with the conversation so far`;
     log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
   }
 
@@ -337,7 +338,7 @@ class AcpConnection implements AgentConnection {
     };
   }
 
-  /** What comes before a turn is told by the turn. */
+  /** Records output of the agent. Output between turns is kept for the next turn. */
   #noise(noise: Noise): void {
     const events = noiseEvents(noise, this.#context.agent.name);
     if (this.#turn !== undefined) this.#turn.record(...events);
@@ -346,14 +347,14 @@ class AcpConnection implements AgentConnection {
 }
 
 const COMMAND_LENGTH = 2_000;
-/** What else is printed while no turn runs was never worth reading. */
+/** Output events kept between turns; further ones are dropped. */
 const MOST_UNSAID = 100;
 
-/** What the agent has counted for its own session, as far as the log has it. */
+/** Returns the cost in USD that the log has for the agent's current session. */
 async function costBefore(turn: TurnContext, agent: string): Promise<number> {
   let cost = 0;
   for await (const event of turn.history()) {
-    if (event.agent !== agent) continue; // another of the same session
+    if (event.agent !== agent) continue; // another agent of this session
     if (event.type === "agent.connected" && (event.how === "new" || event.how === "handed_over")) cost = 0;
     if (event.type === "usage.reported") cost += event.costUsd ?? 0;
   }

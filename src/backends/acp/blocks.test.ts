@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { blocksOf } from "./blocks.ts";
 
-it("tells an agent that goes on after a limit so, instead of asking it for the same once more", async () => {
+it("tells an agent that continues after a limit to continue instead of repeating the prompt", async () => {
   const turn = { input: [{ type: "text" as const, text: "Fix it" }], blob: () => Promise.resolve(undefined) };
   expect(await blocksOf(turn)).toEqual([{ type: "text", text: "Fix it" }]);
   const [first, second] = await blocksOf({ ...turn, continued: true });

@@ -1,4 +1,4 @@
-/** What a person gave, as blocks of the protocol: texts as they are, and the rest as far as the agent takes it. */
+/** Converts user input to ACP content blocks. Attachments that the agent does not accept become text. */
 import { textOf, type InputPart, type TurnContext } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
 import { GO_ON } from "../program/prompt.ts";
@@ -25,5 +25,5 @@ async function blockOf(part: InputPart, blob: TurnContext["blob"], takes: schema
   if (data !== undefined && takes.embeddedContext === true) {
     return { type: "resource", resource: { uri: `rookery:${name}`, blob: data, mimeType } };
   }
-  return { type: "text", text: textOf([part]) }; // that there was something is better than nothing
+  return { type: "text", text: textOf([part]) }; // a placeholder that names the attachment
 }

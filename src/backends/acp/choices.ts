@@ -1,4 +1,4 @@
-/** Models, modes and options that an agent offers, from its answer to a set-up; what is not as the protocol has it is not offered. */
+/** Reads the models, modes and options that an agent offers from its setup response. Skips malformed entries. */
 import { z } from "zod";
 
 export interface OfferedOption {
@@ -10,7 +10,7 @@ const Value = z.object({ value: z.string() });
 const Entry = z.union([z.object({ options: z.array(Value) }).transform(({ options }) => options), Value]);
 const Option = z.object({ type: z.literal("select"), id: z.string(), category: z.string(), options: z.array(Entry) });
 
-/** The first select option of that category. */
+/** Returns the first select option of the category. */
 export function offeredOption(response: unknown, category: string): OfferedOption | undefined {
   const option = listIn(response, "configOptions")
     .map((each) => Option.safeParse(each).data)
@@ -22,7 +22,7 @@ export function offeredModes(response: unknown): string[] {
   return stringsIn(listIn(fieldIn(response, "modes"), "availableModes"), "id");
 }
 
-/** The way of older agents, which `session/set_model` changes. */
+/** Models of the older protocol, which `session/set_model` changes. */
 export function offeredModels(response: unknown): string[] {
   return stringsIn(listIn(fieldIn(response, "models"), "availableModels"), "modelId");
 }

@@ -9,7 +9,7 @@ import { BROUGHT, COLOURS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from 
 
 const DONE: AcpStep = { say: "Done." };
 
-/** The scripted agent does by itself what real ones do because of their model. */
+/** The scripted agent does on its own what a real agent's model decides. */
 function turns({ made, written }: Files): AcpTurn[] {
   const shell = { toolCallId: "t1", title: "touch", kind: "execute", rawInput: { file: made } };
   const edit = { toolCallId: "t2", title: "Write", kind: "edit", locations: [{ path: written }] };
@@ -62,7 +62,7 @@ function turns({ made, written }: Files): AcpTurn[] {
   ];
 }
 
-/** The protocol has no word for it; agents put those of their provider into an error. */
+/** The protocol has no code for a usage limit; agents put their provider's message into an error. */
 const LIMITED: AcpTurn = {
   answer: { error: { code: -32603, message: "Internal error", data: "usage limit reached, try again in 2 hours" } },
 };

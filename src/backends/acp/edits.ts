@@ -1,9 +1,9 @@
-/** What an edit changes, from what the model asked for, where the program itself does not tell it. */
+/** Derives a diff from the input of an edit tool, for agents that do not report the diff. */
 import { z } from "zod";
 import type { FileDiff } from "../../domain/index.ts";
 
 const text = z.string();
-/** As opencode 1.18 and Gemini CLI 0.61 name it, and others. */
+/** Field names of opencode 1.18, Gemini CLI 0.61 and others. */
 const Input = z.object({
   path: text.optional(),
   filePath: text.optional(),
@@ -15,10 +15,10 @@ const Input = z.object({
   new_string: text.optional(),
 });
 
-/** A longer text of a file is left out of the log, and said so. */
+/** Longer diffs are recorded without their text, marked `truncated`. */
 const DIFF_LENGTH = 256 * 1024;
 
-/** Of a part of a file where it is a part that is replaced; what a file held before it was written whole is not known. */
+/** Returns the diff of the replaced text. For a full write, `before` is null because the old content is unknown. */
 export function editOf(input: unknown): FileDiff | undefined {
   const { data } = Input.safeParse(input);
   const path = data?.filePath ?? data?.file_path ?? data?.path;

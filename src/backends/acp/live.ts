@@ -1,4 +1,4 @@
-/** An ACP agent that runs, with the session that this conversation has with it. */
+/** Starts an ACP agent and opens its session. */
 import { childEnvironment } from "../../domain/child-environment.ts";
 import {
   RookeryError,
@@ -29,46 +29,46 @@ import { troubleOf } from "./trouble.ts";
 
 export interface LiveOptions {
   readonly context: BackendContext;
-  /** What the agent is to have of MCP servers. */
+  /** MCP servers for the agent. */
   readonly servers: readonly McpServerSpec[];
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The way to log in that the agent is to be asked for, by its id. */
+  /** Id of the authentication method to use if the agent requires a login. */
   readonly auth?: string | undefined;
-  /** What is done for the agent here, instead of by itself. */
+  /** What this process does on the agent's behalf. */
   readonly serve: readonly ("files" | "terminals")[];
-  /** What commands in its terminals get of the environment. Default: `env` without credentials. */
+  /** The environment of commands in the agent's terminals. Default: `env` without credentials. */
   readonly commandEnv?: Readonly<Record<string, string | undefined>> | undefined;
-  /** What the program called this session before. */
+  /** Id of the agent's earlier session, to resume. */
   readonly nativeId: string | undefined;
   readonly handlers: SessionOptions;
   readonly gate: Gate;
   readonly noise: (noise: Noise) => void;
-  /** Fires when nobody waits for it any more: what was started is ended. */
+  /** Cancels the start and ends the process. */
   readonly signal?: AbortSignal | undefined;
-  /** How long it may take to come up. */
+  /** Deadline of the start in milliseconds. Default: 2 min. */
   readonly startMs?: number | undefined;
 }
 
-/** How the conversation goes on: see the event `agent.connected`. */
+/** How the agent obtained its session; see the event `agent.connected`. */
 export type How = "new" | "resumed" | "loaded" | "forked" | "handed_over";
 
 export interface Live extends AsyncDisposable {
   readonly process: AgentProcess;
   readonly client: Client;
   readonly session: ClientSession;
-  /** Of the program's own session; a new one may have to be told what went before. */
+  /** A `new` session may need the earlier conversation in its first prompt. */
   readonly how: Exclude<How, "handed_over">;
-  /** Why the program did not go on with the session that it was to go on with. */
+  /** Why the agent did not resume its earlier session. */
   readonly lost?: string | undefined;
 }
 
-/** A first start through `npx` has to download the agent. */
+/** The first start through `npx` downloads the agent. */
 const START_MS = 120_000;
-/** Gemini CLI 0.61 destroys its own history when it loads a session a second time, or within the minute. */
+/** Gemini CLI 0.61 destroys its history when it loads a session twice, or within the first minute. */
 const LOAD_DESTROYS: ReadonlySet<string> = new Set(["gemini-cli", "gemini"]);
 
-/** Rejects in words where the program is missing, does not speak the protocol, or wants a login; or with the signal's reason. */
+/** Rejects with `agent_unavailable`, `agent_failed` or `provider_auth`, or with the signal's reason. */
 export async function startLive(options: LiveOptions): Promise<Live> {
   const { context, command, env, startMs = START_MS } = options;
   const { agent, cwd, marker } = context;
@@ -76,7 +76,7 @@ export async function startLive(options: LiveOptions): Promise<Live> {
   const process = opening.use(await startAgent({ command, cwd, env, marker }));
   using late = deadline(startMs, ...(options.signal === undefined ? [] : [options.signal]));
   const { signal } = late;
-  const stop = (): void => void process.close({ eofMs: 0 }).catch(() => undefined); // what is left is found by its marker
+  const stop = (): void => void process.close({ eofMs: 0 }).catch(() => undefined); // a process that survives is found later by its marker
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -94,8 +94,8 @@ export async function startLive(options: LiveOptions): Promise<Live> {
 }
 
 function tooLate(agent: string, ms: number, said: string): RookeryError {
-  const words = said.trim() === "" ? "it said nothing" : `it said last: ${said.trim()}`;
-  return new RookeryError("agent_failed", `${agent} did not come up within ${ms / 1_000} s: ${words}`);
+  const words = said.trim() === "" ? "it printed nothing to stderr" : `its last output was: ${said.trim()}`;
+  return new RookeryError("agent_failed", `${agent} did not start within ${ms / 1_000} s: ${words}`);
 }
 
 async function openLive(
@@ -133,7 +133,7 @@ async function openLive(
   return { process, client, session, how, lost };
 }
 
-/** The agent's own session where it can be trusted to go on with it, else a new one. */
+/** Resumes, loads or forks the agent's own session if the agent supports that safely; otherwise creates one. */
 async function openNative(client: Client, options: LiveOptions): Promise<Pick<Live, "session" | "how" | "lost">> {
   const { context, nativeId = context.forkOf } = options;
   const builder = () => {
@@ -179,16 +179,16 @@ async function authenticated<T>(client: Client, { auth, context }: LiveOptions, 
     if (!(error instanceof PeerError) || error.code !== RPC.authRequired) throw error;
     const methods = client.authMethods.map(({ id, name }) => `${id} (${name})`).join(", ");
     if (auth === undefined) {
-      const fix = `log in with the program itself, or set auth = "…" under [agents.${context.agent.name}]`;
+      const fix = `log in with the program's own command, or set auth = "…" under [agents.${context.agent.name}]`;
       throw new RookeryError(
         "provider_auth",
-        `${context.agent.name} wants a login: ${fix}; it offers: ${methods || "nothing"}`,
+        `${context.agent.name} requires a login: ${fix}; methods it offers: ${methods || "none"}`,
       );
     }
     await client.authenticate(auth).catch((cause: unknown) => {
       throw new RookeryError(
         "provider_auth",
-        `${context.agent.name}: the login "${auth}" failed: ${messageOf(cause)}; it offers: ${methods}`,
+        `${context.agent.name}: the login "${auth}" failed: ${messageOf(cause)}; methods it offers: ${methods}`,
         { cause },
       );
     });
@@ -196,7 +196,7 @@ async function authenticated<T>(client: Client, { auth, context }: LiveOptions, 
   }
 }
 
-/** Models are config options today; agents in the field also have the older way. */
+/** Sets the model through a config option, or through `session/set_model` of the older protocol. */
 async function chooseModel(session: ClientSession, model: string, how: Live["how"]): Promise<void> {
   const option = optionOf(session, "model");
   if (option !== undefined) {
@@ -205,28 +205,28 @@ async function chooseModel(session: ClientSession, model: string, how: Live["how
     return;
   }
   const offered = offeredModels(session.response);
-  if (offered.length === 0 && how !== "new") return; // not every agent says again what it offers
+  if (offered.length === 0 && how !== "new") return; // some agents omit their offers when they resume
   if (!offered.includes(model)) throw noModel(model, offered);
   await session.setModel(model);
 }
 
 const MOST_NAMED = 10;
 
-/** opencode knows hundreds of models. */
+/** Names only a few: opencode knows hundreds of models. */
 function noModel(model: string, offered: readonly string[]): RookeryError {
   const more = offered.length - MOST_NAMED;
   const names = offered.slice(0, MOST_NAMED).join(", ") + (more > 0 ? `, and ${more} more` : "");
-  const there = offered.length === 0 ? "it lets nobody choose one" : `there are: ${names}`;
+  const there = offered.length === 0 ? "it does not let clients choose a model" : `available models: ${names}`;
   return new RookeryError("model_invalid", `this agent has no model "${model}"${didYouMean(model, offered)}; ${there}`);
 }
 
-/** The same with modes: a config option today, and a method of its own before. */
+/** Sets the mode through a config option, or through `session/set_mode` of the older protocol. */
 async function chooseMode(session: ClientSession, mode: string, how: Live["how"]): Promise<void> {
   const option = optionOf(session, "mode");
   const offered = option?.values ?? offeredModes(session.response);
   if (offered.length === 0 && how !== "new") return;
   if (!offered.includes(mode)) {
-    const there = offered.length === 0 ? "it has none" : `there are: ${offered.join(", ")}`;
+    const there = offered.length === 0 ? "it has no modes" : `available modes: ${offered.join(", ")}`;
     throw new RookeryError("config_invalid", `this agent has no mode "${mode}"; ${there}`);
   }
   await (option === undefined ? session.setMode(mode) : session.setConfigOption(option.id, mode));
@@ -246,5 +246,5 @@ function unusable(agent: string, error: unknown): unknown {
   const code = error instanceof PeerError ? error.code : undefined;
   if (troubleOf(words, Date.now(), code)?.status === "unauthorized")
     return new RookeryError("provider_auth", loginWords(agent, words), { cause: error });
-  return new RookeryError("agent_failed", `${agent} could not be used: ${words}`, { cause: error });
+  return new RookeryError("agent_failed", `${agent} could not start a session: ${words}`, { cause: error });
 }

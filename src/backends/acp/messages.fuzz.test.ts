@@ -13,16 +13,16 @@ import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment, temporaryFolder } from "../../testing/index.ts";
 import { PROMPT_RESULT, REQUESTS, SET_UP_RESULTS, UPDATES } from "./test-messages.ts";
 
-/** Far more than a turn takes on a busy machine. */
+/** Far longer than a turn takes on a busy machine. */
 const TURN_MS = 20_000;
-/** `npm test` tries one of so many changes, another one each time. */
+/** `npm test` tries one in so many changes, chosen at random. */
 const SAMPLE = 23;
 
 interface Case {
   readonly name: string;
-  /** What the agent writes in the turn. */
+  /** Lines that the agent writes during the turn. */
   readonly lines?: string;
-  /** The JSON of what it answers the prompt with. */
+  /** JSON result of the prompt. */
   readonly result?: string;
 }
 
@@ -54,7 +54,7 @@ async function openUser(more = "") {
   };
 }
 
-/** How a turn ends; answers what is asked, and says which events the exported schema refuses. */
+/** Runs a turn, answers its requests, and returns its outcome and the events that the exported schema rejects. */
 async function outcomeOf(session: Session, text: string): Promise<{ status: string; invalid: string[] }> {
   const invalid: string[] = [];
   let status = "never ended";
@@ -71,7 +71,7 @@ async function outcomeOf(session: Session, text: string): Promise<{ status: stri
   return { status, invalid };
 }
 
-/** What is wrong with a session after such a turn; undefined if nothing is. */
+/** Describes what is wrong with a session after such a turn; undefined if nothing. */
 async function faultAfter(session: Session, text: string): Promise<string | undefined> {
   try {
     const first = await outcomeOf(session, text);
@@ -121,9 +121,9 @@ const RESULT_CASES = mutationsOf({ result: PROMPT_RESULT }).map(({ name, json })
 it.each([
   ["update", UPDATE_CASES],
   ["request", REQUEST_CASES],
-  ["result of a prompt", RESULT_CASES],
+  ["prompt result", RESULT_CASES],
 ])(
-  "one odd field of any %s of an agent leaves its session usable",
+  "keeps the session usable after one invalid field in any %s",
   async (_, cases) => {
     expect(await faultsOf(sampled(cases))).toEqual([]);
   },
@@ -131,7 +131,7 @@ it.each([
 );
 
 it.each(["initialize", "session/new"])(
-  "one odd field of its answer to %s leaves the session usable once the agent answers as it should",
+  "keeps the session usable after one invalid field in the result of %s, once the agent answers correctly",
   async (method) => {
     const result = SET_UP_RESULTS[method] ?? {};
     await using user = await openUser('model = "two"\nmode = "two"\n');
@@ -158,7 +158,7 @@ it.each(["initialize", "session/new"])(
   900_000,
 );
 
-it("one odd field of its answer to session/load leaves the session usable", async () => {
+it("keeps the session usable after one invalid field in the result of session/load", async () => {
   await using user = await openUser('model = "two"\n');
   const { agentCapabilities, ...introduction } = SET_UP_RESULTS["initialize"] as { agentCapabilities: object };
   const loading = { ...introduction, agentCapabilities: { ...agentCapabilities, sessionCapabilities: {} } };
@@ -169,7 +169,7 @@ it("one odd field of its answer to session/load leaves the session usable", asyn
   const faults: string[] = [];
   for (const { name, json } of sampled(mutationsOf({ result: SET_UP_RESULTS["session/load"] }), SAMPLE * 4)) {
     await user.give("session-load", json === "{}" ? "null" : json.slice('{"result":'.length, -1));
-    await outcomeOf(session, "leave"); // the next turn starts the agent again, which loads its session
+    await outcomeOf(session, "leave"); // the next turn restarts the agent, which loads its session
     await outcomeOf(session, "again");
     await user.give("session-load", JSON.stringify(SET_UP_RESULTS["session/load"]));
     const { status, invalid } = await outcomeOf(session, "again");

@@ -1,9 +1,9 @@
-/** What an agent prints beside its messages, as events. */
+/** Converts output of an agent that is not a protocol message to events. */
 import type { EventBody } from "../../domain/index.ts";
 import type { Noise } from "../../acp/index.ts";
 import { harmless } from "../../programs/index.ts";
 
-/** How much of a line that was dropped is shown. */
+/** Length of the excerpt of a dropped line, in characters. */
 const HEAD_LENGTH = 200;
 
 export function noiseEvents({ kind, text, bytes }: Noise, agent: string): EventBody[] {
@@ -13,7 +13,7 @@ export function noiseEvents({ kind, text, bytes }: Noise, agent: string): EventB
       return shown.trim() === "" ? [] : [{ type: "output.text", text: `${shown}\n` }];
     case "too_large": {
       const head = shown.slice(0, HEAD_LENGTH);
-      const message = `${agent} printed a line of ${bytes ?? "too many"} bytes, which was passed over; it began: ${head}`;
+      const message = `${agent} printed a line of ${bytes ?? "too many"} bytes, which was dropped; it starts with: ${head}`;
       return [{ type: "notice", level: "warning", code: "output_dropped", message }];
     }
     case "not_a_message":

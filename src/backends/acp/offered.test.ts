@@ -17,7 +17,7 @@ function said(events: readonly SessionEvent[]): string {
   return events.map((event) => (event.type === "message.completed" ? event.text : "")).join("");
 }
 
-it("gives an agent that is somebody else's program the catalog that it may use, and no more", async () => {
+it("offers an external agent only the tools it may use", async () => {
   await using scene = await openScene(list, {}, FILTER + CONFIGURED);
   const session = await scene.open();
   const tools = said(await collect(session.prompt("list")));
@@ -26,7 +26,7 @@ it("gives an agent that is somebody else's program the catalog that it may use, 
   expect(tools).not.toContain("bash");
 });
 
-it("gives it no server where there is nothing to give", async () => {
+it("offers no server if there are no tools", async () => {
   await using scene = await openScene(list);
   const session = await scene.open();
   expect(said(await collect(session.prompt("list")))).toContain("has no MCP server rookery");
@@ -35,7 +35,7 @@ it("gives it no server where there is nothing to give", async () => {
 it.each([
   ["allow", "ok", "rookery.s__echo: hello"],
   ["deny", "denied", "rookery.s__echo: error"],
-] as const)("has each of its calls decided at the gate: %s", async (decision, outcome, expected) => {
+] as const)("asks for permission for each call: %s", async (decision, outcome, expected) => {
   await using scene = await openScene(echo, {}, CONFIGURED);
   const session = await scene.open();
   const events: SessionEvent[] = [];
@@ -56,37 +56,34 @@ const callFound = {
 };
 
 it.each([
-  ["by its name", "s__echo", callEcho, ""],
-  ["as one that it searched for", "call_tool", { callMcp: callFound }, "[tools]\ndefer_over = 0\n"],
-])(
-  "has a call once in the log that the agent reports itself, and asks once for it: %s",
-  async (_, name, step, more) => {
-    const announced = { toolCallId: "c1", title: `mcp__rookery__${name}`, kind: "other" } as const;
-    const script: AcpScript = {
-      otherwise: [
-        { update: { sessionUpdate: "tool_call", status: "pending", ...announced } },
-        { permission: { toolCall: announced } },
-        step,
-        { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" } },
-      ],
-    };
-    await using scene = await openScene(script, {}, CONFIGURED + more);
-    const session = await scene.open();
-    const asked: SessionEvent[] = [];
-    const events: SessionEvent[] = [];
-    for await (const event of session.prompt("go")) {
-      events.push(event);
-      if (event.type !== "permission.requested") continue;
-      asked.push(event);
-      await session.answer(event.requestId, { decision: "allow" });
-    }
-    expect(asked).toMatchObject([{ toolId: "c1", tool: "s__echo" }]);
-    expect(events.filter(({ type }) => type === "tool.started").length).toBe(1);
-    expect(said(events)).toContain(`rookery.${name}: hello`);
-  },
-);
+  ["by name", "s__echo", callEcho, ""],
+  ["through call_tool", "call_tool", { callMcp: callFound }, "[tools]\ndefer_over = 0\n"],
+])("logs and asks once for a call that the agent also reports: %s", async (_, name, step, more) => {
+  const announced = { toolCallId: "c1", title: `mcp__rookery__${name}`, kind: "other" } as const;
+  const script: AcpScript = {
+    otherwise: [
+      { update: { sessionUpdate: "tool_call", status: "pending", ...announced } },
+      { permission: { toolCall: announced } },
+      step,
+      { update: { sessionUpdate: "tool_call_update", toolCallId: "c1", status: "completed" } },
+    ],
+  };
+  await using scene = await openScene(script, {}, CONFIGURED + more);
+  const session = await scene.open();
+  const asked: SessionEvent[] = [];
+  const events: SessionEvent[] = [];
+  for await (const event of session.prompt("go")) {
+    events.push(event);
+    if (event.type !== "permission.requested") continue;
+    asked.push(event);
+    await session.answer(event.requestId, { decision: "allow" });
+  }
+  expect(asked).toMatchObject([{ toolId: "c1", tool: "s__echo" }]);
+  expect(events.filter(({ type }) => type === "tool.started").length).toBe(1);
+  expect(said(events)).toContain(`rookery.${name}: hello`);
+});
 
-it("takes what the client brings through the catalog where not all of it is wanted", async () => {
+it("routes the client's servers through the catalog if a tool filter is set", async () => {
   for (const [more, server] of [
     ["", "s"],
     [FILTER, "rookery"],
@@ -100,7 +97,7 @@ it("takes what the client brings through the catalog where not all of it is want
   }
 });
 
-it("has an overlay that comes later with the next turn", async () => {
+it("applies a later overlay with the next turn", async () => {
   await using scene = await openScene(list);
   const session = await scene.open();
   await collect(session.prompt("list"));
@@ -126,7 +123,7 @@ it.each([
   ["rookery: s__echo", { kind: "other" }, "s__echo"],
   ["s__echo (rookery MCP Server)", { kind: "other" }, "s__echo"],
   ["s__echo (rookery MCP Server)", { kind: "other", input: { command: "x" } }, "s__echo"],
-  ["s__echo (rookery MCP Server)", { kind: "execute" }, undefined], // a command and what the model says it is for
+  ["s__echo (rookery MCP Server)", { kind: "execute" }, undefined], // a command with the model's comment
   ["rookery/s__echo", { kind: "edit" }, undefined], // a file
   ["mcp__rookery__s__echo", { kind: "delete" }, undefined],
   ["rookery/s__echo", { kind: "fetch" }, undefined],
@@ -147,9 +144,9 @@ it.each([
 );
 
 it.each([
-  ["by its name", "s__echo", callEcho, ""],
-  ["as one that it searched for", "call_tool", { callMcp: callFound }, "[tools]\ndefer_over = 0\n"],
-])("has a call once in the log that arrives before the agent reports it: %s", async (_, name, step, more) => {
+  ["by name", "s__echo", callEcho, ""],
+  ["through call_tool", "call_tool", { callMcp: callFound }, "[tools]\ndefer_over = 0\n"],
+])("logs a call once that arrives before the agent reports it: %s", async (_, name, step, more) => {
   const update = { toolCallId: "c1", title: `mcp__rookery__${name}`, kind: "other" } as const;
   const again = { ...update, toolCallId: "c2" };
   const script: AcpScript = {

@@ -1,4 +1,4 @@
-/** How a turn ended, from how its prompt did. */
+/** Maps the result of a prompt to a turn outcome. */
 import { isRookeryError, messageOf, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
 import { ConnectionClosed, PeerError, type schema } from "../../acp/index.ts";
 import { storableJson } from "../storable.ts";
@@ -19,7 +19,7 @@ export function outcomeOfFailure(error: unknown, agent: string): TurnOutcome | L
   return failed(isRookeryError(error) ? error.code : "agent_failed", messageOf(error));
 }
 
-/** `code` is the agent's own, where it has one. */
+/** Maps an agent's error message to an outcome. `code` is the agent's error code, if it sent one. */
 export function outcomeOfWords(words: string, agent: string, code?: number): TurnOutcome | LimitReached {
   const trouble = troubleOf(words, Date.now(), code);
   if (trouble?.status === "limited") return trouble;
@@ -28,10 +28,10 @@ export function outcomeOfWords(words: string, agent: string, code?: number): Tur
 }
 
 export function loginWords(agent: string, words: string): string {
-  return `${agent} has no login that is accepted: log in with the program itself, or give it an API key; it says: ${words}`;
+  return `${agent} is not logged in, or its login was rejected: log in with the program's own command, or set an API key; it reported: ${words}`;
 }
 
-/** What an agent means is often only in the data. */
+/** Formats an error of the agent. Includes `data`, which often has the actual reason. */
 export function wordsOf({ message: said, data }: PeerError): string {
   const message = said.slice(0, MAX_WORDS_LENGTH);
   if (data === undefined || data === null) return message;

@@ -1,9 +1,9 @@
-/** Checks what an ACP agent says in updates and permission requests: the fields that are read here have their types. */
+/** Validates updates and permission requests from an ACP agent and extracts the fields that Rookery uses. */
 import { z } from "zod";
 import { describeZodError, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
 import { ToolKind as KINDS } from "../../domain/events.ts";
 
-/** A longer text of a file is left out of the log, and said so. */
+/** Longer diffs are recorded without their text, marked `truncated`. */
 const DIFF_LENGTH = 256 * 1024;
 const MAX_ID_LENGTH = 1_024;
 const MAX_TITLE_LENGTH = 4_096;
@@ -13,7 +13,7 @@ const id = z.string().max(MAX_ID_LENGTH);
 const path = z.string().max(MAX_PATH_LENGTH);
 const title = z.string().transform((text) => text.slice(0, MAX_TITLE_LENGTH));
 
-/** What a content block is to a reader; other kinds than these are shown by their name. */
+/** A content block as text; unknown kinds appear as their name in brackets. */
 const ContentText = z.lazy(() =>
   z.union([
     z.object({ type: z.literal("text"), text: z.string() }).transform(({ text }) => text),
@@ -58,7 +58,7 @@ const ToolCall = z.lazy(() =>
   }),
 );
 
-/** A status or a priority that nobody knows is no reason to lose the plan. */
+/** Unknown statuses and priorities fall back, so one of them does not lose the plan. */
 const PlanEntry = z.lazy(() =>
   z.object({
     content: z.string(),
@@ -84,9 +84,9 @@ export type ParsedUpdate =
   | { readonly kind: "tool"; readonly call: ParsedToolCall }
   | { readonly kind: "plan"; readonly entries: readonly z.infer<typeof PlanEntry>[] }
   | { readonly kind: "usage"; readonly usage: ParsedUsage }
-  /** What the user said, which the log has already. */
+  /** The user's own message, which the log already has. */
   | { readonly kind: "echo" }
-  /** Of no meaning to a turn, or of a kind that is unknown here. */
+  /** Irrelevant to a turn, or of an unknown kind. */
   | { readonly kind: "other" }
   | { readonly kind: "invalid"; readonly problem: string };
 
@@ -121,7 +121,7 @@ export function parseUpdate(update: unknown): ParsedUpdate {
   }
 }
 
-/** Undefined: it is no tool call. */
+/** Returns undefined if the value is not a valid tool call. */
 export function parseToolCall(toolCall: unknown): ParsedToolCall | undefined {
   return ToolCall.safeParse(toolCall).data;
 }

@@ -1,8 +1,8 @@
-/** An agent's question whether it may, through the session's gate and back into one of the agent's own options. */
+/** Maps a permission decision to one of the options that the agent offered. */
 import type { PermissionDecision } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
 
-/** Undefined where the agent offers nothing that says what was decided: then it is told that nothing was. */
+/** Responds `cancelled` if no option of the agent matches the decision. */
 export function outcomeOf(
   decision: PermissionDecision,
   options: readonly schema.PermissionOption[],

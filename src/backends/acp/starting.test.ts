@@ -8,26 +8,26 @@ import { specOf, sourceOf } from "../../tools/test-source.ts";
 import { acpBackend } from "./backend.ts";
 import { startLive } from "./live.ts";
 
-/** The first start is as usual; the second leaves a file behind and takes its time. */
+/** The first start is normal. The second creates a file and is slow. */
 const LATE = `if [ -e "$0" ]; then touch "$0-again"; sleep 2; fi; touch "$0"; exec "$@"`;
 
-/** The first start is as usual; the second leaves a file behind and never comes up. */
+/** The first start is normal. The second creates a file and never finishes. */
 const NEVER = `if [ -e "$0" ]; then touch "$0-again"; sleep 600; fi; touch "$0"; exec "$@"`;
 
-it("leaves no process of an agent that was being started when its session was let go", async () => {
+it("leaves no process of an agent that was starting when its session closed", async () => {
   await using home = await temporaryFolder();
   const { connection, marker } = await open(home.path, LATE);
   connection.tools?.setOverlay({ sources: [sourceOf("o", specOf("one"))], contributions: [], base: true });
   const log = { record: () => undefined };
   const turn = { turnId: "t1", input: [], signal: new AbortController().signal, log } as unknown as TurnContext;
-  const outcome = connection.runTurn(turn); // with another process, because of the overlay
-  await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // it stays, unlike a gap between two processes
+  const outcome = connection.runTurn(turn); // starts another process because of the overlay
+  await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // the file stays, unlike a gap between two processes
   await connection[Symbol.asyncDispose]();
   expect(await outcome).toMatchObject({ status: "failed", code: "interrupted" });
   expect(processesMarked(marker)).toEqual([]);
 });
 
-it("gives up with its turn an agent that never comes up, and leaves no process of it", async () => {
+it("stops a start that never finishes when its turn is cancelled, and leaves no process", async () => {
   await using home = await temporaryFolder();
   const { connection, marker } = await open(home.path, NEVER);
   connection.tools?.setOverlay({ sources: [sourceOf("o", specOf("one"))], contributions: [], base: true });
@@ -35,14 +35,14 @@ it("gives up with its turn an agent that never comes up, and leaves no process o
   const log = { record: () => undefined };
   const turn = { turnId: "t1", input: [], signal: own.signal, log } as unknown as TurnContext;
   const outcome = connection.runTurn(turn);
-  await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // it stays, unlike a gap between two processes
+  await expect.poll(() => existsSync(join(home.path, "started-again"))).toBe(true); // the file stays, unlike a gap between two processes
   own.abort(new Error("enough"));
   expect(await outcome).toEqual({ status: "cancelled" });
   expect(processesMarked(marker)).toEqual([]);
   await connection[Symbol.asyncDispose]();
 }, 15_000);
 
-it("says that an agent did not come up in time, with what it said last, and leaves no process of it", async () => {
+it("reports an agent that did not start in time with its last output, and leaves no process", async () => {
   await using home = await temporaryFolder();
   const marker = `starting-${process.pid}-late`;
   const command = ["sh", "-c", "echo 'waiting for the weather' >&2; sleep 600"];
@@ -55,7 +55,7 @@ it("says that an agent did not come up in time, with what it said last, and leav
   });
   await expect(starting).rejects.toMatchObject({
     code: "agent_failed",
-    message: "a did not come up within 0.3 s: it said last: waiting for the weather",
+    message: "a did not start within 0.3 s: its last output was: waiting for the weather",
   });
   expect(processesMarked(marker)).toEqual([]);
 });

@@ -1,5 +1,5 @@
-// An ACP agent that writes the lines which a file gives for each prompt, whatever they are, and waits for answers to its
-// requests. The file is read for each message, so that a test can change it while the agent runs.
+// An ACP agent that writes the lines of a file for each prompt, unchecked, and waits for answers to its requests.
+// It reads the file for each message, so a test can change it while the agent runs.
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 

@@ -39,7 +39,7 @@ const option = {
 };
 const modes = { currentModeId: "ask", availableModes: [{ id: "ask", name: "Ask", description: "asks" }] };
 
-/** By name: the params of `session/update`. */
+/** Params of `session/update`, by name. */
 export const UPDATES: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     Object.entries(BLOCKS).map(([name, content]) => [
@@ -67,7 +67,7 @@ export const UPDATES: Readonly<Record<string, object>> = {
 
 const session = { sessionId: "session-1" };
 
-/** By method: the params of what an agent asks. A name behind a `#` tells two of one method apart. */
+/** Params of the agent's requests, by method. A suffix after `#` distinguishes two requests of one method. */
 export const REQUESTS: Readonly<Record<string, object>> = {
   "session/request_permission": {
     ...session,
@@ -124,7 +124,7 @@ export const PROMPT_RESULT = {
   _meta: { quota: { token_count: { input_tokens: 10, output_tokens: 5 } } },
 };
 
-/** By method: the results that an agent gives while it starts. */
+/** Results of the requests that start an agent, by method. */
 export const SET_UP_RESULTS: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: 1,

@@ -1,4 +1,4 @@
-/** For tests: a user who drives a scripted ACP agent. */
+/** Test fixture: a user with a scripted ACP agent. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Rookery, type OpenSessionOptions } from "../../rookery.ts";
@@ -12,7 +12,7 @@ import {
   type AcpScript,
 } from "../../testing/index.ts";
 
-/** A user who has configured a scripted ACP agent, and a Rookery to drive it. */
+/** Configures a scripted ACP agent and opens a Rookery that drives it. */
 export async function openScene(script: AcpScript, options: OpenSessionOptions = {}, more = "") {
   const owned = new DisposeStack();
   const home = owned.use(await temporaryFolder());

@@ -1,4 +1,4 @@
-/** Turns the updates of one turn into events: what the agent says as messages, its tool calls from start to end. */
+/** Converts the updates of one turn to events: messages, thoughts, plans and tool calls. */
 import { newId, type EventBody, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
 import { storableJson } from "../storable.ts";
 import { editOf } from "./edits.ts";
@@ -20,16 +20,16 @@ interface Tool {
   locations: Location[];
   diffs: FileDiff[];
   ended: boolean;
-  /** The log has it under another id. */
+  /** The log already has this call under another id. */
   hidden: boolean;
 }
 
 const TOOL_TEXT_LENGTH = 64 * 1024;
-/** A longer message is recorded as several. */
+/** A longer message is recorded in several parts. */
 const MESSAGE_LENGTH = 4 * 1024 * 1024;
-/** More of an update that was skipped is not kept in the log. */
+/** Longer skipped updates are cut in the log. */
 const RAW_LENGTH = 4_096;
-/** Of one turn; more updates than these are skipped without a word. */
+/** Notices per turn; further invalid updates are skipped silently. */
 const MAX_INVALID_NOTICES = 5;
 
 export class Transcript {
@@ -38,16 +38,16 @@ export class Transcript {
   readonly #isKnown: (call: Readonly<Tool>) => boolean;
   #message: Message | undefined;
   #thought: { readonly id: string; readonly agentsId: string | undefined } | undefined;
-  /** What the agent last said of its context and its cost. */
+  /** The agent's last report of its context size and cost. */
   usage: ParsedUsage | undefined;
   #invalid = 0;
 
-  /** `isKnown`: is this a call of a tool of ours, which the log has already? */
+  /** `isKnown` reports whether the log already has the call because it is a call of a Rookery tool. */
   constructor(isKnown: (call: Readonly<Tool>) => boolean = () => false) {
     this.#isKnown = isKnown;
   }
 
-  /** An update that does not follow the protocol is skipped: a notice and the beginning of it are recorded instead. */
+  /** Converts one update. Skips an invalid one, and records a notice and its beginning instead. */
   update(update: unknown, line = ""): EventBody[] {
     const parsed = parseUpdate(update);
     switch (parsed.kind) {
@@ -71,7 +71,7 @@ export class Transcript {
     }
   }
 
-  /** A permission may be asked for a call that was never announced. Undefined: it is no valid call. */
+  /** Records the call of a permission request, which may not be announced yet. Returns undefined if it is invalid. */
   asked(toolCall: unknown): { readonly events: EventBody[]; readonly tool: Readonly<Tool> } | undefined {
     const call = parseToolCall(toolCall);
     if (call === undefined) return undefined;
@@ -79,7 +79,7 @@ export class Transcript {
     return { events, tool: this.#known(call.toolCallId) };
   }
 
-  /** A call that runs and is one of those; each is found once. */
+  /** Returns the id of a running call that matches. Returns each call at most once. */
   take(isWanted: (tool: Readonly<Tool>) => boolean): string | undefined {
     for (const tool of this.#tools.values()) {
       if (tool.ended || tool.hidden || this.#taken.has(tool.id) || !isWanted(tool)) continue;
@@ -96,7 +96,7 @@ export class Transcript {
     return [{ type: "tool.ended", toolId, outcome, text }];
   }
 
-  /** The turn is over: what was being said is said. */
+  /** Completes the open message at the end of the turn. */
   end(): EventBody[] {
     return this.#endMessage();
   }
@@ -105,7 +105,7 @@ export class Transcript {
     const data = line.length > RAW_LENGTH ? `${line.slice(0, RAW_LENGTH)}…` : line;
     this.#invalid += 1;
     if (this.#invalid > MAX_INVALID_NOTICES) return [];
-    const message = `the agent sent an update that does not follow the protocol: it was skipped (${problem.slice(0, 500)})`;
+    const message = `the agent sent an update that does not follow the protocol; Rookery skipped it (${problem.slice(0, 500)})`;
     return [
       { type: "notice", level: "warning", code: "agent_output_invalid", message },
       { type: "agent.raw", data },
@@ -159,7 +159,7 @@ export class Transcript {
 
   #known(toolId: string): Tool {
     const tool = this.#tools.get(toolId);
-    if (tool === undefined) throw new Error(`tool ${toolId} was not noted`);
+    if (tool === undefined) throw new Error(`tool ${toolId} is not in the transcript`);
     return tool;
   }
 }
@@ -179,7 +179,7 @@ function opened(id: string): Tool {
   };
 }
 
-/** Takes over what the update says; returns what of it is worth an event. */
+/** Applies the update to the tool. Returns the changed fields that an event reports, if any. */
 function change(
   tool: Tool,
   update: ParsedToolCall,
@@ -192,7 +192,7 @@ function change(
   if (update.locations != null) tool.locations = update.locations;
   if (update.content != null) {
     const diffs = update.content.flatMap((part) => ("diff" in part ? [part.diff] : []));
-    if (diffs.length > 0) tool.diffs = diffs; // opencode 1.18 tells them when it asks, and not when it is done
+    if (diffs.length > 0) tool.diffs = diffs; // opencode 1.18 sends diffs with the permission request only
     tool.text = update.content
       .flatMap((part) => ("text" in part && part.text !== "" ? [part.text] : []))
       .join("\n")

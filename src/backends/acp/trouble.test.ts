@@ -3,7 +3,7 @@ import { troubleOf } from "./trouble.ts";
 
 const NOW = Date.parse("2026-11-16T12:00:00.000Z");
 
-describe("a limit", () => {
+describe("usage limits", () => {
   it.each([
     // Gemini CLI 0.61
     ["You have exhausted your daily quota on this model.", undefined],
@@ -20,17 +20,17 @@ describe("a limit", () => {
     ["insufficient_quota", undefined],
     ["Claude AI usage limit reached|1794844800", "2026-11-16T16:00:00.000Z"],
     ["usage limit reached, resets at 2026-11-16T18:30:00Z", "2026-11-16T18:30:00.000Z"],
-    ["usage limit reached, resets at 2026-11-16T08:30:00Z", undefined], // that was before
-  ])("is read from: %s", (words, resetsAt) => {
+    ["usage limit reached, resets at 2026-11-16T08:30:00Z", undefined], // in the past
+  ])("detects a limit in: %s", (words, resetsAt) => {
     expect(troubleOf(words, NOW)).toEqual({ status: "limited", message: words, ...(resetsAt && { resetsAt }) });
   });
 
-  it("is also what a status says, whatever the words", () => {
+  it("detects a limit from the status alone", () => {
     expect(troubleOf("slow down", NOW, 429)).toEqual({ status: "limited", message: "slow down" });
   });
 });
 
-describe("a missing login", () => {
+describe("missing logins", () => {
   it.each([
     ["When using Gemini API, you must specify the GEMINI_API_KEY environment variable."],
     ["Invalid auth method selected."],
@@ -42,11 +42,11 @@ describe("a missing login", () => {
     ["Expired OAuth token"],
     ["invalid access token"],
     ["Invalid token."],
-  ])("is read from: %s", (words) => {
+  ])("detects a missing login in: %s", (words) => {
     expect(troubleOf(words, NOW)).toEqual({ status: "unauthorized" });
   });
 
-  it.each([401, 403, -32000])("is also what code %d says", (code) => {
+  it.each([401, 403, -32000])("detects a missing login from code %d", (code) => {
     expect(troubleOf("no", NOW, code)).toEqual({ status: "unauthorized" });
   });
 });
@@ -62,7 +62,7 @@ it.each([
   ["the turn limit was reached"],
   ["context limit reached"],
   ["no such file: tokens.ts"],
-])("sees nothing of the kind in: %s", (words) => {
+])("detects neither in: %s", (words) => {
   expect(troubleOf(words, NOW)).toBeUndefined();
   expect(troubleOf(words, NOW, -32603)).toBeUndefined();
 });

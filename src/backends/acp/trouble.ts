@@ -1,9 +1,9 @@
-/** What the words of a failure say of the account behind an agent: that it has reached a limit, or lacks a login. */
+/** Detects from an error message that an account has reached a limit or lacks a login. */
 import type { LimitReached } from "../../domain/index.ts";
 
 export type Trouble = LimitReached | { readonly status: "unauthorized" };
 
-/** Statuses of HTTP that Gemini CLI 0.61 has as the codes of its errors, and -32000 of the protocol. */
+/** HTTP statuses that Gemini CLI 0.61 uses as error codes, and -32000 of the protocol. */
 const LIMITED: ReadonlySet<number> = new Set([402, 429]);
 const UNAUTHORIZED: ReadonlySet<number> = new Set([-32000, 401, 403]);
 
@@ -12,7 +12,7 @@ const LIMIT =
 const LOGIN =
   /(?:api.?key|credentials?|token|authentication) (?:is |was |are )?(?:not valid|invalid|missing|expired|required)|(?:invalid|incorrect|missing|no|expired) (?:\w+ ){0,2}(?:api.?key|credentials?|(?:access|api|auth|bearer|id|login|oauth|refresh|session) token)|(?:invalid|expired) token\b(?! (?:in|at)\b)|unauthenticated|unauthorized|not (?:logged|signed) in|(?:log|sign) in (?:first|again)|please (?:log|sign) in|auth(?:entication)? (?:method|failed|required)|must specify the \w+_API_KEY/i;
 
-/** `code` is that of the failure, where it has one. `now` is when the words were said, in milliseconds. */
+/** `code` is the error code, if any; `now` is the time of the message in epoch milliseconds. */
 export function troubleOf(words: string, now: number, code?: number): Trouble | undefined {
   if (code !== undefined && LIMITED.has(code)) return limited(words, now);
   if (code !== undefined && UNAUTHORIZED.has(code)) return { status: "unauthorized" };
@@ -30,7 +30,7 @@ const EPOCH = /limit reached\|(\d{10})\b/;
 const WAIT =
   /(?:resets?|retry|try again|available again|retry.?delay)\W{0,4}(?:after|in)?\W{0,4}((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)[\s,]*(?:and\s+)?)+)/i;
 const PART = /(?<!\d)(\d+(?:\.\d+)?)\s*([a-z]+)/gi;
-/** Further away than this nothing is that resets. */
+/** Reset times further away are misread numbers. */
 const FARTHEST_MS = 366 * 24 * 3_600_000;
 
 function resetIn(words: string, now: number): string | undefined {
@@ -43,7 +43,7 @@ function resetIn(words: string, now: number): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
 }
 
-/** As in "3h12m5s", "2 hours and 5 minutes" or "11520.5s". */
+/** Parses durations such as "3h12m5s", "2 hours and 5 minutes" or "11520.5s" into milliseconds. */
 function lengthOf(text: string): number {
   return [...text.matchAll(PART)].reduce((sum, [, amount, unit = ""]) => sum + Number(amount) * msOf(unit), 0);
 }

@@ -1,4 +1,4 @@
-/** One turn of an ACP agent: its updates into the log, its questions through the session's gate, and one outcome. */
+/** Runs one turn of an ACP agent: records its updates, answers its requests and returns the outcome. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import {
@@ -18,7 +18,7 @@ import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
 import { outcomeOf } from "./permission.ts";
 import { Transcript } from "./transcript.ts";
 
-/** How long an agent may take to stop when it is told to; then its process is ended, and the next turn starts another. */
+/** Time an agent has to stop after a cancel. Then its process is ended, and the next turn starts another one. */
 const CANCEL_MS = 5_000;
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 
@@ -26,18 +26,18 @@ export interface TurnParts {
   readonly turn: Pick<TurnContext, "signal" | "permit" | "ask"> & { readonly log: Pick<TurnLog, "record" | "ready"> };
   readonly session: ClientSession;
   readonly agent: string;
-  /** What the session has cost so far, as the agent counts. */
+  /** Cost of the agent's session before this turn, as the agent counts it. */
   readonly costBefore: number;
-  /** The tool that it has from us and means. Its calls are decided where they are run. */
+  /** Returns the Rookery tool that the call means, if any. The tool server decides about those calls. */
   readonly offered: (call: ReportedCall) => string | undefined;
-  /** Has a call of that tool come before the agent reported it? */
+  /** Whether a call of the tool arrived before the agent reported it. */
   readonly cameEarly: (tool: string) => boolean;
 }
 
 export class AcpTurn {
   readonly #parts: TurnParts;
   readonly #transcript: Transcript;
-  /** Files and commands that the agent asked for by itself and was allowed: they are not asked for again. */
+  /** Paths that the user allowed in this turn. The file and terminal handlers do not ask for them again. */
   readonly #allowed = new Set<string>();
 
   constructor(parts: TurnParts) {
@@ -52,7 +52,7 @@ export class AcpTurn {
     return this.#transcript.usage?.cost?.amount ?? this.#parts.costBefore;
   }
 
-  /** `hung` is called where the agent was told to stop and did not. */
+  /** Calls `hung` if the agent does not stop after a cancel. */
   async run(prompt: readonly schema.ContentBlock[], hung: () => void): Promise<TurnOutcome | LimitReached> {
     const { turn, session, agent } = this.#parts;
     const prompted = session.prompt(prompt, { signal: turn.signal });
@@ -70,13 +70,13 @@ export class AcpTurn {
     }
   }
 
-  /** The id that the agent gave to its call of a tool that it has from us. */
+  /** Returns the id that the agent gave to its call of the tool. */
   reported(tool: string): string | undefined {
     const { offered } = this.#parts;
     return this.#transcript.take((call) => offered(call) === tool);
   }
 
-  /** The agent waits while the log has no room. */
+  /** Resolves when the log has room again, which holds the agent back. */
   update({ update, line }: UpdateItem): void | Promise<void> {
     const events = this.#transcript.update(update, line);
     if (events.length === 0) return undefined;
@@ -84,7 +84,7 @@ export class AcpTurn {
     return this.#parts.turn.log.ready();
   }
 
-  /** Throws -32602 if the tool call is not valid. */
+  /** Throws -32602 if the tool call is invalid. */
   async permission(request: schema.RequestPermissionRequest): Promise<schema.RequestPermissionResponse> {
     const { turn } = this.#parts;
     const { toolCall } = request;
@@ -100,7 +100,7 @@ export class AcpTurn {
     const said = title === "" ? name : title;
     const decision = await turn.permit({
       toolId,
-      tool: name === "other" ? said : name, // what is allowed for the session is allowed by this name
+      tool: name === "other" ? said : name, // permissions for the whole session are stored by this name
       title: said,
       kind,
       readOnly: isReading(kind),
@@ -123,7 +123,7 @@ export class AcpTurn {
     return answerOf(await turn.ask({ message, from: agent, schema, url }));
   }
 
-  /** What the agent has done for it, by files and commands that are served here. */
+  /** Decides about a file or terminal request that this process serves for the agent. */
   async gate({
     kind,
     title,
@@ -146,13 +146,13 @@ export class AcpTurn {
     return decision.allowed ? decision : { allowed: false, message: decision.message };
   }
 
-  /** Nothing is recorded once the turn is over. */
+  /** Records events. Does nothing once the turn has ended. */
   record(...bodies: EventBody[]): void {
     try {
       const { turn, agent } = this.#parts;
       if (bodies.length > 0) turn.log.record(...bodies.map((body) => storableEvent(body, agent)));
     } catch {
-      // The turn is over, or its log is broken, which the turn itself is told.
+      // The turn has ended, or its log is broken; the turn reports that itself.
     }
   }
 
@@ -169,7 +169,7 @@ export class AcpTurn {
     if (stopped === "hangs") hung();
   }
 
-  /** Tokens where the agent counts them, and cost as the difference to what it said before. */
+  /** Reports token counts if the agent sends them, and the cost since the previous report. */
   #usage(response: schema.PromptResponse): EventBody[] {
     const { usage: context } = this.#transcript;
     const usage = tokensOf(response);
@@ -190,7 +190,7 @@ export class AcpTurn {
   }
 }
 
-/** Where an agent gives none, only the title says what it wants: with Gemini CLI 0.61 that is the command. */
+/** Input for an agent that sends none. The title may be all there is: in Gemini CLI 0.61 it holds the command. */
 function inputOf(title: string, content: unknown): unknown {
   return content == null ? { title } : { title, content };
 }
@@ -199,7 +199,7 @@ function isOption(option: unknown): option is schema.PermissionOption {
   return typeof (option as { optionId?: unknown } | null)?.optionId === "string";
 }
 
-/** Throws -32602 if no form can be shown for it. */
+/** Throws -32602 if the schema cannot be shown as a form. */
 function formSchema(schema: unknown): unknown {
   if (typeof schema === "object" && schema !== null && storableJson(schema) === schema) return schema;
   throw peerError(
@@ -210,12 +210,12 @@ function formSchema(schema: unknown): unknown {
 
 function pageAddress(url: unknown): string {
   if (typeof url === "string" && url !== "" && url.length <= MAX_MESSAGE_LENGTH) return url;
-  throw peerError(RPC.invalidParams, "url of elicitation/create must be an address");
+  throw peerError(RPC.invalidParams, "url of elicitation/create must be a nonempty string");
 }
 
-/** A count that is none is left out. */
+/** An invalid count is left out. */
 const count = z.number().nonnegative().transform(Math.round).pipe(z.int()).optional().catch(undefined);
-/** Of the unstable part of a prompt's response. */
+/** The unstable `usage` field of a prompt response. */
 const Tokens = z.object({
   inputTokens: count,
   outputTokens: count,
@@ -225,7 +225,7 @@ const Tokens = z.object({
   totalTokens: count,
 });
 type Tokens = z.infer<typeof Tokens>;
-/** Gemini CLI 0.61 */
+/** The `_meta` field of Gemini CLI 0.61. */
 const Quota = z.object({
   quota: z.object({
     token_count: z.object({ input_tokens: z.int().nonnegative(), output_tokens: z.int().nonnegative() }),
@@ -239,7 +239,7 @@ function tokensOf({ _meta, ...response }: schema.PromptResponse): Tokens | undef
   return tokens && withCache({ inputTokens: tokens.input_tokens, outputTokens: tokens.output_tokens });
 }
 
-/** What came from a cache is part of the input here; the total tells of an agent that counts it beside (opencode 1.18). */
+/** Adds cached tokens to the input if the total shows that the agent counts them separately (opencode 1.18). */
 function withCache(usage: Tokens): Tokens {
   const { inputTokens = 0, outputTokens = 0, cachedReadTokens, cachedWriteTokens, totalTokens } = usage;
   const cached = (cachedReadTokens ?? 0) + (cachedWriteTokens ?? 0);
