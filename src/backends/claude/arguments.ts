@@ -1,4 +1,4 @@
-/** What Claude Code is started with. */
+/** Builds the command line of Claude Code. */
 import type { AgentSpec } from "../../domain/index.ts";
 import type { Start } from "../program/index.ts";
 import type { WrittenServers } from "./servers.ts";
@@ -13,18 +13,18 @@ const TWO_WAY = [
 ];
 
 export interface ArgumentsOf {
-  /** What stands before them: what the user says there counts. */
+  /** The program and the user's own arguments. They precede and override these. */
   readonly program: readonly string[];
   readonly agent: Pick<AgentSpec, "model" | "mode">;
   readonly native: Start["native"];
-  /** Of a new session it is chosen here, so that it is known before anything happens in it. */
+  /** The session id. For a new session Rookery chooses it, so the log has it before the program starts. */
   readonly nativeId: string;
   readonly given: Pick<WrittenServers, "file" | "twice">;
 }
 
 export function claudeArguments({ program, agent, native, nativeId, given }: ArgumentsOf): string[] {
   const { model, mode } = agent;
-  // Settings replace those of an earlier `--settings`, and the user's are worth more than a server that is there twice.
+  // A second `--settings` replaces the first. The user's settings matter more than a duplicated server.
   const hasSettings = program.some((word) => word === "--settings" || word.startsWith("--settings="));
   const settings = JSON.stringify({ disabledMcpjsonServers: given.twice });
   return [

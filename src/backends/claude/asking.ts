@@ -1,4 +1,4 @@
-/** What Claude Code asks of whoever drives it, through the session and back in its own words. */
+/** Answers Claude Code's control requests: permissions, hooks and questions. */
 import { messageOf, type PermissionPolicy } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
@@ -7,16 +7,16 @@ import { askedBy, elicitationResult, elicited } from "./questions.ts";
 import { recordAt, textAt } from "./reading.ts";
 import { toolStart } from "./tools.ts";
 
-/** More than a program asks at once; what is over it is refused. */
+/** Open requests of one program; further ones are refused. */
 const ASKED_LIMIT = 200;
-const NO_TURN = "Nobody is being served now: nothing is allowed between turns.";
+const NO_TURN = "No turn is running, so no tool is allowed now.";
 
-/** What its own settings allow it does without asking (2.1.325), which is for the user to say; but not under these. */
+/** Claude Code does not ask for what its own settings allow (2.1.325). These policies need a hook that asks. */
 export function isStrict(permissions: PermissionPolicy): boolean {
   return permissions === "none" || permissions === "read";
 }
 
-/** Has it ask with `hook_callback` before every step. */
+/** Makes Claude Code send `hook_callback` before every tool call. */
 export const GATED = { PreToolUse: [{ hookCallbackIds: ["gate"] }] };
 
 export class Asking {
@@ -35,7 +35,8 @@ export class Asking {
     if (id === undefined || request === undefined) return;
     const subtype = textAt(request, "subtype") ?? "";
     const answer = ANSWERS[subtype];
-    if (answer === undefined) return this.#channel.refuse(id, `nobody here can answer ${subtype || "this"}`);
+    if (answer === undefined)
+      return this.#channel.refuse(id, `Rookery does not support the control request ${subtype || "without a subtype"}`);
     const turn = this.#turn();
     if (turn === undefined || this.#asked.size >= ASKED_LIMIT) return this.#channel.respond(id, answer.refusal);
     const withdrawn = new AbortController();
@@ -46,10 +47,10 @@ export class Asking {
   }
 
   withdrawn(record: JsonRecord): void {
-    this.#asked.get(textAt(record, "request_id") ?? "")?.abort(new Error("the program has withdrawn what it asked"));
+    this.#asked.get(textAt(record, "request_id") ?? "")?.abort(new Error("Claude Code withdrew the request"));
   }
 
-  /** What is asked in a turn that is cancelled is withdrawn by the program itself when it is interrupted. */
+  /** Answers a request. Claude Code withdraws its open requests itself when a turn is interrupted. */
   async #answer(id: string, withdrawn: AbortSignal, given: () => Promise<JsonRecord>): Promise<void> {
     try {
       const response = await given();
@@ -86,12 +87,12 @@ async function mayUse(turn: ProgramTurn, request: JsonRecord, signal: AbortSigna
   turn.tell.startTool(call);
   const { action, content } = await turn.ask(asked.question, { signal });
   if (action === "accept") return { behavior: "allow", updatedInput: asked.answered(content) };
-  const text = "The user does not answer this. Go on with what you think best, or stop and say what you need.";
+  const text = "The user declined to answer. Continue with your best judgment, or stop and state what you need.";
   turn.tell.endTool(call.id, { outcome: "denied", text });
   return denied(text);
 }
 
-/** Where nothing stands against it, it goes on as it would have, and asks if it would have. */
+/** Decides about a tool call before it starts. Returning nothing leaves the program's own permission flow in place. */
 async function mayBegin(turn: ProgramTurn, request: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
   const step = recordAt(request, "input");
   const name = textAt(step, "tool_name") ?? "a tool";

@@ -1,32 +1,32 @@
-/** What Claude Code does beside the turn: agents that a turn waits for, and its own prompts when they are done. */
+/** Tracks Claude Code's background agents, which a turn waits for, and the prompts it starts when they finish. */
 import type { JsonRecord } from "../../programs/index.ts";
 import { recordsAt, textAt } from "./reading.ts";
 
-/** Commands in the background may run for ever; agents come to an end, and then the program goes on by itself (2.1.325). */
+/** Background commands may never end. Agents do, and then Claude Code continues on its own (2.1.325). */
 const AWAITED: ReadonlySet<string> = new Set(["local_agent", "local_workflow"]);
 
 export class Background {
   #running = new Set<string>();
-  /** Known to be one that runs in the background; it may have ended since. */
+  /** Ids of agents that were seen running; some may have ended. */
   readonly #awaited = new Set<string>();
   #isOwed = false;
 
-  /** Will the program go on by itself, because of an agent that runs, or of one whose end it has not told its model? */
+  /** Whether Claude Code will continue on its own: an agent runs, or its result has not reached the model yet. */
   get goesOn(): boolean {
     return this.#running.size > 0 || this.#isOwed;
   }
 
-  /** Nothing runs any more: it may be that the model was told of the last end after all. */
+  /** Whether no agent runs, but the model may not have seen the last result. */
   get isUncertain(): boolean {
     return this.#running.size === 0 && this.#isOwed;
   }
 
-  /** A turn begins anew, or another request is made: what was owed is told with it. */
+  /** Call when a turn starts or a request goes out: it carries the pending results to the model. */
   told(): void {
     this.#isOwed = false;
   }
 
-  /** All of them, each time. */
+  /** Handles the complete list of background tasks. */
   changed(record: JsonRecord): void {
     const tasks = recordsAt(record, "tasks").filter((task) => AWAITED.has(textAt(task, "task_type") ?? ""));
     this.#running = new Set(tasks.flatMap((task) => textAt(task, "task_id") ?? []));

@@ -1,10 +1,10 @@
-/** The control requests that go both ways beside the conversation. */
+/** Sends and answers the control requests of Claude Code's stream-json protocol. */
 import { RookeryError } from "../../domain/index.ts";
 import type { JsonRecord, Transport } from "../../programs/index.ts";
 import { deferred, type Deferred } from "../../stdx/index.ts";
 import { recordAt, textAt } from "./reading.ts";
 
-/** A program that answers none of so many requests answers no more. */
+/** A program that leaves so many requests unanswered is considered hung. */
 const PENDING_LIMIT = 1_000;
 
 export class Channel {
@@ -17,11 +17,12 @@ export class Channel {
     this.#transport = transport;
   }
 
-  /** Rejects with what the program says against it, when the signal fires, or when the program has ended. */
+  /** Rejects with the program's error, with the signal's reason, or when the program has exited. */
   async request(request: JsonRecord, signal?: AbortSignal): Promise<JsonRecord> {
     signal?.throwIfAborted();
     if (this.#over !== undefined) throw this.#over;
-    if (this.#pending.size >= PENDING_LIMIT) throw new RookeryError("agent_failed", "Claude Code answers no requests");
+    if (this.#pending.size >= PENDING_LIMIT)
+      throw new RookeryError("agent_failed", "Claude Code does not answer control requests");
     const id = `rookery-${(this.#count += 1)}`;
     const answer = deferred<JsonRecord>();
     const abort = () => answer.reject(signal?.reason);
@@ -44,7 +45,7 @@ export class Channel {
     this.write({ type: "control_response", response: { subtype: "error", request_id: requestId, error } });
   }
 
-  /** An answer to one of ours. */
+  /** Settles the request that the response belongs to. */
   answered(record: JsonRecord): void {
     const response = recordAt(record, "response");
     const pending = this.#pending.get(textAt(response, "request_id") ?? "");

@@ -4,7 +4,7 @@ import type { EventOf, EventType, SessionEvent } from "../../domain/index.ts";
 import { collect, transcript } from "../../testing/index.ts";
 import { delta, openScene, prompt, result, text, type Step } from "./test-scene.ts";
 
-/** How two turns with these steps read, each from its prompt on. */
+/** Formats two turns with these steps, each from its prompt on. */
 async function played(steps: readonly Step[], prompts: readonly string[] = ["hi"]): Promise<string[][]> {
   await using scene = await openScene(steps);
   const session = await scene.open();
@@ -31,7 +31,7 @@ const ask = (id: string, tool = "Bash") => ({
 const init = { send: { type: "system", subtype: "init", session_id: "other" } };
 const lifecycle = (state: string) => ({ send: { type: "command_lifecycle", command_uuid: "$PROMPT", state } });
 
-it("says a message once, whether it came in parts, whole, both, or with the result alone", async () => {
+it("records a message once if it arrives in parts, whole, both, or only with the result", async () => {
   const steps = [prompt, delta("a"), delta("b"), text("ab"), text("whole"), delta("left"), result({ result: "ab" })];
   expect(await played([...steps, prompt, result({ result: "only here" })], ["one", "two"])).toEqual([
     ["says ab", "says whole", "says left", "ended done"],
@@ -39,7 +39,7 @@ it("says a message once, whether it came in parts, whole, both, or with the resu
   ]);
 });
 
-it("forgets a message that was cut off and begun anew", async () => {
+it("discards a message that was cut off and restarted", async () => {
   const again = { send: { type: "stream_event", event: { type: "message_start" }, parent_tool_use_id: null } };
   await using scene = await openScene([prompt, delta("hal"), again, delta("whole"), text("whole"), result()]);
   const events = await collect((await scene.open()).prompt("hi"));
@@ -49,7 +49,7 @@ it("forgets a message that was cut off and begun anew", async () => {
   expect(parts.map((part) => part.text).join("")).toBe("whole");
 });
 
-it("keeps what a sub-agent says out of the message, and tells its tools as tools", async () => {
+it("keeps sub-agent text out of messages and records its tool calls", async () => {
   const of = (content: object) => ({
     send: { type: "assistant", message: { content: [content] }, parent_tool_use_id: "t1" },
   });
@@ -86,7 +86,7 @@ it("keeps what a sub-agent says out of the message, and tells its tools as tools
   expect(all(events, "tool.updated")).toMatchObject([{ toolId: "t1", text: "looking" }]);
 });
 
-it("waits for an agent in the background, and for what the model says of its end", async () => {
+it("waits for a background agent and the model's response to its result", async () => {
   const task = { task_id: "k1", task_type: "local_agent" };
   const tasks = (...running: object[]) => ({
     send: { type: "system", subtype: "background_tasks_changed", tasks: running },
@@ -97,7 +97,7 @@ it("waits for an agent in the background, and for what the model says of its end
   ).toEqual([["says It runs", "says It is done", "ended done"]]);
 });
 
-it("does not take the end of what the program began by itself for the end of the turn", async () => {
+it("does not end the turn with the result of the program's own prompt", async () => {
   const steps = [
     prompt,
     lifecycle("queued"),
@@ -110,7 +110,7 @@ it("does not take the end of what the program began by itself for the end of the
   expect(await played(steps)).toEqual([["says by myself", "says hello", "ended done"]]);
 });
 
-it("stops what the program begins between turns, refuses what it asks then, and says so in the next", async () => {
+it("stops work between turns, refuses its requests, and reports it in the next turn", async () => {
   const steps = [prompt, result(), init, { wait: "interrupt" }, ask("q1"), { wait: "control_response" }];
   await using scene = await openScene([...steps, prompt, text("hello"), result()]);
   const session = await scene.open();
@@ -121,7 +121,7 @@ it("stops what the program begins between turns, refuses what it asks then, and 
   expect(read(await collect(session.prompt("two")))).toEqual(["notice agent_stopped", "says hello", "ended done"]);
 });
 
-it("does not take the end of what it stopped between turns for the end of the next turn", async () => {
+it("does not end the next turn with the result of work stopped between turns", async () => {
   const stopped = result({ subtype: "error_during_execution", is_error: true, errors: ["Request was aborted"] });
   const late = [prompt, result(), init, { wait: "interrupt" }, prompt, stopped];
   await using scene = await openScene([...late, lifecycle("queued"), lifecycle("started"), text("hello"), result()]);
@@ -131,7 +131,7 @@ it("does not take the end of what it stopped between turns for the end of the ne
   expect(read(await collect(session.prompt("two")))).toEqual(["notice agent_stopped", "says hello", "ended done"]);
 });
 
-it("takes back what it asked when the program withdraws it", async () => {
+it("withdraws a request when the program withdraws it", async () => {
   const withdraw = { send: { type: "control_cancel_request", request_id: "q1" } };
   const steps = [prompt, ask("q1"), ask("q2"), { wait: "control_response" }, withdraw, text("never mind"), result()];
   await using scene = await openScene(steps);
@@ -147,7 +147,7 @@ it("takes back what it asked when the program withdraws it", async () => {
   expect(answers.map(({ response }) => response)).toMatchObject([{ request_id: "q2" }]);
 });
 
-it.each(["none", "read"] as const)("has %s hold although the program would not ask", async (permissions) => {
+it.each(["none", "read"] as const)("enforces %s although the program would not ask", async (permissions) => {
   const hook = (id: string, tool_name: string) => {
     const input = { hook_event_name: "PreToolUse", tool_name, tool_input: { command: "rm x" }, tool_use_id: `t-${id}` };
     return {
@@ -171,7 +171,7 @@ it.each(["none", "read"] as const)("has %s hold although the program would not a
   ]);
 });
 
-it("is asked before each step from the turn on in which the session may only read", async () => {
+it("asks before each step once the session becomes read-only", async () => {
   await using scene = await openScene([prompt, result(), prompt, result()]);
   const session = await scene.open();
   await collect(session.prompt("one"));
@@ -181,14 +181,14 @@ it("is asked before each step from the turn on in which the session may only rea
   expect(greetings.map(({ request }) => request?.hooks !== null)).toEqual([false, true]);
 });
 
-it("refuses what nobody here can answer, in words", async () => {
+it("refuses unsupported requests with a message", async () => {
   const odd = { send: { type: "control_request", request_id: "q1", request: { subtype: "mcp_message" } } };
   await using scene = await openScene([prompt, odd, { wait: "control_response" }, result()]);
   await collect((await scene.open()).prompt("hi"));
   expect((await scene.heard()).at(-1)?.response).toMatchObject({ subtype: "error", request_id: "q1" });
 });
 
-it("asks what a server asks through the program, and gives the answer back", async () => {
+it("forwards an MCP server's elicitation and returns the answer", async () => {
   const schema = { type: "object", properties: { name: { type: "string" } } };
   const request = { subtype: "elicitation", mcp_server_name: "notes", message: "Your name?", requested_schema: schema };
   const asks = { send: { type: "control_request", request_id: "q1", request } };
@@ -203,7 +203,7 @@ it("asks what a server asks through the program, and gives the answer back", asy
   });
 });
 
-it("survives records that are not what they should be, keeps those that it does not know, and shows noise", async () => {
+it("tolerates malformed records, keeps unknown ones, and shows noise", async () => {
   const odd = [
     { type: "assistant", message: 7 },
     { type: "assistant", message: { content: [null, 7, { type: "text", text: 7 }, { type: "tool_use", id: 7 }] } },
@@ -243,13 +243,13 @@ it.each([
     "Reached maximum number of turns (2)",
   ],
   [
-    "max turns, as older versions tell it",
+    "max turns in older versions",
     { subtype: "error_max_turns", is_error: false },
     "agent_failed",
     "Claude Code ended the turn with error_max_turns",
   ],
   [
-    "its own notes",
+    "diagnostic notes",
     { subtype: "error_during_execution", errors: ["[ede_diagnostic] x=1"] },
     "agent_failed",
     "Claude Code ended the turn with error_during_execution",
@@ -268,13 +268,13 @@ it.each([
     "provider_auth",
     "claude setup-token",
   ],
-])("fails a turn in words after %s", async (_, of, code, words) => {
+])("fails a turn with a message after %s", async (_, of, code, words) => {
   await using scene = await openScene([prompt, result({ is_error: true, ...of })]);
   const [end] = all(await collect((await scene.open()).prompt("hi")), "turn.ended");
   expect(end?.outcome).toMatchObject({ status: "failed", code, message: expect.stringContaining(words) as string });
 });
 
-it("does not wait for three minutes with a key that is wrong", async () => {
+it("fails early with a wrong key instead of retrying for three minutes", async () => {
   const retry = (attempt: number) => ({
     send: {
       type: "system",
@@ -291,15 +291,15 @@ it("does not wait for three minutes with a key that is wrong", async () => {
   ]);
 });
 
-it("fails a turn with the last words of a program that died", async () => {
+it("fails a turn with the last output of a program that died", async () => {
   await using scene = await openScene([prompt, { stderr: "out of memory\n" }, { exit: 7 }]);
   const events = await collect((await scene.open()).prompt("hi"));
   expect(all(events, "turn.ended")).toMatchObject([
-    { outcome: { status: "failed", code: "agent_exited", message: "Claude Code ended with code 7: out of memory" } },
+    { outcome: { status: "failed", code: "agent_exited", message: "Claude Code exited with code 7: out of memory" } },
   ]);
 });
 
-it("ends a program that says nothing more, and its turn with it", async () => {
+it("ends a program that closed its output, and its turn", async () => {
   await using scene = await openScene([prompt, { mute: true }]);
   const session = await scene.open();
   expect(all(await collect(session.prompt("hi")), "turn.ended")).toMatchObject([
@@ -307,7 +307,7 @@ it("ends a program that says nothing more, and its turn with it", async () => {
   ]);
 });
 
-it("tells in the next turn that the program ended between turns, and how, before another is started", async () => {
+it("records an exit between turns before the next turn starts another program", async () => {
   await using scene = await openScene([prompt, result(), { exit: 3 }]);
   const session = await scene.open();
   const [first] = all(await collect(session.prompt("one")), "process.started");
@@ -319,7 +319,7 @@ it("tells in the next turn that the program ended between turns, and how, before
   ]);
 });
 
-it("tells what a turn took, and not what the session did, also where the program counts the session alone", async () => {
+it("reports the usage of the turn if the program reports only session totals", async () => {
   const usage = { input_tokens: 10, output_tokens: 2, cache_read_input_tokens: 5, cache_creation_input_tokens: 1 };
   const since = {
     big: { inputTokens: 4, outputTokens: 1, costUSD: 0.5, contextWindow: 100 },
@@ -344,7 +344,7 @@ it("tells what a turn took, and not what the session did, also where the program
   ]);
 });
 
-it("counts nothing twice where a result does not say what the session cost", async () => {
+it("counts nothing twice if a result has no session cost", async () => {
   const usage = { input_tokens: 1 };
   const costs = [{ total_cost_usd: 0.5 }, {}, { total_cost_usd: 0.75 }];
   await using scene = await openScene(costs.flatMap((cost) => [prompt, result({ usage, ...cost })]));
@@ -354,14 +354,14 @@ it("counts nothing twice where a result does not say what the session cost", asy
   expect(told).toEqual([0.5, undefined, 0.25]);
 });
 
-it("does not know what the first turn of a resumed session cost where the program counts the session alone", async () => {
+it("reports no cost for the first turn of a resumed session if the program reports only session totals", async () => {
   const steps = [prompt, result({ usage: { input_tokens: 1 }, total_cost_usd: 3 })];
   await using scene = await openScene(steps, { context: { nativeId: "s1" } });
   const [usage] = all(await collect((await scene.open()).prompt("hi")), "usage.reported");
   expect(usage).not.toHaveProperty("costUsd");
 });
 
-it("starts the program without what an outer Claude Code left, and with servers that only it can read", async () => {
+it("removes variables of an outer Claude Code and passes servers in a private file", async () => {
   const server = {
     type: "http" as const,
     name: "notes",
@@ -390,17 +390,17 @@ it.each([
   [
     { stderr: "option '--permission-mode <mode>' argument 'x' is invalid. Allowed choices are plan, auto.\n" },
     "config_invalid",
-    "it knows plan, auto",
+    "valid modes: plan, auto",
   ],
   [{ stderr: "cannot be used with root/sudo privileges\n" }, "config_invalid", "IS_SANDBOX"],
   [{ stderr: "Not logged in · Please run /login\n" }, "provider_auth", "ANTHROPIC_API_KEY"],
-  [{ print: "Segmentation fault\n" }, "agent_exited", "code 1 before it answered: Segmentation fault"],
-])("says what to do where the program ends at its start with %j", async (words, code, told) => {
+  [{ print: "Segmentation fault\n" }, "agent_exited", "code 1 before it was ready: Segmentation fault"],
+])("explains what to do if the program exits at startup with %j", async (words, code, told) => {
   await using scene = await openScene([{ silent: true }, words, { exit: 1 }]);
   await expect(scene.open()).rejects.toMatchObject({ code, message: expect.stringContaining(told) as string });
 });
 
-it("does not wait for the end of a program that refuses to be greeted", async () => {
+it("fails immediately if the program rejects the handshake", async () => {
   const response = { subtype: "error", request_id: "rookery-1", error: "no such request" };
   const refusal = { send: { type: "control_response", response } };
   await using scene = await openScene([{ silent: true }, { wait: "initialize" }, refusal, { wait: "never" }]);
@@ -410,7 +410,7 @@ it("does not wait for the end of a program that refuses to be greeted", async ()
   });
 });
 
-it("gives a program up that does not answer when it is greeted", async () => {
+it("gives up on a program that does not answer the handshake", async () => {
   await using scene = await openScene([{ silent: true }, { stderr: "thinking\n" }, { wait: "user" }]);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {

@@ -2,7 +2,7 @@ import { backendContract } from "../contract/index.ts";
 import { standIn } from "../contract/stand-in.ts";
 
 const login = { ANTHROPIC_API_KEY: "fake" };
-/** More than a line may be, and no more than that: terminals pass on a tenth of what pipes do. */
+/** Just above the line limit, because terminals forward a tenth as fast as pipes. */
 const env = { ROOKERY_NOISE_LINE: String(33 * 1024 * 1024) };
 
 backendContract(standIn({ name: "claude", login }), { concurrent: true });

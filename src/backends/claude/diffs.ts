@@ -1,4 +1,4 @@
-/** What an edit of Claude Code changed: from what it says of its result where it says it, else from what it was asked. */
+/** Computes the diff of a Claude Code edit from its result, or from its input if the result has no details. */
 import type { FileDiff, Location } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { indexOfText, splitText } from "../../stdx/index.ts";
@@ -9,7 +9,7 @@ export interface Changed {
   readonly locations: readonly Location[];
 }
 
-/** `result` is left out of what a sub-agent did (2.1.325). */
+/** `result` is missing for the edits of a sub-agent (2.1.325). */
 export function changesOf(name: string, input: JsonRecord, result: JsonRecord | undefined, said: string): Changed {
   const diff = diffOf(name, input, result, said);
   if (diff === undefined) return { diffs: [], locations: [] };
@@ -44,7 +44,7 @@ function written(input: JsonRecord, result: JsonRecord | undefined, said: string
 }
 
 const MAX_EDITS = 100;
-/** A longer text is left out of the log in any case. */
+/** The log does not keep longer texts. */
 const MAX_EDITED_LENGTH = 1024 * 1024;
 
 interface Edit {
@@ -53,7 +53,7 @@ interface Edit {
   readonly isEverywhere: boolean;
 }
 
-/** Without the file, the places that were changed stand for it. */
+/** Without the original file, the diff has only the replaced passages. */
 function edited(input: JsonRecord, result: JsonRecord | undefined): FileDiff | undefined {
   const path = textAt(result, "filePath") ?? textAt(input, "file_path");
   if (path === undefined) return undefined;
@@ -85,7 +85,7 @@ function editOf(edit: JsonRecord): Edit | undefined {
   return from === undefined || to === undefined ? undefined : { from, to, isEverywhere: edit["replace_all"] === true };
 }
 
-/** Undefined if that is too much work, or gives too long a text to be kept: each edit looks at the whole text. */
+/** Returns undefined if the edits are too many or the text is too long: each edit scans the whole text. */
 function allApplied(before: string, edits: readonly Edit[]): string | undefined {
   let text = before;
   for (const [at, edit] of edits.entries()) {

@@ -1,7 +1,7 @@
-/** What Claude Code gets of the environment. */
+/** Builds the environment of Claude Code. */
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 
-/** Of the Claude Code that Rookery itself may run in: another that finds them takes itself for a part of it (2.1.325). */
+/** Variables of an outer Claude Code that runs Rookery. An inner one would consider itself part of it (2.1.325). */
 const OUTER = [
   "CLAUDECODE",
   "CLAUDE_PID",
@@ -12,7 +12,7 @@ const OUTER = [
   "CLAUDE_CODE_SSE_PORT",
 ];
 
-/** It does not replace itself while it is driven, unless the user wants that. */
+/** Disables automatic updates unless the user enables them. */
 export function ownEnvironment(env: EnvironmentVariables): EnvironmentVariables {
   const kept = Object.entries(env).filter(([name]) => !OUTER.includes(name));
   return { DISABLE_AUTOUPDATER: "1", ...Object.fromEntries(kept) };

@@ -1,4 +1,4 @@
-/** What Claude Code tells in one turn, from its records into the log. */
+/** Converts the records of one Claude Code turn to events. */
 import type { EventOf, ToolOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { Telling } from "../program/index.ts";
@@ -9,7 +9,7 @@ import { contextOf } from "./usage.ts";
 
 export class Hearing {
   readonly #tell: Telling;
-  /** Agents in the background, which end later than their calls. */
+  /** Background agents, which end after their calls. */
   readonly #launched = new Set<string>();
   #streamed: "text" | "thinking" | undefined;
   #said = false;
@@ -21,27 +21,27 @@ export class Hearing {
     this.#tell = tell;
   }
 
-  /** The kind of the last error that the program told as a message of its own. */
+  /** Kind of the last API error that the program reported. */
   get error(): string | undefined {
     return this.#error;
   }
 
-  /** What that message said of the limits of the account. */
+  /** Rate limit information of that error. */
   get rateLimit(): JsonRecord | undefined {
     return this.#rateLimit;
   }
 
-  /** Tokens of the context that the last answer of the model took. */
+  /** Context tokens of the model's last response. */
   get context(): number | undefined {
     return this.#context;
   }
 
   streamed(record: JsonRecord): void {
-    if (isOfAgent(record)) return; // its messages come whole
+    if (isOfAgent(record)) return; // messages of sub-agents arrive complete
     const event = recordAt(record, "event");
     switch (event?.["type"]) {
       case "message_start":
-        this.#tell.abandonMessage(); // one that was cut off is begun anew
+        this.#tell.abandonMessage(); // a message that was cut off starts again
         this.#context = contextOf(recordAt(recordAt(event, "message"), "usage")) ?? this.#context;
         return;
       case "content_block_delta":
@@ -52,13 +52,13 @@ export class Hearing {
     }
   }
 
-  /** Comes for each block of a message, behind the parts that it was streamed in. */
+  /** Arrives for each content block, after its stream events. */
   assistant(record: JsonRecord): void {
     const message = recordAt(record, "message");
     if (record["is_api_error_message"] === true || textAt(record, "error") !== undefined) {
       this.#error = textAt(record, "error");
       this.#rateLimit = recordAt(recordAt(record, "api_error_params"), "rate_limit_info");
-      return; // its words are those of the result
+      return; // the result has the same text
     }
     for (const block of recordsAt(message, "content")) this.#block(block, record);
     if (!isOfAgent(record)) this.#streamed = undefined;
@@ -70,7 +70,7 @@ export class Hearing {
     for (const result of results) this.#result(result, record);
   }
 
-  /** An agent in the background has come to its end. */
+  /** A background agent has ended. */
   taskEnded(record: JsonRecord): void {
     const id = textAt(record, "tool_use_id") ?? "";
     if (!this.#launched.delete(id)) return;
@@ -83,7 +83,7 @@ export class Hearing {
     if (id !== undefined) this.#tell.endTool(id, { outcome: "denied", text: textAt(record, "message") ?? "" });
   }
 
-  /** Some answers, of commands such as /context, are told with the result alone. */
+  /** Records the text of a result if no message had it, as for commands such as /context. */
   result(text: string | undefined): void {
     this.#tell.endMessageIfAny();
     if (!this.#said && text !== undefined && text.trim() !== "") this.#tell.endMessage(text);
@@ -142,7 +142,7 @@ export class Hearing {
     const details = recordAt(record, "tool_use_result");
     if (textAt(details, "status") === "async_launched") {
       this.#launched.add(id);
-      return this.#tell.updateTool(id, { text: "It works in the background." });
+      return this.#tell.updateTool(id, { text: "Running in the background." });
     }
     if (result["is_error"] === true) return this.#tell.endTool(id, { outcome: failureOf(id, record), text });
     this.#tell.endTool(id, { outcome: "ok", text, ...changesOf(call.name, asRecord(call.input) ?? {}, details, text) });
@@ -155,7 +155,7 @@ const TASK_OUTCOMES: Readonly<Record<string, ToolOutcome>> = {
   stopped: "cancelled",
 };
 
-/** Said by a sub-agent, and not by the one that was prompted. */
+/** Whether a sub-agent sent the record. */
 function isOfAgent(record: JsonRecord): boolean {
   return typeof record["parent_tool_use_id"] === "string";
 }
@@ -163,7 +163,7 @@ function isOfAgent(record: JsonRecord): boolean {
 function failureOf(id: string, record: JsonRecord): ToolOutcome {
   const meta = recordsAt(record, "tool_result_meta").find((entry) => textAt(entry, "id") === id);
   switch (textAt(meta, "non_execution_kind")) {
-    case "user-rejected": // by an interrupt: what we refuse is told before
+    case "user-rejected": // by an interrupt; Rookery's own refusals are recorded earlier
       return "cancelled";
     case "permission-rule":
       return "denied";
@@ -180,11 +180,11 @@ function planEntry(todo: JsonRecord): PlanEntry | undefined {
   return content === undefined || status === undefined ? undefined : { content, status };
 }
 
-/** In words, for a notice. */
+/** Formats an API retry for a notice. */
 export function retryWords(record: JsonRecord): string {
   const status = numberAt(record, "error_status");
   const what = [status, textAt(record, "error")].filter((part) => part !== undefined).join(" ");
   const seconds = Math.round((numberAt(record, "retry_delay_ms") ?? 0) / 1_000);
-  const tries = `try ${numberAt(record, "attempt") ?? "?"} of ${numberAt(record, "max_retries") ?? "?"}`;
-  return `the model's API failed (${what || "no answer"}): Claude Code tries again in ${seconds} s, ${tries}`;
+  const tries = `attempt ${numberAt(record, "attempt") ?? "?"} of ${numberAt(record, "max_retries") ?? "?"}`;
+  return `the model API failed (${what || "no response"}); Claude Code retries in ${seconds} s (${tries})`;
 }

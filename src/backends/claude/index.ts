@@ -1,10 +1,10 @@
-/** The `claude-code` backend: Claude Code's own program, spoken to both ways in stream-json. */
+/** The `claude-code` backend: drives Claude Code over its stream-json protocol. */
 import type { Backend } from "../../domain/index.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
 import { claudeProgram } from "./program.ts";
 
 export interface ClaudeOptions extends ProgramOptions {
-  /** Its program gets a terminal. */
+  /** Runs the program on a pseudo-terminal. Default: false. */
   readonly pty?: boolean | undefined;
 }
 

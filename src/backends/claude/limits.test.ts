@@ -9,7 +9,7 @@ it.each([
   ["You've hit your 5-hour limit · resets 5:13am (UTC)", "2026-11-16T05:13:00.000Z"],
   ["You've hit your weekly limit · resets Nov 19, 5:13am (UTC)", "2026-11-19T05:13:00.000Z"],
   ["5-hour limit reached ∙ resets 3pm (Europe/Berlin)", "2026-11-16T14:00:00.000Z"],
-  ["5-hour limit reached ∙ resets 4am (Europe/Berlin)", "2026-11-17T03:00:00.000Z"], // it is five there already
+  ["5-hour limit reached ∙ resets 4am (Europe/Berlin)", "2026-11-17T03:00:00.000Z"], // it is already five there
   ["Weekly limit reached ∙ resets Mar 3, 3pm (America/New_York)", "2027-03-03T20:00:00.000Z"],
   ["Weekly limit reached ∙ resets Mar 3, 2028, 3:30pm (UTC)", "2028-03-03T15:30:00.000Z"],
   ["Opus weekly limit reached ∙ resets Oct 25 at 12am (Europe/Berlin)", "2027-10-24T22:00:00.000Z"],
@@ -19,7 +19,7 @@ it.each([
     "2026-12-01T00:00:00.000Z",
   ],
   ["usage limit reached, resets 2026-12-01T10:00:00+02:00", "2026-12-01T08:00:00.000Z"],
-])("%s is over at %s", (words, expected) => {
+])("%s resets at %s", (words, expected) => {
   const at = resetTime(words, NOW);
   expect(at === undefined ? at : new Date(at).toISOString()).toBe(expected);
 });
@@ -32,11 +32,11 @@ it.each([
   "limit reached ∙ resets 3:75pm (UTC)",
   "limit reached ∙ resets Foo 3, 3pm (UTC)",
   "limit reached ∙ resets 3pm (Moon/Tycho)",
-])("nobody knows when %s is over", (words) => {
+])("%s has no known reset time", (words) => {
   expect(resetTime(words, NOW)).toBeUndefined();
 });
 
-it("reads a time without a zone as one of here", () => {
+it("reads a time without a zone as local time", () => {
   const here = new Date(NOW);
   here.setHours(23, 45, 0, 0);
   expect(resetTime("limit reached ∙ resets 11:45pm", NOW)).toBe(here.getTime());
@@ -52,11 +52,11 @@ it.each([
   ["This request would exceed your account's rate limit.", false],
   ["Claude's response exceeded the 128000 output token maximum.", false],
   ["Context limit reached", false],
-])("%s speaks of a usage limit: %s", (words, expected) => {
+])("%s is a usage limit message: %s", (words, expected) => {
   expect(speaksOfLimit(words)).toBe(expected);
 });
 
-it("takes the moment from what the program was told, and leaves numbers out of the words", () => {
+it("prefers the reset time of the rate limit record and removes it from the message", () => {
   const info = { status: "rejected", resetsAt: 1_794_805_987 };
   expect(limitOf("Claude AI usage limit reached|1760000000", info, NOW)).toEqual({
     status: "limited",

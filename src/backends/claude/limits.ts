@@ -1,4 +1,4 @@
-/** Finds out from the words of Claude Code that the account has met a usage limit, and until when. */
+/** Detects a usage limit in a message of Claude Code, and when it resets. */
 import type { LimitReached } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { numberAt, textAt } from "./reading.ts";
@@ -13,26 +13,26 @@ export function speaksOfLimit(words: string): boolean {
   return LIMIT.some((form) => form.test(words));
 }
 
-/** `info` is what the program was told of its limits, and knows the moment best. */
+/** `info` is the program's rate limit record; its reset time takes precedence over the text. */
 export function limitOf(words: string, info: JsonRecord | undefined, now: number): LimitReached {
   const told = textAt(info, "status") === "rejected" ? numberAt(info, "resetsAt") : undefined;
   const at = told === undefined ? resetTime(words, now) : moment(told);
-  const message = words.replace(/\|\d+\s*$/, "").trim() || "the usage limit is reached";
+  const message = words.replace(/\|\d+\s*$/, "").trim() || "the usage limit was reached";
   return { status: "limited", message, ...(at !== undefined && { resetsAt: new Date(at).toISOString() }) };
 }
 
-/** Milliseconds since 1970; undefined where no moment is named, or none that there is. */
+/** Returns epoch milliseconds, or undefined if the text names no valid time. */
 export function resetTime(words: string, now: number): number | undefined {
   return epoch(words) ?? iso(words) ?? clockTime(words, now);
 }
 
-/** `usage limit reached|1760000000`, as versions before 2 wrote it. */
+/** Parses `usage limit reached|1760000000` of versions before 2. */
 function epoch(words: string): number | undefined {
   const found = /\|(\d{10,13})\s*$/.exec(words)?.[1];
   return found === undefined ? undefined : moment(Number(found));
 }
 
-/** Seconds, or milliseconds where there are too many of them for seconds. */
+/** Accepts seconds, or milliseconds if the number is too large for seconds. */
 function moment(value: number): number | undefined {
   const ms = value < 1e11 ? value * 1_000 : value;
   return Number.isNaN(new Date(ms).getTime()) ? undefined : ms;
@@ -53,7 +53,7 @@ const CLOCK =
   /\bresets?(?: at| on)? (?:(?<month>[a-z]{3})[a-z]* (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at)? (?:at )?)?(?<hour>\d{1,2})(?::(?<minute>\d{2}))?(?: ?(?<half>[ap]m))?(?: \((?<zone>[\w/+-]+)\))?/i;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-/** `resets 3pm (Europe/Berlin)`, `resets Mar 3, 3:30pm`: the next such moment, here where no zone is named. */
+/** Parses `resets 3pm (Europe/Berlin)` or `resets Mar 3, 3:30pm` as the next such time. Default zone: local. */
 function clockTime(words: string, now: number): number | undefined {
   const groups = CLOCK.exec(words)?.groups;
   if (groups === undefined) return undefined;
@@ -74,7 +74,7 @@ function clockTime(words: string, now: number): number | undefined {
     const first = at({ ...date, year: today.year });
     return first > now - DAY_MS ? first : at({ ...date, year: today.year + 1 });
   } catch {
-    return undefined; // a zone that nobody knows
+    return undefined; // an unknown time zone
   }
 }
 
@@ -86,7 +86,7 @@ function hourOf(hour: number, half: string | undefined): number | undefined {
 
 interface CalendarDay {
   readonly year: number;
-  /** From 0. */
+  /** January is 0. */
   readonly month: number;
   readonly day: number;
 }
@@ -96,7 +96,7 @@ function dayOf(at: number, zone: string | undefined): CalendarDay {
   return { year, month, day };
 }
 
-/** The moment at which clocks of the zone show this. Found in two steps, because the shift depends on the moment. */
+/** Returns the time at which clocks of the zone show this. Two steps, because the offset depends on the time. */
 function zoned(time: CalendarDay & { hour: number; minute: number }, zone: string | undefined): number {
   const shown = Date.UTC(time.year, time.month, time.day, time.hour, time.minute);
   return shown - shift(shown - shift(shown, zone), zone);

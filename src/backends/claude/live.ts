@@ -1,4 +1,4 @@
-/** Claude Code while it runs: one process that serves every turn of a session. */
+/** A running Claude Code process, which serves every turn of a session. */
 import { RookeryError, type LimitReached, type PermissionPolicy, type TurnOutcome } from "../../domain/index.ts";
 import { readRecords, type AgentProcess, type JsonRecord } from "../../programs/index.ts";
 import type { How, LiveProgram, ProgramTurn, Telling } from "../program/index.ts";
@@ -14,13 +14,13 @@ export interface LiveParts {
   readonly command: readonly string[];
   readonly how: How;
   readonly nativeId: string;
-  /** It asks before each step, whatever its own settings let it do. */
+  /** Whether a hook asks Rookery before every tool call. */
   readonly isStrict: boolean;
 }
 
-/** How many records are told before the log is asked whether it keeps up. */
+/** Records between two checks whether the log keeps up. */
 const RECORDS = 256;
-/** What is kept of what was printed between turns; what is over it is lost, and the next turn says so. */
+/** Output events kept between turns. Beyond that the older half is dropped, and the next turn reports it. */
 const KEPT_LINES = 200;
 const LAST_LINES = 10;
 
@@ -34,15 +34,15 @@ export class LiveClaude implements LiveProgram {
   readonly #asking: Asking;
   readonly #background = new Background();
   readonly #lastWords: string[] = [];
-  /** For the next turn. */
+  /** Events for the next turn. */
   #kept: ((tell: Telling) => void)[] = [];
   #run: Run | undefined;
   #version: string | undefined;
   #counted: Counted | undefined;
   #records = 0;
-  /** It is at something that it began by itself. */
+  /** Whether the program works on a prompt of its own. */
   #isBusy = false;
-  /** Nothing more comes from it. */
+  /** Whether its output has ended. */
   #isEnding = false;
   #over: Error | undefined;
 
@@ -59,9 +59,10 @@ export class LiveClaude implements LiveProgram {
       readRecords({
         record: (record) => this.#hear(record),
         text: (text) => this.#print(text),
-        dropped: (what) => this.#tell((tell) => tell.notice("warning", "output_dropped", `Claude Code: ${what}`)),
+        dropped: (what) =>
+          this.#tell((tell) => tell.notice("warning", "output_dropped", `Claude Code printed ${what}`)),
         ended: () => void this.#ended(),
-        writeFailed: () => undefined, // its end tells more
+        writeFailed: () => undefined, // the exit has the details
       }),
     );
   }
@@ -74,12 +75,12 @@ export class LiveClaude implements LiveProgram {
     return this.#isEnding || this.#over !== undefined;
   }
 
-  /** The last that it said which was no record, and what it said against its start. */
+  /** The last output that was not a record, with the errors of its start. */
   get lastWords(): string {
     return this.#lastWords.join("\n");
   }
 
-  /** Rejects where it does not answer, for whatever reason. */
+  /** Sends `initialize`. Rejects if the program does not answer. */
   async greet(signal: AbortSignal): Promise<void> {
     const hooks = this.#isStrict ? GATED : null;
     const greeting = await this.#channel.request({ subtype: "initialize", hooks }, signal);
@@ -110,7 +111,7 @@ export class LiveClaude implements LiveProgram {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#over ??= new RookeryError("agent_exited", "Claude Code was ended");
+    this.#over ??= new RookeryError("agent_exited", "Claude Code was stopped");
     this.#channel.close(this.#over);
     await this.process.close();
   }
@@ -142,11 +143,11 @@ export class LiveClaude implements LiveProgram {
     if (this.#records % RECORDS !== 0) return;
     const { transport } = this.process;
     transport.pause();
-    const resume = () => transport.resume(); // also where the log is broken, which the turn itself is told
+    const resume = () => transport.resume(); // also if the log is broken; the turn reports that itself
     run.turn.ready().then(resume, resume);
   }
 
-  /** What it begins by itself while nobody is served is stopped: nobody could see it, or answer what it asks. */
+  /** Interrupts work that the program starts on its own between turns: nobody could see it or answer its requests. */
   #outside(record: JsonRecord): void {
     if (record["type"] === "result") {
       this.#isBusy = false;
@@ -154,8 +155,9 @@ export class LiveClaude implements LiveProgram {
     }
     if (record["type"] !== "system" || record["subtype"] !== "init") return;
     this.#isBusy = true;
-    this.#channel.request({ subtype: "interrupt" }).catch(() => undefined); // its end is told elsewhere
-    const message = "Claude Code began to work by itself between turns, and was stopped; say how it is to go on";
+    this.#channel.request({ subtype: "interrupt" }).catch(() => undefined); // the exit is handled elsewhere
+    const message =
+      "Claude Code started working on its own between turns, so Rookery stopped it; send a prompt to continue";
     this.#tell((tell) => tell.notice("info", "agent_stopped", message));
   }
 
@@ -174,17 +176,23 @@ export class LiveClaude implements LiveProgram {
     this.#kept.push(tell);
     if (this.#kept.length <= KEPT_LINES) return;
     this.#kept = this.#kept.slice(-KEPT_LINES / 2);
-    this.#kept.unshift((next) => next.notice("warning", "output_dropped", "what Claude Code printed between turns"));
+    this.#kept.unshift((next) =>
+      next.notice(
+        "warning",
+        "output_dropped",
+        "Claude Code printed more between turns than Rookery keeps; the older output was dropped",
+      ),
+    );
   }
 
   async #ended(): Promise<void> {
     this.#isEnding = true;
-    const { exitCode, signal, stderr } = await this.process.close(); // also one that would live on and say nothing
+    const { exitCode, signal, stderr } = await this.process.close(); // also ends a process that only closed its output
     const how = signal === null ? `with code ${exitCode ?? "?"}` : `by ${signal}`;
     const words = [this.lastWords, stderr].filter((text) => text.trim() !== "").join("\n");
     this.#over ??= new RookeryError(
       "agent_exited",
-      `Claude Code ended ${how}${words === "" ? "" : `: ${words.trim()}`}`,
+      `Claude Code exited ${how}${words === "" ? "" : `: ${words.trim()}`}`,
     );
     this.#channel.close(this.#over);
     this.#run?.failed(this.#over);

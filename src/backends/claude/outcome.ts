@@ -1,17 +1,17 @@
-/** How a turn of Claude Code ended, from its `result` and what was said on the way. */
+/** Maps a Claude Code `result` to a turn outcome. */
 import type { ErrorCode, LimitReached, TurnOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { limitOf, speaksOfLimit } from "./limits.ts";
 import { numberAt, textAt, textsAt } from "./reading.ts";
 
-/** What is to be done about a login, in one line. */
+/** Instructions for logging in. */
 export const LOGIN_FIX =
   "run `claude` and then /login, or `claude setup-token` for a token in CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY";
 
 export interface Heard {
-  /** The kind of error that the last message of the program's own named. */
+  /** Kind of the last API error that the program reported. */
   readonly error: string | undefined;
-  /** What the program was told last of the limits of the account. */
+  /** The last rate limit record. */
   readonly rateLimit: JsonRecord | undefined;
   readonly now: number;
 }
@@ -27,7 +27,7 @@ export function outcomeOf(result: JsonRecord, heard: Heard): TurnOutcome | Limit
   return { status: "failed", code: codeOf(result, heard), message: words };
 }
 
-/** There were versions that said no more than this of a turn that was cut short. */
+/** Some versions report a turn that was cut short only by its subtype. */
 function isErrorKind(result: JsonRecord): boolean {
   return textAt(result, "subtype")?.startsWith("error") === true;
 }
@@ -42,7 +42,7 @@ function isLogin(result: JsonRecord, { error }: Heard, words: string): boolean {
   return error === "authentication_failed" || numberAt(result, "api_error_status") === 401 || LOGIN.test(words);
 }
 
-/** A limit of requests by the minute passes by itself, and is none of these. */
+/** Whether a usage limit was reached. A per-minute rate limit passes quickly and does not count. */
 function isLimit(result: JsonRecord, { error, rateLimit }: Heard, words: string): boolean {
   if (textAt(result, "api_error") === "usage_limit_reached" || speaksOfLimit(words)) return true;
   return error === "rate_limit" && textAt(rateLimit, "status") === "rejected";
@@ -64,7 +64,7 @@ function codeOf(result: JsonRecord, { error }: Heard): ErrorCode {
 }
 
 const MESSAGE_LENGTH = 2_000;
-/** Its own notes for those who mend it. */
+/** Debug notes of the program for its own developers. */
 const DIAGNOSTIC = /^\[\w+_diagnostic\]/;
 
 function wordsOf(result: JsonRecord): string {

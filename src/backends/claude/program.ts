@@ -1,4 +1,4 @@
-/** Starts Claude Code for one session: its arguments, its servers, and the greeting that it has to answer. */
+/** Starts Claude Code for one session and performs the `initialize` handshake. */
 import { randomUUID } from "node:crypto";
 import { isRookeryError, RookeryError, type Capabilities } from "../../domain/index.ts";
 import { startAgent, startPty, type AgentProcess } from "../../programs/index.ts";
@@ -26,7 +26,7 @@ const CAPABILITIES: Capabilities = {
   cost: true,
 };
 
-/** It greets in half a second, and in a few where a machine is busy or its servers are slow. */
+/** Timeout of the handshake. It takes half a second, or a few seconds on a busy machine or with slow servers. */
 const GREETING_MS = 30_000;
 
 export function claudeProgram({ pty }: { readonly pty: boolean }): Program {
@@ -48,9 +48,9 @@ async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
   const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions) });
   await greet(live, process, start);
-  await given[Symbol.asyncDispose](); // it has read them, and their secrets are nobody else's
+  await given[Symbol.asyncDispose](); // the program has read the file, which holds secrets
   await terminal?.[Symbol.asyncDispose]();
-  opening.move(); // the process is the session's from here on
+  opening.move(); // the session owns the process from here on
   return live;
 }
 
@@ -61,12 +61,12 @@ async function greet(live: LiveClaude, process: AgentProcess, start: Start): Pro
   } catch (error) {
     start.signal.throwIfAborted();
     if (isRookeryError(error, "agent_failed")) {
-      throw new RookeryError("agent_failed", `Claude Code cannot be driven: ${error.message}`, { cause: error });
+      throw new RookeryError("agent_failed", `Claude Code rejected the handshake: ${error.message}`, { cause: error });
     }
     if (!late.isLate) throw startFailure({ start, words: live.lastWords, exit: await process.exit(), error });
     throw new RookeryError(
       "agent_failed",
-      `Claude Code did not answer within ${GREETING_MS / 1_000} s of its start: ${live.lastWords || "it said nothing"}`,
+      `Claude Code did not answer within ${GREETING_MS / 1_000} s of its start: ${live.lastWords || "it printed nothing"}`,
     );
   }
 }

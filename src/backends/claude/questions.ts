@@ -1,4 +1,4 @@
-/** What Claude Code asks the user, as a form of the session, and the answer in the words that it takes. */
+/** Converts Claude Code's questions to a form, and the user's answers to the format it expects. */
 import type { Question, QuestionAnswer } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { trimBothEndsOf } from "../../stdx/index.ts";
@@ -6,7 +6,7 @@ import { asRecord, recordsAt, textAt } from "./reading.ts";
 
 export interface Asked {
   readonly question: Question;
-  /** The input of `AskUserQuestion` with its answers, by the text of each question (2.1.325). */
+  /** Returns the input of `AskUserQuestion` with the answers, keyed by question text (2.1.325). */
   answered(content: unknown): JsonRecord;
 }
 
@@ -17,7 +17,7 @@ interface Field {
   readonly options: readonly { readonly label: string; readonly description: string }[];
 }
 
-/** Undefined where nothing is asked that can be read. */
+/** Returns undefined if the input has no readable question. */
 export function askedBy(input: JsonRecord): Asked | undefined {
   const fields = fieldsOf(recordsAt(input, "questions"));
   if (fields.length === 0) return undefined;
@@ -29,7 +29,7 @@ export function askedBy(input: JsonRecord): Asked | undefined {
   };
 }
 
-/** What a server asks for through the program. */
+/** Converts an elicitation of an MCP server, which Claude Code forwards. */
 export function elicited(request: JsonRecord): Question {
   const url = textAt(request, "url");
   const schema = asRecord(request["requested_schema"]);

@@ -1,4 +1,4 @@
-/** Reads what Claude Code writes with care: a field that is not what it should be is a field that is missing. */
+/** Reads fields of Claude Code's records. A field of the wrong type counts as missing. */
 import type { JsonRecord } from "../../programs/index.ts";
 
 export function recordAt(record: JsonRecord | undefined, name: string): JsonRecord | undefined {
@@ -15,7 +15,7 @@ export function numberAt(record: JsonRecord | undefined, name: string): number |
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** Of anything but records nothing is kept. */
+/** Skips entries that are not objects. */
 export function recordsAt(record: JsonRecord | undefined, name: string): JsonRecord[] {
   const value = record?.[name];
   return Array.isArray(value) ? value.map(asRecord).filter((entry) => entry !== undefined) : [];
@@ -30,7 +30,7 @@ export function asRecord(value: unknown): JsonRecord | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
 }
 
-/** The text of a content that is one, or a list of blocks. */
+/** Returns the text of a string or of a list of content blocks. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   return recordsAt({ content }, "content")

@@ -1,4 +1,4 @@
-/** One turn of Claude Code: the prompt, what is told until it is over, and how it ended. */
+/** One turn of Claude Code: sends the prompt, records what follows and returns the outcome. */
 import { randomUUID } from "node:crypto";
 import type { LimitReached, TurnOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
@@ -15,15 +15,15 @@ export interface RunParts {
   readonly turn: ProgramTurn;
   readonly channel: Channel;
   readonly background: Background;
-  /** It is at something that it began by itself, which was stopped, and whose end is yet to be told. */
+  /** Whether the program still works on an interrupted prompt of its own, whose result is yet to come. */
   readonly isBusy: boolean;
-  /** What the session had cost, as far as it is known. */
+  /** Returns the cost of the session before this turn, if known. */
   readonly counted: () => Counted | undefined;
 }
 
-/** How long an agent's end that the model may not have been told of is waited for to become a prompt of its own. */
+/** How long a finished turn waits for Claude Code to prompt its model with the result of a background agent. */
 const OWED_MS = 2_000;
-/** A login is renewed once by the program itself; with a key that is wrong it goes on trying for three minutes (2.1.325). */
+/** Claude Code renews a login once, but retries a wrong key for three minutes (2.1.325). */
 const LOGIN_TRIES = 2;
 
 export class Run {
@@ -32,14 +32,14 @@ export class Run {
   readonly #hearing: Hearing;
   readonly #id = randomUUID();
   readonly #over = deferred<TurnOutcome | LimitReached>();
-  /** The program has something else to do first, which it began by itself. */
+  /** Whether the program runs a prompt of its own first. */
   #isQueued = false;
-  /** The next that it tells to have been interrupted is something else. */
+  /** Whether the next interrupted result belongs to a prompt of its own. */
   #isBusy: boolean;
-  /** It said that it is done, and agents in the background are not. */
+  /** The outcome of a finished turn that still waits for background agents. */
   #held: TurnOutcome | undefined;
   #owed: NodeJS.Timeout | undefined;
-  /** What was found out before the program said it. */
+  /** An outcome that Rookery determined before the program reported one. */
   #verdict: TurnOutcome | undefined;
   #rateLimit: JsonRecord | undefined;
   #model: string | undefined;
@@ -67,7 +67,7 @@ export class Run {
     }
   }
 
-  /** Its end is known: what comes now is not of this turn any more. */
+  /** Whether the outcome is known. Later records do not belong to this turn. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -124,7 +124,7 @@ export class Run {
       case "api_retry":
         return this.#retried(record);
       case "compact_boundary":
-        tell.notice("info", "context_compacted", "Claude Code has put what was said into fewer words");
+        tell.notice("info", "context_compacted", "Claude Code compacted the conversation");
         return;
       case "informational":
         tell.notice("info", "agent_notice", textAt(record, "content") ?? "");
@@ -134,7 +134,7 @@ export class Run {
     }
   }
 
-  /** Also when it begins something by itself; commands such as /clear have it begin another session. */
+  /** Handles `init`, which also starts the program's own prompts, and new sessions of commands such as /clear. */
   #begun(record: JsonRecord): void {
     this.#parts.background.told();
     this.#held = undefined;
@@ -151,7 +151,7 @@ export class Run {
     if (state !== "started") return;
     this.#isQueued = false;
     this.#isBusy = false;
-    if (this.turn.signal.aborted) this.#interrupt(); // the first went to what it did before
+    if (this.turn.signal.aborted) this.#interrupt(); // the first interrupt went to the program's own prompt
   }
 
   #retried(record: JsonRecord): void {
@@ -159,7 +159,9 @@ export class Run {
     const tries = numberAt(record, "attempt") ?? 0;
     if (textAt(record, "error") !== "authentication_failed" || tries < LOGIN_TRIES || this.#verdict !== undefined)
       return;
-    this.#verdict = loginMissing(`the API answered ${numberAt(record, "error_status") ?? "that it is not"}`);
+    this.#verdict = loginMissing(
+      `the API responded with ${numberAt(record, "error_status") ?? "an authentication error"}`,
+    );
     this.#interrupt();
   }
 
@@ -167,8 +169,8 @@ export class Run {
     if (textAt(info, "status") === "rejected") this.#rateLimit = info;
     if (textAt(info, "status") !== "allowed_warning") return;
     const share = numberAt(info, "utilization");
-    const much = share === undefined ? "much" : `${Math.round(share * 100)} %`;
-    this.turn.tell.notice("warning", "limit_near", `${much} of what the account may use is used`);
+    const much = share === undefined ? "Most" : `${Math.round(share * 100)}%`;
+    this.turn.tell.notice("warning", "limit_near", `${much} of the account's usage limit is used`);
   }
 
   #result(record: JsonRecord): void {
@@ -176,7 +178,7 @@ export class Run {
     this.#tellUsage(record);
     const wasBusy = this.#isBusy && record["subtype"] === "error_during_execution";
     this.#isBusy &&= !wasBusy;
-    if (this.#isQueued || wasBusy) return; // of what it began by itself
+    if (this.#isQueued || wasBusy) return; // the result of a prompt of its own
     const { error, rateLimit = this.#rateLimit } = this.#hearing;
     const heard = { error, rateLimit, now: Date.now() };
     const outcome = this.#verdict ?? outcomeOf(record, heard);
@@ -185,7 +187,7 @@ export class Run {
     this.#settle();
   }
 
-  /** Something in the background is other than it was. */
+  /** Ends a finished turn once no background agent keeps it open. */
   #settle(): void {
     const { background } = this.#parts;
     const held = this.#held;
@@ -210,13 +212,13 @@ export class Run {
     }
   }
 
-  /** Where it has said that it is done, no other result comes. */
+  /** Interrupts the turn. If the result is already here, no other one comes. */
   #interrupt(): void {
     this.#parts.channel.request({ subtype: "interrupt" }).then(
       () => {
         if (this.#held !== undefined) this.#end(this.#held);
       },
-      () => undefined, // it has ended, which is told, or hangs, which is seen
+      () => undefined, // it exited or hangs; both are handled elsewhere
     );
   }
 }

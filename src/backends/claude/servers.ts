@@ -1,4 +1,4 @@
-/** The MCP servers that Claude Code is given, in a file: they hold secrets, and everyone can see a command line. */
+/** Writes the MCP servers for Claude Code to a file: they hold secrets, and a command line is public. */
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,9 +6,9 @@ import type { ReachableServer } from "../program/index.ts";
 import { asRecord, recordAt } from "./reading.ts";
 
 export interface WrittenServers extends AsyncDisposable {
-  /** Left out where there are none. */
+  /** Path of the file. Undefined without servers. */
   readonly file: string | undefined;
-  /** What the program would find in the repository by itself, and has from us, where it is trusted. */
+  /** Names of servers that a trusted repository declares itself and that Rookery provides too. */
   readonly twice: readonly string[];
 }
 
@@ -35,11 +35,11 @@ function entryOf(spec: ReachableServer) {
   return { type: "stdio", command: "/bin/sh", args: ["-c", IN_FOLDER, cwd, command, ...args], env };
 }
 
-/** It starts servers where it is itself. */
+/** Starts a server in its own working directory; Claude Code would use its own. */
 const IN_FOLDER = 'cd "$0" && exec "$@"';
 const FILE_BYTES = 1024 * 1024;
 
-/** Of every `.mcp.json` from here up, as it looks for them; without asking anyone where it is not on a screen (2.1.325). */
+/** Returns the server names of every `.mcp.json` from here up. Claude Code loads those without asking (2.1.325). */
 async function namesAbove(folder: string): Promise<string[]> {
   const above = dirname(folder);
   const here = await namesIn(join(folder, ".mcp.json"));
@@ -53,6 +53,6 @@ async function namesIn(file: string): Promise<string[]> {
     const servers = recordAt(asRecord(JSON.parse(await readFile(file, "utf8"))), "mcpServers");
     return Object.keys(servers ?? {});
   } catch {
-    return []; // none, or none that the program could read either
+    return []; // missing or unreadable, for the program too
   }
 }

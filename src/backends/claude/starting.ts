@@ -1,4 +1,4 @@
-/** Why Claude Code ended before it was there, in words that say what to do. */
+/** Explains why Claude Code exited before it answered the handshake. */
 import { messageOf, RookeryError } from "../../domain/index.ts";
 import type { ProgramExit } from "../../programs/index.ts";
 import { SessionLost, type Start } from "../program/index.ts";
@@ -6,7 +6,7 @@ import { LOGIN_FIX } from "./outcome.ts";
 
 export interface FailedStart {
   readonly start: Start;
-  /** What it said last, on any stream. */
+  /** Its last output on stdout and stderr. */
   readonly words: string;
   readonly exit: ProgramExit;
   readonly error: unknown;
@@ -16,16 +16,16 @@ export function startFailure({ start, words, exit, error }: FailedStart): Error 
   const { agent } = start.context;
   const said = [words, exit.stderr].filter((text) => text.trim() !== "").join("\n");
   if (start.native !== undefined && /no conversation found/i.test(said)) {
-    return new SessionLost(`Claude Code knows no session ${start.native.id} in this folder`);
+    return new SessionLost(`Claude Code has no session ${start.native.id} in this folder`);
   }
   if (/--permission-mode/.test(said) && /invalid/.test(said)) {
     const known = /choices are ([\w, ]+)/.exec(said)?.[1];
-    const choice = known === undefined ? "" : `; it knows ${known}`;
-    const message = `agent ${agent.name} has mode = "${agent.mode ?? ""}", which Claude Code does not know${choice}`;
+    const choice = known === undefined ? "" : `; valid modes: ${known}`;
+    const message = `agent ${agent.name} has mode = "${agent.mode ?? ""}", which Claude Code does not support${choice}`;
     return new RookeryError("config_invalid", message);
   }
   if (/root\/sudo privileges/.test(said)) {
-    const message = `agent ${agent.name} has mode = "${agent.mode ?? ""}", which Claude Code refuses to root: where it runs in a sandbox, set env = { IS_SANDBOX = "1" } under [agents.${agent.name}], else take another mode or user`;
+    const message = `agent ${agent.name} has mode = "${agent.mode ?? ""}", which Claude Code does not allow as root: use another mode or another user, or, inside a sandbox, set env = { IS_SANDBOX = "1" } under [agents.${agent.name}]`;
     return new RookeryError("config_invalid", message);
   }
   if (/please run \/login|not logged in/i.test(said)) {
@@ -33,5 +33,5 @@ export function startFailure({ start, words, exit, error }: FailedStart): Error 
   }
   const how = exit.signal === null ? `code ${exit.exitCode ?? "?"}` : exit.signal;
   const why = said.trim() || messageOf(error);
-  return new RookeryError("agent_exited", `Claude Code ended with ${how} before it answered: ${why}`);
+  return new RookeryError("agent_exited", `Claude Code exited with ${how} before it was ready: ${why}`);
 }

@@ -1,4 +1,4 @@
-/** Claude Code on a terminal: its output is one, and its input is not, for it reads no records from a terminal (2.1.325). */
+/** Runs Claude Code with its output on a terminal and its input on a pipe: it reads no records from a terminal (2.1.325). */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ export interface PipedInput extends AsyncDisposable {
   readonly command: readonly string[];
 }
 
-/** What is typed goes through a pipe with a name, so that the program stays the process that was started. */
+/** Forwards terminal input through a named pipe, so the program stays the process that was started. */
 const PIPED = 'mkfifo -m 600 "$0" && { cat <&3 >"$0" 3<&- & } 3<&0 && exec "$@" <"$0"';
 
-/** The name is needed until the program runs. */
+/** Dispose of it once the program runs; the pipe's name is not needed any longer. */
 export async function pipedInput(command: readonly string[]): Promise<PipedInput> {
   const folder = await mkdtemp(join(tmpdir(), "rookery-claude-"));
   return {

@@ -1,4 +1,4 @@
-// Speaks Claude Code's side of the wire by a list of steps: what it says, what it waits for, and how it ends.
+// A scripted stand-in for Claude Code. Runs a list of steps: send a record, wait for one, exit.
 import { appendFileSync, closeSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -38,7 +38,7 @@ for (const step of steps) {
   if (step.wait !== undefined) await hearing(step.wait);
 }
 
-/** The first of its kind that was not waited for yet. */
+/** Waits for the first record of the kind that no earlier step consumed. */
 async function hearing(kind) {
   for (;;) {
     const at = heard.findIndex((record) => record.type === kind || record.request?.subtype === kind);

@@ -1,4 +1,4 @@
-/** A session whose agent is the scripted program of `test-claude.mjs`. */
+/** Test fixture: a session whose agent is the scripted program `test-claude.mjs`. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,18 +16,18 @@ export type Step =
   | { readonly print: string }
   | { readonly stderr: string }
   | { readonly exit: number }
-  /** It says nothing more, and lives on. */
+  /** Closes stdout and keeps running. */
   | { readonly mute: true }
-  /** Until this type of record, or kind of request, is heard. */
+  /** Waits for a record of this type, or a request of this subtype. */
   | { readonly wait: string }
-  /** It does not answer when it is greeted. */
+  /** Does not answer the handshake. */
   | { readonly silent: true };
 
 export interface SceneOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly context?: Partial<BackendContext>;
   readonly permissions?: PermissionPolicy;
-  /** Written into the folder of the session before anything starts. */
+  /** Files written to the session's folder before the program starts. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +63,7 @@ export async function openScene(steps: readonly Step[], options: SceneOptions = 
     reopen: async (id: string) => owned.use(await reopenSession(around, id, {}, prepare)),
     events: async (id: string): Promise<readonly SessionEvent[]> =>
       (await store.read({ sessionId: id, limit: 1_000 })).events,
-    /** All that the program was told, and first how it was started. */
+    /** Everything that the program received. The first entry is how it was started. */
     heard: async () =>
       (await readFile(notes, "utf8"))
         .split("\n")

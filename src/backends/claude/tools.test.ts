@@ -30,7 +30,7 @@ it.each([
   ["AskUserQuestion", { questions: [] }, "ask", "AskUserQuestion", []],
   ["mcp__rookery__note", { path: "/project" }, "other", "mcp__rookery__note", []],
   ["Bash", { command: 7 }, "execute", "Bash", []],
-])("%s %j is told as %s: %s", (name, input, kind, title, locations) => {
+])("shows %s %j as %s: %s", (name, input, kind, title, locations) => {
   expect(toolStart("t1", name, input)).toEqual({ id: "t1", name, input, kind, title, locations });
 });
 
@@ -46,28 +46,28 @@ it.each([
     [{ path, before: null, after: "x" }],
   ],
   [
-    "a file that is written over",
+    "an overwritten file",
     "Write",
     { file_path: path, content: "y" },
     { type: "update", filePath: path, content: "y", originalFile: "x", structuredPatch: patch },
     [{ path, before: "x", after: "y" }],
   ],
   [
-    "one place, also where the text has a meaning in replacements",
+    "one replacement with a special replacement pattern",
     "Edit",
     {},
     { filePath: path, oldString: "a", newString: "$&", originalFile: "a a", structuredPatch: patch },
     [{ path, before: "a a", after: "$& a" }],
   ],
   [
-    "every place",
+    "all replacements",
     "Edit",
     {},
     { filePath: path, oldString: "a", newString: "b", originalFile: "a a", replaceAll: true },
     [{ path, before: "a a", after: "b b" }],
   ],
   [
-    "several edits, one after the other",
+    "several edits in sequence",
     "MultiEdit",
     {
       file_path: path,
@@ -80,14 +80,14 @@ it.each([
     [{ path, before: "a", after: "c" }],
   ],
   [
-    "an edit of a sub-agent, whose file is not told",
+    "an edit of a sub-agent without its file",
     "Edit",
     { file_path: path, old_string: "a", new_string: "b" },
     undefined,
     [{ path, before: "a", after: "b", truncated: true }],
   ],
   [
-    "what a sub-agent wrote over",
+    "a file that a sub-agent overwrote",
     "Write",
     { file_path: path, content: "y" },
     undefined,
@@ -100,13 +100,13 @@ it.each([
     { notebook_path: path, original_file: "{}", updated_file: "{1}" },
     [{ path, before: "{}", after: "{1}" }],
   ],
-  ["nothing that can be read", "Edit", { file_path: 7 }, { originalFile: [] }, []],
-  ["what is no edit", "Read", { file_path: path }, { filePath: path, originalFile: "x", content: "y" }, []],
-])("the diff of %s", (_, name, input, result, diffs) => {
+  ["unreadable input", "Edit", { file_path: 7 }, { originalFile: [] }, []],
+  ["a tool that does not edit", "Read", { file_path: path }, { filePath: path, originalFile: "x", content: "y" }, []],
+])("computes the diff of %s", (_, name, input, result, diffs) => {
   expect(changesOf(name, input, result, "The file has been updated.").diffs).toEqual(diffs);
 });
 
-it("knows the line where an edit begins, and a new file by what is said of it", () => {
+it("finds the first line of an edit, and detects a new file from the result text", () => {
   const edit = { filePath: path, oldString: "a", newString: "b", originalFile: "a", structuredPatch: patch };
   expect(changesOf("Edit", {}, edit, "").locations).toEqual([{ path, line: 3 }]);
   expect(changesOf("Write", { file_path: path, content: "x" }, undefined, "File created successfully").diffs).toEqual([

@@ -1,10 +1,10 @@
-/** The tools of Claude Code in words that a person understands, as of 2.1.325. */
+/** Titles, kinds and locations of Claude Code's tools (2.1.325). */
 import type { Location, ToolKind } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { ToolStart } from "../program/index.ts";
 import { numberAt, textAt } from "./reading.ts";
 
-/** Of a tool that is not here, a server's among them, nobody knows what it does. */
+/** Tools of MCP servers and unknown tools are of kind `other`. */
 const KINDS: Readonly<Record<string, ToolKind>> = {
   Read: "read",
   NotebookRead: "read",
@@ -32,7 +32,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   AskUserQuestion: "ask",
 };
 
-/** What of its input says most about a call. */
+/** The input field that serves as the title of a call. */
 const TOLD_BY: Readonly<Record<string, string>> = {
   Bash: "command",
   Agent: "description",
@@ -44,7 +44,7 @@ export function toolStart(id: string, name: string, input: JsonRecord): ToolStar
   return { id, name, title: titleOf(name, input), kind: KINDS[name] ?? "other", input, locations: places(input) };
 }
 
-/** A name that nobody here knows stands alone: ours are found by it. */
+/** Returns an unknown tool's name alone: Rookery finds its own tools by that name. */
 function titleOf(name: string, input: JsonRecord): string {
   const whole = TOLD_BY[name];
   if (whole !== undefined) return textAt(input, whole) ?? name;

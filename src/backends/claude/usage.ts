@@ -1,18 +1,18 @@
-/** What a turn of Claude Code took. */
+/** Reads token usage and cost of a Claude Code turn. */
 import type { JsonRecord } from "../../programs/index.ts";
 import type { Telling } from "../program/index.ts";
 import { asRecord, numberAt, recordAt } from "./reading.ts";
 
 type Usage = Parameters<Telling["usage"]>[0];
 
-/** Counted by the session and not by the process, also after `--resume` and `--fork-session` (2.1.325). */
+/** Cost of the whole session, also after `--resume` and `--fork-session` (2.1.325). */
 export interface Counted {
   readonly costUsd: number;
 }
 
 /**
- * Of one `result`: by model, sub-agents included, where it is said what was taken since the last one; else what the main
- * conversation took, with what the session cost more than `before`. Where that is not known, the cost is not either.
+ * Returns the usage of one `result`: per model with sub-agents, if the program reports usage since the last result;
+ * otherwise that of the main conversation, with the session's cost minus `before`. Without `before`, no cost.
  */
 export function usagesOf(result: JsonRecord, before: Counted | undefined): Usage[] {
   const models = Object.entries(recordAt(result, "model_usage_since_last_result") ?? {});
@@ -26,13 +26,13 @@ export function usagesOf(result: JsonRecord, before: Counted | undefined): Usage
   return [{ ...tokens, ...(model !== undefined && { model }), ...costed(cost), ...sized(asRecord(used)) }];
 }
 
-/** Undefined where it does not say so. */
+/** Returns undefined if the result has no cost. */
 export function countedBy(result: JsonRecord): Counted | undefined {
   const costUsd = numberAt(result, "total_cost_usd");
   return costUsd === undefined ? undefined : { costUsd };
 }
 
-/** How much of its context the model has used, by what the API says of one answer. */
+/** Returns the context tokens of one API response. */
 export function contextOf(usage: JsonRecord | undefined): number | undefined {
   const { inputTokens, outputTokens } = tokensOf(
     usage,
@@ -59,7 +59,7 @@ function ofModel(model: string, used: JsonRecord | undefined): Usage | undefined
   };
 }
 
-/** What is read from a cache or written to it counts as input, as everywhere in the log. */
+/** Counts tokens read from or written to a cache as input, as everywhere in the log. */
 function tokensOf(used: JsonRecord | undefined, input: string, output: string, read: string, write: string) {
   const cacheReadTokens = count(used, read);
   const cacheWriteTokens = count(used, write);
