@@ -1,4 +1,4 @@
-/** Codex over `codex app-server`: one process, one conversation in it, any number of turns. */
+/** Drives Codex over `codex app-server`: one process with one conversation, for any number of turns. */
 import {
   isRookeryError,
   messageOf,
@@ -27,20 +27,20 @@ import { CodexTurn, UNINTERESTING, type Conversation } from "./turn.ts";
 import { TurnUsage } from "./usage.ts";
 import { Account, Initialized, Resolved, Settings, Thread, TurnEvent } from "./wire.ts";
 
-/** Codex itself takes a third of a second. */
+/** Deadline of the start. Codex usually takes a third of a second. */
 const START_MS = 30_000;
-/** What is said between two turns waits for the next; more than this was never worth reading. */
+/** Notifications kept between two turns; further ones are dropped. */
 const MOST_WAITING = 100;
-/** How often the log is asked whether it has room. */
+/** Notifications between two checks whether the log has room. */
 const READY_EVERY = 256;
 const CLIENT = { name: "rookery", title: "Rookery", version: "1" };
 
-/** This version of Codex has no `app-server`, or one that speaks otherwise. */
+/** This version of Codex has no `app-server`, or an incompatible one. */
 export class NoAppServer extends Error {
   override readonly name = "NoAppServer";
 }
 
-/** Rejects with `NoAppServer`, with `SessionLost`, or in words. */
+/** Rejects with `NoAppServer`, `SessionLost`, `agent_failed`, `agent_exited` or `provider_auth`. */
 export async function startAppServer(start: Start, command: readonly string[]): Promise<LiveProgram> {
   const { context, env } = start;
   const mode = modeOf(context.agent, start.permissions);
@@ -139,7 +139,7 @@ class AppServer implements LiveProgram, Peer {
 
   async run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached> {
     const conversation = this.#conversation;
-    if (conversation === undefined) throw new Error("a turn before the conversation was there");
+    if (conversation === undefined) throw new Error("run() was called before open()");
     if (turn.signal.aborted) return { status: "cancelled" };
     const running = new CodexTurn(turn, conversation);
     this.#turn = running;
@@ -181,7 +181,7 @@ class AppServer implements LiveProgram, Peer {
 
   async requested(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const turn = this.#turn;
-    await this.#starting; // what the turn has said before is known then
+    await this.#starting; // earlier notifications of the turn are handled by then
     return (turn?.asking ?? NOBODY).answer(method, params, signal);
   }
 
@@ -190,7 +190,7 @@ class AppServer implements LiveProgram, Peer {
   }
 
   dropped(what: string): void {
-    this.#tell(({ turn }) => turn.tell.notice("warning", "output_dropped", `codex: ${what}`));
+    this.#tell(({ turn }) => turn.tell.notice("warning", "output_dropped", `codex printed ${what}`));
   }
 
   ended(): void {
@@ -206,12 +206,12 @@ class AppServer implements LiveProgram, Peer {
     else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(say);
   }
 
-  /** The program is not read until the log has room again. */
+  /** Stops reading from the program until the log has room again. */
   async #breathe(): Promise<void> {
     const turn = this.#turn?.turn;
     if (turn === undefined) return;
     this.process.transport.pause();
-    await turn.ready().catch(() => undefined); // a log that is broken is told to the turn
+    await turn.ready().catch(() => undefined); // the turn reports a broken log itself
     this.process.transport.resume();
   }
 
@@ -233,13 +233,15 @@ class AppServer implements LiveProgram, Peer {
       if (!(error instanceof Refused)) throw error;
       if (isUnknownMethod(error)) throw new NoAppServer(error.message);
       if (native !== undefined && isLost(error)) {
-        throw new SessionLost(`codex does not know the session ${native.id} any more (${error.message})`);
+        throw new SessionLost(`codex no longer has session ${native.id} (${error.message})`);
       }
-      throw new RookeryError("agent_failed", `codex could not begin: ${error.message}`, { cause: error });
+      throw new RookeryError("agent_failed", `codex could not start a conversation: ${error.message}`, {
+        cause: error,
+      });
     }
   }
 
-  /** Whoever has Codex talk to another address may need no login there. */
+  /** Whether Codex uses another API endpoint, which may need no login. */
   async #hasOwnEndpoint(signal: AbortSignal): Promise<boolean> {
     const settings = await this.#rpc.request("config/read", {}, Settings, signal).catch(whereRefused(undefined));
     return (settings?.config.openai_base_url ?? undefined) !== undefined;
@@ -250,7 +252,7 @@ class AppServer implements LiveProgram, Peer {
       const { turn } = await started;
       await this.#rpc.request("turn/interrupt", { threadId, turnId: turn.id }, z.unknown());
     } catch {
-      // It has ended by itself, or with the program; the turn is told of either.
+      // The turn or the program ended first; the turn reports either.
     }
   }
 }
@@ -264,7 +266,7 @@ function whereRefused<T>(instead: T): (error: unknown) => T {
   };
 }
 
-/** Seen in 0.166.0, and what a version without that command says to one that it takes for a prompt. */
+/** Matches the errors of 0.166.0, and of versions that take the subcommand for a prompt. */
 function isMissing(error: unknown): boolean {
   if (error instanceof Refused) return isUnknownMethod(error);
   const words = /unrecognized subcommand|unexpected argument|not a terminal|not a TTY|no terminal is available/i;

@@ -1,4 +1,4 @@
-/** What Codex asks while it works: may it, and what does the user want. */
+/** Answers the requests that Codex makes during a turn: approvals, user input and elicitations. */
 import type { PermissionDecision } from "../../domain/index.ts";
 import { OFFERED_NAME } from "../offered.ts";
 import type { ProgramTurn } from "../program/index.ts";
@@ -10,21 +10,21 @@ import { ChangeApproval, CommandApproval, Elicitation, MorePermissions, ToolAppr
 type Decision = "accept" | "decline" | "cancel";
 
 export class Asking {
-  /** Undefined where none runs: nobody asked Codex for anything, and it gets nothing. */
+  /** Undefined between turns: every request is declined then. */
   readonly #turn: ProgramTurn | undefined;
   readonly #running: Running;
   readonly #hasOurs: boolean;
-  /** How often was asked for an item: each is a question of its own, for an answer counts once. */
+  /** Number of requests per item. Each request needs its own id, because an answer counts once. */
   readonly #times = new Map<string, number>();
 
-  /** `hasOurs`: it was given our server, whose calls are decided where they arrive. */
+  /** `hasOurs`: Codex has Rookery's MCP server, which decides about its calls itself. */
   constructor(turn: ProgramTurn | undefined, running: Running, hasOurs: boolean) {
     this.#turn = turn;
     this.#running = running;
     this.#hasOurs = hasOurs;
   }
 
-  /** `signal` fires when Codex does not wait any more. Throws `NotServed` for what nobody here answers. */
+  /** `signal` fires when Codex stops waiting. Throws `NotServed` for an unsupported method. */
   async answer(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     switch (method) {
       case "item/commandExecution/requestApproval":
@@ -41,7 +41,7 @@ export class Asking {
       case "mcpServer/elicitation/request":
         return this.#elicit(Elicitation.parse(params), signal);
       default:
-        throw new NotServed(`${method} is not served here`);
+        throw new NotServed(`Rookery does not support the method ${method}`);
     }
   }
 
@@ -54,11 +54,11 @@ export class Asking {
     const title = why === undefined ? call.title : `${call.title} (${why})`;
     try {
       const decision = await turn.permit({ ...call, id, title }, { signal });
-      // One that is no item, or is asked for once more, is over when it is allowed.
+      // An approval without a running item ends as soon as it is allowed.
       if (decision.allowed && !this.#running.has(id)) turn.tell.endTool(id, { outcome: "ok", text: "allowed" });
       return wordOf(decision);
     } catch {
-      return "cancel"; // the turn was cancelled, and its interrupt is on the way; or Codex did not wait for it
+      return "cancel"; // the turn was cancelled, or Codex stopped waiting
     }
   }
 
@@ -66,7 +66,8 @@ export class Asking {
     const turn = this.#turn;
     if (turn === undefined) return {};
     if (asked.questions.some(({ isSecret }) => isSecret)) {
-      const message = "codex asked for a secret, which would stand in the log: it was told nothing";
+      const message =
+        "codex asked for a secret; Rookery did not ask you, because the answer would be stored in the log";
       turn.tell.notice("warning", "question_declined", message);
       return {};
     }
@@ -74,7 +75,7 @@ export class Asking {
     return action === "accept" ? inputAnswers(asked, content) : {};
   }
 
-  /** An MCP server's question to the user; and Codex's own, whether it may call a tool of that server. */
+  /** Answers an elicitation: a question of an MCP server, or Codex's own approval of an MCP tool call. */
   async #elicit(asked: Elicitation, signal: AbortSignal): Promise<object> {
     const approval = ToolApproval.safeParse(asked._meta);
     if (approval.success && this.#hasOurs && asked.serverName === OFFERED_NAME) return elicited("accept", {});
@@ -91,7 +92,7 @@ export class Asking {
   }
 }
 
-/** One that is refused lets the model go on; one that was cancelled ends the turn. */
+/** Maps a decision: after a denial the model continues, a cancellation ends the turn. */
 function wordOf(decision: PermissionDecision): Decision {
   if (decision.allowed) return "accept";
   return decision.outcome === "denied" ? "decline" : "cancel";

@@ -13,19 +13,19 @@ const update = (diff: string, move_path: string | null = null): FileUpdate => ({
 
 it.each([
   ["several hunks", AFTER, HUNKS, BEFORE],
-  ["lines that are only new", "a\nb\nc\n", "@@ -1,1 +1,3 @@\n a\n+b\n+c\n", "a\n"],
-  ["lines that are only gone", "a\n", "@@ -1,3 +1 @@\n a\n-b\n-c\n", "a\nb\nc\n"],
-  ["a text that was all there was", "", "@@ -1 +0,0 @@\n-a\n", "a\n"],
-  ["a file that was moved too", "x\n", "@@ -1 +1 @@\n-y\n+x\n\n\nMoved to: /project/b.txt", "y\n"],
-])("takes back %s", (_, after, hunks, before) => {
+  ["added lines", "a\nb\nc\n", "@@ -1,1 +1,3 @@\n a\n+b\n+c\n", "a\n"],
+  ["removed lines", "a\n", "@@ -1,3 +1 @@\n a\n-b\n-c\n", "a\nb\nc\n"],
+  ["the removal of all text", "", "@@ -1 +0,0 @@\n-a\n", "a\n"],
+  ["a change of a moved file", "x\n", "@@ -1 +1 @@\n-y\n+x\n\n\nMoved to: /project/b.txt", "y\n"],
+])("reverts %s", (_, after, hunks, before) => {
   expect(undone(after, hunks)).toBe(before);
 });
 
-it("does not take back what is not there", () => {
+it("does not revert hunks that do not match", () => {
   expect(undone("something else\n", HUNKS)).toBeUndefined();
 });
 
-it("tells a file that is new, one that is gone, and one that has changed", () => {
+it("returns diffs of added, deleted and updated files", () => {
   const read = (path: string) => (path === "/project/a.txt" ? AFTER : undefined);
   const changes: FileUpdate[] = [
     { path: "/project/new", kind: { type: "add" }, diff: "n\n" },
@@ -42,7 +42,7 @@ it("tells a file that is new, one that is gone, and one that has changed", () =>
   });
 });
 
-it("shows the hunks where a file was changed again since", () => {
+it("returns the hunks if the file changed again", () => {
   const { diffs, rest } = diffsOf([update(HUNKS)], () => "something else\n");
   expect(diffs).toEqual([]);
   expect(rest.join("")).toContain("-two\n+TWO");
@@ -53,6 +53,6 @@ it.each([
   ["edit", [update(HUNKS, "/project/b.txt")]],
   ["move", [update("\n\nMoved to: /project/b.txt", "/project/b.txt")]],
   ["delete", [{ path: "/project/gone", kind: { type: "delete" as const }, diff: "" }]],
-])("is told as %s", (kind, changes) => {
+])("classifies changes as %s", (kind, changes) => {
   expect(kindOfChanges(changes)).toBe(kind);
 });

@@ -1,9 +1,9 @@
-/** What Codex changes in files: as places, as texts before and after, and in words. */
+/** Describes the file changes of Codex: title, kind, locations and diffs. */
 import { readFileSync, statSync } from "node:fs";
 import type { FileDiff, Location, ToolKind } from "../../domain/index.ts";
 import type { FileUpdate } from "./wire.ts";
 
-/** A longer file is not read: its hunks say enough. */
+/** Longer files are not read; the hunks are recorded instead. */
 const MOST_BYTES = 256 * 1024;
 
 export function kindOfChanges(changes: readonly FileUpdate[]): ToolKind {
@@ -21,8 +21,8 @@ export function titleOf(changes: readonly FileUpdate[]): string {
 }
 
 /**
- * Once a change was made. A file is read at once, for an event that waits would come after those that follow it; where
- * its text is not what the change left behind, it was changed again, and only the hunks are known.
+ * Returns the diffs of changes that were made. Reads the files synchronously, because a later event must not overtake
+ * this one. If a file no longer matches its change, `rest` has the hunks instead.
  */
 export function diffsOf(changes: readonly FileUpdate[], read = readText): { diffs: FileDiff[]; rest: string[] } {
   const diffs: FileDiff[] = [];
@@ -52,13 +52,13 @@ function diffOf(change: FileUpdate, read: typeof readText): FileDiff | undefined
 }
 
 interface Hunk {
-  /** Where it begins in the text after the change, from 0. */
+  /** First line in the text after the change, counted from 0. */
   readonly at: number;
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** The text before the change; undefined where this is not the text after it. */
+/** Returns the text before the change, or undefined if `after` does not match the hunks. */
 export function undone(after: string, diff: string): string | undefined {
   const lines = after.split("\n");
   const parts: (readonly string[])[] = [];
@@ -71,7 +71,7 @@ export function undone(after: string, diff: string): string | undefined {
   return [...parts, lines.slice(from)].flat().join("\n");
 }
 
-/** Behind the hunks of a file that was moved stand an empty line and words: they are none of the text. */
+/** Parses unified diff hunks. Ignores the text that Codex adds after the hunks of a moved file. */
 function hunksOf(diff: string): Hunk[] {
   const hunks: { at: number; before: string[]; after: string[] }[] = [];
   let left = { before: 0, after: 0 };
@@ -80,11 +80,11 @@ function hunksOf(diff: string): Hunk[] {
     const hunk = hunks.at(-1);
     if (head !== null) {
       left = { before: Number(head[1] ?? 1), after: Number(head[3] ?? 1) };
-      // A hunk that leaves nothing names the line before it.
+      // An empty hunk names the line before it.
       hunks.push({ at: Number(head[2]) - (left.after === 0 ? 0 : 1), before: [], after: [] });
     } else if (hunk !== undefined && (left.before > 0 || left.after > 0)) {
       const [mark, text] = [line[0], line.slice(1)];
-      if (mark === "\\") continue; // that the file has no newline at its end
+      if (mark === "\\") continue; // "\ No newline at end of file"
       if (mark !== "+") {
         hunk.before.push(text);
         left.before -= 1;
@@ -112,7 +112,7 @@ function wordsOf({ path, kind }: FileUpdate): string {
   return `${{ add: "Write", delete: "Delete", update: "Edit" }[kind.type]} ${path}`;
 }
 
-/** Undefined where there is none, or it is too long. */
+/** Returns undefined if the file is missing or too long. */
 function readText(path: string): string | undefined {
   try {
     const found = statSync(path);

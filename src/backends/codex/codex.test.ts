@@ -14,15 +14,15 @@ const CODEX = fileURLToPath(new URL("test-codex.mjs", import.meta.url));
 interface CodexScript {
   readonly turn?: readonly (readonly unknown[])[];
   readonly end?: object;
-  /** What it does once the turn is over, and once it has gone on with a conversation. */
+  /** Steps after the turn ends, and after a conversation is resumed. */
   readonly after?: readonly (readonly unknown[])[];
   readonly resumed?: readonly (readonly unknown[])[];
   readonly account?: object;
   readonly config?: object;
   readonly provider?: string;
-  /** It has no `app-server`. */
+  /** Whether it lacks `app-server`. */
   readonly isOld?: boolean;
-  /** What `exec` prints. */
+  /** Output of `exec`. */
   readonly exec?: readonly object[];
 }
 
@@ -49,7 +49,7 @@ async function openScene(script: CodexScript, toml = "") {
   };
 }
 
-/** A turn in which everything that is asked is answered in the order of these. */
+/** Runs a turn and answers its requests in this order. */
 async function play(session: Session, ...answers: Parameters<Session["answer"]>[1][]): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   for await (const event of session.prompt("Go")) {
@@ -70,7 +70,7 @@ const command = { type: "commandExecution", id: "c1", command: "/bin/bash -lc 'm
 const begun = ["notify", "item/started", { item: { ...command, status: "inProgress" } }] as const;
 const approval = "item/commandExecution/requestApproval";
 
-it("keeps what it does not know as it is, and says so where it is asked", async () => {
+it("keeps unknown notifications unchanged, and refuses unknown requests", async () => {
   await using scene = await openScene({
     turn: [
       ["notify", "thread/novelty", { of: "tomorrow" }],
@@ -83,10 +83,10 @@ it("keeps what it does not know as it is, and says so where it is asked", async 
     { data: { method: "thread/novelty" } },
     { data: { method: "item/completed", params: { item: { type: "hologram" } } } },
   ]);
-  expect(said(events)).toEqual(['{"code":-32601,"message":"item/hologram/show is not served here"}']);
+  expect(said(events)).toEqual(['{"code":-32601,"message":"Rookery does not support the method item/hologram/show"}']);
 });
 
-it("asks anew where a command is asked for a second time", async () => {
+it("asks again if a command is requested a second time", async () => {
   const again = { itemId: "c1", command: command.command, reason: "without the sandbox" };
   await using scene = await openScene({ turn: [begun, ["ask", approval, { itemId: "c1" }], ["ask", approval, again]] });
   const events = await play(await scene.open(), { decision: "allow" }, { decision: "deny", message: "no" });
@@ -96,7 +96,7 @@ it("asks anew where a command is asked for a second time", async () => {
   expect(lines).toContain("asks r2 make it (without the sandbox)");
 });
 
-it("asks for the network, and for more than the sandbox gives, by what is wanted", async () => {
+it("asks for network access and additional permissions by what they grant", async () => {
   const network = { itemId: "c1", networkApprovalContext: { host: "example.org", protocol: "https" } };
   const more = { itemId: "p1", reason: "To build", permissions: { network: { enabled: true }, fileSystem: null } };
   await using scene = await openScene({
@@ -110,7 +110,7 @@ it("asks for the network, and for more than the sandbox gives, by what is wanted
   ]);
 });
 
-it("asks whether a tool of an MCP server may be called, and asks the user what a server wants to know", async () => {
+it("asks for approval of MCP tool calls and forwards elicitations", async () => {
   const call = {
     type: "mcpToolCall",
     id: "m1",
@@ -150,7 +150,7 @@ it("asks whether a tool of an MCP server may be called, and asks the user what a
   ]);
 });
 
-it("does not take a server that the client brought for ours, whatever it is called", async () => {
+it("does not mistake a client's server for Rookery's, even with the same name", async () => {
   const may = {
     serverName: "rookery",
     mode: "form",
@@ -165,7 +165,7 @@ it("does not take a server that the client brought for ours, whatever it is call
   expect(start).toMatchObject({ params: { config: { mcp_servers: { "client-rookery": { url: brought.url } } } } });
 });
 
-it("does not ask for a secret, for the answer would be in the log", async () => {
+it("declines a question for a secret, which would be logged", async () => {
   const questions = [
     { id: "q", header: "", question: "Your password?", isSecret: true, isOther: false, options: null },
   ];
@@ -175,7 +175,7 @@ it("does not ask for a secret, for the answer would be in the log", async () => 
   expect(notices(events).join()).toContain("question_declined");
 });
 
-it("does not wait for an answer that Codex does not wait for", async () => {
+it("withdraws a request that Codex resolved otherwise", async () => {
   const questions = [{ id: "q", header: "", question: "Which?", isOther: false, options: null }];
   await using scene = await openScene({
     turn: [
@@ -188,7 +188,7 @@ it("does not wait for an answer that Codex does not wait for", async () => {
   const session = await scene.open();
   let isWithdrawn = false;
   let waiting: string | undefined;
-  // The command is answered when the question is off the table, and never where it stays there.
+  // The command is answered only if the question is withdrawn.
   for await (const event of session.prompt("Go")) {
     isWithdrawn ||= event.type === "question.answered";
     if (event.type === "permission.requested") waiting = event.requestId;
@@ -199,7 +199,7 @@ it("does not wait for an answer that Codex does not wait for", async () => {
   expect(isWithdrawn).toBe(true);
 });
 
-it("counts what was said before the model was asked anew for nothing", async () => {
+it("discards a message if Codex retries the request", async () => {
   const error = { message: "Reconnecting... 1/5", codexErrorInfo: null, additionalDetails: "cut off" };
   await using scene = await openScene({
     turn: [
@@ -214,7 +214,7 @@ it("counts what was said before the model was asked anew for nothing", async () 
   expect(notices(events)).toEqual(["agent_retries: Reconnecting... 1/5: cut off"]);
 });
 
-it("leaves out of the turn what another conversation of the same program says", async () => {
+it("ignores other conversations of the same program", async () => {
   await using scene = await openScene({
     turn: [
       ["notify", "item/completed", { threadId: "thread-2", item: { type: "agentMessage", id: "x", text: "psst" } }],
@@ -224,7 +224,7 @@ it("leaves out of the turn what another conversation of the same program says", 
   expect(said(await play(await scene.open()))).toEqual(["Hello"]);
 });
 
-it("tells thoughts, plans, searches and what was still running", async () => {
+it("records thoughts, plans, searches and unfinished tools", async () => {
   const plan = [
     { step: "one", status: "completed" },
     { step: "two", status: "inProgress" },
@@ -267,7 +267,7 @@ const tokens = (input: number, output: number) => ({
 const usage = (total: object, last: object) =>
   ["notify", "thread/tokenUsage/updated", { tokenUsage: { total, last, modelContextWindow: 1_000 } }] as const;
 
-it("reports of a conversation that goes on only what the turn took", async () => {
+it("reports only the turn's usage in a resumed conversation", async () => {
   await using scene = await openScene({
     turn: [usage(tokens(1_100, 110), tokens(100, 10)), usage(tokens(1_300, 130), tokens(200, 20))],
   });
@@ -280,7 +280,7 @@ it("reports of a conversation that goes on only what the turn took", async () =>
   ]);
 });
 
-it("does not count once more what it is told of an earlier turn when the conversation goes on", async () => {
+it("does not count the usage of an earlier turn again after a resume", async () => {
   await using scene = await openScene({
     resumed: [usage(tokens(1_000, 100), tokens(400, 40))],
     turn: [usage(tokens(1_300, 130), tokens(300, 30))],
@@ -294,7 +294,7 @@ it("does not count once more what it is told of an earlier turn when the convers
   ]);
 });
 
-it("does not take the last words of an earlier turn for those of the next", async () => {
+it("does not attribute late output of an earlier turn to the next", async () => {
   await using scene = await openScene({
     turn: [item({ type: "agentMessage", id: "a", text: "Hello" })],
     after: [
@@ -314,7 +314,7 @@ it.each([
   [{ httpConnectionFailed: { httpStatusCode: 401 } }, "bad key", "provider_auth"],
   [{ responseTooManyFailedAttempts: { httpStatusCode: 429 } }, "too many", "provider_rate_limited"],
   ["other", '{"error": {"message": "as it was sent"}}', "agent_failed"],
-])("a turn that fails of %j is failed in words", async (codexErrorInfo, message, code) => {
+])("fails a turn with a message after %j", async (codexErrorInfo, message, code) => {
   await using scene = await openScene({ turn: [], end: { status: "failed", error: { message, codexErrorInfo } } });
   const session = await scene.open();
   const outcome = await session.prompt("Go").outcome;
@@ -322,23 +322,23 @@ it.each([
   expect(JSON.stringify(outcome)).toMatch(/no such model|bad key|too many|as it was sent/);
 });
 
-it("tells the last words of a program that ended", async () => {
+it("reports the last output of a program that exited", async () => {
   await using scene = await openScene({ turn: [["exit", 3, "out of feathers\n"]] });
   const session = await scene.open();
   expect(await session.prompt("Go").outcome).toEqual({
     status: "failed",
     code: "agent_exited",
-    message: "codex ended with code 3: out of feathers",
+    message: "codex exited with code 3: out of feathers",
   });
 });
 
-it("ends a program that closed its output and stayed, and the turn with it", async () => {
+it("ends a program that closed its output but keeps running, and its turn", async () => {
   await using scene = await openScene({ turn: [["fallSilent"]] });
   const session = await scene.open();
   expect(await session.prompt("Go").outcome).toMatchObject({ status: "failed", code: "agent_exited" });
 }, 15_000);
 
-it("wants a login where OpenAI is to pay, and none where another address is", async () => {
+it("requires a login for OpenAI, but not for another endpoint", async () => {
   const account = { account: null, requiresOpenaiAuth: true };
   await using loggedOut = await openScene({ turn: [], account, provider: "openai" });
   await expect(loggedOut.open()).rejects.toMatchObject({
@@ -354,7 +354,7 @@ it("wants a login where OpenAI is to pay, and none where another address is", as
   await elsewhere.open();
 });
 
-it("asks for everything where no mode is set, and says which modes there are", async () => {
+it("asks for everything without a mode, and lists the valid modes", async () => {
   await using scene = await openScene({ turn: [] });
   await scene.open();
   const starts = (await scene.heard()).filter(({ method }) => method === "thread/start");
@@ -366,7 +366,7 @@ it("asks for everything where no mode is set, and says which modes there are", a
   });
 });
 
-it("lets no mode allow what the session forbids, also where that comes later", async () => {
+it("lets no mode allow what the session forbids, also after a policy change", async () => {
   await using scene = await openScene({ turn: [] }, 'mode = "danger-full-access"');
   const session = await scene.open({ permissions: "ask" });
   await play(session);
@@ -379,16 +379,13 @@ it("lets no mode allow what the session forbids, also where that comes later", a
   ]);
 });
 
-it.each(["read", "none"] as const)(
-  "lets exec only read with permissions %s, whatever its mode",
-  async (permissions) => {
-    await using scene = await openScene({ isOld: true, exec: EXEC }, 'mode = "danger-full-access"');
-    await play(await scene.open({ permissions }));
-    expect((await scene.heard()).at(-1)).toMatchObject({ args: expect.arrayContaining(["read-only"]) as string[] });
-  },
-);
+it.each(["read", "none"] as const)("restricts exec to reading with permissions %s in any mode", async (permissions) => {
+  await using scene = await openScene({ isOld: true, exec: EXEC }, 'mode = "danger-full-access"');
+  await play(await scene.open({ permissions }));
+  expect((await scene.heard()).at(-1)).toMatchObject({ args: expect.arrayContaining(["read-only"]) as string[] });
+});
 
-it("tells exec once more what it is to know where it ended before it had a session", async () => {
+it("repeats the instructions if exec exited before it had a session", async () => {
   await using scene = await openScene({ isOld: true, exec: [] });
   const session = await scene.open();
   for (const word of ["one", "two"]) await session.prompt(word).outcome;
@@ -401,7 +398,7 @@ const EXEC = [
   { type: "turn.completed", usage: { input_tokens: 10, output_tokens: 1 } },
 ];
 
-it("drives a version without app-server by exec, says so once, and lets it only read", async () => {
+it("uses exec for a version without app-server, reports that once, and restricts it to reading", async () => {
   await using scene = await openScene({ isOld: true, exec: EXEC });
   const session = await scene.open();
   const first = await play(session);
@@ -414,7 +411,7 @@ it("drives a version without app-server by exec, says so once, and lets it only 
   expect(runs[2]?.slice(-3)).toEqual(["resume", "thread-1", "-"]);
 });
 
-it("lets exec write where all is allowed, and has no secret among its arguments", async () => {
+it("lets exec write if all is allowed, and keeps secrets out of its arguments", async () => {
   await using scene = await openScene({ isOld: true, exec: EXEC });
   const session = await scene.open({
     permissions: "all",

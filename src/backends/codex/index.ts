@@ -1,4 +1,4 @@
-/** The `codex` backend: over `codex app-server`, and over `codex exec` where that is missing. */
+/** The `codex` backend: uses `codex app-server`, or `codex exec` for versions without it. */
 import type { Backend, Capabilities } from "../../domain/index.ts";
 import { locate } from "../locate.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
@@ -20,7 +20,7 @@ const CAPABILITIES: Capabilities = {
   cost: false,
 };
 
-/** Without `app-server` a step cannot be asked for, and a turn is stopped with its process. */
+/** `exec` cannot ask for permission, and stopping a turn ends the process. */
 const OF_EXEC: Capabilities = { ...CAPABILITIES, fork: false, permissions: false, questions: false, interrupt: false };
 
 export function codexBackend(options: CodexOptions): Backend {
@@ -37,7 +37,7 @@ export function codexBackend(options: CodexOptions): Backend {
           return await startAppServer(start, command);
         } catch (error) {
           if (!(error instanceof NoAppServer)) throw error;
-          hasAppServer = false; // for as long as the session is open
+          hasAppServer = false; // remembered while the session is open
           return new ExecProgram(start, command, OF_EXEC);
         }
       },

@@ -1,4 +1,4 @@
-/** What Codex does in a turn, as tools that a person understands. */
+/** Describes the items of a Codex turn as tool calls. */
 import type { ToolKind, ToolOutcome } from "../../domain/index.ts";
 import type { ToolEnd, ToolStart } from "../program/index.ts";
 import { diffsOf, kindOfChanges, placesOf, titleOf } from "./changes.ts";
@@ -56,7 +56,7 @@ export function endOf(item: ToolItem): ToolEnd {
     case "fileChange": {
       const { changes, status } = item;
       const outcome = outcomeOf(status);
-      if (outcome !== "ok") return { outcome, text: `the change was not made: ${titleOf(changes)}` };
+      if (outcome !== "ok") return { outcome, text: `the change was not applied: ${titleOf(changes)}` };
       const { diffs, rest } = diffsOf(changes);
       return { outcome, text: [titleOf(changes), ...rest].join("\n"), locations: placesOf(changes), diffs };
     }
@@ -82,7 +82,7 @@ function outputOf({ aggregatedOutput, exitCode }: ItemOf<"commandExecution">): s
   return `${output}${gap}exit code ${exitCode}`;
 }
 
-/** Also in the words of `exec`. */
+/** Maps the status of an item, of `app-server` or `exec`. */
 export function outcomeOf(status: string): ToolOutcome {
   switch (status) {
     case "completed":

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { isLimitMessage, limitReached } from "./limits.ts";
 
-/** The program and its tests are in the same time zone, whichever it is. */
+/** The program and its tests share the local time zone. */
 const NOW = new Date(2026, 10, 16, 4, 12, 30);
 const at = (...parts: [number, number, number, number, number]) => new Date(...parts).toISOString();
 const seconds = (date: Date) => date.getTime() / 1_000;
@@ -24,12 +24,12 @@ it.each([
   ],
   ["You've hit your usage limit. Upgrade to Plus to continue.", undefined],
   ["You've hit your usage limit. Try again at Foo 44th, 2026 11:46 AM.", undefined],
-])("%s", (message, resetsAt) => {
+])("parses the reset time of: %s", (message, resetsAt) => {
   expect(isLimitMessage(message)).toBe(true);
   expect(limitReached(message, undefined, NOW).resetsAt).toBe(resetsAt);
 });
 
-it("goes by what is known of the account rather than by words", () => {
+it("prefers the account's rate limits over the message", () => {
   const soon = new Date(2026, 10, 16, 5, 0, 7);
   const later = new Date(2026, 10, 20, 5, 0, 7);
   const message = "You’ve hit your usage limit. Try again at 11:00 PM.";
@@ -41,7 +41,7 @@ it("goes by what is known of the account rather than by words", () => {
   expect(limitReached(message, limits(100), NOW).resetsAt).toBe(later.toISOString());
 });
 
-it("takes no window for the reason that is not used up, or over already", () => {
+it("ignores windows that are not exhausted or already reset", () => {
   const past = seconds(new Date(2026, 10, 16, 4, 0));
   const message = "You’ve hit your usage limit.";
   expect(limitReached(message, { primary: { usedPercent: 100, resetsAt: past } }, NOW)).toEqual({
@@ -50,6 +50,6 @@ it("takes no window for the reason that is not used up, or over already", () => 
   });
 });
 
-it("takes no other failure for a limit", () => {
+it("does not treat other failures as limits", () => {
   expect(isLimitMessage("exceeded retry limit, last status: 429 Too Many Requests")).toBe(false);
 });

@@ -1,8 +1,8 @@
-/** When a usage limit of Codex is over, as far as it says so: in numbers about the account, or in words. */
+/** Determines when a Codex usage limit resets, from the account's rate limits or from the message. */
 import type { LimitReached } from "../../domain/index.ts";
 import type { RateLimits } from "./wire.ts";
 
-/** Older versions, and `exec`, say it in nothing but words. */
+/** Older versions and `exec` report a limit only in the message. */
 export function isLimitMessage(message: string): boolean {
   return /hit your usage limit|usage limit (has been )?reached|usage_limit_reached/i.test(message);
 }
@@ -12,7 +12,7 @@ export function limitReached(message: string, limits: RateLimits | undefined, no
   return { status: "limited", message, ...(at !== undefined && { resetsAt: at.toISOString() }) };
 }
 
-/** Of the windows that are used up, all have to be over. */
+/** Returns when the last exhausted window resets. */
 function resetOf(limits: RateLimits | undefined, now: Date): Date | undefined {
   if (limits === undefined) return undefined;
   const { primary, secondary, individualLimit } = limits;
@@ -27,8 +27,8 @@ function resetOf(limits: RateLimits | undefined, now: Date): Date | undefined {
 const UNITS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1 };
 
 /**
- * `try again at 5:12 AM`, `try again at Nov 18th, 2026 11:46 AM`, in the time zone of the program, which is ours; older
- * versions: `try again in 2 days 3 hours 5 minutes`.
+ * Parses `try again at 5:12 AM` and `try again at Nov 18th, 2026 11:46 AM` in the local time zone, and
+ * `try again in 2 days 3 hours 5 minutes` of older versions.
  */
 function resetIn(message: string, now: Date): Date | undefined {
   const wait =
@@ -54,7 +54,7 @@ function resetIn(message: string, now: Date): Date | undefined {
     return Number.isNaN(date.getTime()) ? undefined : date;
   }
   const date = new Date(now);
-  date.setHours(hours, Number(minute) + 1, 0, 0); // its seconds are left out
+  date.setHours(hours, Number(minute) + 1, 0, 0); // the message omits the seconds
   if (date.getTime() <= now.getTime()) date.setDate(date.getDate() + 1);
   return date;
 }

@@ -1,4 +1,4 @@
-/** How free Codex is: by asking for everything, or within one of its own sandboxes. */
+/** Maps modes and permission policies to Codex sandboxes and approval policies. */
 import { RookeryError, type AgentSpec, type PermissionPolicy } from "../../domain/index.ts";
 
 export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
@@ -10,11 +10,11 @@ export interface Mode {
 }
 
 /**
- * Where nothing is said, it asks before every command and every edit: 0.166.0 does so even for `ls`, older versions run
- * without asking what they know to be harmless (`ls`, `cat`, `git status`). What was allowed still runs in a sandbox that
- * can write the folder and has no network, unless it is asked for more. A mode that is named leaves the decisions to that
- * sandbox: within it nothing is asked for, and what is to leave it is; with full access there is nothing to ask. No mode
- * allows what the session forbids: it is asked for then, and refused here.
+ * Without a mode, Codex asks before every command and edit. 0.166.0 asks even for `ls`; older versions do not ask for
+ * commands they consider harmless (`ls`, `cat`, `git status`). Allowed commands still run in a sandbox that can write the
+ * working directory and has no network, unless Codex asks for more. With a mode, that sandbox decides: Codex asks only to
+ * leave it, and with full access it never asks. No mode allows what the session forbids: under `read` and `none` Codex
+ * asks, and Rookery refuses.
  */
 export function modeOf({ name, mode }: AgentSpec, permissions: PermissionPolicy): Mode {
   const named = sandboxOf(name, mode);
@@ -30,7 +30,7 @@ function sandboxOf(name: string, mode: string | undefined): Sandbox | undefined 
     const known = SANDBOXES.join(", ");
     throw new RookeryError(
       "config_invalid",
-      `${mode} is no mode of codex: set mode under [agents.${name}] to one of ${known}`,
+      `codex has no mode "${mode}": set mode under [agents.${name}] to one of ${known}`,
     );
   }
   return sandbox;

@@ -1,4 +1,4 @@
-/** How a turn of Codex ended, from what it says of it. */
+/** Maps the end of a Codex turn to an outcome. */
 import type { ErrorCode, LimitReached, TurnOutcome } from "../../domain/index.ts";
 import { isLimitMessage, limitReached } from "./limits.ts";
 import type { RateLimits, TurnError } from "./wire.ts";
@@ -7,7 +7,7 @@ export interface Ended {
   readonly status: string;
   readonly error: TurnError | undefined;
   readonly limits: RateLimits | undefined;
-  /** Is it the account at OpenAI that pays? Then a login helps. */
+  /** Whether the turn uses an OpenAI account, so that logging in can help. */
   readonly hasLogin: boolean;
 }
 
@@ -16,7 +16,7 @@ export function outcomeOf({ status, error, limits, hasLogin }: Ended): TurnOutco
   if (error === undefined) {
     return status === "interrupted"
       ? { status: "cancelled" }
-      : failed("agent_failed", `codex ended the turn as ${status}`);
+      : failed("agent_failed", `codex ended the turn with status ${status}`);
   }
   const { word, http } = infoOf(error.codexErrorInfo);
   const message = readable(error);
@@ -42,7 +42,7 @@ function codeOfStatus(status: number | undefined): ErrorCode | undefined {
   return status !== undefined && status >= 500 ? "provider_failed" : undefined;
 }
 
-/** A word, or an object with one word as its only key and the details below it. */
+/** Reads a string, or an object with one key and the details below it. */
 function infoOf(info: unknown): { word: string; http?: number | undefined } {
   if (typeof info === "string") return { word: info };
   const [entry] = typeof info === "object" && info !== null ? Object.entries(info) : [];
@@ -50,7 +50,7 @@ function infoOf(info: unknown): { word: string; http?: number | undefined } {
   return { word: entry?.[0] ?? "", http: typeof http === "number" ? http : undefined };
 }
 
-/** What a provider answers is sometimes passed on as it was sent. */
+/** Extracts the message from a provider's JSON response, which Codex sometimes forwards unchanged. */
 function readable({ message, additionalDetails }: TurnError): string {
   const said = /"message":\s*"((?:[^"\\]|\\.)+)"/.exec(message)?.[1];
   const words =

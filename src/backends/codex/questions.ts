@@ -1,4 +1,4 @@
-/** What Codex asks the user, as a form, and the answers as it wants them. */
+/** Converts Codex's questions to a form, and the user's answers to the format it expects. */
 import type { Question } from "../../domain/index.ts";
 import type { UserInput } from "./wire.ts";
 
@@ -13,7 +13,7 @@ export function formOf({ questions }: UserInput): Question {
   };
 }
 
-/** Of one that was answered in two ways the words count, and of one that was not answered nothing is said. */
+/** Free text takes precedence over a choice. Unanswered questions are left out. */
 export function inputAnswers({ questions }: UserInput, content: unknown): Record<string, { answers: string[] }> {
   const given = (content ?? {}) as Readonly<Record<string, unknown>>;
   const answers = questions.flatMap(({ id }): [string, { answers: string[] }][] => {

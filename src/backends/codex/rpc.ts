@@ -1,4 +1,4 @@
-/** JSON-RPC with `codex app-server`: one message a line, without the field that says it is JSON-RPC (0.166.0). */
+/** JSON-RPC connection to `codex app-server`: one message per line, without the `jsonrpc` field (0.166.0). */
 import { z } from "zod";
 import { RookeryError } from "../../domain/index.ts";
 import { harmless, readRecords, type AgentProcess, type JsonRecord, type ProgramExit } from "../../programs/index.ts";
@@ -6,15 +6,15 @@ import { deferred, type Deferred } from "../../stdx/index.ts";
 
 export interface Peer {
   notified(method: string, params: unknown): void;
-  /** Answers, or throws: `NotServed` where it is nothing that is served here. */
+  /** Answers a request. Throws `NotServed` for an unsupported method. */
   requested(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   printed(text: string): void;
   dropped(what: string): void;
-  /** Nothing more comes. */
+  /** The output has ended. */
   ended(): void;
 }
 
-/** What the program answers in place of a result. */
+/** An error response of the program. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }
@@ -26,7 +26,7 @@ export class NotServed extends Error {
 const Id = z.union([z.string(), z.number()]);
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL = -32603;
-/** Beyond it a program asks for more than anyone could answer: it is refused. */
+/** Open requests of the program; further ones are refused. */
 const MOST_ASKED = 1_000;
 
 export class Rpc {
@@ -55,7 +55,7 @@ export class Rpc {
     return this.#over;
   }
 
-  /** Rejects with `Refused`, with `agent_exited` when the program ends, or with the signal's reason. */
+  /** Rejects with `Refused`, `agent_failed`, `agent_exited` when the program exits, or the signal's reason. */
   async request<Schema extends z.ZodType>(
     method: string,
     params: object,
@@ -73,7 +73,7 @@ export class Rpc {
       this.#write({ id, method, params });
       const parsed = schema.safeParse(await answer.promise);
       if (parsed.success) return parsed.data;
-      throw new RookeryError("agent_failed", `codex answered ${method} in a way that is not understood here`, {
+      throw new RookeryError("agent_failed", `codex sent an invalid response to ${method}`, {
         cause: parsed.error,
       });
     } finally {
@@ -86,9 +86,9 @@ export class Rpc {
     this.#write({ method });
   }
 
-  /** It was answered in another way: whoever is asked here need not answer any more. */
+  /** The request was answered elsewhere; nobody needs to answer it any longer. */
   resolved(id: string | number): void {
-    this.#asked.get(id)?.abort(new Error("codex does not wait for it any more"));
+    this.#asked.get(id)?.abort(new Error("codex withdrew the request"));
   }
 
   async exited(): Promise<RookeryError> {
@@ -104,12 +104,12 @@ export class Rpc {
     } else if (typeof id === "number" && this.#waiting.has(id)) {
       if (error === undefined || error === null) this.#waiting.get(id)?.resolve(record["result"]);
       else this.#waiting.get(id)?.reject(new Refused(wordsOf(error)));
-    } else this.#peer.printed(harmless(JSON.stringify(record)).slice(0, 2_000)); // JSON of nobody here
+    } else this.#peer.printed(harmless(JSON.stringify(record)).slice(0, 2_000)); // JSON that is not a message
   }
 
   #serve(id: string | number, method: string, params: unknown): void {
     if (this.#asked.size >= MOST_ASKED) {
-      this.#write({ id, error: { code: INTERNAL, message: "too much is asked at once" } });
+      this.#write({ id, error: { code: INTERNAL, message: "too many open requests" } });
       return;
     }
     const asking = new AbortController();
@@ -130,8 +130,8 @@ export class Rpc {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
-    void this.#process.close().catch(() => undefined); // it cannot be spoken to; what is left is found by its marker
-    for (const asking of this.#asked.values()) asking.abort(new Error("codex has ended"));
+    void this.#process.close().catch(() => undefined); // a process that survives is found later by its marker
+    for (const asking of this.#asked.values()) asking.abort(new Error("codex exited"));
     void this.exited().then((error) => {
       for (const waiting of this.#waiting.values()) waiting.reject(error);
     });
@@ -143,7 +143,7 @@ function refusalOf(error: unknown): { code: number; message: string } {
   const isUnknown = error instanceof NotServed;
   return {
     code: isUnknown ? METHOD_NOT_FOUND : INTERNAL,
-    message: error instanceof Error ? error.message : "it could not be answered",
+    message: error instanceof Error ? error.message : "the request failed",
   };
 }
 
@@ -152,7 +152,7 @@ function wordsOf(error: unknown): string {
   return typeof message === "string" ? message : JSON.stringify(error);
 }
 
-/** What it always says on stderr is nothing that it ended of. */
+/** Stderr lines that Codex always prints, unrelated to its exit. */
 const USUAL = /^WARNING: proceeding|could not find bubblewrap|^\s*$/;
 const WORDS_LENGTH = 2_000;
 
@@ -160,5 +160,5 @@ export function exitWords({ exitCode, signal, stderr }: ProgramExit): string {
   const how = signal === null ? `with code ${exitCode ?? "unknown"}` : `by ${signal}`;
   const lines = stderr.split("\n").filter((line) => !USUAL.test(line));
   const words = lines.join("\n").trim().slice(-WORDS_LENGTH);
-  return `codex ended ${how}${words === "" ? "" : `: ${words}`}`;
+  return `codex exited ${how}${words === "" ? "" : `: ${words}`}`;
 }

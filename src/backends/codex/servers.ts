@@ -1,4 +1,4 @@
-/** The MCP servers that Codex is given, in the words of its configuration. */
+/** Converts MCP servers to Codex's configuration format. */
 import { OFFERED_NAME } from "../offered.ts";
 import type { ReachableServer } from "../program/index.ts";
 
@@ -8,18 +8,18 @@ export type ServerTable = Readonly<
 
 export interface GivenToCodex {
   readonly tables: Readonly<Record<string, ServerTable>>;
-  /** What it cannot reach, in words. */
+  /** One message per server that Codex cannot reach. */
   readonly left: readonly string[];
 }
 
-/** A call of ours may wait for a person, and Codex gives a call up after a minute (0.166.0) where nothing is said. */
+/** Timeout of Rookery's tools, which may wait for a person. Codex's default is one minute (0.166.0). */
 const WAITS_SECONDS = 24 * 60 * 60;
 
 export function hasOurs(servers: readonly ReachableServer[]): boolean {
   return servers.some(({ name }) => name === OFFERED_NAME);
 }
 
-/** With their secrets: for the protocol, never for arguments, which every user of the machine can see. */
+/** Includes secrets: only for the protocol, never for arguments, which every user of the machine can see. */
 export function serverTables(servers: readonly ReachableServer[]): GivenToCodex {
   const left = servers.filter(({ type }) => type === "sse").map(unreachable);
   const usable = servers.filter(({ type }) => type !== "sse");
@@ -27,8 +27,8 @@ export function serverTables(servers: readonly ReachableServer[]): GivenToCodex 
 }
 
 /**
- * For arguments: what is secret is in the environment, under names that nothing else has. `exec` refuses a tool that it
- * would have to ask for: calls of ours are decided when they arrive, and those of others only where all is allowed.
+ * For arguments: secrets go into environment variables with unique names. `exec` refuses a tool that it would have to
+ * ask for. Rookery decides about its own calls when they arrive; other calls are approved only if everything is allowed.
  */
 export function serverArguments(
   servers: readonly ReachableServer[],
@@ -74,16 +74,16 @@ function tableOf(spec: ReachableServer): ServerTable {
   return { command, args, env, ...(cwd !== undefined && { cwd }), ...patience };
 }
 
-/** Other names are refused with the whole configuration (0.166.0). */
+/** Codex rejects the whole configuration because of other characters in a name (0.166.0). */
 function nameOf({ name }: ReachableServer): string {
   return name.replaceAll(/[^\w-]/g, "_");
 }
 
 function unreachable({ name }: ReachableServer): string {
-  return `codex cannot reach the MCP server ${name}: it is of the old kind, with SSE, and codex speaks streamable HTTP`;
+  return `codex cannot reach the MCP server ${name}: it uses the deprecated SSE transport, and codex supports only stdio and streamable HTTP`;
 }
 
-/** TOML on one line; its strings are those of JSON, but for the characters that no name or address has. */
+/** Formats one-line TOML. JSON strings are valid TOML, except for control characters, which no name or URL has. */
 function inline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -11,7 +11,7 @@ it.each([
   ["bash -lc 'a' b", "bash -lc 'a' b"],
   ["./sh -c ls", "./sh -c ls"],
   ["/project/bin/bash -lc ls", "/project/bin/bash -lc ls"],
-])("%s is shown as %s", (command, line) => {
+])("shows %s as %s", (command, line) => {
   expect(lineOf(command)).toBe(line);
 });
 
@@ -39,7 +39,7 @@ it.each([
   [`rg "x | y" src | head -3`, "search"],
   ["rg 'x", "execute"],
   ["rg -iz x", "execute"],
-  ["rg x *", "execute"], // a file may be called --pre=sh
+  ["rg x *", "execute"], // a file may be named --pre=sh
   ["rg x ?*", "execute"],
   ["rg x src/*", "search"],
   ["rg -n pre-commit-z src", "search"],
@@ -50,6 +50,6 @@ it.each([
   ["catapult x", "execute"],
   ["cat <(rm b)", "execute"],
   ["touch x", "execute"],
-])("%s is to %s", (line, kind) => {
+])("classifies %s as %s", (line, kind) => {
   expect(kindOfLine(line)).toBe(kind);
 });

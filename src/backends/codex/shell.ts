@@ -1,10 +1,10 @@
-/** What Codex runs, as a person would have typed it, and whether it can do nothing but read. */
+/** Extracts the shell line of a Codex command, and decides whether it can only read. */
 import type { ToolKind } from "../../domain/index.ts";
 
-/** By its name, or where systems have theirs: the model chooses the shell, and one in the repository may do anything. */
+/** Only by name or in system folders: the model chooses the shell, and one in the repository may do anything. */
 const SHELL = /^(?:(?:\/usr(?:\/local)?|\/opt\/homebrew|\/run\/current-system\/sw)?\/bin\/)?(?:ba|da|z)?sh$/;
 
-/** The line that a shell is given, out of `/bin/bash -lc '…'`; the whole command where it is none of that. */
+/** Returns the line inside `/bin/bash -lc '…'`, or the whole command if it has another form. */
 export function lineOf(command: string): string {
   const words = wordsOf(command);
   const [shell = "", flag = "", line] = words;
@@ -12,7 +12,7 @@ export function lineOf(command: string): string {
   return isShell && line !== undefined ? line : command;
 }
 
-/** As a POSIX shell would read them, without filling anything in. */
+/** Splits a command as a POSIX shell does, without expansions. */
 function wordsOf(command: string): string[] {
   const pieces = command.matchAll(/'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|(\s+)|([^\s'"\\]+)/g);
   const words: string[] = [];
@@ -29,8 +29,8 @@ function wordsOf(command: string): string[] {
 }
 
 /**
- * Codex says itself what it takes a command for, but only for showing it (0.166.0 takes `cat a | tee b` for reading). So
- * only what cannot be anything else counts here: these programs, with nothing in the line that a shell would act upon.
+ * Codex classifies commands only for display: 0.166.0 treats `cat a | tee b` as reading. Therefore only these programs
+ * count as reading, in lines without characters that a shell acts upon.
  */
 export function kindOfLine(line: string): ToolKind {
   if (/[^\w\s@%+=:,./*?~^"'|-]|[\r\n]/.test(line)) return "execute";
@@ -39,7 +39,7 @@ export function kindOfLine(line: string): ToolKind {
   return SEARCHING.test(programs[0] ?? "") ? "search" : "read";
 }
 
-/** What stands between pipes; undefined where a quote is never closed. */
+/** Splits at pipes. Returns undefined if a quote is not closed. */
 function programsIn(line: string): string[] | undefined {
   const programs = [""];
   for (const [piece, , pipe, stray] of line.matchAll(/('[^']*'|"[^"]*"|[^'"|]+)|(\|)|(['"])/g)) {
@@ -52,7 +52,7 @@ function programsIn(line: string): string[] | undefined {
 
 const SEARCHING = /^(ls|grep|rg)( |$)/;
 const READING = /^(cat|head|tail|ls|pwd|wc|nl|grep|stat)( |$)/;
-/** Ripgrep can be told to run another program for what it searches, also by the name of a file that a pattern fills in. */
+/** Options that make ripgrep run another program. A glob may expand to a file name that is such an option. */
 const RUNS_ANOTHER = /^(?:--(?:pre|hostname-bin|search-zip)|-\w*z|[*?])/;
 const SOME_LINES = /^sed -n ['"]?\d+(,\d+)?p['"]?( [\w./][\w./-]*)?$/;
 

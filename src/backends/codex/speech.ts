@@ -1,4 +1,4 @@
-/** The items of a turn of Codex, from their begin to their end: what it says, what it thinks, and the tools it uses. */
+/** Tracks the items of a Codex turn and records them: messages, thoughts and tool calls. */
 import type { ToolOutcome } from "../../domain/index.ts";
 import { OFFERED_NAME } from "../offered.ts";
 import type { Telling } from "../program/index.ts";
@@ -6,16 +6,16 @@ import { endOf, startOf } from "./items.ts";
 import type { Item, ToolItem } from "./wire.ts";
 
 export class Speech {
-  /** Tools that were begun and have not ended. */
+  /** Tools that have started and not ended. */
   readonly running = new Map<string, ToolItem>();
   readonly #tell: Telling;
   readonly #hasOurs: boolean;
-  /** What came in parts: it is not said again when it comes whole. */
+  /** Ids of items that were streamed. Their complete text is not recorded again. */
   readonly #inParts = new Set<string>();
-  /** The message that is being said. */
+  /** Id of the open message. */
   #saying: string | undefined;
 
-  /** `hasOurs`: it was given our server, whose calls are told where they arrive, maybe before Codex tells of them. */
+  /** `hasOurs`: Codex has Rookery's MCP server, which records its calls itself. */
   constructor(tell: Telling, hasOurs: boolean) {
     this.#tell = tell;
     this.#hasOurs = hasOurs;
@@ -34,14 +34,14 @@ export class Speech {
     this.#tell.think(text);
   }
 
-  /** The model is asked anew: what it was saying counts for nothing. */
+  /** Discards the open message because Codex retries the request. */
   beginAnew(): void {
     this.#saying = undefined;
     this.#tell.abandonMessage();
   }
 
   begin(item: Item): void {
-    if (!isTool(item)) return; // its parts follow
+    if (!isTool(item)) return; // its deltas follow
     this.#saying = undefined;
     if (this.#isToldElsewhere(item)) return;
     this.running.set(item.id, item);
@@ -57,9 +57,9 @@ export class Speech {
     if (item.type !== "reasoning") this.#saying = undefined;
   }
 
-  /** What is still running will not be told of any more. */
+  /** Ends the tools that still run. */
   end(outcome: ToolOutcome): void {
-    for (const id of this.running.keys()) this.#tell.endTool(id, { outcome, text: "the turn ended before it did" });
+    for (const id of this.running.keys()) this.#tell.endTool(id, { outcome, text: "the turn ended first" });
     this.running.clear();
   }
 
@@ -71,7 +71,7 @@ export class Speech {
     const start = startOf(item);
     this.#saying = undefined;
     if (this.#isToldElsewhere(item)) return;
-    this.#tell.startTool(start); // some are told only when they are over
+    this.#tell.startTool(start); // some items have no start
     const begun = this.running.get(item.id);
     if (begun !== undefined && startOf(begun).title !== start.title)
       this.#tell.updateTool(item.id, { title: start.title });

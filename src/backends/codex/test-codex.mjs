@@ -1,4 +1,4 @@
-// For tests: a program that speaks as `codex app-server` does, and does in each turn what a file says.
+// A scripted stand-in for `codex app-server` and `codex exec`. Runs the steps of a file in each turn.
 import { appendFileSync, closeSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -26,7 +26,7 @@ const steps = {
   async notify([method, given]) {
     send({ method, params: params(given) });
   },
-  /** Says what it was answered, as its message. */
+  /** Sends a request, and the response to it as a message. */
   async ask([method, given]) {
     const id = asked++;
     const answer = await new Promise((resolve) => {
@@ -36,12 +36,12 @@ const steps = {
     const text = JSON.stringify(answer);
     send({ method: "item/completed", params: params({ item: { type: "agentMessage", id: `answer-${id}`, text } }) });
   },
-  /** Asks, and does not wait for the answer. */
+  /** Sends a request without waiting for the response. */
   async drop([method, given]) {
     const id = asked++;
     send({ method, id, params: params(given) });
   },
-  /** Says nothing any more, and stays. */
+  /** Closes stdout and keeps running. */
   async fallSilent() {
     closeSync(1);
     setInterval(() => undefined, 60_000);

@@ -1,4 +1,4 @@
-/** One turn of `codex app-server`: what it says while it works, into the log, until it says that it is over. */
+/** One turn of `codex app-server`: records its notifications until the turn completes. */
 import type { z } from "zod";
 import type { EventOf, LimitReached, TurnOutcome } from "../../domain/index.ts";
 import { deferred } from "../../stdx/index.ts";
@@ -26,21 +26,21 @@ import {
   type TurnError,
 } from "./wire.ts";
 
-/** What outlives a turn. */
+/** State of the conversation across turns. */
 export interface Conversation {
   readonly threadId: string;
   readonly model: string | undefined;
-  /** Is it the account at OpenAI that pays? */
+  /** Whether the turn uses an OpenAI account. */
   readonly hasLogin: boolean;
-  /** Was it given our MCP server? */
+  /** Whether Codex has Rookery's MCP server. */
   readonly hasOurs: boolean;
   readonly usage: TurnUsage;
-  /** Warnings that were told: most come with every turn. */
+  /** Warnings already recorded; most of them repeat in every turn. */
   readonly told: Set<string>;
   limits: RateLimits | undefined;
 }
 
-/** Nothing that anybody here needs; some of it is long, and comes often. */
+/** Notifications that Rookery does not use. Codex is asked not to send them, because some are long and frequent. */
 export const UNINTERESTING: readonly string[] = [
   "thread/started",
   "thread/status/changed",
@@ -53,7 +53,7 @@ export const UNINTERESTING: readonly string[] = [
   "item/fileChange/patchUpdated",
   "remoteControl/status/changed",
 ];
-/** Its own words for it; the log has them as notices. */
+/** Notifications that become notices in the log. */
 const WARNINGS = ["warning", "guardianWarning", "deprecationNotice", "configWarning"];
 
 export class CodexTurn {
@@ -77,13 +77,13 @@ export class CodexTurn {
     return this.#ended.promise;
   }
 
-  /** As soon as it is known which one it is. */
+  /** Sets the id of the turn and handles the notifications that arrived before it. */
   named(id: string): void {
     this.#id ??= id;
     for (const [method, params] of this.#early.splice(0)) this.notified(method, params);
   }
 
-  /** What a turn says waits until it is known whether it is this one. */
+  /** Handles a notification. Those of a turn wait until this turn's id is known. */
   notified(method: string, params: unknown): void {
     const isEarly = this.#id === undefined && isOfTurn(params) && this.#early.length < MOST_EARLY;
     if (isEarly) this.#early.push([method, params]);
@@ -91,7 +91,7 @@ export class CodexTurn {
     else if (!this.#understood(method, params)) this.turn.tell.raw({ method, params });
   }
 
-  /** The first end counts. What was still running will say no more. */
+  /** Ends the turn. Only the first call counts. */
   end(outcome: TurnOutcome | LimitReached): void {
     this.speech.end(outcome.status === "cancelled" ? "cancelled" : "unknown");
     const usage = this.#of.usage.take(this.#of.model);
@@ -99,14 +99,14 @@ export class CodexTurn {
     this.#ended.resolve(outcome);
   }
 
-  /** When an earlier conversation goes on, it is told what its last turn took (0.166.0): this one begins from there. */
+  /** A resumed conversation first reports the usage of its last turn (0.166.0), which is the baseline of this one. */
   #foreign(method: string, params: unknown): void {
     const { tokenUsage } = UsageEvent.safeParse(params).data ?? {};
     if (this.#isOfThread(params) && tokenUsage !== undefined) this.#of.usage.start(tokenUsage.total);
     this.turn.tell.raw({ method, params });
   }
 
-  /** Agents that Codex starts are conversations of their own, and an earlier turn may have a last word. */
+  /** Excludes sub-agents, which are conversations of their own, and late notifications of an earlier turn. */
   #isOurs(params: unknown): boolean {
     const { turnId } = Place.safeParse(params ?? {}).data ?? {};
     return this.#isOfThread(params) && (turnId ?? this.#id) === (this.#id ?? turnId);
@@ -117,7 +117,7 @@ export class CodexTurn {
     return (threadId ?? this.#of.threadId) === this.#of.threadId;
   }
 
-  /** False where it is nothing that is known here. */
+  /** Records a notification. Returns false if it is unknown. */
   #understood(method: string, params: unknown): boolean {
     const { speech, turn } = this;
     switch (method) {
@@ -149,7 +149,8 @@ export class CodexTurn {
         });
       case "mcpServer/startupStatus/updated":
         return read(ServerStartup, params, ({ name, status, error }) => {
-          if (status === "failed") this.#notice("mcp_failed", `codex has no MCP server ${name}: ${error ?? status}`);
+          if (status === "failed")
+            this.#notice("mcp_failed", `codex could not start the MCP server ${name}: ${error ?? status}`);
         });
       case "error":
         return read(ErrorEvent, params, ({ error, willRetry }) => {
@@ -159,7 +160,7 @@ export class CodexTurn {
       case "turn/completed":
         return read(TurnEvent, params, ({ turn: { id, status, error } }) => {
           const { limits, hasLogin } = this.#of;
-          if (this.#id !== undefined && id !== this.#id) return; // an earlier one
+          if (this.#id !== undefined && id !== this.#id) return; // an earlier turn
           this.end(outcomeOf({ status, error: error ?? this.#error, limits, hasLogin }));
         });
       default:
@@ -167,7 +168,7 @@ export class CodexTurn {
     }
   }
 
-  /** One that is of a kind that is not known here is told as it is; what the user said is in the log. */
+  /** Records an item. Skips the user's own message, which the log has. Returns false for an unknown kind. */
   #item(params: unknown, tell: (item: Item) => void): boolean {
     const { item } = ItemEvent.safeParse(params).data ?? {};
     return (item as { type?: unknown } | undefined)?.type === "userMessage" || read(Item, item, tell);
@@ -194,14 +195,14 @@ export class CodexTurn {
   }
 }
 
-/** Beyond it what is said counts to the turn that was asked for, whose name Codex keeps to itself. */
+/** Notifications kept before the id of the turn is known; further ones count as this turn's. */
 const MOST_EARLY = 1_000;
 
 function isOfTurn(params: unknown): boolean {
   return typeof Place.safeParse(params).data?.turnId === "string" || TurnEvent.safeParse(params).success;
 }
 
-/** Beyond it a warning that was told may be told again. */
+/** Warnings remembered per conversation; further ones may repeat. */
 const MOST_TOLD = 100;
 
 function read<Schema extends z.ZodType>(

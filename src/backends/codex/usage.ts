@@ -1,4 +1,4 @@
-/** What one turn took, from a program that tells what its whole conversation took. */
+/** Computes the usage of one turn from a program that reports totals of the conversation. */
 import type { EventOf } from "../../domain/index.ts";
 import type { Tokens, TokenUsage } from "./wire.ts";
 
@@ -29,12 +29,12 @@ export class TurnUsage {
   #now: Counts | undefined;
   #last: TokenUsage | undefined;
 
-  /** Of a new conversation nothing was taken before; of an earlier one that is not known until it says something. */
+  /** A new conversation starts at zero. The baseline of a resumed one is unknown until it reports usage. */
   constructor(isNew: boolean) {
     this.#before = isNew ? NONE : undefined;
   }
 
-  /** What was taken before the next turn, told when an earlier conversation goes on (0.166.0) or after a turn's end. */
+  /** Sets the baseline of the next turn: the usage of a resumed conversation (0.166.0), or what follows a turn's end. */
   start(total: Counts): void {
     this.#before = total;
   }
@@ -45,13 +45,13 @@ export class TurnUsage {
     this.#last = usage;
   }
 
-  /** For one that tells nothing but the whole: the first time after a break its part is not known. */
+  /** For a program that reports only totals. The first one after a resume is the baseline. */
   addTotal(total: Counts): void {
     this.#before ??= total;
     this.#now = total;
   }
 
-  /** Since it was last taken; undefined where that is nothing. */
+  /** Returns the usage since the last call, or undefined if there was none. */
   take(model: string | undefined): Report | undefined {
     const [before, now, last] = [this.#before, this.#now, this.#last];
     if (before === undefined || now === undefined) return undefined;
@@ -73,7 +73,7 @@ export class TurnUsage {
   }
 }
 
-/** A total that was begun anew, after the context was compacted, say, counts for nothing less. */
+/** Subtracts, but not below zero: totals may restart, for example after a compaction. */
 function minus(now: Counts, before: Counts): Counts {
   const less = (key: keyof Counts) => Math.max(0, now[key] - before[key]);
   return {

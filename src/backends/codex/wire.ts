@@ -1,4 +1,4 @@
-/** As much of what `codex app-server` says as is used here, as schemas; seen in 0.166.0. All else is let through unread. */
+/** Schemas of the `codex app-server` messages that Rookery uses (0.166.0). Other fields are ignored. */
 import { z } from "zod";
 
 const text = z.string();
@@ -8,7 +8,7 @@ const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().cat
 export const FileUpdate = z.object({
   path: text,
   kind: z.object({ type: z.enum(["add", "delete", "update"]), move_path: maybe(text) }),
-  /** The text of a file that is new or gone; the hunks of one that changed. `exec` does not say it. */
+  /** Content of an added or deleted file, hunks of an updated one. Missing in `exec`. */
   diff: maybe(text),
 });
 export type FileUpdate = z.infer<typeof FileUpdate>;
@@ -87,7 +87,7 @@ export type Item = z.infer<typeof Item>;
 
 export const TurnError = z.object({
   message: text,
-  /** A word, or a word with details. */
+  /** A string, or an object with details. */
   codexErrorInfo: anything,
   additionalDetails: maybe(text),
 });
@@ -114,7 +114,7 @@ export const RateLimits = z.object({
 });
 export type RateLimits = z.infer<typeof RateLimits>;
 
-/** Whose a notification is. */
+/** The conversation and turn that a notification belongs to. */
 export const Place = z.object({ threadId: maybe(text), turnId: maybe(text) });
 export const ItemEvent = z.object({ item: anything });
 export const Delta = z.object({ itemId: text, delta: text });
@@ -174,5 +174,5 @@ export const Elicitation = z.object({
   _meta: anything,
 });
 export type Elicitation = z.infer<typeof Elicitation>;
-/** In the `_meta` of what is in truth the question whether a tool may be called. */
+/** The `_meta` of an elicitation that asks for approval of an MCP tool call. */
 export const ToolApproval = z.object({ codex_approval_kind: z.literal("mcp_tool_call"), tool_params: anything });

@@ -1,10 +1,10 @@
-/** What Codex wants to do, when it asks whether it may. */
+/** Converts Codex's approval requests to tool calls that a user can decide about. */
 import type { z } from "zod";
 import type { ToolStart } from "../program/index.ts";
 import { commandCall, startOf } from "./items.ts";
 import type { ChangeApproval, CommandApproval, Elicitation, ItemOf, MorePermissions, ToolItem } from "./wire.ts";
 
-/** The items that were begun and have not ended, by their ids. */
+/** Items that have started and not ended, by id. */
 export type Running = ReadonlyMap<string, ToolItem>;
 
 export interface Wish {
@@ -30,17 +30,17 @@ export function wishOfChange(asked: z.infer<typeof ChangeApproval>, running: Run
   const { itemId, reason, grantRoot } = asked;
   const item = running.get(itemId);
   const unknown = { name: "apply_patch", title: "Edit files", kind: "edit", input: {} } as const;
-  const why = grantRoot === undefined || grantRoot === null ? reason : `and whatever else is in ${grantRoot}`;
+  const why = grantRoot === undefined || grantRoot === null ? reason : `and all other files in ${grantRoot}`;
   return { itemId, call: item === undefined ? unknown : startOf(item), why: why ?? undefined };
 }
 
-/** For the turn only: what is allowed for longer is kept by the session, and not by the program. */
+/** Grants for the turn only; the session itself stores longer grants. */
 export function wishOfMore({ itemId, reason, permissions }: z.infer<typeof MorePermissions>): Wish {
   const title = reason ?? "Leave the sandbox";
   return { itemId, call: { name: "request_permissions", title, kind: "other", input: permissions } };
 }
 
-/** It is not said which call is meant: the one of this server with that input, else the latest one of the server. */
+/** The request names no call: picks the server's latest call with that input, or its latest call. */
 export function wishOfMcpCall({ serverName, message }: Elicitation, params: unknown, running: Running): Wish {
   const calls = [...running.values()].filter(
     (item): item is ItemOf<"mcpToolCall"> => item.type === "mcpToolCall" && item.server === serverName,

@@ -1,4 +1,4 @@
-/** Whether `codex exec` has nobody to pay for it: it would only say so when OpenAI has refused it a few times. */
+/** Checks the login of `codex exec` in advance: it reports a missing one only after several refused requests. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RookeryError } from "../../../domain/index.ts";
@@ -9,7 +9,7 @@ interface Place {
   readonly command: readonly string[];
 }
 
-/** Throws `provider_auth` where no login is to be found, and nothing speaks for another provider or another place of it. */
+/** Throws `provider_auth` if there is no login and no sign of another provider or credential store. */
 export function mustBeLoggedIn({ env, command }: Place): void {
   const home = env["CODEX_HOME"] ?? join(env["HOME"] ?? "", ".codex");
   const isConfigured = command.some((word) => /^(-c|-p|--config|--profile|--oss)/.test(word));
@@ -23,6 +23,6 @@ function settingsIn(home: string): string {
   try {
     return readFileSync(join(home, "config.toml"), "utf8");
   } catch {
-    return ""; // it has none
+    return ""; // no configuration file
   }
 }

@@ -1,4 +1,4 @@
-/** Codex over `codex exec --json`, for versions without `app-server`: a process for each turn, which asks for nothing. */
+/** Drives versions without `app-server` over `codex exec --json`: one process per turn, without permission requests. */
 import {
   RookeryError,
   type AgentSpec,
@@ -25,10 +25,10 @@ import { mustBeLoggedIn } from "./login.ts";
 import { ExecTurn, type ExecConversation } from "./turn.ts";
 
 const LESS =
-  "this codex has no app-server, so it is driven by `codex exec`: it cannot ask before it acts, and may only read, unless the session's permissions are all or the agent has a mode; a newer one comes with `npm install -g @openai/codex`";
-/** It was told to end, and its stdin is closed already. */
+  "this version of codex has no app-server, so Rookery uses `codex exec`: it cannot ask for permission, and is read-only unless the session's permissions are `all` or the agent has a mode; update it with `npm install -g @openai/codex`";
+/** Its stdin is already closed. */
 const AT_ONCE = { eofMs: 0 };
-/** How often the log is asked whether it has room. */
+/** Records between two checks whether the log has room. */
 const READY_EVERY = 256;
 
 export class ExecProgram implements LiveProgram {
@@ -42,7 +42,7 @@ export class ExecProgram implements LiveProgram {
   #told = false;
   #closed = false;
 
-  /** It cannot fork: what was said is told to a new one. Throws in words where it could not begin. */
+  /** `exec` cannot fork; a fork starts a new session with the conversation so far. Throws `provider_auth`. */
   constructor(start: Start, command: readonly string[], capabilities: Capabilities) {
     this.capabilities = capabilities;
     mustBeLoggedIn({ env: start.env, command });
@@ -60,7 +60,7 @@ export class ExecProgram implements LiveProgram {
     return this.#conversation.nativeId;
   }
 
-  /** Also where it ended before it had a session: the next is told what it is to know. */
+  /** True also if the program exited before it had a session: the next one gets the conversation so far. */
   get isOver(): boolean {
     return this.#closed || (this.#told && this.nativeId === undefined);
   }
@@ -82,11 +82,11 @@ export class ExecProgram implements LiveProgram {
     const all = { ...env, ...this.#start.env };
     const process = await startAgent({ command, cwd: context.cwd, env: all, marker: context.marker });
     this.#process = process;
-    const stop = (): void => void process.close(AT_ONCE).catch(() => undefined); // what is left is found by its marker
+    const stop = (): void => void process.close(AT_ONCE).catch(() => undefined); // a process that survives is found later by its marker
     turn.signal.addEventListener("abort", stop, { once: true });
     try {
       await turn.started(process, command);
-      if (turn.signal.aborted || this.#closed) return { status: "cancelled" }; // meanwhile
+      if (turn.signal.aborted || this.#closed) return { status: "cancelled" }; // while it started
       return await this.#hear(turn, process);
     } finally {
       turn.signal.removeEventListener("abort", stop);
@@ -110,7 +110,7 @@ export class ExecProgram implements LiveProgram {
       ...(model === undefined ? [] : ["-m", model]),
     ];
     const which = this.nativeId === undefined ? [] : ["resume", this.nativeId];
-    return ["exec", ...options, ...servers, ...which, "-"]; // the prompt comes on its stdin
+    return ["exec", ...options, ...servers, ...which, "-"]; // reads the prompt from stdin
   }
 
   async #hear(turn: ProgramTurn, process: AgentProcess): Promise<TurnOutcome | LimitReached> {
@@ -120,7 +120,7 @@ export class ExecProgram implements LiveProgram {
     let heard = 0;
     const breathe = async (): Promise<void> => {
       transport.pause();
-      await turn.ready().catch(() => undefined); // a log that is broken is told to the turn
+      await turn.ready().catch(() => undefined); // the turn reports a broken log itself
       transport.resume();
     };
     transport.start(
@@ -131,7 +131,7 @@ export class ExecProgram implements LiveProgram {
           if (heard % READY_EVERY === 0) void breathe();
         },
         text: (text) => turn.tell.print(text),
-        dropped: (what) => turn.tell.notice("warning", "output_dropped", `codex: ${what}`),
+        dropped: (what) => turn.tell.notice("warning", "output_dropped", `codex printed ${what}`),
         ended: () => silent.resolve(),
       }),
     );
@@ -145,13 +145,13 @@ export class ExecProgram implements LiveProgram {
 
   #ended(exit: ProgramExit): never {
     if (this.nativeId !== undefined && /no rollout found|invalid session id/i.test(exit.stderr)) {
-      throw new SessionLost(`codex does not know the session ${this.nativeId} any more`);
+      throw new SessionLost(`codex no longer has session ${this.nativeId}`);
     }
     throw new RookeryError("agent_exited", exitWords(exit));
   }
 }
 
-/** It cannot ask. */
+/** Without a mode or the policy `all`, the sandbox is read-only, because `exec` cannot ask. */
 function sandboxOf(agent: AgentSpec, permissions: PermissionPolicy): Sandbox {
   const { sandbox } = modeOf(agent, permissions);
   return agent.mode !== undefined || allowsAll(permissions) ? sandbox : "read-only";

@@ -1,4 +1,4 @@
-/** One turn of `codex exec`: what it prints, into the log. */
+/** Converts the output of one `codex exec` turn to events. */
 import { newId, type LimitReached, type TurnOutcome } from "../../../domain/index.ts";
 import type { JsonRecord } from "../../../programs/index.ts";
 import type { ProgramTurn } from "../../program/index.ts";
@@ -7,12 +7,12 @@ import { Speech } from "../speech.ts";
 import type { TurnUsage } from "../usage.ts";
 import { ExecEvent, itemOf, todosOf, warningOf, type ExecItem } from "./wire.ts";
 
-/** What outlives a turn. */
+/** State of the conversation across turns. */
 export interface ExecConversation {
   readonly usage: TurnUsage;
-  /** Was it given our MCP server? */
+  /** Whether Codex has Rookery's MCP server. */
   readonly hasOurs: boolean;
-  /** What Codex calls it. */
+  /** Codex's id of the conversation. */
   nativeId: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export class ExecTurn {
     this.#speech = new Speech(turn.tell, of.hasOurs);
   }
 
-  /** Undefined until it was told. */
+  /** Undefined until the program reports it. */
   get outcome(): TurnOutcome | LimitReached | undefined {
     return this.#outcome;
   }
@@ -66,7 +66,7 @@ export class ExecTurn {
       case "turn.failed":
         this.#outcome = failedWith(event.error.message);
         return true;
-      case "error": // the turn's own failure follows where it was the last
+      case "error": // turn.failed follows if this was the last attempt
         this.#turn.tell.notice("warning", "agent_retries", event.message);
         return true;
       case "item.started":
@@ -92,7 +92,7 @@ export class ExecTurn {
   }
 }
 
-/** It has nothing but words for it. */
+/** Reads the HTTP status from the message, which is all that `exec` reports. */
 function failedWith(message: string): TurnOutcome | LimitReached {
   const http = /\b(401|403|429|5\d\d)\b/.exec(message)?.[1];
   const info = http === undefined ? undefined : { status: { httpStatusCode: Number(http) } };

@@ -1,4 +1,4 @@
-/** What `codex exec --json` says, in the words of `app-server`; seen in 0.166.0. */
+/** Parses the events of `codex exec --json` (0.166.0) and converts its items to those of `app-server`. */
 import { z } from "zod";
 import { Item } from "../wire.ts";
 
@@ -29,17 +29,17 @@ export const ExecEvent = z.discriminatedUnion("type", [
 export type ExecEvent = z.infer<typeof ExecEvent>;
 export type ExecItem = z.infer<typeof Given>;
 
-/** `id` where its own, which begins anew with every turn, is not enough. Undefined where it is no such item. */
+/** `id` replaces the item's own id, which repeats in every turn. Returns undefined for other items. */
 export function itemOf(given: ExecItem, id: string): Item | undefined {
   return Item.safeParse(translated({ ...given, id })).data;
 }
 
-/** Its plan, entry by entry. */
+/** Returns the entries of a plan. */
 export function todosOf(given: ExecItem): z.infer<typeof Todo>["items"] | undefined {
   return given.type === "todo_list" ? Todo.safeParse(given).data?.items : undefined;
 }
 
-/** What it warns of is an item here. */
+/** Returns the text of a warning, which is an item in `exec`. */
 export function warningOf(given: ExecItem): string | undefined {
   const { message } = given as { message?: unknown };
   return given.type === "error" && typeof message === "string" ? message : undefined;
