@@ -1,4 +1,4 @@
-/** All cases of the contract, by what they show. */
+/** All cases of the contract suite, by behavior. */
 import { goingOn } from "./going-on.ts";
 import { stopping } from "./stopping.ts";
 import { talking } from "./talking.ts";
@@ -8,7 +8,7 @@ import type { User } from "./user.ts";
 import type { Behaviour } from "./words.ts";
 
 export interface Case {
-  /** A sentence. */
+  /** The title of the test. */
   readonly says: string;
   run(user: User): Promise<void>;
 }

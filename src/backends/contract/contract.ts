@@ -1,4 +1,4 @@
-/** The one contract of all backends: each runs every case, or says by name which not, and why. */
+/** The contract suite of all backends. A backend runs every case, or states by name which it skips and why. */
 import { describe, expect, it, type TestOptions } from "vitest";
 import { CASES } from "./cases.ts";
 import type { Subject } from "./subject.ts";
@@ -6,11 +6,11 @@ import { changed, inNoise } from "./toml.ts";
 import { openUser } from "./user.ts";
 import { BEHAVIOURS, type Behaviour } from "./words.ts";
 
-/** How a case went; a skip with its reason. */
+/** The result of a case; a skipped one has a reason. */
 export type Verdict = "passed" | "failed" | { readonly skipped: string };
 
 export interface ContractOptions extends Pick<TestOptions, "concurrent" | "timeout"> {
-  /** Told of every case. */
+  /** Called for every case. */
   readonly onVerdict?: (subject: Subject, behaviour: Behaviour, verdict: Verdict) => unknown;
 }
 
@@ -33,7 +33,7 @@ export function backendContract(subject: Subject, options: ContractOptions = {})
         await each.run(user);
       });
     }
-    it("says of itself what it can do", async () => {
+    it("reports its capabilities", async () => {
       await using user = await openUser(subject, "hello");
       const session = await user.open();
       expect(session.capabilities).toEqual(subject.capabilities);
@@ -41,33 +41,33 @@ export function backendContract(subject: Subject, options: ContractOptions = {})
   });
 }
 
-/** What a backend says that it cannot do needs no other reason. */
+/** A missing capability is reason enough to skip a case. */
 function skipReason(
   { skips, hasProgram = true, mode, capabilities }: Subject,
   behaviour: Behaviour,
 ): string | undefined {
   const said = skips?.[behaviour];
   if (said !== undefined) return said;
-  if (!hasProgram && OF_PROGRAMS.includes(behaviour)) return "it drives no program";
-  if (behaviour === "env" && process.platform !== "linux") return "only Linux shows the environment of a process";
-  if (behaviour === "mode" && mode === undefined) return "it has no mode in which it edits by itself";
+  if (!hasProgram && OF_PROGRAMS.includes(behaviour)) return "it does not run a program";
+  if (behaviour === "env" && process.platform !== "linux") return "only Linux exposes the environment of a process";
+  if (behaviour === "mode" && mode === undefined) return "it has no mode that edits without asking";
   const needed = NEEDS[behaviour];
   return needed === undefined || capabilities[needed] ? undefined : LACKS[needed];
 }
 
-/** The one that waits for deadlines goes first, for others may run beside it. */
+/** The case that waits for deadlines goes first, so that others can run beside it. */
 const ORDER: readonly Behaviour[] = ["hangs", ...BEHAVIOURS.filter((behaviour) => behaviour !== "hangs")];
 
 const OF_PROGRAMS: readonly Behaviour[] = ["lost", "dies", "hangs", "noise", "env", "closed"];
 
 const LACKS = {
-  permissions: "it cannot ask before it acts",
-  questions: "it cannot ask the user anything",
-  resume: "it is always told from the log what was said",
-  mcp: "it takes no MCP servers",
-  usage: "it does not say what a turn took",
-  cost: "it does not say what a turn cost",
-  models: "it lets nobody choose its model",
+  permissions: "it cannot ask for permission",
+  questions: "it cannot ask the user questions",
+  resume: "it always receives the conversation from the log",
+  mcp: "it does not support MCP servers",
+  usage: "it does not report usage",
+  cost: "it does not report cost",
+  models: "its model cannot be chosen",
   modes: "it has no modes",
 };
 

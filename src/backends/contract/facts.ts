@@ -1,4 +1,4 @@
-/** What is so of each program, whether it is the real one or a stand-in for it. */
+/** Properties of each program, for the real one and its stand-in. */
 import type { Capabilities } from "../../domain/index.ts";
 import type { Subject } from "./subject.ts";
 

@@ -1,4 +1,4 @@
-/** The contract of going on: after the program was let go, after it forgot, and in two directions. */
+/** Contract cases about continuing: reopening a session, a lost native session, and forks. */
 import { expect } from "vitest";
 import type { EventOf, SessionEvent } from "../../domain/index.ts";
 import type { Cases } from "./cases.ts";
@@ -7,7 +7,7 @@ import { PROMPTS } from "./words.ts";
 
 export const goingOn = {
   resume: {
-    says: "a session that is opened again goes on, and the log says how",
+    says: "resumes a reopened session and logs how",
     async run(user) {
       const session = await user.open();
       expectDone(await play(user, session, PROMPTS.hello));
@@ -22,7 +22,7 @@ export const goingOn = {
   },
 
   lost: {
-    says: "a session that the program has forgotten is told to it anew, and the log says so",
+    says: "hands the conversation over if the program lost its session, and logs that",
     async run(user) {
       const session = await user.open();
       expectDone(await play(user, session, PROMPTS.hello));
@@ -39,7 +39,7 @@ export const goingOn = {
   },
 
   fork: {
-    says: "a fork knows what was said, and is a session of its own",
+    says: "forks a session that knows the conversation and has its own id",
     async run(user) {
       const parent = await user.open();
       expectDone(await play(user, parent, PROMPTS.hello));
@@ -65,7 +65,7 @@ function expectHow(
   expect(hows).toContain(all(events, "agent.connected")[0]?.how);
 }
 
-/** A stand-in that goes on by itself has nobody behind it that could be told. */
+/** A stand-in that resumes by itself has no model that could receive the conversation. */
 function expectRemembered({ scene, subject }: User, told: number): void {
   if (scene.isReal || !subject.capabilities.resume) expect(scene.heard().slice(told)).toContain(PROMPTS.hello);
 }

@@ -1,4 +1,4 @@
-/** One suite for every backend: see `contract.ts`. */
+/** The contract suite of all backends; see `contract.ts`. */
 export { backendContract, type ContractOptions, type Verdict } from "./contract.ts";
 export { modelScript, type Files, type Voice } from "./model.ts";
 export { SECRETS, type Scene, type Subject } from "./subject.ts";

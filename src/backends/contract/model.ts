@@ -1,20 +1,20 @@
-/** The scripted model behind every agent of the contract: what it does with each prompt. */
+/** The scripted model behind every agent of the contract suite. Maps prompts to replies. */
 import type { Reply, Script, ScriptedCall } from "../../testing/index.ts";
 import { BROUGHT, COLOURS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "./words.ts";
 
-/** How the model of one agent calls that agent's tools. */
+/** Builds the tool calls that a model makes in one agent's format. */
 export interface Voice {
-  /** Makes an empty file with a tool that the agent asks a permission for. */
+  /** Creates an empty file with a tool that needs permission. */
   permissionCall(options: { readonly file: string }): ScriptedCall;
   writeCall(options: { readonly file: string; readonly text: string }): ScriptedCall;
-  /** A tool of an MCP server. */
+  /** Calls a tool of an MCP server. */
   mcpCall(options: { readonly server: string; readonly tool: string; readonly input: unknown }): ScriptedCall;
-  /** Has the user choose; left out where an agent has no tool for it. */
+  /** Asks the user to choose. Missing if the agent has no such tool. */
   questionCall?(options: { readonly question: string; readonly options: readonly string[] }): ScriptedCall;
 }
 
 export interface Files {
-  /** What the permission is for. */
+  /** The file that `permissionCall` creates. */
   readonly made: string;
   readonly written: string;
 }
@@ -37,14 +37,14 @@ export function modelScript(voice: Voice, { made, written }: Files): Script {
     },
     [PROMPTS.mcp]: () => note(OURS),
     [PROMPTS.brought]: () => note(BROUGHT),
-    // Enough events that some text has arrived on every wire before the silence.
+    // Enough events that every protocol has delivered some text before the stall.
     [PROMPTS.wait]: () => ({
       text: ["Thinking", ...Array<string>(9).fill("…")],
       fault: { kind: "stall", afterEvents: 8 },
     }),
   };
   return ({ toolNames, toolResults, messages }) => {
-    // Titles, summaries and routing are asked for without tools.
+    // Requests for titles, summaries and routing have no tools.
     if (toolNames.length === 0) return { text: "A title", usage: { input: 1, output: 1 } };
     const [result] = toolResults;
     if (result !== undefined) return { text: ["Done", ": ", result.content.slice(0, 200)], usage: USAGE };
@@ -52,7 +52,7 @@ export function modelScript(voice: Voice, { made, written }: Files): Script {
   };
 }
 
-/** Agents put reminders of their own beside or behind the prompt, and some keep one that was cancelled unanswered. */
+/** Finds the latest prompt. Agents add reminders to it, and some keep a cancelled prompt in the conversation. */
 function lastPrompt(messages: readonly { readonly role: string; readonly text: string }[]): string {
   const said = messages.map(({ role, text }) => (role === "user" ? text : "")).join("\n");
   const places = Object.values(PROMPTS).map((prompt) => ({ at: said.lastIndexOf(prompt), prompt }));

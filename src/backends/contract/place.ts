@@ -1,4 +1,4 @@
-/** A temporary home and working folder for one agent of the contract. */
+/** A temporary home and working directory for one agent of the contract suite. */
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "../../testing/index.ts";

@@ -1,4 +1,4 @@
-/** A stand-in for a program as a subject of the contract: it plays what was recorded of the real one. */
+/** A contract subject that replays a recording of the real program. */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import type { Behaviour } from "./words.ts";
 const STAND_IN = fileURLToPath(new URL("../../testing/stand-in/main.mjs", import.meta.url));
 const RECORDED = fileURLToPath(new URL("../../testing/recorded", import.meta.url));
 
-/** What begins like another case and needs no recording of its own. */
+/** Cases that reuse the recording of another case. */
 export const LIKE: Partial<Record<Behaviour, Behaviour>> = {
   noise: "hello",
   cost: "hello",
@@ -25,11 +25,11 @@ export const LIKE: Partial<Record<Behaviour, Behaviour>> = {
 
 export interface StandIn {
   readonly name: ProgramName;
-  /** Whose recordings are played, if not its own. */
+  /** The program whose recordings are replayed. Default: `name`. */
   readonly recorded?: ProgramName;
-  /** Further lines of `[agents.it]`. */
+  /** Additional lines of `[agents.it]`. */
   readonly toml?: string;
-  /** What its login is, in the environment. */
+  /** Environment variables that serve as its login. */
   readonly login?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly skips?: Subject["skips"];

@@ -1,16 +1,16 @@
-/** The contract of ends: a turn that is interrupted, a program that dies, hangs or is closed, and nothing that stays. */
+/** Contract cases about stopping: interrupts, crashes, hangs and closed sessions. */
 import { expect, vi } from "vitest";
 import { isAlive, processesMarked } from "../../stdx/index.ts";
 import type { Cases } from "./cases.ts";
 import { all, begin, expectDone, logOf, play, processOf } from "./user.ts";
 import { PROMPTS } from "./words.ts";
 
-/** The deadline of a cancel, the ladder behind it, and a slow machine. */
+/** The cancel deadline and the escalation after it, with slack for a slow machine. */
 const CANCELLED_MS = 15_000;
 
 export const stopping = {
   interrupt: {
-    says: "a turn that is interrupted ends as cancelled, and the next prompt works",
+    says: "ends an interrupted turn as cancelled, and the next prompt works",
     async run(user) {
       const session = await user.open();
       const { turn, ended } = await begin(user, session);
@@ -28,7 +28,7 @@ export const stopping = {
   },
 
   dies: {
-    says: "a program that dies in the middle of a turn fails it in words, and the next prompt works",
+    says: "fails the turn with a message if the program dies, and the next prompt works",
     async run(user) {
       const session = await user.open();
       const { turn, events, ended } = await begin(user, session);
@@ -43,7 +43,7 @@ export const stopping = {
   },
 
   hangs: {
-    says: "a program that does not hear an interrupt is ended within its deadline",
+    says: "kills a program that ignores an interrupt within the deadline",
     async run(user) {
       const session = await user.open();
       const { turn, events } = await begin(user, session);
@@ -58,7 +58,7 @@ export const stopping = {
   },
 
   closed: {
-    says: "when a session is closed in the middle of a turn, nothing that it started is left",
+    says: "leaves no process behind when the session is closed during a turn",
     async run(user) {
       const session = await user.open();
       const { turn } = await begin(user, session);

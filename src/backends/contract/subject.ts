@@ -1,4 +1,4 @@
-/** What the contract is told of a backend: what it can do, and where an agent of it is to be had for each case. */
+/** Describes a backend to the contract suite: its capabilities, and how to open an agent for each case. */
 import type { BackendKind, Capabilities, PermissionPolicy } from "../../domain/index.ts";
 import type { Files } from "./model.ts";
 import type { Behaviour } from "./words.ts";
@@ -7,41 +7,41 @@ export interface Subject {
   readonly name: string;
   readonly backend: BackendKind;
   readonly capabilities: Capabilities;
-  /** What cannot be shown with it, and why. */
+  /** Cases that it skips, with the reason. */
   readonly skips?: Partial<Record<Behaviour, string>>;
-  /** Does it drive a program? Yes if not said. */
+  /** Whether it runs a program. Default: true. */
   readonly hasProgram?: boolean;
-  /** Does the agent say a message in parts? Yes if not said. */
+  /** Whether messages arrive in parts. Default: true. */
   readonly streams?: boolean;
-  /** Does it print words, and say no messages? No if not said. */
+  /** Whether it prints plain text and sends no messages. Default: false. */
   readonly prints?: boolean;
-  /** Which of `SECRETS` its program gets. */
+  /** Names of the `SECRETS` that its program receives. */
   readonly secrets?: readonly string[];
-  /** The policy that its sessions have if the case says nothing; to be asked if not said. */
+  /** The permission policy of its sessions. Default: `ask`. */
   readonly permissions?: PermissionPolicy;
-  /** A way to work in which the agent edits without asking. */
+  /** A mode in which the agent edits without asking. */
   readonly mode?: string;
   open(behaviour: Behaviour): Promise<Scene>;
 }
 
-/** One agent that is ready to be driven, and what it is ready with. */
+/** One agent that is ready to run, with its environment and files. */
 export interface Scene extends AsyncDisposable {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** The lines of `[agents.it]`. */
   readonly toml: string;
   readonly files: Files;
-  /** Are files really made and written? Not by a stand-in. */
+  /** Whether files are really written; a stand-in writes none. */
   readonly isReal: boolean;
-  /** All that the agent, or the model behind it, was told so far. */
+  /** Everything that the agent or its model received so far. */
   heard(): string;
-  /** The program forgets the sessions that it has. */
+  /** Deletes the program's sessions. */
   forget?(): Promise<void>;
-  /** Called when a tool of ours was called, for whoever writes down what happens. */
+  /** Called after a call of a Rookery tool, for recordings. */
   called?(tool: string, input: unknown): void;
 }
 
-/** Keys of several providers, for seeing who gets which. */
+/** Keys of several providers, to check which program receives which. */
 export const SECRETS = {
   ANTHROPIC_API_KEY: "secret-of-anthropic",
   OPENAI_API_KEY: "secret-of-openai",

@@ -1,4 +1,4 @@
-/** The contract of what an agent says: in parts and whole, what it took, and with which model. */
+/** Contract cases about messages, usage, cost and the model. */
 import { expect } from "vitest";
 import type { SessionEvent } from "../../domain/index.ts";
 import type { Cases } from "./cases.ts";
@@ -7,7 +7,7 @@ import { GREETING, PROMPTS } from "./words.ts";
 
 export const talking = {
   hello: {
-    says: "what it says arrives in parts and then whole, behind the start of its process",
+    says: "streams a message, completes it, and logs the process before it",
     async run(user) {
       const session = await user.open();
       const events = await play(user, session, PROMPTS.hello);
@@ -22,7 +22,7 @@ export const talking = {
   },
 
   usage: {
-    says: "each turn says what it took, and not what all turns took",
+    says: "reports the usage of each turn, not of the whole session",
     async run(user) {
       const session = await user.open();
       const first = tokensOf(await play(user, session, PROMPTS.hello));
@@ -30,12 +30,12 @@ export const talking = {
       expect(first.output).toBeGreaterThan(0);
       expect(first.input).toBeGreaterThan(0);
       expect(second.output).toBeGreaterThan(0);
-      expect(second.output).toBeLessThanOrEqual(first.output); // the same was said again
+      expect(second.output).toBeLessThanOrEqual(first.output); // both turns give the same answer
     },
   },
 
   cost: {
-    says: "the program says what a turn cost, and is named as who said it",
+    says: "reports the cost of a turn as reported by the program",
     async run(user) {
       const session = await user.open();
       const reports = all(await play(user, session, PROMPTS.hello), "usage.reported");
@@ -46,7 +46,7 @@ export const talking = {
   },
 
   model: {
-    says: "the model that is configured is the one that is asked",
+    says: "uses the configured model",
     async run(user) {
       const model = /^model = "(?:[^"]*\/)?([^"/]+)"$/m.exec(user.scene.toml)?.[1] ?? "";
       expect(model, "the scene configures a model").not.toBe("");
@@ -57,7 +57,7 @@ export const talking = {
   },
 } satisfies Cases;
 
-/** Of any turn that says hello. */
+/** Checks a turn whose answer is the greeting. */
 export function expectGreeting({ subject }: User, events: readonly SessionEvent[]): void {
   if (subject.prints === true) {
     const printed = all(events, "output.text").map(({ text }) => text);

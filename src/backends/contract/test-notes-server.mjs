@@ -1,4 +1,4 @@
-// An MCP server on stdio whose one tool appends to a file, so that a call of it can be proved.
+// An MCP server on stdio whose only tool appends to a file, which proves that it was called.
 import { appendFileSync } from "node:fs";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";

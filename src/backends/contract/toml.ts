@@ -1,4 +1,4 @@
-/** Changes to the command in the lines of `[agents.it]`: what is put before it stands between us and the program. */
+/** Changes the command in the lines of `[agents.it]`, for example to wrap the program. */
 import { fileURLToPath } from "node:url";
 
 const NOISY = fileURLToPath(new URL("../../testing/stand-in/noisy.mjs", import.meta.url));
@@ -15,7 +15,7 @@ export function changed(toml: string, change: (command: readonly string[]) => re
   return toml.replace(COMMAND, () => `command = ${JSON.stringify(command)}`);
 }
 
-/** The same program, with all kinds of noise between its lines. */
+/** Wraps the program so that noise appears between its lines. */
 export function inNoise(command: readonly string[]): readonly string[] {
   return [process.execPath, NOISY, "--", ...command];
 }

@@ -1,4 +1,4 @@
-/** The contract of tools: asked for through the gate, told with what they do, ours and those that were brought. */
+/** Contract cases about tools: permissions, edits, questions and MCP servers. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -13,7 +13,7 @@ const NOTES_SERVER = fileURLToPath(new URL("test-notes-server.mjs", import.meta.
 
 export const tools = {
   permission: {
-    says: "what it asks for is answered from another door, and then done",
+    says: "runs a tool after another client grants the permission",
     async run(user) {
       const session = await user.open();
       const events = await play(user, session, PROMPTS.permission, { decision: "allow" });
@@ -29,7 +29,7 @@ export const tools = {
   },
 
   deny: {
-    says: "what is refused is not done, and the turn goes on to its end",
+    says: "does not run a denied tool, and the turn completes",
     async run(user) {
       const session = await user.open();
       const events = await play(user, session, PROMPTS.permission, { decision: "deny", message: "not today" });
@@ -43,7 +43,7 @@ export const tools = {
   },
 
   write: {
-    says: "an edit is told with its place and what it changed",
+    says: "reports an edit with its location and diff",
     async run(user) {
       const { written } = user.scene.files;
       const session = await user.open({ permissions: "all" });
@@ -63,7 +63,7 @@ export const tools = {
   },
 
   question: {
-    says: "what it asks the user is asked through the session, and the answer reaches it",
+    says: "asks the user through the session, and receives the answer",
     async run(user) {
       const session = await user.open({ permissions: "all" });
       const events: SessionEvent[] = [];
@@ -83,7 +83,7 @@ export const tools = {
   },
 
   mcp: {
-    says: "a tool of ours is called through the gate, and once in the log",
+    says: "asks for permission for a Rookery tool, and logs the call once",
     async run(user) {
       const session = await user.open({ permissions: "ask" });
       const events = await play(user, session, PROMPTS.mcp, { decision: "allow" });
@@ -96,7 +96,7 @@ export const tools = {
   },
 
   brought: {
-    says: "an MCP server that whoever opened the session brings is used",
+    says: "uses an MCP server that the client brings",
     async run(user) {
       const file = `${user.scene.files.made}.notes`;
       const session = await user.open({ permissions: "all", mcpServers: [notesServer(file)] });
@@ -110,11 +110,11 @@ export const tools = {
   },
 
   mode: {
-    says: "in a mode in which it edits by itself it asks nobody",
+    says: "edits without asking in a mode that allows edits",
     async run(user) {
       const session = await user.open();
       const events = await play(user, session, PROMPTS.write);
-      if (!user.scene.isReal) expect(user.scene.heard()).toContain(user.subject.mode); // it would play the same in any
+      if (!user.scene.isReal) expect(user.scene.heard()).toContain(user.subject.mode); // a stand-in behaves the same in every mode
       expect(all(events, "permission.requested")).toEqual([]);
       expect(all(events, "tool.ended")).toMatchObject([{ outcome: "ok" }]);
       expectDone(events);
@@ -130,7 +130,7 @@ function noteCalls(events: readonly SessionEvent[]): SessionEvent[] {
   return all(events, "tool.started").filter(({ name, title }) => /note/i.test(`${name} ${title}`));
 }
 
-/** The second colour for whatever a form wants. */
+/** Answers every field of the form with the second color. */
 function contentFor(schema: unknown): Record<string, unknown> {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   const names = Object.entries(properties).filter(([, { type }]) => type === "string" || type === undefined);

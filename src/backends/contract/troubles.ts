@@ -1,4 +1,4 @@
-/** The contract of what goes wrong around an agent: limits, logins, noise, and secrets that are not its own. */
+/** Contract cases about limits, logins, noise and secrets. */
 import { readFileSync } from "node:fs";
 import { expect, vi } from "vitest";
 import { isRookeryError, type SessionEvent, type TurnOutcome } from "../../domain/index.ts";
@@ -10,7 +10,7 @@ import { PROMPTS } from "./words.ts";
 
 export const troubles = {
   limit: {
-    says: "a usage limit parks the turn until it is over, where anyone can see and cancel it",
+    says: "parks the turn at a usage limit until it resets, and lets a client cancel it",
     async run(user) {
       const session = await user.open();
       const turn = session.prompt(PROMPTS.hello);
@@ -29,7 +29,7 @@ export const troubles = {
   },
 
   login: {
-    says: "a login that is missing is told with what to do about it, and nothing hangs",
+    says: "fails with instructions if the login is missing",
     async run(user) {
       const failure = await failureOf(user);
       expect(failure).toMatchObject({ status: "failed", code: "provider_auth" });
@@ -38,13 +38,13 @@ export const troubles = {
   },
 
   noise: {
-    says: "whatever else it prints between its lines, the same is heard, and what was dropped is told",
+    says: "ignores noise between the program's lines, and reports dropped output",
     async run(user) {
       const session = await user.open();
       const events = await play(user, session, PROMPTS.hello);
       expectGreeting(user, events);
       const told = all(events, "notice").map(({ message }) => message);
-      expect(told.join("\n")).toContain("xxxxxxxx"); // the line that was longer than any line may be
+      expect(told.join("\n")).toContain("xxxxxxxx"); // from the oversized line
       expect(
         all(events, "output.text")
           .map(({ text }) => text)
@@ -54,7 +54,7 @@ export const troubles = {
   },
 
   env: {
-    says: "no other provider's secret reaches the program, and its own does",
+    says: "gives the program its own provider's secret and no other",
     async run(user) {
       const session = await user.open();
       const { turn, events } = await begin(user, session);
@@ -68,7 +68,7 @@ export const troubles = {
   },
 } satisfies Cases;
 
-/** Some programs say it when they start, and some when they are asked something. */
+/** Returns the failure of the start or of the first turn; programs differ in when they report a missing login. */
 async function failureOf(user: User): Promise<TurnOutcome> {
   try {
     const session = await user.open();

@@ -1,4 +1,4 @@
-/** Whoever drives the agent of a scene, through the same face as everyone: a Rookery, and what its sessions log. */
+/** Drives the agent of a scene through the public API: opens a Rookery and reads the logs of its sessions. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, vi } from "vitest";
@@ -14,12 +14,12 @@ export interface User extends AsyncDisposable {
   readonly subject: Subject;
   readonly scene: Scene;
   readonly rookery: Rookery;
-  /** What the tool of ours was called with. */
+  /** Inputs of the calls of the `note` tool. */
   readonly notes: unknown[];
   open(options?: OpenSessionOptions): Promise<Session>;
 }
 
-/** More than any program takes to start. */
+/** Longer than any program takes to start. */
 const PATIENCE = { timeout: 30_000, interval: 10 };
 
 export async function openUser(subject: Subject, behaviour: Behaviour, change = same): Promise<User> {
@@ -42,8 +42,8 @@ export async function openUser(subject: Subject, behaviour: Behaviour, change = 
     notes,
     open: async (options = {}) => {
       const { permissions } = subject;
-      const anew = { agent: "it", ...(permissions !== undefined && { permissions }) };
-      const session = await rookery.openSession({ ...(options.id === undefined && anew), ...options });
+      const defaults = { agent: "it", ...(permissions !== undefined && { permissions }) };
+      const session = await rookery.openSession({ ...(options.id === undefined && defaults), ...options });
       sessions.add(session.id);
       return session;
     },
@@ -58,7 +58,7 @@ export async function openUser(subject: Subject, behaviour: Behaviour, change = 
   };
 }
 
-/** A turn that is answered as it asks; resolves with its events. */
+/** Runs a turn, answers its requests with `answer`, and returns its events. */
 export async function play(
   user: User,
   session: Session,
@@ -69,7 +69,7 @@ export async function play(
   for await (const event of session.prompt(prompt)) {
     events.push(event);
     if (event.type !== "permission.requested" && event.type !== "question.asked") continue;
-    if (answer === undefined) throw new Error(`nobody was to be asked: ${JSON.stringify(event)}`);
+    if (answer === undefined) throw new Error(`unexpected request: ${JSON.stringify(event)}`);
     await user.rookery.answer(session.id, event.requestId, answer);
   }
   return events;
@@ -78,11 +78,11 @@ export async function play(
 export interface Begun {
   readonly turn: Turn;
   readonly events: readonly SessionEvent[];
-  /** Resolves with them all when the turn has ended. */
+  /** Resolves with all events when the turn has ended. */
   readonly ended: Promise<readonly SessionEvent[]>;
 }
 
-/** A turn that would go on for ever, once the agent is in the middle of it. */
+/** Starts a turn that never ends by itself. Resolves once the agent is working on it. */
 export async function begin(user: User, session: Session): Promise<Begun> {
   const turn = session.prompt(PROMPTS.wait);
   const events: SessionEvent[] = [];
@@ -92,9 +92,9 @@ export async function begin(user: User, session: Session): Promise<Begun> {
   })();
   await vi.waitFor(() => {
     const end = events.findLast((event) => event.type === "turn.ended");
-    if (end === undefined && !isUnderWay(user, events)) throw new Error("the agent has not begun");
+    if (end === undefined && !isUnderWay(user, events)) throw new Error("the agent has not started the turn");
   }, PATIENCE);
-  expect(all(events, "turn.ended"), "the turn was to go on for ever").toEqual([]);
+  expect(all(events, "turn.ended"), "the turn should still run").toEqual([]);
   return { turn, events, ended: reading };
 }
 
@@ -102,15 +102,15 @@ export function all<Type extends EventType>(events: readonly SessionEvent[], typ
   return events.filter((event): event is EventOf<Type> => event.type === type);
 }
 
-/** The events of a turn that ended well. */
+/** Checks that the turn ended with `done`. */
 export function expectDone(events: readonly SessionEvent[]): void {
   expect(all(events, "turn.ended")).toMatchObject([{ outcome: { status: "done" } }]);
 }
 
-/** The process that serves a session, and was told of last. */
+/** Returns the last process that the log has. */
 export function processOf(events: readonly SessionEvent[]): EventOf<"process.started"> {
   const last = all(events, "process.started").at(-1);
-  if (last === undefined) throw new Error("no process was told of");
+  if (last === undefined) throw new Error("the log has no process.started event");
   return last;
 }
 
@@ -121,7 +121,7 @@ export async function logOf(user: User, session: Session): Promise<readonly Sess
 function isUnderWay({ subject, scene }: User, events: readonly SessionEvent[]): boolean {
   const isKnown = (subject.hasProgram ?? true) ? all(events, "process.started").length > 0 : true;
   const speaks = (subject.streams ?? true) ? all(events, "message.delta").length > 0 : true;
-  const mustBeNamed = !(subject.streams ?? true) && subject.capabilities.resume; // or it could not be gone on with
+  const mustBeNamed = !(subject.streams ?? true) && subject.capabilities.resume; // needed to resume it
   if (mustBeNamed && !all(events, "agent.connected").some(({ nativeId }) => nativeId !== undefined)) return false;
   return isKnown && speaks && scene.heard().includes(PROMPTS.wait);
 }

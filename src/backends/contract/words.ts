@@ -1,6 +1,6 @@
-/** The words of the contract: what every backend is asked to show, and what is said to each agent for it. */
+/** Names, prompts and expected texts of the contract suite. */
 
-/** One case of the suite each; `cases.ts` has them as sentences. */
+/** One case of the suite each. */
 export const BEHAVIOURS = [
   "hello",
   "permission",
@@ -27,7 +27,7 @@ export const BEHAVIOURS = [
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** The model goes by these, so that one model serves any number of turns and sessions. */
+/** The scripted model recognizes these prompts, so one model serves any number of turns and sessions. */
 export const PROMPTS = {
   hello: "Please say hello.",
   again: "Please say it again.",
@@ -41,11 +41,11 @@ export const PROMPTS = {
 
 export const GREETING = "Hello.";
 export const NOTE = "written by the model";
-/** What a file is written with. */
+/** Content of the written file. */
 export const TEXT = "first line\nsecond line\n";
 export const QUESTION = "Which colour?";
 export const COLOURS = ["Red", "Blue"] as const;
 
-/** Our own MCP server, as programs know it, and the one that whoever opens the session brings. */
+/** Rookery's own MCP server as programs know it, and the one that the client brings. */
 export const OURS = "rookery";
 export const BROUGHT = "notes";
