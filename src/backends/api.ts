@@ -28,17 +28,17 @@ import { sample, type Sampler } from "./sampling.ts";
 
 export interface ApiBackendOptions extends ProviderOptions {
   readonly wanted?: Wanted | undefined;
-  /** The price of a model by its name, `provider/model`, over the one that is known. */
+  /** Looks up the price of a model by `provider/model`. Takes precedence over the built-in prices. */
   readonly priceOf?: ((model: string) => Price | undefined) | undefined;
-  /** How often its model is asked again after a failure that may pass. */
+  /** Number of retries after a transient failure of the model. Default: `RETRY_LIMITS.tries`. */
   readonly retries?: number | undefined;
-  /** How long a tool may take, in seconds, by its name or the beginning of its name and a `*`. */
+  /** Timeouts of tools in seconds, by tool name or by prefix with a `*`. */
   readonly timeouts?: Readonly<Record<string, number>> | undefined;
-  /** What its file tools reach beside the working folder; absolute. */
+  /** Absolute folders that the file tools may access besides the working directory. */
   readonly folders?: readonly string[] | undefined;
-  /** May it run programs of its own, within these limits? */
+  /** Limits of the `code` tool. Without them the tool is off. */
   readonly code?: Partial<CodeLimits> | undefined;
-  /** Names of variables that its commands get although they hold credentials. Default: none. */
+  /** Names of variables that commands get even though they hold credentials. Default: none. */
   readonly passEnv?: readonly string[] | undefined;
 }
 
@@ -86,7 +86,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   const owned = new DisposeStack();
   owned.use(equipment);
   owned.use(coding);
-  if (subagents !== undefined) owned.use(subagents); // first: they are driven by who is let go
+  if (subagents !== undefined) owned.use(subagents); // disposed first, because they use the equipment
   const { tools, held } = equipment;
   const system = systemPrompt(cwd, agent.prompts, folders);
   const { name, budget } = agent;
@@ -100,7 +100,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     },
     tools: held,
     attach: (desk) => equipment.attach(desk),
-    returned: (saved) => equipment.restore(saved), // what was said it reads from the log
+    returned: (saved) => equipment.restore(saved), // the built-in agent reads the conversation from the log
     runTurn: (turn) =>
       equipment.turn(turn, async () => {
         const end = await builtIn.runTurn(turn);
@@ -111,7 +111,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
   };
 }
 
-/** None where it is as deep as children go: what is not in the catalog cannot be called. */
+/** Returns undefined at the maximum depth: a tool outside the catalog cannot be called. */
 function subagentsOf(
   { children, sessionId, agent }: BackendContext,
   turn: () => TurnContext | undefined,

@@ -5,7 +5,7 @@ import { openEquipment } from "./equipment.ts";
 it.each([
   ["done", () => Promise.resolve({ status: "done" } as const)],
   ["failed", () => Promise.reject(new Error("a defect"))],
-])("plugins see every turn end, also one that breaks: %s", async (outcome, run) => {
+])("reports every turn end to plugins, including failures: %s", async (outcome, run) => {
   const seen: string[] = [];
   const plugin = {
     id: "p",

@@ -1,4 +1,4 @@
-/** What one agent of one session has to work with: its tools, its MCP servers and its plugins, opened and closed together. */
+/** The tools, MCP servers and plugins of one agent in one session, opened and closed together. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import type {
@@ -33,15 +33,15 @@ import { deadline, DisposeStack } from "../stdx/index.ts";
 import { offeredTools } from "./offered.ts";
 import { AgentTools, CALL, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
-/** What the configuration and whoever opened Rookery want for an agent. */
+/** What the configuration and the embedding program provide for an agent. */
 export interface Wanted {
   readonly servers?: readonly McpServerSpec[] | undefined;
   readonly filter?: ToolFilter | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
-  /** Characters of definitions past which tools are found by searching. */
+  /** Total length of tool definitions above which tools are found by search. */
   readonly deferOver?: number | undefined;
   readonly authorizer?: ((spec: RemoteServerSpec) => Authorizer) | undefined;
-  /** What every MCP server gets of the environment, beside its own. Default: what a command gets. */
+  /** Environment of every MCP server, in addition to its own. Default: that of a command. */
   readonly env?: EnvironmentVariables | undefined;
 }
 
@@ -49,43 +49,43 @@ export interface EquipmentOptions extends Wanted {
   readonly cwd: string;
   readonly marker: string;
   readonly env: EnvironmentVariables;
-  /** Told to the model however many others there are. */
+  /** Tools that are always in the model's context. */
   readonly base: readonly ToolSource[];
-  /** Tools that it could have, with what is said to a model that calls one all the same. */
+  /** Disabled tools, each with the message for a model that calls it anyway. */
   readonly switchedOff?: ReadonlyMap<string, string> | undefined;
   readonly servers: readonly McpServerSpec[];
   readonly sample?: ServersOptions["sample"];
-  /** The id under which the agent's program itself reports a call of one of these tools. */
+  /** Returns the id under which the agent's program reported a call of the tool. */
   readonly reported?: ((tool: string) => string | undefined) | undefined;
-  /** What the session's log says of its tools and plugins. */
+  /** Tool choices and plugin states from the session's log. */
   readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
 }
 
 export interface Equipment extends AsyncDisposable {
   readonly tools: AgentTools;
-  /** For whoever holds the session. */
+  /** The tools as clients of the session see them. */
   readonly held: SessionTools;
   attach(desk: SessionDesk): void;
-  /** Takes over what another agent of the session has chosen and kept meanwhile. */
+  /** Restores the tool choices and plugin states that another agent of the session saved. */
   restore(saved: NonNullable<EquipmentOptions["saved"]>): Promise<void>;
-  /** The turn that runs, if one does. */
+  /** The running turn, if any. */
   readonly running: TurnContext | undefined;
   /**
-   * Has a call of this tool come in this turn that the program had not reported yet? Then what it reports of it now is
-   * in the log already. Each is found once.
+   * Whether a call of the tool arrived in this turn before the program reported it. The program's report is then a
+   * duplicate of a logged call. Each call is returned once.
    */
   cameEarly(tool: string): boolean;
-  /** Undefined until the session is there. */
+  /** Undefined until the session exists. */
   readonly desk: SessionDesk | undefined;
-  /** Runs a turn between the hooks of the plugins, once the servers had their time to come up. */
+  /** Runs a turn between the plugins' hooks. The first turn waits for the MCP servers. */
   turn<End extends TurnOutcome | LimitReached>(turn: TurnContext, run: () => Promise<End>): Promise<End>;
 }
 
-/** In the first turn only: an agent that begins without its tools may never look for them again. */
+/** Wait for MCP servers in the first turn: an agent that starts without its tools may never look for them again. */
 const SERVERS_MS = 10_000;
-/** How long calls of a program may take to stop; a tool that does not listen is left to itself. */
+/** Time that running calls have to stop on close; a tool that ignores the signal is abandoned. */
 const STOP_MS = 5_000;
-/** What is said before the session is there waits; more than this was never worth reading. */
+/** Events kept until the session exists; further ones are dropped. */
 const MOST_WAITING = 100;
 const NO_SERVERS: McpSnapshot = { servers: [] };
 
@@ -105,7 +105,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
     }),
   );
   for (const source of options.base) tools.add(source, { always: true });
-  if (servers !== undefined) tools.add(resultsSource(), { always: true }); // nobody else has results that are too long
+  if (servers !== undefined) tools.add(resultsSource(), { always: true }); // only MCP servers produce oversized results
   for (const source of servers?.sources ?? []) tools.add(source);
   const states = options.saved?.pluginStates ?? {};
   await tools.restorePlugins(states);
@@ -137,7 +137,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       return running;
     },
     cameEarly: (tool) => {
-      const at = tool === CALL ? 0 : early.indexOf(tool); // the program knows the call as that of the pair
+      const at = tool === CALL ? 0 : early.indexOf(tool); // the program sees every such call as `call_tool`
       return at !== -1 && early.splice(at, 1).length > 0;
     },
     get desk() {
@@ -158,12 +158,12 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
     },
     turn: async (turn, run) => {
       if (first && servers !== undefined) await comeUp(servers, turn);
-      first &&= turn.signal.aborted; // they had no time then
+      first &&= turn.signal.aborted; // the servers had no time to connect
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
       running = turn;
       early.length = 0;
-      let status: TurnOutcome["status"] | LimitReached["status"] = "failed"; // where it rejects: plugins see that end too
+      let status: TurnOutcome["status"] | LimitReached["status"] = "failed"; // if it rejects; plugins see that end too
       const outcome = await run()
         .then((ended) => {
           status = ended.status;
@@ -177,14 +177,14 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       return outcome;
     },
     [Symbol.asyncDispose]: async () => {
-      closing.abort(new Error("the session was let go"));
+      closing.abort(new Error("the session was closed"));
       await Promise.race([Promise.allSettled(calling), sleep(STOP_MS, undefined, { ref: false })]);
       await owned[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Loaded where there are servers: the command starts faster without. */
+/** Imports the MCP client on demand, because the command starts faster without it. */
 async function serversOf({ servers, cwd, env, marker, authorizer, sample }: EquipmentOptions): Promise<McpServers> {
   const { openServers } = await import("../mcp/index.ts");
   return openServers({ servers, cwd, env, marker, authorizer, sample });
@@ -197,11 +197,11 @@ async function comeUp(servers: McpServers, { signal, log }: TurnContext): Promis
   const late = servers.snapshot().servers.filter(({ status }) => status === "connecting");
   if (late.length === 0) return;
   const names = late.map(({ name }) => name).join(", ");
-  const message = `still connecting to ${names}: the turn begins without, and the next one has what is there then`;
+  const message = `still connecting to ${names}; this turn starts without them, and the next turn uses those that are connected by then`;
   log.record({ type: "notice", level: "info", code: "mcp_late", message });
 }
 
-/** What servers say of themselves, for as long as the agent has one of their tools. */
+/** Contributes the instructions of MCP servers to the prompt while the agent has one of their tools. */
 function instructions(servers: McpServers): Plugin {
   let revision = 0;
   let shown: readonly PromptContribution[] = [];
@@ -241,7 +241,7 @@ function heldTools(tools: AgentTools, servers: McpServers | undefined): Omit<Ses
     checkArgument(server, textArgument, "the server's name");
     checkArgument(signal, optionalArgument(signalArgument), "the signal");
     if (servers !== undefined) return servers;
-    throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}: it has none at all`);
+    throw new RookeryError("mcp_unknown", `this session has no MCP server ${server}; it has no MCP servers`);
   };
   return {
     list: () => [...tools.artifact().catalog.values()],
@@ -278,7 +278,7 @@ function heldTools(tools: AgentTools, servers: McpServers | undefined): Omit<Ses
   };
 }
 
-/** Keeps what is said until there is somewhere to say it. */
+/** Buffers events until the session exists. */
 class Saying {
   #desk: SessionDesk | undefined;
   #waiting: EventBody[] = [];

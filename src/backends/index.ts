@@ -1,4 +1,4 @@
-/** Ways to drive an agent. */
+/** The backends: adapters that drive each kind of agent. */
 export { acpBackend, type AcpBackendOptions } from "./acp/backend.ts";
 export type { Wanted } from "./equipment.ts";
 export { keyVariables } from "./model-keys.ts";

@@ -1,16 +1,16 @@
-/** Where the program of a backend is: as configured, on the PATH, or among the packages of the folder. */
+/** Locates the program of a backend: configured, on the PATH, or in the folder's node_modules. */
 import { accessSync, constants, statSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { RookeryError } from "../domain/index.ts";
 
-/** A backend whose program people install. */
+/** A backend with a program that users install. */
 export type ProgramKind = "claude-code" | "codex" | "gemini-cli" | "opencode";
 
 export interface ProgramFacts {
   readonly program: string;
-  /** The package that brings it. */
+  /** The npm package that contains it. */
   readonly package: string;
-  /** The version that this version of Rookery was tested with. */
+  /** The version that this Rookery was tested with. */
   readonly tested: string;
 }
 
@@ -26,7 +26,7 @@ export function isProgramKind(backend: string): backend is ProgramKind {
 }
 
 export interface Located {
-  /** The program, and what is configured to stand before its own arguments. */
+  /** The program with its configured leading arguments. */
   readonly command: readonly string[];
   readonly from: "configured" | "path" | "node_modules";
 }
@@ -37,7 +37,7 @@ export interface Place {
   readonly command?: readonly string[] | undefined;
 }
 
-/** Undefined where it is nowhere; what is configured is not looked at. */
+/** Returns undefined if the program is not installed. A configured command is not checked. */
 export function find(kind: ProgramKind, { env, cwd, command }: Place): Located | undefined {
   if (command !== undefined) return { command, from: "configured" };
   const { program } = PROGRAMS[kind];
@@ -49,13 +49,13 @@ export function find(kind: ProgramKind, { env, cwd, command }: Place): Located |
   return local === undefined ? undefined : { command: [local], from: "node_modules" };
 }
 
-/** npm and npx put the packages of a folder on the PATH, whosever folder it is. */
+/** npm and npx add node_modules/.bin folders to the PATH, even those of an untrusted repository. */
 function isAmongPackages(path: string): boolean {
   const folder = dirname(path);
   return basename(folder) === ".bin" && basename(dirname(folder)) === "node_modules";
 }
 
-/** A folder that is named from where one stands is another's as soon as one stands in what another wrote. */
+/** Ignores relative folders on the PATH: they would resolve inside an untrusted working directory. */
 export function findOnPath(program: string, env: Place["env"]): string | undefined {
   return (env["PATH"] ?? "")
     .split(delimiter)
@@ -64,7 +64,7 @@ export function findOnPath(program: string, env: Place["env"]): string | undefin
     .find(isExecutable);
 }
 
-/** Throws `agent_unavailable` with the command that would install it. */
+/** Throws `agent_unavailable` with the install command. */
 export function locate(kind: ProgramKind, agent: string, place: Place): readonly string[] {
   const found = find(kind, place);
   if (found !== undefined) return found.command;
@@ -84,7 +84,7 @@ export function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    return false; // not there, or not ours to run
+    return false; // missing, or not executable by this user
   }
 }
 

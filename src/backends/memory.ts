@@ -1,4 +1,4 @@
-/** What an agent's own session knows of the conversation, and what it must be told of the rest. */
+/** Tracks what an agent's own session knows, and what the next prompt must include. */
 import type { EventOf, TurnContext } from "../domain/index.ts";
 import { handoverText } from "./handover.ts";
 
@@ -6,17 +6,17 @@ type How = EventOf<"agent.connected">["how"];
 
 export interface Recalled {
   readonly how: How;
-  /** To be told before the input; undefined where it knows everything, or nothing was said. */
+  /** Text to put before the input. Undefined if the agent knows everything, or there is no conversation. */
   readonly before: string | undefined;
-  /** Its session is not a new one: it has its instructions. */
+  /** Whether its session is an earlier one, which has the instructions. */
   readonly knows: boolean;
 }
 
 export class Memory {
   readonly #agent: string;
-  /** The agent that runs was given what it is to know before anything else. */
+  /** Whether the running agent received the instructions and the conversation. */
   #isTold = false;
-  /** The last turn that it was given, and whether others came after it that it does not know. */
+  /** The last turn that it received. `#hasMissed` is true if it does not know later ones. */
   #lastTurn: string | undefined;
   #hasMissed = false;
 
@@ -24,34 +24,34 @@ export class Memory {
     this.#agent = agent;
   }
 
-  /** Nothing has to be told beside the input. */
+  /** Whether the input alone is enough. */
   get isWhole(): boolean {
     return this.#isTold && !this.#hasMissed;
   }
 
-  /** Its program runs and was told something, in this process. */
+  /** Whether the running program has received a prompt. */
   get isTold(): boolean {
     return this.#isTold;
   }
 
-  /** Another process of it runs. */
+  /** Call when another process of the agent starts. */
   startOver(): void {
     this.#isTold = false;
   }
 
-  /** Another agent drove the session meanwhile. */
+  /** Call when another agent drove the session in between. */
   miss(): void {
     this.#hasMissed = true;
   }
 
-  /** It is given this turn, and with it all that it has to be told. */
+  /** Call when the agent receives this turn's prompt. */
   give({ turnId }: Pick<TurnContext, "turnId">): void {
     this.#isTold = true;
     this.#hasMissed = false;
     this.#lastTurn = turnId;
   }
 
-  /** What it was told counts no more. False where that was nothing. */
+  /** Resets the state. Returns false if the agent had received nothing. */
   forget(): boolean {
     const hadSome = this.#lastTurn !== undefined;
     this.#isTold = false;
@@ -60,7 +60,7 @@ export class Memory {
     return hadSome;
   }
 
-  /** `opened`: how its program came to the session that it has. */
+  /** `opened` is how the program obtained its session. */
   async recall(turn: TurnContext, opened: Exclude<How, "handed_over">): Promise<Recalled> {
     const knows = this.#isTold || opened !== "new";
     const before = await this.#before(turn, knows);
@@ -68,7 +68,7 @@ export class Memory {
     return { how: before === undefined ? "new" : "handed_over", before, knows };
   }
 
-  /** All of it, or what came after its own last turn. */
+  /** Returns the whole conversation, or what followed the agent's last turn. */
   async #before(turn: TurnContext, knows: boolean): Promise<string | undefined> {
     if (!knows) return handoverText(turn);
     return this.#hasMissed ? handoverText(turn, { turnId: this.#lastTurn, agent: this.#agent }) : undefined;

@@ -1,3 +1,3 @@
-/** What the built-in agent needs before it can use a model. */
+/** Names of the key variables and providers of the built-in agent. */
 export { keyVariables, missingFor, parseModelName } from "../providers/endpoint.ts";
 export { KNOWN_PROVIDERS } from "../providers/known.ts";

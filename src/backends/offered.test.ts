@@ -8,7 +8,7 @@ import { openMemoryStore } from "../store/index.ts";
 import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
 import type { Plugin } from "../tools/index.ts";
 
-/** A program of somebody else that has the tools of a session in which no agent runs. */
+/** An external program that uses the tools of a session without an agent. */
 async function openScene(options: OpenSessionOptions = {}, plugin: Partial<Plugin> = {}) {
   const owned = new DisposeStack();
   const home = owned.use(await temporaryFolder());
@@ -36,13 +36,13 @@ async function openScene(options: OpenSessionOptions = {}, plugin: Partial<Plugi
 
 const COMMAND = { name: "bash", arguments: { command: "true" } };
 
-it("has in the log what a plugin refused", async () => {
+it("logs a call that a plugin refused", async () => {
   await using s = await openScene({ permissions: "all" }, { beforeCall: () => ({ refuse: "not today" }) });
   expect(await s.program.callTool(COMMAND)).toMatchObject({ isError: true });
   expect(await s.ended()).toMatchObject([{ outcome: "denied", text: "not today" }]);
 });
 
-it("withdraws the question for a permission when the program gives its call up", async () => {
+it("withdraws the permission request when the program cancels its call", async () => {
   await using s = await openScene();
   const own = new AbortController();
   const call = s.program.callTool(COMMAND, undefined, { signal: own.signal }).catch((error: unknown) => error);
@@ -53,7 +53,7 @@ it("withdraws the question for a permission when the program gives its call up",
   expect(s.session.state.requests).toEqual([]);
 });
 
-it("stops what a program's call runs when the session is let go, before the session is gone", async () => {
+it("stops a running call when the session closes, before the session is gone", async () => {
   await using s = await openScene({ permissions: "all" });
   const running = deferred();
   const stopped = vi.fn();

@@ -1,4 +1,4 @@
-/** An agent's tools for a program that drives itself: an MCP server of this process whose calls pass the session's gate. */
+/** Offers an agent's tools to an external program: an in-process MCP server whose calls need the session's permission. */
 import type {
   EventBody,
   InProcessServerSpec,
@@ -13,10 +13,10 @@ import type { McpServers } from "../mcp/index.ts";
 import { deadline } from "../stdx/index.ts";
 import { CALL, type AgentTools, type PreparedCall, type RunnableCall } from "../tools/index.ts";
 
-/** What the program knows the server as. */
+/** Name of the server as the program sees it. */
 export const OFFERED_NAME = "rookery";
 
-/** A server that someone else brought is not to pass for ours, whose calls programs are told to let through. */
+/** Renames a server of the client that uses our name: programs are told to allow all calls of our server. */
 export function broughtAs<Spec extends { readonly name: string }>(spec: Spec): Spec {
   return spec.name === OFFERED_NAME ? { ...spec, name: `client-${OFFERED_NAME}` } : spec;
 }
@@ -26,23 +26,23 @@ export interface OfferedOptions {
   readonly servers: McpServers | undefined;
   readonly cwd: string;
   readonly marker: string;
-  /** The turn that runs, if one does: what a program does between turns is decided there. */
+  /** Returns the running turn, if any. It decides about calls; between turns the session does. */
   readonly turn: () => TurnContext | undefined;
   readonly desk: () => SessionDesk | undefined;
-  /** The id under which the program itself has reported this call, so that the log has it once. */
+  /** Returns the id under which the program reported the call, so that the log has it once. */
   readonly reported: (tool: string) => string | undefined;
-  /** Told of a call of this turn that the program has not reported: what it reports of it later is that call. */
+  /** Called for a call that the program has not reported yet: a later report is a duplicate. */
   readonly unreported: (tool: string) => void;
-  /** Fires when the session is let go: what still runs is stopped. */
+  /** Fires when the session closes; running calls are stopped. */
   readonly closing: AbortSignal;
-  /** Told of each call, until it is over. */
+  /** The running calls. */
   readonly calling: Set<Promise<unknown>>;
 }
 
-/** Not every program looks again when tools come later, and none waits for long before it gives a server up. */
+/** Wait for MCP servers before tools are listed: few programs list again, and none waits long for a server. */
 const SETTLE_MS = 3_000;
 
-/** Loaded where something is offered. */
+/** Imports the MCP endpoint on demand. */
 export async function offeredTools(options: OfferedOptions): Promise<InProcessServerSpec> {
   const { catalogServer } = await import("../mcp/endpoint/index.ts");
   const { tools, servers } = options;
@@ -65,7 +65,7 @@ export async function offeredTools(options: OfferedOptions): Promise<InProcessSe
   return { ...server, open };
 }
 
-/** A call as a program reports it. */
+/** A tool call as a program reports it. */
 export interface ReportedCall {
   readonly name: string;
   readonly title: string;
@@ -74,8 +74,8 @@ export interface ReportedCall {
 }
 
 /**
- * The tool of ours that a program means: its call will come to the server and be decided there. Programs have their own
- * ways to join a server's name and a tool's, and nothing but such a name counts.
+ * Returns the Rookery tool that a reported call means, if any. Its call arrives at the server, which decides about it.
+ * Programs join the names of server and tool in different ways; nothing else than such a name counts.
  */
 export function offeredTool(
   { name, title, kind, input }: ReportedCall,
@@ -86,14 +86,14 @@ export function offeredTool(
   return [named, toolIn(title, formsOfTitle(kind, isCommand))].find((tool) => tool !== undefined && tools.has(tool));
 }
 
-/** As Claude Code 2.1 and Codex 0.166 do, as Gemini CLI 0.61 does, and as others do. */
+/** The forms of Claude Code 2.1 and Codex 0.166, of Gemini CLI 0.61, and of other programs. */
 const MARKED = /^mcp[_.]+rookery[_.]+([a-zA-Z\d-][\w-]*)$/;
 const SAID = /^([\w-]+) \(rookery(?: MCP Server)?\)$/;
 const JOINED = /^(?:mcp[_.: ]+)?rookery[./: _]+([a-zA-Z\d-][\w-]*)$/;
 
 /**
- * A title is often what a model wrote: a command, which `rookery/build` may be, with what it says of it in brackets
- * (Gemini CLI), a file, an address. There only a name counts that is none of these, and of a change to files none.
+ * Titles often contain model output: a command such as `rookery/build`, with a comment in parentheses (Gemini CLI), a
+ * file or a URL. Only forms that cannot be any of these count, and none for file changes.
  */
 function formsOfTitle(kind: ToolKind, isCommand: boolean): readonly RegExp[] {
   switch (kind) {
@@ -112,7 +112,7 @@ function toolIn(text: string, forms: readonly RegExp[]): string | undefined {
   return forms.map((form) => form.exec(text.trim())?.[1]).find((tool) => tool !== undefined);
 }
 
-/** What a call needs of the session, within a turn or between turns. */
+/** What a call needs from the session, during a turn or between turns. */
 type Pen = Pick<ToolContext, "ask" | "putBlob" | "getBlob" | "record"> & Pick<TurnContext, "permit" | "signal">;
 
 const NEVER = new AbortController().signal;
@@ -140,10 +140,10 @@ function penOf({ turn, desk }: Pick<OfferedOptions, "turn" | "desk">): Pen | und
 
 async function call(options: OfferedOptions, prepared: PreparedCall, calling: CallOptions): Promise<ToolResult> {
   const pen = penOf(options);
-  if (pen === undefined) return { outcome: "denied", text: "the session is not there yet: nothing is done for it" };
+  if (pen === undefined) return { outcome: "denied", text: "the session is still opening, so no tool can run yet" };
   const { spec, description } = prepared;
   const { name, input } = prepared.call;
-  const reported = options.reported(name) ?? options.reported(CALL); // the program knows the call as that of the pair
+  const reported = options.reported(name) ?? options.reported(CALL); // the program may see it as a call of `call_tool`
   if (reported === undefined && options.turn() !== undefined) options.unreported(name);
   const toolId = reported ?? prepared.call.toolId;
   const record = async (body: EventBody): Promise<void> => {

@@ -14,7 +14,7 @@ it.each([
   [["npx", "my-agent", "claude"], undefined],
   [["node", "/home/claude/agent.js"], undefined],
   [[], undefined],
-] as const)("%j is %s", (command, family) => {
+] as const)("maps %j to %s", (command, family) => {
   expect(programFamilyOf({ command })).toBe(family);
 });
 
@@ -24,6 +24,6 @@ it.each([
   ["gemini", "gemini"],
   ["opencode", "opencode"],
   ["goose", undefined],
-])("the registry's %s is %s", (registry, family) => {
+])("maps the registry entry %s to %s", (registry, family) => {
   expect(programFamilyOf({ registry })).toBe(family);
 });

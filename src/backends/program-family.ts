@@ -1,9 +1,9 @@
-/** Which known program a command starts, by the name of the program or package: never by a folder or an argument. */
+/** Identifies the known program that a command starts, by program or package name, never by a folder or argument. */
 import { basename } from "node:path";
 import type { BackendKind } from "../domain/backend.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 
-/** Names of programs, of packages, and of entries in the registry of ACP agents. */
+/** Names of programs, packages and entries in the ACP registry. */
 const FAMILIES: Readonly<Record<ProgramFamily, readonly string[]>> = {
   claude: [
     "claude",
@@ -21,15 +21,15 @@ const FAMILIES: Readonly<Record<ProgramFamily, readonly string[]>> = {
   opencode: ["opencode", "opencode-ai"],
 };
 
-/** Programs that start another one, which their arguments name. */
+/** Programs that start another program, which their arguments name. */
 const RUNNERS = new Set(["npx", "npm", "pnpm", "pnpx", "yarn", "bunx", "bun", "node", "deno", "uvx", "env"]);
-/** What may stand between them and that name, beside options and assignments. */
+/** Subcommands that may precede that name. */
 const SUBCOMMANDS = new Set(["exec", "dlx", "x", "run"]);
 const OPTIONS_WITH_VALUE = new Set(["-p", "--package", "-r", "--require", "--import", "-u"]);
 
 export interface ProgramCommand {
   readonly command?: readonly string[] | undefined;
-  /** What the registry of ACP agents calls it. */
+  /** The agent's name in the ACP registry. */
   readonly registry?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function agentProgramFamily(
   }
 }
 
-/** Undefined for an unknown program, which may be a wrapper around any of them. */
+/** Returns undefined for an unknown program, which may be a wrapper around any of them. */
 export function programFamilyOf({ command = [], registry = "" }: ProgramCommand): ProgramFamily | undefined {
   if (command.length === 0) return familyNamed(registry);
   const [program = "", ...args] = command;

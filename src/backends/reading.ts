@@ -1,9 +1,9 @@
-/** Which calls of a program only read, by the kind that it gives them. */
+/** Classifies tool kinds that only read. */
 import type { ToolKind } from "../domain/index.ts";
 
 const READING: ReadonlySet<ToolKind> = new Set(["read", "search", "think"]);
 
-/** A program that asks before it reads is answered as one that reads. */
+/** Whether a call of this kind counts as read-only for permissions. */
 export function isReading(kind: ToolKind): boolean {
   return READING.has(kind);
 }

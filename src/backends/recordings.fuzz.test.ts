@@ -7,7 +7,7 @@ const AT_ONCE = isWhole ? 6 : 2;
 const FIRST_SEED = Number(process.env["ROOKERY_FUZZ_SEED"] ?? 1);
 
 it.each(["claude", "codex", "codex-exec", "gemini", "gemini-headless", "opencode"])(
-  "a session of %s is usable after any one to three of the program's lines were changed",
+  "keeps a session of %s usable after one to three changed lines",
   async (program) => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);

@@ -1,4 +1,4 @@
-/** A server that asks for the session's model: behind a permission, in the log, and paid for like any other call. */
+/** Serves MCP sampling requests with the session's model, after permission, logged and billed like other calls. */
 import { newId, type EventBody, type PermissionDecision, type SessionDesk, type TurnContext } from "../domain/index.ts";
 import { SamplingRefused } from "../mcp/sampling.ts";
 import type { SamplingContext, SamplingReply, SamplingRequest } from "../mcp/index.ts";
@@ -7,12 +7,12 @@ import type { Message, Model, ModelReply } from "../providers/index.ts";
 export interface Sampler {
   readonly model: Model;
   readonly usageOf: (reply: ModelReply) => EventBody;
-  /** The turn that runs, if one does. */
+  /** Returns the running turn, if any. */
   readonly turn: () => TurnContext | undefined;
   readonly desk: () => SessionDesk | undefined;
 }
 
-/** A server is no reason to spend without end. */
+/** Maximum output tokens of one request. */
 const MOST_TOKENS = 16_384;
 const SHOWN = 4_000;
 
@@ -23,7 +23,7 @@ export async function sample(
 ): Promise<SamplingReply> {
   const toolId = newId("tool");
   const running = turn();
-  const tool = `sampling (${server})`; // as no tool can be called: who allows that one for good has not allowed this
+  const tool = `sampling (${server})`; // no tool can have this name, so a lasting permission for a tool never covers it
   const title = `${server} asks the model`;
   const input = { system: request.systemPrompt, messages: shown(request), maxTokens: request.maxTokens };
   const asking = { toolId, tool, title, kind: "think" as const, readOnly: false, input };
@@ -45,7 +45,11 @@ export async function sample(
   }
 }
 
-const NOBODY: PermissionDecision = { allowed: false, outcome: "denied", message: "nobody can be asked yet" };
+const NOBODY: PermissionDecision = {
+  allowed: false,
+  outcome: "denied",
+  message: "the session is still opening, so nobody can be asked",
+};
 
 async function replyOf(model: Model, request: SamplingRequest, signal: AbortSignal): Promise<ModelReply> {
   const { systemPrompt = "", temperature, stopSequences } = request;
@@ -55,7 +59,7 @@ async function replyOf(model: Model, request: SamplingRequest, signal: AbortSign
   const blob = (hash: string) => Promise.resolve(blobs.get(hash));
   const asked = { system: systemPrompt, messages, tools: [], signal, blob, maxTokens, temperature, stopSequences };
   for await (const part of model.stream(asked)) if (part.type === "reply") return part.reply;
-  throw new Error("a model's stream ends with a reply");
+  throw new Error("the model stream ended without a reply");
 }
 
 function messageOf({ role, parts }: SamplingRequest["messages"][number], blobs: Map<string, Uint8Array>): Message {

@@ -1,11 +1,11 @@
-/** Makes events of what programs say acceptable to every store, whatever the types and sizes of its fields are. */
+/** Replaces program output that a store would reject, such as values of wrong types or excessive depth. */
 import { findDraftProblem, type EventBody } from "../domain/index.ts";
 
-/** `JSON.stringify` fails at some thousands of levels; nothing that people read has a hundred. */
+/** `JSON.stringify` fails at some thousands of levels. */
 const MAX_DEPTH = 100;
-const LEFT_OUT = `[nested deeper than ${MAX_DEPTH} levels: left out]`;
+const LEFT_OUT = `[omitted: nested deeper than ${MAX_DEPTH} levels]`;
 
-/** Only the body is in question. */
+/** Placeholder fields, because only the body is checked. */
 const ENVELOPE = { at: "2000-01-01T00:00:00.000Z", agent: "" } as const;
 
 /** Returns the value, or a note in its place if it is nested too deeply to be written. */
@@ -20,7 +20,7 @@ export function storableJson(value: unknown): unknown {
 export function storableEvent(body: EventBody, agent: string): EventBody {
   const problem = findDraftProblem({ ...ENVELOPE, ...body });
   if (problem === undefined) return body;
-  const message = `${agent} sent something that cannot be recorded as ${body.type} (${problem.slice(0, 500)}): it was skipped`;
+  const message = `${agent} sent output that cannot be recorded as ${body.type} (${problem.slice(0, 500)}); Rookery skipped it`;
   return { type: "notice", level: "warning", code: "agent_output_invalid", message };
 }
 

@@ -1,4 +1,4 @@
-/** Plays recordings of real programs with some of their lines changed, and sees that the session stays usable. */
+/** Replays recordings of real programs with some changed lines, and checks that the session stays usable. */
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,11 +13,11 @@ import { builtEnvironment, temporaryFolder } from "../testing/index.ts";
 
 const STAND_IN = fileURLToPath(new URL("../testing/stand-in/main.mjs", import.meta.url));
 const RECORDED = fileURLToPath(new URL("../testing/recorded", import.meta.url));
-/** Behaviours whose recordings say much: tools, permissions, questions, plans, usage. */
+/** Cases whose recordings cover much: tools, permissions, questions, plans, usage. */
 const PLAYED = ["hello", "write", "permission", "deny", "question", "mcp", "usage", "dies"];
-/** A program that says nothing for this long has said all that its changed recording has. */
+/** After this much silence the changed recording is considered finished. */
 const SILENCE_MS = 800;
-/** A turn that was cancelled and has not ended after this long hangs. */
+/** A cancelled turn that runs longer than this hangs. */
 const HANG_MS = 40_000;
 
 interface Step {
@@ -26,13 +26,13 @@ interface Step {
 }
 
 export interface FuzzedProgram {
-  /** Resolves with what went wrong; undefined if the session was usable afterwards. */
+  /** Resolves with a problem, or undefined if the session stayed usable. */
   play(seed: number): Promise<string | undefined>;
-  /** Resolves with the number of processes that are left. */
+  /** Resolves with the number of surviving processes. */
   close(): Promise<number>;
 }
 
-/** These drive their program so that it asks nothing. */
+/** Programs that run without permission requests. */
 const ASKING_NOTHING = ["codex-exec", "gemini-headless"];
 
 export async function openFuzzedProgram(program: string): Promise<FuzzedProgram> {
@@ -63,7 +63,7 @@ export async function openFuzzedProgram(program: string): Promise<FuzzedProgram>
     async play(seed) {
       const random = new Random(seed);
       const recording = recordings[random.below(recordings.length)];
-      if (recording === undefined) throw new Error(`nothing is recorded of ${program}`);
+      if (recording === undefined) throw new Error(`there are no recordings of ${program}`);
       const place = join(folder.path, `case-${seed}`);
       await mkdir(place);
       const file = join(place, "recording.ndjson");
@@ -90,7 +90,7 @@ async function playOne(
   try {
     session = await rookery.openSession({ agent: "it", ...options });
   } catch (error) {
-    return isRookeryError(error) && error.code.startsWith("agent_") ? undefined : String(error); // it never came up
+    return isRookeryError(error) && error.code.startsWith("agent_") ? undefined : String(error); // it did not start
   }
   try {
     const first = session.prompt("Go");
@@ -103,7 +103,7 @@ async function playOne(
   }
 }
 
-/** Answers what is asked, and cancels when nothing comes any more. False if the turn does not end even then. */
+/** Answers requests, and cancels after silence. Returns false if the turn does not end even then. */
 async function settles(rookery: Rookery, session: Session, turn: Turn, markers: Set<string>): Promise<boolean> {
   let silent: NodeJS.Timeout | undefined;
   const listen = () => {
@@ -111,7 +111,7 @@ async function settles(rookery: Rookery, session: Session, turn: Turn, markers: 
     silent = setTimeout(() => void session.cancel().catch(() => undefined), SILENCE_MS);
   };
   const answer = async (id: string, given: Parameters<Rookery["answer"]>[2]) =>
-    rookery.answer(session.id, id, given).catch(() => undefined); // it was withdrawn meanwhile
+    rookery.answer(session.id, id, given).catch(() => undefined); // the request was withdrawn
   const reading = (async () => {
     listen();
     for await (const event of turn) {
@@ -132,7 +132,7 @@ async function settles(rookery: Rookery, session: Session, turn: Turn, markers: 
   }
 }
 
-/** One to three lines that the program says are changed. */
+/** Changes one to three lines of the program's output. */
 function mutateRecording(random: Random, lines: readonly string[]): string[] {
   const said = lines.flatMap((line, index) => (isSaid(line) ? [index] : []));
   const chosen = new Set(Array.from({ length: 1 + random.below(3) }, () => said[random.below(said.length)]));

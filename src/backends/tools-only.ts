@@ -1,4 +1,4 @@
-/** No agent at all: a session that holds the tools of one, for a program that brings its own model. */
+/** A session without an agent that serves tools to a program with its own model. */
 import { codingTools } from "../agent/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { NO_CAPABILITIES, RookeryError, type Backend } from "../domain/index.ts";
@@ -8,7 +8,7 @@ import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
 export interface ToolsOnlyOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly wanted?: Wanted | undefined;
-  /** What its file tools reach beside the working folder; absolute. */
+  /** Absolute folders that the file tools may access besides the working directory. */
   readonly folders?: readonly string[] | undefined;
 }
 
@@ -29,7 +29,13 @@ export function toolsOnlyBackend({ env, wanted = {}, folders }: ToolsOnlyOptions
         capabilities: NO_CAPABILITIES,
         tools: equipment.held,
         attach: (desk) => equipment.attach(desk),
-        runTurn: () => Promise.reject(new RookeryError("agent_unavailable", "this session only serves its tools")),
+        runTurn: () =>
+          Promise.reject(
+            new RookeryError(
+              "agent_unavailable",
+              "this session only serves tools and cannot run prompts; open a session with an agent instead",
+            ),
+          ),
         [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
       };
     },

@@ -73,11 +73,11 @@ const asked = (events: readonly SessionEvent[]) =>
     .map(({ data }) => (data as { asked?: string[] }).asked)
     .findLast((value) => value !== undefined);
 
-describe("a program that prints words", () => {
+describe("a program that prints plain text", () => {
   it.each([
     ["as an argument", [PLAIN, "{prompt}"]],
-    ["on its input", [PLAIN]],
-  ])("gets the prompt %s, and what it prints is in the log, line for line", async (_, command) => {
+    ["on stdin", [PLAIN]],
+  ])("receives the prompt %s, and its output is logged line by line", async (_, command) => {
     await using scene = await openScene(command);
     const events = await scene.ask("say {model}");
     expect(printed(events)).toBe('Hello.\n\n  indented {"a": 1}\nasked: Be brief.\n\nsay {model}\n');
@@ -87,8 +87,8 @@ describe("a program that prints words", () => {
 
   it.each([
     ["as an argument", [PLAIN, "{prompt}"]],
-    ["on its input", [PLAIN]],
-  ])("has a terminal where it is to, and the prompt %s", async (_, command) => {
+    ["on stdin", [PLAIN]],
+  ])("runs on a terminal if configured, with the prompt %s", async (_, command) => {
     await using scene = await openScene(command, { pty: true });
     const events = await scene.ask(`say ${"it ".repeat(5_000)}`);
     expect(printed(events)).toContain("Hello from a terminal\n\n  indented");
@@ -96,7 +96,7 @@ describe("a program that prints words", () => {
     expect(transcript(events).at(-1)).toBe("ended done");
   });
 
-  it("is told in each turn what was said before, for it remembers nothing", async () => {
+  it("receives the conversation in each turn, because it keeps no session", async () => {
     await using scene = await openScene([PLAIN]);
     await scene.ask("first");
     const events = await scene.ask("second");
@@ -105,17 +105,17 @@ describe("a program that prints words", () => {
     expect(printed(events)).toMatch(/The user now says:\n\nsecond\n$/);
   });
 
-  it("fails the turn with its exit code and its last words", async () => {
+  it("fails the turn with its exit code and last output", async () => {
     await using scene = await openScene([PLAIN]);
     const [end] = all(await scene.ask("fail"), "turn.ended");
     expect(end?.outcome).toEqual({
       status: "failed",
       code: "agent_exited",
-      message: "it ended with exit code 7: the disk is full",
+      message: "it exited with code 7: the disk is full",
     });
   });
 
-  it.each([false, true])("ends when it is interrupted, on a terminal: %s", async (pty) => {
+  it.each([false, true])("ends when it is interrupted (on a terminal: %s)", async (pty) => {
     await using scene = await openScene([PLAIN], { pty });
     const turn = scene.session.prompt("wait");
     for await (const event of turn) if (event.type === "output.text") await scene.session.cancel();
@@ -127,7 +127,7 @@ describe("a program that prints words", () => {
 describe("a program that prints JSON", () => {
   const resumeCommand = [...JSON_LINES, "--resume", "{session}"];
 
-  it("has its records in the log, and says what is found in them", async () => {
+  it("logs its records and their text as messages", async () => {
     await using scene = await openScene([...JSON_LINES, "--model", "{model}", "{prompt}"], { ...PATHS, model: "m-1" });
     const events = await scene.ask("hello");
     expect(transcript(events).filter((line) => /^(says|ended)/.test(line))).toEqual(["says Hello.", "ended done"]);
@@ -135,14 +135,14 @@ describe("a program that prints JSON", () => {
     expect(scene.session.state.nativeId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("is read through noise", async () => {
+  it("is parsed between noise", async () => {
     await using scene = await openScene(JSON_LINES, PATHS);
     const events = await scene.ask("noise");
     expect(transcript(events).filter((line) => /^says/.test(line))).toEqual(["says Hello."]);
     expect(printed(events)).toBe("50%\nwords\n");
   });
 
-  it("goes on with its own session, in the next turn and when the session is opened again", async () => {
+  it("resumes its own session in the next turn and after a reopen", async () => {
     await using scene = await openScene(JSON_LINES, { ...PATHS, resumeCommand });
     expect(asked(await scene.ask("one"))).toEqual(["Be brief.", "", "one"]);
     expect(asked(await scene.ask("two"))).toEqual(["Be brief.", "", "one", "two"]);
@@ -152,7 +152,7 @@ describe("a program that prints JSON", () => {
     expect(all(events, "agent.connected")).toMatchObject([{ how: "resumed" }]);
   });
 
-  it("is told what was said where it has lost its session", async () => {
+  it("receives the conversation if it lost its session", async () => {
     await using scene = await openScene(JSON_LINES, {
       ...PATHS,
       resumeCommand: [...resumeCommand.slice(0, -1), "gone"],
@@ -165,7 +165,7 @@ describe("a program that prints JSON", () => {
     expect(transcript(events).at(-1)).toBe("ended done");
   });
 
-  it("can be told what to call its session", async () => {
+  it("accepts a session id from Rookery", async () => {
     await using scene = await openScene(["sh", "-c", 'echo "$0"', "{session}"], {
       resumeCommand: ["echo", "on {session}"],
     });
@@ -175,19 +175,19 @@ describe("a program that prints JSON", () => {
   });
 });
 
-it("does not stall on a program that does not read what it is told", async () => {
+it("does not stall if the program does not read its input", async () => {
   await using scene = await openScene(["sh", "-c", "echo done"]);
   const events = await scene.ask("x".repeat(500_000));
   expect(transcript(events).at(-1)).toBe("ended done");
 });
 
-it("tells everything of a program that prints much", async () => {
+it("records all output of a program that prints a lot", async () => {
   await using scene = await openScene(["sh", "-c", "seq 1 20000"]);
   const events = await scene.ask("count");
   expect(printed(events)).toBe(Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join(""));
 });
 
-describe("without a session", () => {
+describe("the live program on its own", () => {
   const start = (script = "exec sleep 60", command = ["sh", "-c", script]) =>
     commandProgram(
       {
@@ -228,13 +228,13 @@ describe("without a session", () => {
     readied = 0;
   });
 
-  it("leaves no process where it cannot be put on record", async () => {
+  it("leaves no process if recording it fails", async () => {
     const broken = new Error("the log is broken");
     await expect(start().run(turnOf({ started: () => Promise.reject(broken) }))).rejects.toBe(broken);
     expect(processesMarked(marker())).toEqual([]);
   });
 
-  it("leaves no process where it is closed while that is being put on record", async () => {
+  it("leaves no process if it is closed while being recorded", async () => {
     const [begun, recorded] = [deferred(), deferred()];
     const live = start();
     const started = () => {
@@ -250,16 +250,16 @@ describe("without a session", () => {
   });
 
   it.each([
-    ["lines with nothing on them", "yes '' | head -n 2000"],
-    ["what it writes to stderr", "for i in $(seq 20); do head -c 65536 /dev/zero | tr '\\0' x >&2; done"],
-  ])("waits for the log with %s", async (_, script) => {
+    ["empty lines", "yes '' | head -n 2000"],
+    ["stderr", "for i in $(seq 20); do head -c 65536 /dev/zero | tr '\\0' x >&2; done"],
+  ])("applies backpressure to %s", async (_, script) => {
     await start(script).run(turnOf());
     expect(events.length).toBeGreaterThan(0);
     expect(readied).toBeGreaterThan(0);
   });
 });
 
-it("says that a program is missing, and that a model is", async () => {
+it("reports a missing program and a missing model", async () => {
   await expect(openScene(["no-such-program"])).rejects.toMatchObject({ code: "agent_unavailable" });
   await expect(openScene(["cat", "{model}"])).rejects.toMatchObject({ code: "config_invalid" });
 });
@@ -267,7 +267,7 @@ it("says that a program is missing, and that a model is", async () => {
 it.each([
   ["a NUL character", "a\\u0000b"],
   ["three million characters", "x".repeat(3_000_000)],
-])("a session that the program names with %s is not resumed, and the next prompt works", async (_, id) => {
+])("does not resume a session whose id is %s, and the next prompt works", async (_, id) => {
   const line = `{"session":"${id}","text":"hi"}`;
   const print = "process.stdin.resume(); process.stdout.write(require('node:fs').readFileSync('line', 'utf8') + '\\n')";
   writeFileSync(join(folder.path, "line"), line);

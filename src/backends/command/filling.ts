@@ -1,4 +1,4 @@
-/** Fills in what a command leaves open. No shell reads it, so that nothing has to be quoted. */
+/** Fills the placeholders of a command. No shell is involved, so nothing is quoted. */
 
 const PLACEHOLDER = /\{(prompt|session|model|cwd)\}/g;
 
@@ -8,7 +8,7 @@ export function placeholdersIn(command: readonly string[]): Set<Placeholder> {
   return new Set(command.flatMap((word) => Array.from(word.matchAll(PLACEHOLDER), ([, name]) => name as Placeholder)));
 }
 
-/** What is filled in is not filled in again: a prompt may talk of `{model}`. */
+/** Fills each placeholder once: a prompt may contain `{model}`. */
 export function filled(command: readonly string[], values: Readonly<Record<Placeholder, string>>): string[] {
   return command.map((word) => word.replaceAll(PLACEHOLDER, (_, name: Placeholder) => values[name]));
 }

@@ -1,4 +1,4 @@
-/** The `command` backend: any program that takes a prompt and prints an answer, a process for each turn. */
+/** The `command` backend: any program that takes a prompt and prints an answer. Runs one process per turn. */
 import { NO_CAPABILITIES, RookeryError, type Backend, type BackendContext } from "../../domain/index.ts";
 import { mustRun, programOf } from "../../programs/index.ts";
 import { programBackend, type Program, type ProgramOptions } from "../program/index.ts";
@@ -7,17 +7,17 @@ import { commandProgram } from "./live.ts";
 import { pathOf, type Path } from "./path.ts";
 
 export interface CommandOptions extends ProgramOptions {
-  /** Its program gets a terminal. */
+  /** Runs the program on a pseudo-terminal. Default: false. */
   readonly pty?: boolean | undefined;
-  /** What starts it for a session that it knows. */
+  /** Command that resumes a session. Default: none; every turn gets the conversation so far. */
   readonly resumeCommand?: readonly string[] | undefined;
-  /** Where its JSON has the id of its session, such as `session.id`. */
+  /** Path of the session id in the program's JSON, such as `session.id`. */
   readonly sessionPath?: string | undefined;
-  /** Where its JSON has what it says. */
+  /** Path of the message text in the program's JSON. */
   readonly textPath?: string | undefined;
 }
 
-/** How a program is started and read. */
+/** How to start the program and read its output. */
 export interface Recipe {
   readonly command: readonly string[];
   readonly resumeCommand: readonly string[] | undefined;
@@ -34,7 +34,7 @@ export function commandBackend(options: CommandOptions): Backend {
     async start(start) {
       const { context, env } = start;
       const command = commandOf(context, resumeCommand);
-      await mustRun(programOf(command), { cwd: context.cwd, env }); // told now, and not by the first turn
+      await mustRun(programOf(command), { cwd: context.cwd, env }); // reported when the session opens, not by its first turn
       const recipe = {
         command,
         resumeCommand,
@@ -48,14 +48,14 @@ export function commandBackend(options: CommandOptions): Backend {
   return programBackend(program, options);
 }
 
-/** Throws `config_invalid` where something is to be filled in that nobody has. */
+/** Throws `config_invalid` if the command uses `{model}` and no model is set. */
 function commandOf({ agent }: BackendContext, resumeCommand: readonly string[] = []): readonly string[] {
   const { name, command = [], model } = agent;
   const names = placeholdersIn([...command, ...resumeCommand]);
   if (names.has("model") && model === undefined) {
     throw new RookeryError(
       "config_invalid",
-      `the command of ${name} has {model}, and no model is set: add model = "…" under [agents.${name}]`,
+      `the command of ${name} uses {model}, but no model is set: add model = "…" under [agents.${name}]`,
     );
   }
   return command;

@@ -1,4 +1,4 @@
-/** A program that is started for each turn, and told what it cannot know: its own session, or what was said before. */
+/** Runs the program once per turn. Passes its own session id, or the conversation so far if it keeps no session. */
 import { randomUUID } from "node:crypto";
 import { NO_CAPABILITIES, type TurnOutcome } from "../../domain/index.ts";
 import { harmless, startAgent, startPty, type AgentProcess, type ProgramExit } from "../../programs/index.ts";
@@ -20,7 +20,7 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
     const words = session === undefined || resumeCommand === undefined ? command : resumeCommand;
     const names = placeholdersIn(words);
     if (session === undefined && names.has("session")) {
-      session = randomUUID(); // a program that can be told what to call it
+      session = randomUUID(); // the program accepts a session id
       turn.connected({ nativeId: session });
     }
     const prompt = promptText(turn.prompt);
@@ -56,7 +56,7 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
       resume: resumeCommand !== undefined,
       models: placeholdersIn(command).has("model"),
     },
-    /** One that has no session, or cannot be told which, knows nothing of the turns before. */
+    /** True if the program cannot resume: each turn then needs the conversation so far. */
     get isOver() {
       return closed || (ran && (session === undefined || resumeCommand === undefined));
     },
@@ -72,13 +72,13 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
           session = nativeId;
           turn.connected({ nativeId });
         });
-        void running.transport.end(); // one that does not read what it is told ends all the same
+        void running.transport.end(); // not awaited: the program may exit without reading it
         const heard = await hearing;
         const exit = await running.exit();
         if (turn.signal.aborted) return { status: "cancelled" };
         if (resumed !== undefined && exit.exitCode !== 0 && !heard.anything) {
           session = undefined;
-          throw new SessionLost(`it does not go on with session ${resumed} (${wordsOf(heard, exit)})`);
+          throw new SessionLost(`it could not resume session ${resumed}; it exited ${wordsOf(heard, exit)}`);
         }
         return outcomeOf(heard, exit, agent.name);
       } finally {
@@ -95,10 +95,10 @@ export function commandProgram({ context, env, native }: Start, recipe: Recipe):
 
 function outcomeOf(heard: Heard, exit: ProgramExit, agent: string): TurnOutcome {
   if (exit.exitCode === 0) return { status: "done", stopReason: "end_turn" };
-  return { status: "failed", code: "agent_exited", message: `${agent} ended ${wordsOf(heard, exit)}` };
+  return { status: "failed", code: "agent_exited", message: `${agent} exited ${wordsOf(heard, exit)}` };
 }
 
 function wordsOf({ lastWords }: Heard, { exitCode, signal, stderr }: ProgramExit): string {
-  const how = signal === null ? `with exit code ${exitCode ?? "unknown"}` : `by ${signal}`;
-  return `${how}: ${stderr.trim() || lastWords || "it said nothing"}`;
+  const how = signal === null ? `with code ${exitCode ?? "unknown"}` : `by ${signal}`;
+  return `${how}: ${stderr.trim() || lastWords || "it printed nothing"}`;
 }

@@ -1,4 +1,4 @@
-/** Where something is in a program's JSON: names and places in lists, with dots between, such as `items.0.text`. */
+/** A path into a program's JSON: keys and list indexes separated by dots, such as `items.0.text`. */
 
 export type Path = readonly string[];
 
@@ -6,7 +6,7 @@ export function pathOf(text: string): Path {
   return text.split(".");
 }
 
-/** Undefined where there is nothing. */
+/** Returns undefined if the path does not exist. */
 export function valueAt(value: unknown, path: Path): unknown {
   let at = value;
   for (const step of path) {

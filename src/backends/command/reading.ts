@@ -1,23 +1,23 @@
-/** Tells what a program prints: JSON as its own events, and what it finds there as said; all else as it is. */
+/** Records the output of a program: JSON as raw events, its text fields as messages, everything else as output. */
 import { readRecords, type Transport } from "../../programs/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
 import { isUsableNativeId } from "../program/native-id.ts";
 import type { Recipe } from "./index.ts";
 import { valueAt } from "./path.ts";
 
-/** How many lines are told before the log is asked whether it has room. */
+/** Lines between two checks whether the log has room. */
 const STRIDE = 256;
-/** How many of its last lines are kept, and of each so much, for saying why it failed. */
+/** Number and length of the last lines, which the error message of a failed turn includes. */
 const [LAST_LINES, LINE_LENGTH] = [5, 400];
 
 export interface Heard {
-  /** Has it printed anything, JSON or not? */
+  /** Whether it printed anything, JSON or not. */
   readonly anything: boolean;
-  /** The last that it printed beside JSON. */
+  /** The last lines that were not JSON. */
   readonly lastWords: string;
 }
 
-/** Resolves when nothing more comes. */
+/** Resolves when the output ends. */
 export function hear(
   transport: Transport,
   turn: Pick<ProgramTurn, "tell" | "ready">,
@@ -29,7 +29,7 @@ export function hear(
     const last: string[] = [];
     let lines = 0;
     let anything = false;
-    /** A log that is broken is told by the turn itself. */
+    /** Waits for the log now and then. The turn reports a broken log itself. */
     const count = (): void => {
       lines += 1;
       if (lines % STRIDE !== 0) return;

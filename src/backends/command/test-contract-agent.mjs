@@ -1,4 +1,4 @@
-// A program for the contract: prints JSON lines, or with --plain words; goes on with a session where it is told which.
+// A program for the contract suite: prints JSON lines, or plain text with --plain, and resumes a session with --resume.
 // Usage: node test-contract-agent.mjs [--plain] [--model NAME] [--resume ID] PROMPT
 import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync } from "node:fs";

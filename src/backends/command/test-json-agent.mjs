@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * A program that speaks JSON lines: `test-json-agent.mjs [--resume ID] [--model NAME] [PROMPT]`. Says its session first,
- * then words; keeps what it was asked in a file per session. What it is asked decides what it does.
+ * A program that prints JSON lines: `test-json-agent.mjs [--resume ID] [--model NAME] [PROMPT]`. Prints its session id
+ * first, then text, and keeps the prompts of each session in a file. The prompt decides what it does.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program that prints words: takes the prompt as its first argument, or else from its input.
+# A program that prints plain text. Takes the prompt as its first argument, or from stdin.
 prompt=${1-$(cat)}
 case $prompt in
   *wait*) echo Waiting.; trap 'exit 143' TERM; while :; do sleep 0.05; done ;;

@@ -1,4 +1,4 @@
-/** Remembers the versions of programs between commands: asking one takes as long as starting it. */
+/** Caches program versions between commands, because querying a version takes as long as starting the program. */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,12 +7,12 @@ import * as z from "zod";
 export interface VersionCache {
   get(stamp: string): string | undefined;
   set(stamp: string, version: string): void;
-  /** A cache that cannot be written is none, and no failure. */
+  /** Writes the cache. Ignores failures. */
   keep(): Promise<void>;
 }
 
 const Kept = z.record(z.string(), z.string());
-/** The oldest goes first. */
+/** Maximum number of entries; the oldest are dropped first. */
 const MOST = 50;
 
 export async function openVersionCache(folder: string): Promise<VersionCache> {

@@ -39,8 +39,8 @@ async function found(spec: AgentSpec, more: Partial<FindOptions> = {}) {
   return programs.get(spec.name);
 }
 
-describe("a program", () => {
-  it("that is on the PATH is asked for its version, without secrets", async () => {
+describe("finding a program", () => {
+  it("queries the version of a program on the PATH without secrets", async () => {
     env["ANTHROPIC_API_KEY"] = "secret";
     const path = await install("bin/claude", `env >"$HOME/seen"; echo "2.1.325 (Claude Code)"`);
     expect(await found(agent("claude-code"))).toMatchObject({
@@ -63,12 +63,12 @@ describe("a program", () => {
     ["codex-cli 0.167.0-alpha.2", "0.167.0-alpha.2", "newer"],
     ["codex-cli 0.99.9", "0.99.9", "older"],
     ["codex-cli", undefined, "unknown"],
-  ])("that says %j is compared with the one that was tested", async (says, version, is) => {
+  ])("compares the version in %j with the tested one", async (says, version, is) => {
     await install("bin/codex", `echo '${says}'`);
     expect(await found(agent("codex"))).toMatchObject({ version, is });
   });
 
-  it("that prints noise first is understood", async () => {
+  it("finds the version after noise", async () => {
     await install(
       "bin/gemini",
       `printf 'Loaded cached credentials.\\n\\033[32m\\377 update\\033[0m\\n'; echo v0.61.0; echo 9.9.9`,
@@ -78,10 +78,10 @@ describe("a program", () => {
 
   it.each([
     ["hangs", "trap '' TERM; while :; do sleep 1; done"],
-    ["hangs behind its version", "echo 1.18.33; while :; do sleep 1; done"],
+    ["hangs after printing its version", "echo 1.18.33; while :; do sleep 1; done"],
     ["crashes", "echo no >&2; kill -SEGV $$"],
-    ["prints without end", "yes"],
-  ])("that %s does not hold up the rest, and leaves nothing behind", async (_, script) => {
+    ["prints endlessly", "yes"],
+  ])("does not wait for a program that %s, and leaves no process", async (_, script) => {
     await install("bin/opencode", script);
     const since = performance.now();
     const program = await found(agent("opencode"), { deadlineMs: 300 });
@@ -90,7 +90,7 @@ describe("a program", () => {
     expect(processesMarked(marker())).toEqual([]);
   });
 
-  it("that is missing comes with what installs it", async () => {
+  it("returns the install command of a missing program", async () => {
     env["PATH"] = "/nowhere";
     expect(await found(agent("codex"))).toMatchObject({
       path: undefined,
@@ -99,7 +99,7 @@ describe("a program", () => {
     });
   });
 
-  it("among the packages of a folder is not run: its version is written there", async () => {
+  it("reads the version of a program in node_modules without running it", async () => {
     env["PATH"] = "/usr/bin:/bin";
     await install("node_modules/@openai/codex/bin/codex.js", `touch "$HOME/was-run"`);
     await writeFile(
@@ -119,9 +119,9 @@ describe("a program", () => {
   });
 
   it.each([
-    ["npm or npx put them there", () => join(folder.path, "node_modules/.bin")],
-    ["a folder there is named from where one stands", () => relative(process.cwd(), join(folder.path, "tools"))],
-  ])("that is on the PATH only because %s is not run", async (_, place) => {
+    ["npm or npx added its folder", () => join(folder.path, "node_modules/.bin")],
+    ["a relative folder is on it", () => relative(process.cwd(), join(folder.path, "tools"))],
+  ])("does not run a program that is on the PATH only because %s", async (_, place) => {
     await install("node_modules/.bin/claude", `touch "$HOME/was-run"; echo 2.1.325`);
     await install("tools/claude", `touch "$HOME/was-run"; echo 2.1.325`);
     env["PATH"] = `${place()}:/usr/bin:/bin`;
@@ -129,7 +129,7 @@ describe("a program", () => {
     await expect(readFile(join(folder.path, "was-run"))).rejects.toThrow("ENOENT");
   });
 
-  it("is asked where no repository can tell it anything", async () => {
+  it("queries the version outside of any repository", async () => {
     await install("bin/opencode", `pwd >"$HOME/where"; echo 1.18.33`);
     const cwd = join(folder.path, "repository");
     await mkdir(cwd);
@@ -137,7 +137,7 @@ describe("a program", () => {
     expect(await readFile(join(folder.path, "where"), "utf8")).toBe("/\n");
   });
 
-  it("that is configured by a file from where one stands is asked all the same", async () => {
+  it("queries a program that is configured by a relative path", async () => {
     const cwd = join(folder.path, "repository");
     await install("repository/tools/codex.js", "");
     await writeFile(join(cwd, "tools/codex.js"), "console.log('codex-cli 0.166.0')");
@@ -145,14 +145,14 @@ describe("a program", () => {
     expect(await found(agent("codex", command), { cwd })).toMatchObject({ version: "0.166.0" });
   });
 
-  it("that is one file with another, as where a shim stands for them, has its own version", async () => {
+  it("caches the version per name if a shim serves several programs", async () => {
     const shim = await install("bin/shim", `case "$0" in *codex) echo 0.166.0;; *) echo 2.1.325;; esac`);
     for (const name of ["claude", "codex"]) await symlink(shim, join(folder.path, "bin", name));
     expect(await found(agent("claude-code"))).toMatchObject({ version: "2.1.325" });
     expect(await found(agent("codex"))).toMatchObject({ version: "0.166.0" });
   });
 
-  it("whose description is no file, or a huge one, is found all the same", async () => {
+  it("finds a program whose package.json is not a file or is huge", async () => {
     env["PATH"] = "/usr/bin:/bin";
     await install("node_modules/.bin/claude", "");
     execFileSync("mkfifo", [join(folder.path, "node_modules/package.json")]);
@@ -163,14 +163,14 @@ describe("a program", () => {
     expect(await found(agent("claude-code"))).toMatchObject({ from: "node_modules", version: undefined });
   });
 
-  it("is not waited for by who has given up already", async () => {
+  it("does not start a program if the signal has already fired", async () => {
     await install("bin/opencode", "while :; do sleep 1; done");
     const program = await found(agent("opencode"), { signal: AbortSignal.abort(), deadlineMs: 600_000 });
     expect(program).toMatchObject({ from: "path", version: undefined });
     expect(processesMarked(marker())).toEqual([]);
   });
 
-  it("that is configured is asked where it is the program, and not where it may be what downloads it", async () => {
+  it("queries a configured command if it is the program, not if it may download it", async () => {
     const own = await install("tools/codex", "echo codex-cli 0.166.0");
     expect(await found(agent("codex", [own]))).toMatchObject({ from: "configured", path: own, version: "0.166.0" });
     const npx = await install("bin/npx", `touch "$HOME/downloaded"; echo 0.166.0`);
@@ -179,14 +179,14 @@ describe("a program", () => {
     expect(await found(agent("codex", ["./no-such"]))).toMatchObject({ path: undefined });
   });
 
-  it("of any kind is found by its command", async () => {
+  it("finds a program of any kind by its command", async () => {
     const own = await install("bin/mine", "");
     expect(await found(agent("command", ["mine", "{prompt}"]))).toMatchObject({ program: "mine", path: own });
     expect(await found(agent("acp", ["no-such-program"]))).toMatchObject({ path: undefined, login: undefined });
   });
 });
 
-it("asks again only when the program has changed, and lives with a broken cache", async () => {
+it("queries again only if the program changed, and tolerates a broken cache", async () => {
   const path = await install("bin/codex", `echo asked >>"$HOME/asked"; echo 0.166.0`);
   const times = async () => (await readFile(join(folder.path, "asked"), "utf8")).trim().split("\n").length;
   await found(agent("codex"));
@@ -200,7 +200,7 @@ it("asks again only when the program has changed, and lives with a broken cache"
   expect(await times()).toBe(3);
 });
 
-describe("a login", () => {
+describe("detecting a login", () => {
   it.each([
     ["claude-code", {}, "", "logged out"],
     ["claude-code", {}, ".claude/.credentials.json", "logged in"],
@@ -217,18 +217,18 @@ describe("a login", () => {
     ["opencode", {}, ".config/opencode/package.json", "logged out"],
     ["opencode", {}, ".config/opencode/opencode.json", "unknown"],
     ["opencode", {}, "", "logged out"],
-  ] as const)("of %s with %j and %j is: %j %s", async (backend, extra, file, state) => {
+  ] as const)("returns for %s with variables %j and file %j: %s", async (backend, extra, file, state) => {
     const path = join(folder.path, file);
     if (file !== "") {
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, "", { mode: 0o000 }); // what cannot be read is not read
+      await writeFile(path, "", { mode: 0o000 }); // proves that the file is not read
     }
     Object.assign(env, extra);
     expect((await found(agent(backend)))?.login).toMatchObject({ state, how: expect.any(String) as string });
   });
 });
 
-it("a login of an agent with an environment of its own is looked for in that", async () => {
+it("checks the login in the agent's own environment", async () => {
   const own = { ...agent("claude-code"), env: { CLAUDE_CONFIG_DIR: join(folder.path, "other") } };
   await install("other/.credentials.json", "");
   expect((await found(own))?.login).toMatchObject({ state: "logged in" });
@@ -241,6 +241,6 @@ it.each([
   ["0.9.0", "1.0.0", -1],
   ["1.0.0-beta.1", "1.0.0", -1],
   ["1.0.1-beta.1", "1.0.0", 1],
-])("%s against %s is %i", (one, other, is) => {
+])("compares %s with %s as %i", (one, other, is) => {
   expect(compareVersions(one, other)).toBe(is);
 });

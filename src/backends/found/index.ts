@@ -1,4 +1,4 @@
-/** What can be driven on this machine: programs, where they are, which version, and what is known of it. */
+/** Finds the installed agent programs, with their versions, logins and known issues. */
 import { isAbsolute, resolve } from "node:path";
 import type { AgentSpec } from "../../domain/index.ts";
 import { find, findOnPath, installCommand, isExecutable, isProgramKind, PROGRAMS, type Located } from "../locate.ts";
@@ -15,34 +15,34 @@ export interface FoundProgram {
   readonly path: string | undefined;
   readonly from: Located["from"] | undefined;
   readonly version: string | undefined;
-  /** The version that this Rookery was tested with, where it knows the program. */
+  /** The version that Rookery was tested with, for a known program. */
   readonly tested: string | undefined;
-  /** Against that. */
+  /** How `version` compares with `tested`. */
   readonly is: "tested" | "newer" | "older" | "unknown";
   readonly login: Login | undefined;
   readonly known: readonly string[];
-  /** What installs it, where it is missing. */
+  /** Install command for a missing program. */
   readonly install: string | undefined;
 }
 
-/** An agent, with what it has in its environment beside what is there. */
+/** An agent with its additional environment variables. */
 export type Equipped = AgentSpec & { readonly env?: FindOptions["env"] | undefined };
 
 export interface FindOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Variables that hold a key although their names do not say so: no program is asked for its version with them. */
+  /** Variables that hold a key despite their name. They are removed before a program runs. */
   readonly keys?: readonly string[] | undefined;
-  /** Where versions are remembered. */
+  /** Folder of the version cache. */
   readonly cacheFolder: string;
-  /** For each program to say its version; 5 s if not said. */
+  /** Deadline for a program to print its version, in milliseconds. Default: 5 s. */
   readonly deadlineMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const DEADLINE_MS = 5_000;
 
-/** By the name of the agent; those that need no program are left out. Never rejects because of a program. */
+/** Returns the programs by agent name, without agents that need none. Never rejects because of a program. */
 export async function findPrograms(
   agents: Iterable<Equipped>,
   options: FindOptions,
@@ -59,7 +59,7 @@ export async function findPrograms(
   return programs;
 }
 
-/** Only whether it is there: nothing is started. */
+/** Locates the program without starting it. */
 export function locateProgram(
   { backend, command }: AgentSpec,
   place: Pick<FindOptions, "env" | "cwd">,

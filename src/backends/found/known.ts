@@ -1,12 +1,12 @@
-/** What is known to be broken in the programs, as it was seen: by version, and what Rookery does about it. */
+/** Known issues of agent programs by version, and how Rookery handles them. */
 import type { ProgramKind } from "../locate.ts";
 import { compareVersions } from "./version.ts";
 
 interface Known {
   readonly kind: ProgramKind;
-  /** The first version that it is known of; all before the last if not said. */
+  /** The first affected version. Default: all versions. */
   readonly from?: string;
-  /** The last version that it was seen in. */
+  /** The last version in which it was observed. */
   readonly upTo: string;
   readonly says: string;
 }
@@ -20,31 +20,31 @@ const KNOWN: readonly Known[] = [
   {
     kind: "claude-code",
     upTo: "2.1.325",
-    says: "without a version, npm on Node 20 installs an older one that fits its engines: pin it",
+    says: "on Node 20, npm without an explicit version installs an older release that matches its engines; pin the version",
   },
   {
     kind: "codex",
     upTo: "0.166.0",
-    says: "a model that it does not know makes it tell one error about missing metadata, which is harmless",
+    says: "an unknown model makes it report an error about missing metadata, which is harmless",
   },
   {
     kind: "gemini-cli",
     upTo: "0.61.0",
-    says: "loading a session over ACP destroys its own record of it: Rookery goes on headless, or from its log",
+    says: "loading a session over ACP destroys the program's record of it; Rookery resumes headless, or from its own log",
   },
   {
     kind: "gemini-cli",
     upTo: "0.61.0",
-    says: "it starts itself again in a child that SIGTERM does not end in time: Rookery has it not do so",
+    says: "it relaunches itself in a child process that does not exit on SIGTERM in time; Rookery disables the relaunch",
   },
   {
     kind: "opencode",
     upTo: "1.18.33",
-    says: "over ACP it writes files through its client even where that has said it cannot: Rookery serves it",
+    says: "over ACP it writes files through the client even if the client does not offer that; Rookery serves file writes for it",
   },
 ];
 
-/** Nothing is said of a version that nobody has looked at. */
+/** Returns the known issues of the version; none if the version is unknown. */
 export function knownOf(kind: ProgramKind, version: string | undefined): string[] {
   if (version === undefined) return [];
   return KNOWN.filter(

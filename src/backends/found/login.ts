@@ -1,4 +1,4 @@
-/** Whether a program is logged in, as far as it shows without reading a credential: by names and files that are there. */
+/** Detects whether a program is logged in from the names of variables and files, without reading a credential. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -7,16 +7,16 @@ import type { ProgramKind } from "../locate.ts";
 
 export interface Login {
   readonly state: "logged in" | "logged out" | "unknown";
-  /** The variable or the file that shows it. */
+  /** The variable or file that indicates the login. */
   readonly by?: string | undefined;
-  /** What to do where it is not. */
+  /** How to log in. */
   readonly how: string;
 }
 
 interface Signs {
   readonly variables: readonly string[];
   readonly file: (env: EnvironmentVariables, home: string) => string;
-  /** It may be set up in another way, which only the program knows. */
+  /** Whether it may be configured in a way that only the program can check. */
   readonly otherwise?: (env: EnvironmentVariables, home: string) => boolean;
   readonly how: string;
 }
@@ -37,7 +37,7 @@ const SIGNS: Readonly<Record<ProgramKind, Signs>> = {
   codex: {
     variables: ["CODEX_API_KEY"],
     file: (env, home) => join(codexHome(env, home), "auth.json"),
-    otherwise: (env, home) => existsSync(join(codexHome(env, home), "config.toml")), // may name another provider
+    otherwise: (env, home) => existsSync(join(codexHome(env, home), "config.toml")), // may configure another provider
     how: "codex login",
   },
   "gemini-cli": {
@@ -53,14 +53,14 @@ const SIGNS: Readonly<Record<ProgramKind, Signs>> = {
   },
 };
 
-/** May name a provider and its key; the folder alone says nothing, for the program makes it by itself. */
+/** May configure a provider and its key. The folder alone proves nothing, because the program creates it. */
 const OPENCODE_CONFIG = ["opencode.json", "opencode.jsonc"];
 
 export function loginOf(kind: ProgramKind, env: EnvironmentVariables): Login {
   const { variables, file, otherwise, how } = SIGNS[kind];
   const home = env["HOME"] || homedir();
   const isSet = (name: string): boolean => (env[name] ?? "") !== "";
-  const names = kind === "opencode" ? Object.keys(env).filter(isKey).sort() : variables; // it takes every provider's
+  const names = kind === "opencode" ? Object.keys(env).filter(isKey).sort() : variables; // it accepts every provider's key
   const variable = names.find(isSet);
   if (variable !== undefined) return { state: "logged in", by: variable, how };
   const path = file(env, home);

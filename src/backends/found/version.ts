@@ -1,4 +1,4 @@
-/** Which version a program has: written beside it, remembered, or asked of it. */
+/** Determines the version of a program from its package, the cache, or its output. */
 import { realpath, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { childEnvironment } from "../../domain/child-environment.ts";
@@ -12,15 +12,15 @@ export interface AskOptions {
   readonly keys?: readonly string[] | undefined;
   readonly cwd: string;
   readonly cache: VersionCache;
-  /** What the package is called that brings the program. */
+  /** Name of the npm package that contains the program. */
   readonly package: string;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Undefined where it cannot be known, or would have to be downloaded to be known. */
+/** Returns undefined if the version is unknown, or if finding it would download the program. */
 export async function versionOf(located: Located, program: string, options: AskOptions): Promise<string | undefined> {
-  // What a repository brings is not run to find out what it is.
+  // A program from the repository is not run just to find its version.
   if (located.from === "node_modules") return writtenVersion(located.command[0] ?? "", options.package);
   const [first = "", ...rest] = located.command;
   const command = [first, ...rest.map((word) => (word.startsWith("-") ? word : resolve(options.cwd, word)))];
@@ -33,7 +33,7 @@ export async function versionOf(located: Located, program: string, options: AskO
   return version;
 }
 
-/** The numbers count first; of two that are the same, one with a word behind it came before. */
+/** Compares numbers first. A pre-release sorts before the release. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [partsOf(one), partsOf(other)];
   for (let at = 0; at < 3; at += 1) {
@@ -48,7 +48,7 @@ function partsOf(version: string): { readonly numbers: readonly number[]; readon
   return { numbers: numbers.split(".").map(Number), word: words.join("-") };
 }
 
-/** The program itself, or Node with its file; anything else may be what downloads it. */
+/** Whether the command is the program itself, or Node with its file. Anything else may download it. */
 async function isAskable(command: readonly string[], program: string): Promise<boolean> {
   const [first = "", second = ""] = command;
   if (command.length === 1) return basename(first).startsWith(program);
@@ -59,7 +59,7 @@ async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() === true;
 }
 
-/** Another after each change of the files that the command names, and for each name of one: a shim goes by that. */
+/** Changes with the command's files and their names: a shim behaves by its name. */
 async function stampOf(command: readonly string[]): Promise<string> {
   const stamps = command.map(async (word) => {
     const found = await stat(word).catch(() => undefined);
@@ -68,9 +68,9 @@ async function stampOf(command: readonly string[]): Promise<string> {
   return (await Promise.all(stamps)).join(" ");
 }
 
-/** How far above a program's file the description of its package is looked for. */
+/** Parent folders of a program's file that are searched for its package.json. */
 const FOLDERS_UP = 5;
-/** A longer description is none. */
+/** A longer package.json is ignored. */
 const DESCRIPTION_BYTES = 1024 * 1024;
 
 async function writtenVersion(path: string, name: string): Promise<string | undefined> {
@@ -82,7 +82,7 @@ async function writtenVersion(path: string, name: string): Promise<string | unde
   return undefined;
 }
 
-/** Empty where it is no file: whoever wrote the folder may have put there what is never read to its end. */
+/** Returns an empty string for anything but a small regular file: a repository may contain an endless device. */
 async function smallText(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true || found.size > DESCRIPTION_BYTES) return "";
@@ -99,9 +99,9 @@ function described(text: string): { readonly name?: unknown; readonly version?: 
 }
 
 const VERSION = /(?<!\d)\d+\.\d+\.\d+(?:-[\w.]+)?/;
-/** How much of what it prints is looked at. */
+/** Lines of output that are searched for a version. */
 const LINES = 50;
-/** It is to say its version, and do nothing else. */
+/** Disables updates and network traffic while the program prints its version. */
 const QUIET = {
   DISABLE_AUTOUPDATER: "1",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
@@ -120,7 +120,7 @@ async function asked(
     const quiet = { ...childEnvironment(env, { keys }), ...QUIET };
     await using program = await startAgent({
       command: [...command, "--version"],
-      cwd: "/", // in a repository some take orders from its files before they say anything
+      cwd: "/", // some programs act on the files of a repository at startup
       env: quiet,
       maxMessageBytes: 4096,
     });
@@ -146,7 +146,7 @@ async function asked(
     await program.close({ eofMs: version === undefined ? 0 : 200, termMs: 200 });
     return version;
   } catch {
-    return undefined; // one that cannot be started has no version, and the list says so
+    return undefined; // a program that does not start has no version
   } finally {
     late[Symbol.dispose]();
   }

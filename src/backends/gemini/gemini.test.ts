@@ -10,7 +10,7 @@ function all<Type extends EventType>(events: readonly SessionEvent[], type: Type
 
 const hows = (events: readonly SessionEvent[]) => all(events, "agent.connected").map(({ how }) => how);
 
-it("runs a turn without asking where all is allowed, and tells what it does", async () => {
+it("runs a turn without asking if all is allowed, and records its tool calls", async () => {
   await using scene = await openScene('model = "gemini-2.5-flash"\n');
   const session = await scene.open({ permissions: "all" });
   const events = await collect(session.prompt("write"));
@@ -32,7 +32,7 @@ it("runs a turn without asking where all is allowed, and tells what it does", as
   expect(scene.started()).toEqual([["-o", "stream-json", "-m", "gemini-2.5-flash", "--approval-mode", "yolo"]]);
 });
 
-it("goes on with the program's own session, turn after turn and when it is opened again", async () => {
+it("resumes the program's own session in each turn and after a reopen", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   await collect(session.prompt("one"));
@@ -45,7 +45,7 @@ it("goes on with the program's own session, turn after turn and when it is opene
   expect(hows(again)).toEqual(["resumed"]);
 });
 
-it("tells it what was said where it has forgotten its session", async () => {
+it("hands the conversation over if the program lost its session", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   await collect(session.prompt("remember the blue door"));
@@ -57,7 +57,7 @@ it("tells it what was said where it has forgotten its session", async () => {
   expect(transcript(events).at(-1)).toBe("ended done");
 });
 
-it("goes the other way with the next turn when the policy changes, and back without losing anything", async () => {
+it("switches the drive mode when the policy changes, and back, without losing the conversation", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   await collect(session.prompt("remember the blue door"));
@@ -74,7 +74,7 @@ it("goes the other way with the next turn when the policy changes, and back with
   expect(scene.started().at(-1)?.slice(0, 2)).toEqual(["--resume", session.state.nativeId]);
 });
 
-it("stops a turn by ending its process, and goes on with the next", async () => {
+it("stops a turn by ending its process, and the next turn works", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   const turn = session.prompt("wait");
@@ -87,16 +87,16 @@ it("stops a turn by ending its process, and goes on with the next", async () => 
     void session.cancel();
   }
   expect(await turn.outcome).toEqual({ status: "cancelled" });
-  expect(Date.now() - since).toBeLessThan(9_000); // before the deadline of those that do not stop
+  expect(Date.now() - since).toBeLessThan(9_000); // before the deadline for programs that do not stop
   const [process] = all(events, "process.started");
   expect(process !== undefined && isAlive(process)).toBe(false);
   expect(transcript(await collect(session.prompt("two")))).toContain("says I heard 2");
 });
 
 it.each([
-  ["wants a login", "no login", "provider_auth", /log in.*GEMINI_API_KEY/s],
+  ["needs a login", "no login", "provider_auth", /log in.*GEMINI_API_KEY/s],
   ["is killed", "die", "agent_exited", /SIGKILL/],
-])("says in words that the program %s", async (_, prompt, code, words) => {
+])("reports that the program %s", async (_, prompt, code, words) => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   const outcome = await session.prompt(prompt).outcome;
@@ -105,10 +105,10 @@ it.each([
 });
 
 it.each([
-  ["said that it is done", "stay", { status: "done" }],
+  ["reported its result", "stay", { status: "done" }],
   ["closed its output", "fall silent", { status: "failed", code: "agent_exited" }],
 ])(
-  "does not wait for ever for a program that %s, and stays",
+  "does not wait forever for a program that %s but keeps running",
   async (_, prompt, outcome) => {
     await using scene = await openScene();
     const session = await scene.open({ permissions: "all" });
@@ -121,7 +121,7 @@ it.each([
   15_000,
 );
 
-it("tells it once more what it is to know where it ended before it had a session", async () => {
+it("repeats the instructions if the program exited before it had a session", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   await session.prompt("remember the blue door, no login").outcome;
@@ -130,7 +130,7 @@ it("tells it once more what it is to know where it ended before it had a session
   expect(await scene.said()).toContain("User: remember the blue door");
 });
 
-it("waits until a quota is over", async () => {
+it("parks the turn until the quota resets", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   const turn = session.prompt("limit");

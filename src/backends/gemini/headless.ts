@@ -1,4 +1,4 @@
-/** Gemini CLI without asking: a process for each turn, which goes on with the session of the one before. */
+/** Drives Gemini CLI headless: one process per turn, which resumes the previous one's session. */
 import { RookeryError, type Capabilities, type LimitReached, type TurnOutcome } from "../../domain/index.ts";
 import { startAgent, type AgentProcess, type ProgramExit } from "../../programs/index.ts";
 import { loginWords, outcomeOfWords } from "../acp/outcome.ts";
@@ -11,15 +11,15 @@ import { wayOf, type Way } from "./way.ts";
 const NO_LOGIN = 41;
 const BAD_INPUT = 42;
 const UNKNOWN_SESSION = /error resuming session|invalid session identifier|no previous sessions/i;
-/** What the program prints on stderr whatever happens. */
+/** Lines that the program always prints on stderr. */
 const ALWAYS = /^(?:Warning:|YOLO mode|Ripgrep is not|\[STARTUP\]|Loaded cached).*$/gm;
 
-/** How long it may take to end by itself when it has nothing more to say. */
+/** Time the program has to exit after its result. */
 const ENDS_MS = 3_000;
 
 export function headless(start: Start, way: Way, capabilities: Capabilities): LiveProgram {
   const { context, native } = start;
-  commandOf(start, way.approval, []); // one that is missing is told now
+  commandOf(start, way.approval, []); // reports a missing program now
   let nativeId = native?.as === "resume" ? native.id : undefined;
   let process: AgentProcess | undefined;
   let closed = false;
@@ -29,7 +29,7 @@ export function headless(start: Start, way: Way, capabilities: Capabilities): Li
     nativeId,
     capabilities,
     suits: (permissions) => isSame(wayOf(start, permissions), way),
-    /** Also where it ended before it had a session: the next is told what it is to know. */
+    /** True also if the program exited before it had a session: the next one gets the conversation so far. */
     get isOver() {
       return closed || (ran && nativeId === undefined);
     },
@@ -45,19 +45,19 @@ export function headless(start: Start, way: Way, capabilities: Capabilities): Li
       turn.signal.addEventListener("abort", stop, { once: true });
       try {
         await turn.started(running, command);
-        if (turn.signal.aborted || closed) return { status: "cancelled" }; // meanwhile
+        if (turn.signal.aborted || closed) return { status: "cancelled" }; // while it started
         const connected = (id: string): void => {
-          nativeId = id; // the next turn goes on with it
+          nativeId = id; // the next turn resumes it
           turn.connected({ nativeId: id });
         };
         const finished = (): void => void running.close({ eofMs: ENDS_MS });
         const hearing = readTurn(running.transport, turn, { cwd, connected, finished });
-        running.transport.write(`${promptText(turn.prompt)}\n`); // an argument has room for 128 KiB
+        running.transport.write(`${promptText(turn.prompt)}\n`); // an argument is limited to 128 KiB
         await running.transport.end();
         const heard = await hearing;
         const exit = await running.close({ eofMs: ENDS_MS });
         if (turn.signal.aborted) return { status: "cancelled" };
-        if (before !== undefined && isLost(heard, exit)) throw new SessionLost(`it has no session ${before} any more`);
+        if (before !== undefined && isLost(heard, exit)) throw new SessionLost(`it no longer has session ${before}`);
         return outcomeOf(heard, exit, context.agent.name);
       } finally {
         turn.signal.removeEventListener("abort", stop);
@@ -86,10 +86,10 @@ function outcomeOf({ result }: Heard, exit: ProgramExit, agent: string): TurnOut
   if (exit.exitCode === NO_LOGIN) {
     return { status: "failed", code: "provider_auth", message: loginWords(agent, stderr) };
   }
-  const how = exit.signal === null ? `with exit code ${exit.exitCode ?? "unknown"}` : `by ${exit.signal}`;
+  const how = exit.signal === null ? `with code ${exit.exitCode ?? "unknown"}` : `by ${exit.signal}`;
   const error = new RookeryError(
     "agent_exited",
-    `${agent} ended ${how} in the middle of its turn: ${stderr || "it said nothing"}`,
+    `${agent} exited ${how} during the turn: ${stderr || "it printed nothing"}`,
   );
   return { status: "failed", code: error.code, message: error.message };
 }

@@ -1,4 +1,4 @@
-/** The `gemini-cli` backend: see `way.ts` for how it is driven, and the ADR on it for why. */
+/** The `gemini-cli` backend. `drive-mode.ts` decides how it runs; the ADR has the reasons. */
 import type { Backend, Capabilities } from "../../domain/index.ts";
 import { programBackend, type Program, type ProgramOptions } from "../program/index.ts";
 import { headless } from "./headless.ts";
@@ -19,7 +19,7 @@ const OVER_ACP: Capabilities = {
   usage: true,
   cost: false,
 };
-/** Given servers, it is driven the other way. */
+/** Without MCP servers; with servers the program runs over ACP. */
 const HEADLESS: Capabilities = { ...OVER_ACP, resume: true, permissions: false, interrupt: false };
 
 const gemini: Program = {

@@ -1,4 +1,4 @@
-/** How the program is started, whichever way it is driven. */
+/** Builds the command line and environment of Gemini CLI. */
 import { locate } from "../locate.ts";
 import type { Start } from "../program/index.ts";
 import type { Approval } from "./way.ts";
@@ -10,7 +10,7 @@ export function commandOf({ context, env }: Start, approval: Approval, args: rea
   return [...program, ...args, ...model, "--approval-mode", approval];
 }
 
-/** Trust is given because Rookery's own came before. Relaunched, the program does not end when it is told to (0.61). */
+/** Rookery has asked for trust already. A relaunched program does not exit on SIGTERM (0.61). */
 export function environmentOf({ env }: Start): Readonly<Record<string, string | undefined>> {
   return { ...env, GEMINI_CLI_NO_RELAUNCH: "true", GEMINI_CLI_TRUST_WORKSPACE: "true" };
 }

@@ -1,4 +1,4 @@
-/** Gemini CLI over ACP, for all that may have to be asked: one process, and always a new session of its own. */
+/** Drives Gemini CLI over ACP, for policies that may ask: one process, always with a new session. */
 import type { Capabilities, EventBody, PermissionRequest } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
 import { startLive, type LiveOptions } from "../acp/live.ts";
@@ -9,10 +9,10 @@ import { isSame } from "./headless.ts";
 import { commandOf, environmentOf } from "./launch.ts";
 import { wayOf, type Way } from "./way.ts";
 
-/** What else is printed while no turn runs was never worth reading. */
+/** Output events kept between turns; further ones are dropped. */
 const MOST_UNSAID = 100;
 
-/** Its own session is not gone on with, because loading destroys it (0.61): it is told what was said instead. */
+/** Does not resume the program's session, because loading destroys it (0.61). It gets the conversation so far. */
 export async function overAcp(start: Start, way: Way, capabilities: Capabilities): Promise<LiveProgram> {
   const { context, servers } = start;
   const { agent } = context;
@@ -20,7 +20,7 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
   const unsaid: EventBody[] = [];
   let running: AcpTurn | undefined;
   const live = await startLive({
-    context: { ...context, forkOf: undefined, agent: { ...agent, model: undefined, mode: undefined } }, // by its command
+    context: { ...context, forkOf: undefined, agent: { ...agent, model: undefined, mode: undefined } }, // set by the command line
     servers,
     command,
     env: environmentOf(start),
@@ -28,7 +28,7 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
     nativeId: undefined,
     signal: start.signal,
     handlers: handlersOf(() => running),
-    gate: () => Promise.resolve({ allowed: false, message: "nothing is served here" }),
+    gate: () => Promise.resolve({ allowed: false, message: "Rookery serves no files or terminals to this agent" }),
     noise: (noise) => {
       const events = noiseEvents(noise, agent.name);
       if (running !== undefined) running.record(...events);
@@ -48,7 +48,7 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
     },
     async run(turn) {
       const parts = { turn: asTurn(turn), session: live.session, agent: agent.name, costBefore: 0 };
-      running = new AcpTurn({ ...parts, cameEarly: () => false, offered: () => undefined }); // what is ours the turn lets through
+      running = new AcpTurn({ ...parts, cameEarly: () => false, offered: () => undefined }); // ProgramTurn handles calls of Rookery tools
       running.record(...unsaid.splice(0));
       try {
         return await running.run(turn.prompt.map(blockOf), () => undefined);
@@ -70,7 +70,7 @@ function handlersOf(running: () => AcpTurn | undefined): LiveOptions["handlers"]
   };
 }
 
-/** What ACP's own turn tells, through the one that knows which calls are ours. */
+/** Adapts a `ProgramTurn` for `AcpTurn`, so that it recognizes calls of Rookery tools. */
 function asTurn(turn: ProgramTurn): TurnParts["turn"] {
   return {
     signal: turn.signal,

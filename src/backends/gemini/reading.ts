@@ -1,4 +1,4 @@
-/** Tells what one headless process prints, as it prints it. */
+/** Converts the output of one headless Gemini CLI process to events. */
 
 import type { JsonRecord, RecordSink, Transport } from "../../programs/index.ts";
 import { readRecords } from "../../programs/index.ts";
@@ -7,23 +7,23 @@ import { isUsableNativeId } from "../program/native-id.ts";
 import { GeminiRecord, type GeminiResult } from "./records.ts";
 import { diffsOf, toolStart } from "./tools.ts";
 
-/** How many records are told before the log is asked whether it has room. */
+/** Records between two checks whether the log has room. */
 const STRIDE = 256;
 
 export interface Heard {
-  /** How it says that the turn ended; undefined where it ended before it could. */
+  /** The final record. Undefined if the program exited before it. */
   readonly result: GeminiResult | undefined;
 }
 
 export interface Place {
   readonly cwd: string;
-  /** Told what the program calls its session. */
+  /** Called with the program's session id. */
   readonly connected: (nativeId: string) => void;
-  /** Called when it has told how the turn ended: what is left for it to do is to end. */
+  /** Called after the final record; the program should exit now. */
   readonly finished: () => void;
 }
 
-/** Resolves when nothing more comes. */
+/** Resolves when the output ends. */
 export function readTurn(transport: Transport, turn: ProgramTurn, place: Place): Promise<Heard> {
   const { tell } = turn;
   return new Promise((resolve) => {
@@ -47,7 +47,7 @@ export function readTurn(transport: Transport, turn: ProgramTurn, place: Place):
   });
 }
 
-/** A log that is broken is told by the turn itself. */
+/** Pauses reading until the log has room. The turn reports a broken log itself. */
 function rest(transport: Transport, turn: ProgramTurn): void {
   transport.pause();
   void turn
@@ -63,7 +63,7 @@ function tellRecord(read: GeminiRecord, record: JsonRecord, turn: ProgramTurn, {
       if (isUsableNativeId(read.session_id)) connected(read.session_id);
       return;
     case "message":
-      if (read.role !== "assistant") return; // the log has the rest already
+      if (read.role !== "assistant") return; // the log already has the user's message
       return read.delta === true ? tell.say(read.content) : tell.endMessage(read.content);
     case "tool_use":
       return tell.startTool(toolStart(read.tool_id, read.tool_name, read.parameters, cwd));

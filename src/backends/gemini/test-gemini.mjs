@@ -1,4 +1,4 @@
-// For tests: prints what Gemini CLI 0.61.0 printed headless for such prompts, and keeps its sessions in a file.
+// A stand-in for headless Gemini CLI 0.61.0. Prints what the real one printed, and keeps its sessions in a file.
 import { appendFileSync, closeSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 
@@ -10,7 +10,7 @@ const sessions = existsSync(sessionsFile) ? JSON.parse(readFileSync(sessionsFile
 const at = args.indexOf("--resume");
 const id =
   at === -1 ? `00000000-0000-4000-8000-${String(Object.keys(sessions).length).padStart(12, "0")}` : args[at + 1];
-const wasOverAcp = id.startsWith("session-"); // as the scripted ACP agent calls its sessions
+const wasOverAcp = id.startsWith("session-"); // the scripted ACP agent's session ids
 if (at !== -1 && sessions[id] === undefined && !wasOverAcp) {
   process.stderr.write(`Error resuming session: Invalid session identifier "${id}".\n`);
   process.exit(42);

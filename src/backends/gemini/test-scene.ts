@@ -1,4 +1,4 @@
-/** For tests: a user who has a Gemini CLI that is scripted, headless and over ACP. */
+/** Test fixture: a user with a scripted Gemini CLI that runs headless and over ACP. */
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment, readAcpRecord, temporaryFolder, writeAcpAgent } from "../../testing/index.ts";
 
 const HEADLESS = fileURLToPath(new URL("test-gemini.mjs", import.meta.url));
-/** One program for both ways, as the real one is. */
+/** One program for both drive modes, as the real one. */
 const EITHER = `for word in "$@"; do [ "$word" = --acp ] && acp=1; done
 if [ -n "$acp" ]; then
   echo "$*" >> "$ACP_ARGS"

@@ -1,4 +1,4 @@
-/** What the tools of Gemini CLI 0.61 do, in words that a person understands. */
+/** Titles, kinds and locations of Gemini CLI's tools (0.61). */
 import { isAbsolute, join } from "node:path";
 import type { FileDiff, ToolKind } from "../../domain/index.ts";
 import { editOf } from "../acp/edits.ts";
@@ -36,7 +36,7 @@ export function toolStart(id: string, name: string, input: Input, cwd: string): 
   return { id, name, title, kind, input, ...(path !== undefined && { locations: [{ path }] }) };
 }
 
-/** Headless it does not say what it changed. */
+/** Derives the diff from the input, because the headless output has none. */
 export function diffsOf(kind: ToolKind, input: unknown, cwd: string): FileDiff[] {
   const edit = kind === "edit" ? editOf(input) : undefined;
   return edit === undefined ? [] : [{ ...edit, path: absolute(edit.path, cwd) }];

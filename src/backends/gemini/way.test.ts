@@ -28,15 +28,15 @@ it.each([
   ["read", "yolo", "default acp"],
   ["read", "plan", "plan headless"],
   ["none", "auto_edit", "default acp"],
-] as const)("under %s in mode %s it is driven in %s", (permissions, mode, expected) => {
+] as const)("under %s in mode %s, uses %s", (permissions, mode, expected) => {
   expect(way(permissions, mode)).toBe(expected);
 });
 
-it("is driven over ACP where it has servers, whatever is allowed", () => {
+it("uses ACP if there are MCP servers, under any policy", () => {
   expect(way("all", undefined, [SERVER])).toBe("yolo acp");
   expect(way("ask", "plan", [SERVER])).toBe("plan acp");
 });
 
-it("names the modes that there are", () => {
-  expect(() => way("ask", "reckless")).toThrow(/no mode "reckless"; there are: default, auto_edit, yolo, plan/);
+it("lists the valid modes", () => {
+  expect(() => way("ask", "reckless")).toThrow(/no mode "reckless"; valid modes: default, auto_edit, yolo, plan/);
 });

@@ -1,22 +1,22 @@
-/** How Gemini CLI is driven: without asking where nothing has to be asked, over ACP where something may. */
+/** Decides how Gemini CLI runs: headless if nothing needs approval, over ACP otherwise. */
 import { RookeryError, type PermissionPolicy } from "../../domain/index.ts";
 import type { Start } from "../program/index.ts";
 
-/** What the program calls them. */
+/** The program's approval modes. */
 export const APPROVALS = ["default", "auto_edit", "yolo", "plan"] as const;
 export type Approval = (typeof APPROVALS)[number];
 
 export interface Way {
   readonly approval: Approval;
-  /** One process for each turn, which goes on with the session of the one before; else one for all, over ACP. */
+  /** True: one process per turn, which resumes the session. False: one process for all turns, over ACP. */
   readonly headless: boolean;
 }
 
-/** Throws `config_invalid` where the mode is none of the program's. */
+/** Throws `config_invalid` if the program has no such mode. */
 export function wayOf({ context, servers }: Pick<Start, "context" | "servers">, permissions: PermissionPolicy): Way {
   const approval = approvalOf(permissions, modeOf(context.agent.mode));
   const asksNothing = approval === "yolo" || approval === "plan";
-  // Headless it takes servers from files of the user's and of root's alone (0.61).
+  // Headless, it reads MCP servers only from the configuration files of the user and of root (0.61).
   return { approval, headless: asksNothing && servers.length === 0 };
 }
 
@@ -38,5 +38,5 @@ function modeOf(mode: string | undefined): Approval | undefined {
   if (mode === undefined) return undefined;
   const known = APPROVALS.find((approval) => approval === mode);
   if (known !== undefined) return known;
-  throw new RookeryError("config_invalid", `Gemini CLI has no mode "${mode}"; there are: ${APPROVALS.join(", ")}`);
+  throw new RookeryError("config_invalid", `Gemini CLI has no mode "${mode}"; valid modes: ${APPROVALS.join(", ")}`);
 }

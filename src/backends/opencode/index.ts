@@ -1,4 +1,4 @@
-/** The `opencode` backend: its own ACP server. */
+/** The `opencode` backend: drives opencode's ACP server. */
 import type { Backend } from "../../domain/index.ts";
 import { acpBackend } from "../acp/backend.ts";
 import { locate } from "../locate.ts";
@@ -12,14 +12,14 @@ export function opencodeBackend({ env, wanted }: OpencodeOptions): Backend {
     kind: "opencode",
     env,
     wanted,
-    capabilities: { questions: false }, // its tool for them is not there over ACP (1.18)
+    capabilities: { questions: false }, // its question tool is not available over ACP (1.18)
     launch: ({ agent, cwd }, permissions) => {
       const program = locate("opencode", agent.name, { env, cwd, command: agent.command });
       const rules = permissionRules(permissions, agent.mode);
       return {
         command: [...program, "acp"],
         env: {
-          OPENCODE_DISABLE_AUTOUPDATE: "1", // a program does not change under a session
+          OPENCODE_DISABLE_AUTOUPDATE: "1", // the program must not change during a session
           ...(rules !== undefined && { OPENCODE_PERMISSION: rules }),
         },
       };

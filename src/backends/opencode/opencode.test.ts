@@ -15,10 +15,10 @@ import {
   writeAcpAgent,
 } from "../../testing/index.ts";
 
-/** Notes what it is started with, and is the scripted ACP agent then. */
+/** Records its arguments, then acts as the scripted ACP agent. */
 const NOTING = `printf '%s|%s\\n' "$*" "$OPENCODE_PERMISSION" >> "$NOTES"; exec $ACP_COMMAND`;
 
-/** The cost is that of the session, as opencode 1.18.33 tells it. */
+/** Session totals, as opencode 1.18.33 reports them. */
 const costs = (amount: number) => ({
   update: { sessionUpdate: "usage_update", used: 100, size: 1_000, cost: { amount, currency: "USD" } },
 });
@@ -59,7 +59,7 @@ async function openScene(more = "") {
   return {
     open: (options: Parameters<Rookery["openSession"]>[0] = {}) => rookery.openSession({ agent: "it", ...options }),
     heard: () => readAcpRecord(acp.record),
-    /** What each process was started with: its arguments, and whether it is to ask. */
+    /** How each process was started: its arguments, and whether it asks. */
     started: () =>
       (existsSync(notes) ? readFileSync(notes, "utf8").trimEnd().split("\n") : []).map((line) => {
         const [args, rules] = line.split("|");
@@ -73,13 +73,13 @@ function all<Type extends EventType>(events: readonly SessionEvent[], type: Type
   return events.filter((event): event is EventOf<Type> => event.type === type);
 }
 
-it("is started anew for another policy, and goes on with its session", async () => {
+it("restarts for another policy and resumes its session", async () => {
   await using scene = await openScene();
   const session = await scene.open();
   await collect(session.prompt("one"));
   await session.change({ permissions: "read" });
   await collect(session.prompt("two"));
-  expect(scene.started()).toEqual(["acp asking"]); // the same rules serve both
+  expect(scene.started()).toEqual(["acp asking"]); // both policies use the same rules
   await session.change({ permissions: "all" });
   const events = await collect(session.prompt("three"));
   expect(scene.started()).toEqual(["acp asking", "acp as it is"]);
@@ -87,7 +87,7 @@ it("is started anew for another policy, and goes on with its session", async () 
   expect(transcript(events)).toContain("says heard three");
 });
 
-it("tells what each turn cost, also after its session was opened again", async () => {
+it("reports the cost of each turn, also after a reopen", async () => {
   await using scene = await openScene();
   const session = await scene.open({ permissions: "all" });
   const first = await collect(session.prompt("one"));
@@ -99,11 +99,11 @@ it("tells what each turn cost, also after its session was opened again", async (
   expect(usage[0]).toMatchObject({ inputTokens: 100, outputTokens: 20, costBy: "reported", contextSize: 1_000 });
 });
 
-it("works in the mode that is configured, and names the modes where there is no such one", async () => {
+it("uses the configured mode, and lists the valid modes for an unknown one", async () => {
   await using scene = await openScene('mode = "plan"\n');
   const session = await scene.open();
   expect(session.capabilities).toMatchObject({ modes: true, questions: false });
   expect(JSON.stringify(await scene.heard())).toMatch(/session\/set_config_option.*"value":"plan"/);
   await using other = await openScene('mode = "wild"\n');
-  await expect(other.open()).rejects.toThrow(/no mode "wild"; there are: build, plan/);
+  await expect(other.open()).rejects.toThrow(/no mode "wild"; available modes: build, plan/);
 });

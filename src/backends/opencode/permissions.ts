@@ -1,9 +1,9 @@
-/** What opencode asks for: by itself nearly nothing (1.18), so that it is told to, where the session does not allow all. */
+/** Permission rules for opencode. On its own it asks for almost nothing (1.18), so Rookery sets rules unless all is allowed. */
 import type { PermissionPolicy } from "../../domain/index.ts";
 
 /**
- * Laid over the user's own rules, of which the last that matches counts; new keys stand last. What only looks is not
- * asked for; nor are our own tools, because they are decided here.
+ * Merged over the user's rules. The last matching rule wins, and new keys come last. Reading needs no permission, nor do
+ * Rookery's own tools, which Rookery decides about itself.
  */
 const ASKING = {
   "*": "ask",
@@ -19,17 +19,17 @@ const ASKING = {
   list: "allow",
   lsp: "allow",
   skill: "allow",
-  task: "deny", // what a subagent asks never comes over ACP, and it waits for ever (1.18)
+  task: "deny", // a subagent's request never arrives over ACP, so it would wait forever (1.18)
   todoread: "allow",
   todowrite: "allow",
   "rookery_*": "allow",
 } as const;
 
-/** The mode `plan` forbids edits, which a rule over it would allow again. */
+/** Mode `plan` forbids edits; a rule that asks would allow them again. */
 const PLANNING = { ...ASKING, edit: "deny" } as const;
 
-/** The value of `OPENCODE_PERMISSION`; undefined where the user's own rules are to hold as they are. */
+/** Returns the value of `OPENCODE_PERMISSION`, or undefined to leave the user's rules unchanged. */
 export function permissionRules(permissions: PermissionPolicy, mode: string | undefined): string | undefined {
-  if (permissions === "all") return undefined; // what they forbid stays forbidden
+  if (permissions === "all") return undefined; // the user's own denials still apply
   return JSON.stringify(mode === "plan" ? PLANNING : ASKING);
 }

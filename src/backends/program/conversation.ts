@@ -1,4 +1,4 @@
-/** The backend of any program that has a conversation of its own: started when it is needed, and once more after its end. */
+/** Backend for programs with their own conversation. Starts the program when needed, and again after it exits. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import {
@@ -29,14 +29,14 @@ import { GivenServers } from "./servers.ts";
 import { RunningTurn } from "./turn.ts";
 
 export interface ProgramOptions {
-  /** What the program gets of the environment: nothing is inherited beside it. */
+  /** The complete environment of the program; nothing else is inherited. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly wanted?: Wanted | undefined;
 }
 
-/** How long a program may take to stop when it is told to; then its process is ended, and the next turn starts another. */
+/** Time a program has to stop after a cancel. Then its process is ended, and the next turn starts another one. */
 const CANCEL_MS = 5_000;
-/** How often a turn may find out that its program has forgotten the session, or cannot fork it. */
+/** How often one turn may start over because the program lost the session or cannot fork it. */
 const LOST_LIMIT = 2;
 
 export function programBackend(program: Program, options: ProgramOptions): Backend {
@@ -53,7 +53,7 @@ export function programBackend(program: Program, options: ProgramOptions): Backe
       );
       const connection: Conversation = new Conversation(program, context, options, equipment);
       await connection.open();
-      opening.move(); // the connection's from here on
+      opening.move(); // the connection owns the equipment from here on
       return connection;
     },
   };
@@ -65,7 +65,7 @@ interface Native {
 }
 
 class Conversation implements AgentConnection {
-  /** Its program has the turn, and died with it. */
+  /** False: the turn runs inside the program's process and dies with it. */
   readonly resumesTurns = false;
   readonly #program: Program;
   readonly #context: BackendContext;
@@ -76,13 +76,13 @@ class Conversation implements AgentConnection {
   #live: LiveProgram | undefined;
   #process: AgentProcess | undefined;
   #turn: RunningTurn | undefined;
-  /** Its start is on record. */
+  /** Whether the log has `process.started` for the running program. */
   #introduced = false;
   readonly #memory: Memory;
-  /** How its program came to know what was said before. */
+  /** How the program obtained its conversation. */
   #how: EventOf<"agent.connected">["how"] = "new";
   #offered = false;
-  /** The last start, over or not: one begins when the one before is over. */
+  /** The last start, finished or not. The next one waits for it. */
   #starting: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
 
@@ -96,12 +96,12 @@ class Conversation implements AgentConnection {
     this.#memory = new Memory(context.agent.name);
   }
 
-  /** What is missing is told when the session is opened, and not by its first turn. */
+  /** Starts the program, so that problems appear when the session opens, not in its first turn. */
   async open(): Promise<void> {
     try {
       await this.#start();
     } catch (error) {
-      if (error instanceof SessionLost) return; // the first turn tells of it
+      if (error instanceof SessionLost) return; // the first turn reports it
       await this[Symbol.asyncDispose]();
       throw error;
     }
@@ -127,20 +127,20 @@ class Conversation implements AgentConnection {
     this.#equipment.attach(desk);
   }
 
-  /** Its program has not heard of what was said meanwhile: the next turn tells it, once. */
+  /** The program missed the turns in between; the next prompt includes them once. */
   async returned(saved: Parameters<Equipment["restore"]>[0]): Promise<void> {
     await this.#equipment.restore(saved);
     this.#memory.miss();
   }
 
-  /** Its program may remember, so another is begun, and is told what there is now. */
+  /** Replaces the program's own session, which may remember the old one, and hands the remaining conversation over. */
   async forget(): Promise<void> {
     this.#native = undefined;
     const hadSome = this.#memory.forget() || this.#live?.how !== "new";
     if (hadSome) await this.#drop(this.#live);
   }
 
-  /** The id that the program gave to its call of a tool that it has from us. */
+  /** Returns the id that the program gave to its call of the Rookery tool. */
   reported(tool: string): string | undefined {
     return this.#turn?.tell.take((call) => this.#ours(call) === tool);
   }
@@ -150,7 +150,7 @@ class Conversation implements AgentConnection {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new RookeryError("interrupted", "the session was let go while its agent was being started"));
+    this.#closing.abort(new RookeryError("interrupted", "the session was closed while its agent was starting"));
     await this.#starting;
     try {
       await this.#drop(this.#live);
@@ -189,7 +189,7 @@ class Conversation implements AgentConnection {
       connected: (nativeId, version) => this.#connected(turn, nativeId, version),
     });
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
-    if (turn.signal.aborted) return { status: "cancelled" }; // it was given nothing
+    if (turn.signal.aborted) return { status: "cancelled" }; // the prompt was not sent
     this.#memory.give(turn);
     this.#turn = running;
     const over = new AbortController();
@@ -204,7 +204,7 @@ class Conversation implements AgentConnection {
     }
   }
 
-  /** Resolves, with the program ended, where it was told to stop and did not. */
+  /** Resolves after a cancelled program did not stop in time and was ended. */
   async #hung(signal: AbortSignal, over: AbortSignal, live: LiveProgram): Promise<TurnOutcome> {
     if (!signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -216,10 +216,10 @@ class Conversation implements AgentConnection {
     return { status: "cancelled" };
   }
 
-  /** The one that runs, or another where it has ended since. */
+  /** Returns the running program, or starts another one if it has exited or no longer fits the turn. */
   async #running(turn: TurnContext): Promise<LiveProgram> {
     const { permissions } = turn;
-    const lacksTools = !this.#offered && this.#servers.hasTools; // an overlay that came later
+    const lacksTools = !this.#offered && this.#servers.hasTools; // an overlay was added after the start
     const live = this.#live;
     const suits = permissions === undefined || live?.suits?.(permissions) !== false;
     if (live?.isOver === false && !lacksTools && suits) return live;
@@ -237,7 +237,7 @@ class Conversation implements AgentConnection {
     return raceAbort(starting, signal);
   }
 
-  /** What comes when nobody waits for it any more is ended. */
+  /** Starts the program. Ends it again if the start was cancelled in the meantime. */
   async #begin(signal: AbortSignal, permissions = this.#context.permissions): Promise<LiveProgram> {
     signal.throwIfAborted();
     const servers = await this.#servers.all();
@@ -263,10 +263,10 @@ class Conversation implements AgentConnection {
   async #drop(live: LiveProgram | undefined): Promise<void> {
     if (this.#live === live) this.#live = undefined;
     if (live === undefined) return;
-    await Promise.allSettled([live[Symbol.asyncDispose]()]); // what could not be closed is found by its marker
+    await Promise.allSettled([live[Symbol.asyncDispose]()]); // a process that survives is found later by its marker
   }
 
-  /** What was said before is told where the program does not know it; instructions are told once. */
+  /** Builds the prompt. Includes the earlier conversation if the program lacks it, and the instructions once. */
   async #prompt(turn: TurnContext, live: LiveProgram): Promise<PromptPart[]> {
     const parts = await promptParts(turn);
     if (this.#memory.isWhole) return parts;
@@ -294,7 +294,7 @@ class Conversation implements AgentConnection {
     log.record({ type: "process.started", pid, startTime, marker, command: typed(command).slice(0, COMMAND_LENGTH) });
   }
 
-  /** Told late, or anew: what counts is what it is called now. */
+  /** Records the program's session id. It may arrive late, or change during a session. */
   #connected({ log }: TurnContext, nativeId: string, version: string | undefined): void {
     if (!isUsableNativeId(nativeId) || (this.#native?.as === "resume" && this.#native.id === nativeId)) return;
     this.#native = { id: nativeId, as: "resume" };
@@ -302,7 +302,7 @@ class Conversation implements AgentConnection {
   }
 
   async #lose({ log }: TurnContext, error: SessionLost): Promise<void> {
-    const message = `${error.message}: a new one is begun, and told what was said`;
+    const message = `${error.message}; a new session was started with the conversation so far`;
     log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
     this.#native = undefined;
     await this.#drop(this.#live);
@@ -310,7 +310,7 @@ class Conversation implements AgentConnection {
 
   async #tellExit({ log }: TurnContext): Promise<void> {
     const process = this.#process;
-    const goesOn = this.#live?.isOver === false && this.#live.process !== undefined; // not one that served this turn alone
+    const goesOn = this.#live?.isOver === false && this.#live.process !== undefined; // excludes programs that run once per turn
     if (process === undefined || goesOn) return;
     this.#process = undefined;
     const ended = await Promise.race([process.exit(), sleep(EXIT_MS, undefined, { ref: false })]);
@@ -325,7 +325,7 @@ class Conversation implements AgentConnection {
 }
 
 const COMMAND_LENGTH = 2_000;
-/** How long the exit of a process that is over is waited for. */
+/** How long to wait for the exit status of a process that has ended. */
 const EXIT_MS = 1_000;
 
 function nativeOf({ nativeId, forkOf }: BackendContext): Native | undefined {

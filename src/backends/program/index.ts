@@ -1,4 +1,4 @@
-/** What the backends of programs share. */
+/** Shared parts of the backends that run a program. */
 export { programBackend, type ProgramOptions } from "./conversation.ts";
 export {
   SessionLost,

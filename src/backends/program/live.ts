@@ -1,4 +1,4 @@
-/** What a backend says of the program that it drives; the rest of a backend is the same for all, see `conversation.ts`. */
+/** The interface between a program's backend and `conversation.ts`, which implements everything that programs share. */
 import type {
   AskOptions,
   BackendContext,
@@ -21,25 +21,25 @@ export interface Program {
   readonly kind: BackendKind;
   readonly capabilities: Capabilities;
   /**
-   * Starts the program, or gets ready to start one for each turn. Rejects in words where it is missing, does not speak
-   * what it should, or wants a login, and with `SessionLost` where it does not know the session that it was to go on with.
+   * Starts the program, or prepares to start one per turn. Rejects with a `RookeryError` if it is missing, incompatible or
+   * not logged in, and with `SessionLost` if it no longer has the session.
    */
   start(start: Start): Promise<LiveProgram>;
 }
 
 export interface Start {
   readonly context: BackendContext;
-  /** All that the program gets. */
+  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The session of the program's own that it is to go on with, or to fork. */
+  /** The program's own session to resume or fork. */
   readonly native: { readonly id: string; readonly as: "resume" | "fork" } | undefined;
-  /** The session's policy: one that allows all may be told to the program, for then nothing is asked. */
+  /** The permission policy. Under `all`, a backend may tell the program not to ask. */
   readonly permissions: PermissionPolicy;
-  /** What it is to have of MCP servers, beside those that it knows by itself: ours is called `rookery`. */
+  /** MCP servers for the program, in addition to its own. Rookery's own is named `rookery`. */
   readonly servers: readonly ReachableServer[];
-  /** The turn that runs, if one does: for what a program says or asks by itself. */
+  /** Returns the running turn, if any, for output and requests that the program starts on its own. */
   readonly turn: () => ProgramTurn | undefined;
-  /** Nobody waits for it any more: the sooner the start is given up, the sooner another can begin. */
+  /** Cancels the start. Give up quickly: the next start waits for this one. */
   readonly signal: AbortSignal;
 }
 
@@ -48,50 +48,50 @@ export type ReachableServer = StdioServerSpec | RemoteServerSpec;
 export type How = Exclude<EventOf<"agent.connected">["how"], "handed_over">;
 
 export interface LiveProgram extends AsyncDisposable {
-  /** Known from the start where one process serves all turns; `ProgramTurn.started` tells of one that serves a turn. */
+  /** The process that serves all turns. A backend with one process per turn calls `ProgramTurn.started` instead. */
   readonly process?: AgentProcess | undefined;
   readonly command?: readonly string[] | undefined;
   readonly how: How;
-  /** As far as it is known yet; `ProgramTurn.connected` tells it later. */
+  /** Undefined if not known yet; `ProgramTurn.connected` reports it later. */
   readonly nativeId?: string | undefined;
   readonly version?: string | undefined;
-  /** Where they are not those of the program as a whole. */
+  /** Set if they differ from those of the program. */
   readonly capabilities?: Capabilities | undefined;
-  /** Was it started in a way that fits this policy? If not, the turn starts another; left out, it fits any. */
+  /** Whether it was started for this policy. If not, the turn starts another one. Default: it fits every policy. */
   suits?(permissions: PermissionPolicy): boolean;
-  /** It has ended, or cannot be spoken to any more: the next turn starts another. */
+  /** Whether it has exited or cannot be used any longer. The next turn then starts another one. */
   readonly isOver: boolean;
   /**
-   * Resolves with how the turn ended. When `turn.signal` fires, the program is to be interrupted in its own way; where it
-   * does not stop in time, it is disposed of by whoever called. Rejects with `SessionLost` as `start` does.
+   * Runs a turn and returns its outcome. Interrupts the program when `turn.signal` fires; the caller disposes of a program
+   * that does not stop in time. Rejects with `SessionLost` as `start` does.
    */
   run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached>;
-  /** The program's own way to end, then the ladder: EOF, TERM, KILL. */
+  /** Ends the program in its own way, then with EOF, SIGTERM and SIGKILL. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** One turn as the backend of a program sees it. */
+/** One turn, as the backend of a program sees it. */
 export interface ProgramTurn {
   readonly signal: AbortSignal;
-  /** What to say: instructions and what went before, where the program does not know it, then what the user gave. */
+  /** Instructions and the earlier conversation if the program lacks them, then the user's input. */
   readonly prompt: readonly PromptPart[];
   readonly tell: Telling;
   readonly ask: TurnContext["ask"];
-  /** To be called now and then while much is told; the program is not to be read until it resolves. */
+  /** Call now and then during long output, and do not read from the program until it resolves. */
   ready(): Promise<void>;
-  /** A process was started for this turn; it is not to be used before this resolves, because it is on record then. */
+  /** Records a process that was started for this turn. Do not use the process before this resolves. */
   started(process: AgentProcess, command: readonly string[]): Promise<void>;
-  /** What the program calls the session, when it says so. */
+  /** Records the program's session id. */
   connected(native: { readonly nativeId: string; readonly version?: string | undefined }): void;
   /**
-   * The program asks whether it may: tells the call if it was not told, and its end where it is refused. A call of one of
-   * our tools is let through, because it is decided when it arrives. Rejects when the turn is cancelled, or the program
-   * has withdrawn what it asked, which a signal tells.
+   * Asks for permission. Records the call if it is not recorded yet, and its end if it is refused. Calls of Rookery tools
+   * are allowed here, because the tool server decides about them. Rejects when the turn is cancelled, or when
+   * `options.signal` fires because the program withdrew the request.
    */
   permit(call: ToolStart, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
 }
 
-/** The program does not know the session that it was to go on with. */
+/** The program no longer has the session that it should resume. */
 export class SessionLost extends Error {
   override readonly name = "SessionLost";
 }

@@ -9,7 +9,7 @@ import { programBackend, promptText, SessionLost, type LiveProgram, type Program
 
 type Play = (turn: ProgramTurn, live: FakeProgram) => ReturnType<LiveProgram["run"]>;
 
-/** A program within the process, which does in each turn what the test says. */
+/** An in-process program that does in each turn what the test tells it. */
 class FakeProgram implements LiveProgram {
   readonly how: LiveProgram["how"];
   readonly nativeId: string;
@@ -38,7 +38,7 @@ const DONE = { status: "done" } as const;
 
 interface SceneOptions {
   readonly refuse?: (start: Start) => Error | undefined;
-  /** What a start waits for. */
+  /** Delays the start until it resolves. */
   readonly until?: (start: Start, count: number) => Promise<void>;
   readonly mcpServers?: readonly McpServerSpec[];
 }
@@ -99,7 +99,7 @@ const says: Play = (turn) => {
 const how = (events: readonly SessionEvent[]) =>
   events.flatMap((event) => (event.type === "agent.connected" ? [event.how] : []));
 
-it("tells instructions once, and goes on with the program's own session after its end", async () => {
+it("sends instructions once, and resumes the program's session after an exit", async () => {
   await using scene = await openScene((turn, live) => {
     live.isOver = turn.prompt.some((part) => part.type === "text" && part.text === "die");
     return says(turn, live);
@@ -111,7 +111,7 @@ it("tells instructions once, and goes on with the program's own session after it
   expect(scene.starts.map(({ native }) => native)).toEqual([undefined, { id: "native-1", as: "resume" }]);
 });
 
-it("tells what was said where the program has forgotten its session, and says so", async () => {
+it("hands the conversation over if the program lost its session, and records a notice", async () => {
   const forgets = ({ native }: Start) => (native === undefined ? undefined : new SessionLost("it knows no native-1"));
   await using scene = await openScene(says, { refuse: forgets });
   await collect(scene.session.prompt("one"));
@@ -123,7 +123,7 @@ it("tells what was said where the program has forgotten its session, and says so
   expect(scene.said.at(-1)).toMatch(/Be brief\.[^]*User: one[^]*Agent: yes[^]*two$/);
 });
 
-it("finds out in the turn that the session is lost, where the program tells it only then", async () => {
+it("hands the conversation over if the session turns out to be lost during the turn", async () => {
   let forgets = false;
   await using scene = await openScene((turn, live) => {
     if (live.how === "resumed" && forgets) return Promise.reject(new SessionLost("gone"));
@@ -139,7 +139,7 @@ it("finds out in the turn that the session is lost, where the program tells it o
   ]);
 });
 
-it("ends a program that does not stop when it is told to, and starts another for the next turn", async () => {
+it("ends a program that ignores a cancel, and starts another for the next turn", async () => {
   const dead: LiveProgram[] = [];
   await using scene = await openScene((turn, live) => {
     if (dead.length > 0) return says(turn, live);
@@ -154,7 +154,7 @@ it("ends a program that does not stop when it is told to, and starts another for
   expect(how(await collect(scene.session.prompt("two")))).toEqual(["resumed"]);
 }, 20_000);
 
-it("stops waiting for a program that is being started when its turn is cancelled, and ends it when it comes", async () => {
+it("stops waiting for a starting program when its turn is cancelled, and ends it later", async () => {
   const come = deferred();
   const until = (_: Start, count: number) => (count === 2 ? come.promise : Promise.resolve());
   await using scene = await openScene(
@@ -177,7 +177,7 @@ it("stops waiting for a program that is being started when its turn is cancelled
   expect(scene.programs.map(({ isOver }) => isOver)).toEqual([true, true, false]);
 }, 8_000);
 
-it("is not closed before a program that is being started has come and been ended", async () => {
+it("closes only after a starting program was ended", async () => {
   const come = deferred();
   const until = (_: Start, count: number) => (count === 2 ? come.promise : Promise.resolve());
   await using scene = await openScene(
@@ -196,7 +196,7 @@ it("is not closed before a program that is being started has come and been ended
   expect(await closed).toEqual([true, true]);
 }, 8_000);
 
-it("tells instructions and what was said in the next turn where the first was cancelled before it was given", async () => {
+it("sends instructions and the conversation in the next turn if the first was cancelled before its prompt", async () => {
   await using scene = await openScene((turn, live) =>
     turn.signal.aborted ? Promise.resolve({ status: "cancelled" }) : says(turn, live),
   );
@@ -206,7 +206,7 @@ it("tells instructions and what was said in the next turn where the first was ca
   expect(how(events)).toEqual(["handed_over"]);
 });
 
-it("says that it was told what was said, also where the program gives the session its name later", async () => {
+it("records a handover also if the program reports its session id later", async () => {
   let name = "native-1";
   await using scene = await openScene(
     (turn, live) => {
@@ -221,7 +221,7 @@ it("says that it was told what was said, also where the program gives the sessio
   expect(how(await collect(scene.session.prompt("two")))).toEqual(["handed_over", "handed_over"]);
 });
 
-it("serves a server of this process once, however often the program is started", async () => {
+it("serves an in-process server once across restarts of the program", async () => {
   const server = { type: "memory", name: "notes", open: () => Promise.reject(new Error("nobody comes")) } as const;
   await using scene = await openScene(
     (turn, live) => {
@@ -237,7 +237,7 @@ it("serves a server of this process once, however often the program is started",
   expect(second).toEqual(first);
 });
 
-it("asks for a call that was not told yet, tells a refusal once, and lets the turn go on", async () => {
+it("records a call when it asks for permission, records a denial once, and continues the turn", async () => {
   await using scene = await openScene(async (turn) => {
     const call = { id: "t1", name: "Bash", title: "rm x", kind: "execute", input: {} } as const;
     const decision = await turn.permit(call);

@@ -1,4 +1,4 @@
-/** The MCP servers that a program is given: ours over loopback HTTP, and what the client brought as it is. */
+/** The MCP servers for a program: Rookery's over loopback HTTP, and those of the client unchanged. */
 import type { BackendContext, McpServerSpec } from "../../domain/index.ts";
 import type { LoopbackHttp } from "../../mcp/endpoint/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
@@ -12,7 +12,7 @@ export class GivenServers implements AsyncDisposable {
   readonly #owned = new DisposeStack();
   #loopback: Promise<LoopbackHttp> | undefined;
   #ours: ReachableServer | undefined;
-  /** Of this process, each at one place for good. */
+  /** In-process servers, each with a fixed address. */
   readonly #served = new Map<McpServerSpec, Promise<ReachableServer>>();
 
   constructor(equipment: Equipment, brought: BackendContext["mcpServers"] = []) {
@@ -20,12 +20,12 @@ export class GivenServers implements AsyncDisposable {
     this.#brought = brought.map(broughtAs);
   }
 
-  /** Was the program given our tools? */
+  /** Whether the program was given Rookery's tools. */
   get areOffered(): boolean {
     return this.#ours !== undefined;
   }
 
-  /** Nothing is offered where there is nothing, for a program tells its model of every server. */
+  /** Without tools, no server is offered: a program presents every server to its model. */
   get hasTools(): boolean {
     const { tools, held } = this.#equipment;
     return held.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
@@ -49,7 +49,7 @@ export class GivenServers implements AsyncDisposable {
         return spec;
       case "memory":
         return this.#servedOnce(spec);
-      case "foreign": // nobody here can read it, and the program was not told either
+      case "foreign": // Rookery cannot convert it for the program
       case "unusable":
         return undefined;
     }

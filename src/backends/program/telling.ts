@@ -1,4 +1,4 @@
-/** What a program tells in one turn, into the log: messages from their deltas, tool calls from start to end. */
+/** Records the output of a program during one turn: messages, thoughts, tool calls and usage. */
 import {
   newId,
   type EventBody,
@@ -29,7 +29,7 @@ interface Tool extends ReportedCall {
   taken: boolean;
 }
 
-/** A longer text of a file is left out of the log, and said so. */
+/** Longer diffs are recorded without their text, marked `truncated`. */
 const DIFF_LENGTH = 256 * 1024;
 const TOOL_TEXT_LENGTH = 64 * 1024;
 
@@ -40,13 +40,13 @@ export class Telling {
   #message: { readonly id: string; text: string } | undefined;
   #thought: string | undefined;
 
-  /** `isKnown`: is this a call of a tool of ours, which the log has already? */
+  /** `isKnown` reports whether the log already has the call because it is a call of a Rookery tool. */
   constructor(turn: TurnContext, isKnown: (call: ReportedCall) => boolean = () => false) {
     this.#turn = turn;
     this.#isKnown = isKnown;
   }
 
-  /** A part of what is being said. */
+  /** Records a part of a message. */
   say(text: string): void {
     if (text === "") return;
     this.#thought = undefined;
@@ -55,7 +55,7 @@ export class Telling {
     this.#record({ type: "message.delta", messageId: this.#message.id, text });
   }
 
-  /** What was being said is said; `whole` where the program tells it once more, and knows best. */
+  /** Completes the open message. `whole` is the full text, if the program sends it; it replaces the parts. */
   endMessage(whole?: string): void {
     this.#thought = undefined;
     const message =
@@ -65,7 +65,7 @@ export class Telling {
     this.#record({ type: "message.completed", messageId: message.id, text: whole ?? message.text });
   }
 
-  /** What was being said is begun anew: it counts for nothing. */
+  /** Discards the open message because the program starts it again. */
   abandonMessage(): void {
     this.#message = undefined;
     this.#thought = undefined;
@@ -82,7 +82,7 @@ export class Telling {
     if (this.#message !== undefined) this.endMessage();
   }
 
-  /** One that is known already is told once. */
+  /** Records the start of a call. Does nothing if the id is known. */
   startTool({ id, name, title, kind, input, locations = [] }: ToolStart): void {
     if (this.#tools.has(id)) return;
     this.endMessageIfAny();
@@ -112,7 +112,7 @@ export class Telling {
     this.#record({ type: "tool.updated", toolId: id, ...words });
   }
 
-  /** The first end counts: one that was refused is told by us before the program tells it. */
+  /** Records the end of a call. Only the first end counts: Rookery records a refusal before the program reports it. */
   endTool(id: string, { outcome, text, locations = [], diffs = [] }: ToolEnd): void {
     const tool = this.#tools.get(id);
     if (tool === undefined || tool.ended) return;
@@ -127,7 +127,7 @@ export class Telling {
     });
   }
 
-  /** A call that runs and is one of those; each is found once. */
+  /** Returns the id of a running call that matches. Returns each call at most once. */
   take(isWanted: (call: ReportedCall) => boolean): string | undefined {
     for (const tool of this.#tools.values()) {
       if (tool.ended || tool.taken || !isWanted(tool)) continue;
@@ -149,12 +149,12 @@ export class Telling {
     this.#record({ type: "usage.reported", ...usage });
   }
 
-  /** Printed by the program, and nothing that it was asked for. */
+  /** Records other output of the program. */
   print(text: string): void {
     this.#record({ type: "output.text", text: `${text}\n` });
   }
 
-  /** The program's own event, for those who need it. */
+  /** Records the program's own event unchanged. */
   raw(data: unknown): void {
     this.#record({ type: "agent.raw", data });
   }
@@ -175,7 +175,7 @@ export class Telling {
     try {
       this.#turn.log.record(...bodies.map((body) => storableEvent(body, "the program")));
     } catch {
-      // The turn is over, or its log is broken, which the turn itself is told.
+      // The turn has ended, or its log is broken; the turn reports that itself.
     }
   }
 }

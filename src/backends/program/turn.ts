@@ -1,4 +1,4 @@
-/** One turn of a program: what it says goes into the log, what it asks through the session's gate. */
+/** One turn of a program: records its output and forwards its requests to the session. */
 import type { AskOptions, TurnContext } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
 import type { ReportedCall } from "../offered.ts";
@@ -11,7 +11,7 @@ export interface TurnParts {
   readonly turn: TurnContext;
   readonly prompt: readonly PromptPart[];
   readonly ours: (call: ReportedCall) => string | undefined;
-  /** Is it a call of a tool of ours, which the log has already? */
+  /** Whether the log already has the call, because it is a call of a Rookery tool. */
   readonly isKnown: (call: ReportedCall) => boolean;
   readonly started: ProgramTurn["started"];
   readonly connected: (nativeId: string, version: string | undefined) => void;
