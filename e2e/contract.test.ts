@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
-import { backendContract, type Behaviour, type Subject } from "../src/backends/contract/index.ts";
-import { LIKE } from "../src/backends/contract/stand-in.ts";
+import { backendContract, type Behavior, type Subject } from "../src/backends/contract/index.ts";
+import { SHARED_RECORDINGS } from "../src/backends/contract/stand-in.ts";
 import { realProgram, type RealProgram } from "./contract/real.ts";
 import { Recording } from "./contract/recording.ts";
 import { Table } from "./contract/table.ts";
@@ -71,22 +71,22 @@ const wanted = process.env["PROGRAM"]?.split(",");
 const table = new Table();
 
 for (const real of PROGRAMS.filter(({ name }) => wanted?.includes(name) ?? true)) {
-  const recordings = new Map<Behaviour, Recording>();
-  const record = (behaviour: Behaviour) => {
+  const recordings = new Map<Behavior, Recording>();
+  const record = (behavior: Behavior) => {
     const { name: program, version } = programs[real.recipe];
     const recorded = new Date().toISOString().slice(0, 10);
     const recording = new Recording({ program, version, recorded });
-    recordings.set(behaviour, recording);
+    recordings.set(behavior, recording);
     return recording;
   };
   const subject: Subject = realProgram(real, isRecording ? record : undefined);
   backendContract(subject, {
     concurrent: !isRecording, // two at a time, see the configuration; a recording is made in peace
-    onVerdict: async (_, behaviour, verdict) => {
-      table.add(subject.name, behaviour, verdict);
-      const recording = recordings.get(behaviour);
-      if (verdict === "passed" && LIKE[behaviour] === undefined)
-        await recording?.keep(join(RECORDED, real.name, `${behaviour}.ndjson`));
+    onResult: async (_, behavior, verdict) => {
+      table.add(subject.name, behavior, verdict);
+      const recording = recordings.get(behavior);
+      if (verdict === "passed" && SHARED_RECORDINGS[behavior] === undefined)
+        await recording?.keep(join(RECORDED, real.name, `${behavior}.ndjson`));
       recording?.discard();
     },
   });

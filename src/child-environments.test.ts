@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findPrograms } from "./backends/found/index.ts";
+import { findPrograms } from "./backends/installed/index.ts";
 import { openOwnedPrograms } from "./cli/acp/owned-programs.ts";
 import type { Io } from "./cli/io.ts";
 import { loadConfig, trust, userConfigFile } from "./config/index.ts";

@@ -3,8 +3,14 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { FACTS, type ProgramName } from "../../src/backends/contract/facts.ts";
-import { changed, modelScript, type Behaviour, type Scene, type Subject } from "../../src/backends/contract/index.ts";
-import { openPlace } from "../../src/backends/contract/place.ts";
+import {
+  changeCommand,
+  modelScript,
+  type Behavior,
+  type ContractScene,
+  type Subject,
+} from "../../src/backends/contract/index.ts";
+import { createContractFolders } from "../../src/backends/contract/folders.ts";
 import { DisposeStack } from "../../src/stdx/index.ts";
 import { startModelServer } from "../../src/testing/index.ts";
 import { programs } from "../programs/index.mjs";
@@ -29,25 +35,25 @@ export interface RealProgram {
 }
 
 /** `record`: where what passes is written down, if it is. */
-export function realProgram(real: RealProgram, record?: (behaviour: Behaviour) => Recording): Subject {
+export function realProgram(real: RealProgram, record?: (behavior: Behavior) => Recording): Subject {
   return {
     ...FACTS[real.name],
     skips: { ...real.skips },
-    open: (behaviour) => openReal(real, behaviour, record?.(behaviour)),
+    open: (behavior) => openReal(real, behavior, record?.(behavior)),
   };
 }
 
-async function openReal(real: RealProgram, behaviour: Behaviour, recording?: Recording): Promise<Scene> {
+async function openReal(real: RealProgram, behavior: Behavior, recording?: Recording): Promise<ContractScene> {
   await using opening = new DisposeStack();
-  const place = opening.use(await openPlace());
+  const place = opening.use(await createContractFolders());
   const recipe = programs[real.recipe];
   const model = opening.use(await startModelServer(modelScript(recipe, place.files)));
   const { env, toml } = await recipe.prepare({ ...place, modelUrl: model.url });
   const { without } = real;
   const its =
-    without === undefined ? toml : changed(toml, (command) => [process.execPath, WITHOUT, without, ...command]);
+    without === undefined ? toml : changeCommand(toml, (command) => [process.execPath, WITHOUT, without, ...command]);
   const lines = [its, ...(real.toml === undefined ? [] : [real.toml])].join("\n");
-  const { login = [], loggedOut = {} } = behaviour === "login" ? real : {};
+  const { login = [], loggedOut = {} } = behavior === "login" ? real : {};
   for (const [path, text] of Object.entries(loggedOut)) await writeFile(join(place.home, path), text);
   const owned = opening.move();
   return {
@@ -56,7 +62,7 @@ async function openReal(real: RealProgram, behaviour: Behaviour, recording?: Rec
     toml:
       recording?.begin({ toml: lines, root: place.root, modelUrl: model.url, written: place.files.written }) ?? lines,
     isReal: true,
-    heard: () => JSON.stringify(model.requests),
+    received: () => JSON.stringify(model.requests),
     called: (tool, input) => recording?.called(tool, input),
     async forget() {
       for (const path of real.sessions) await rm(join(place.home, path), { recursive: true, force: true });

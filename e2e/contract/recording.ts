@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { changed, commandOf } from "../../src/backends/contract/index.ts";
+import { changeCommand, readCommand } from "../../src/backends/contract/index.ts";
 
 const TEE = fileURLToPath(new URL("../../src/testing/stand-in/tee.mjs", import.meta.url));
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -31,7 +31,7 @@ export class Recording {
   /** The lines of `[agents.it]`, with the tee before the program. */
   begin(begun: Begun): string {
     this.#begun = begun;
-    return changed(begun.toml, (command) => [
+    return changeCommand(begun.toml, (command) => [
       process.execPath,
       TEE,
       this.#folder,
@@ -89,7 +89,7 @@ export class Recording {
 
   #withoutPlaces(step: string): string {
     const { root = "", modelUrl = "", toml = "" } = this.#begun ?? {};
-    const program = dirname(commandOf(toml).at(-1) ?? "");
+    const program = dirname(readCommand(toml).at(-1) ?? "");
     return step
       .replaceAll(root, "/scene")
       .replaceAll(modelUrl, "http://127.0.0.1:1")

@@ -1,6 +1,6 @@
 /** What the model does for each task of the fleet, whichever program asks it. */
 import { join } from "node:path";
-import type { Voice } from "../../src/backends/contract/index.ts";
+import type { ToolCallFormat } from "../../src/backends/contract/index.ts";
 import type { ModelRequest, Reply, Script } from "../../src/testing/index.ts";
 
 export interface Errand {
@@ -26,7 +26,7 @@ export function promptOf({ id }: Errand): string {
 
 export function modelOf(
   errands: readonly Errand[],
-  voices: Readonly<Record<Errand["agent"], Voice>>,
+  voices: Readonly<Record<Errand["agent"], ToolCallFormat>>,
   repository: string,
 ): Script {
   return (request) => {

@@ -1,6 +1,6 @@
-import type { Voice } from "../../src/backends/contract/index.ts";
+import type { ToolCallFormat } from "../../src/backends/contract/index.ts";
 
-export interface ProgramRecipe extends Voice {
+export interface ProgramRecipe extends ToolCallFormat {
   readonly name: string;
   readonly version: string;
   readonly backend: string;

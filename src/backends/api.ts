@@ -23,11 +23,11 @@ import {
 } from "../domain/index.ts";
 import { keyVariables, knownPrice, openModel, type ProviderOptions } from "../providers/index.ts";
 import { DisposeStack } from "../stdx/index.ts";
-import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
+import { openEquipment, type Equipment, type AgentResources } from "./equipment.ts";
 import { sample, type Sampler } from "./sampling.ts";
 
 export interface ApiBackendOptions extends ProviderOptions {
-  readonly wanted?: Wanted | undefined;
+  readonly resources?: AgentResources | undefined;
   /** Looks up the price of a model by `provider/model`. Takes precedence over the built-in prices. */
   readonly priceOf?: ((model: string) => Price | undefined) | undefined;
   /** Number of retries after a transient failure of the model. Default: `RETRY_LIMITS.tries`. */
@@ -62,7 +62,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     turn: () => equipment.running,
     desk: () => equipment.desk,
   };
-  const { servers = [], ...wanted } = options.wanted ?? {};
+  const { servers = [], ...wanted } = options.resources ?? {};
   const { folders, code } = options;
   const coding = codingTools({
     env: childEnvironment(options.env, { pass: options.passEnv, keys }),
@@ -70,7 +70,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     record: (body) => equipment.desk?.record(body),
     earlier: () => equipment.running?.history(),
   });
-  const subagents = subagentsOf(context, () => equipment.running);
+  const subagents = openSubagents(context, () => equipment.running);
   const programs = code === undefined ? [] : [codeTool({ limits: code })];
   const equipment: Equipment = await openEquipment({
     ...wanted,
@@ -81,13 +81,13 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     base: [coding, ...(subagents === undefined ? [] : [subagents]), ...programs],
     switchedOff: code === undefined ? codeIsOff(agent.name) : undefined,
     servers: [...servers, ...mcpServers],
-    sample: (request, asking) => sample(sampler, request, asking),
+    sample: (request, context) => sample(sampler, request, context),
   });
   const owned = new DisposeStack();
   owned.use(equipment);
   owned.use(coding);
   if (subagents !== undefined) owned.use(subagents); // disposed first, because they use the equipment
-  const { tools, held } = equipment;
+  const { tools, sessionTools } = equipment;
   const system = systemPrompt(cwd, agent.prompts, folders);
   const { name, budget } = agent;
   const { retries: tries = RETRY_LIMITS.tries, timeouts } = options;
@@ -98,7 +98,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
     get heard() {
       return builtIn.heard;
     },
-    tools: held,
+    tools: sessionTools,
     attach: (desk) => equipment.attach(desk),
     returned: (saved) => equipment.restore(saved), // the built-in agent reads the conversation from the log
     runTurn: (turn) =>
@@ -112,7 +112,7 @@ async function openApi(context: BackendContext, options: ApiBackendOptions): Pro
 }
 
 /** Returns undefined at the maximum depth: a tool outside the catalog cannot be called. */
-function subagentsOf(
+function openSubagents(
   { children, sessionId, agent }: BackendContext,
   turn: () => TurnContext | undefined,
 ): Subagents | undefined {

@@ -30,11 +30,11 @@ import {
 } from "../domain/index.ts";
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { deadline, DisposeStack } from "../stdx/index.ts";
-import { offeredTools } from "./offered.ts";
+import { createOfferedServer } from "./offered-tools.ts";
 import { AgentTools, CALL, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
 /** What the configuration and the embedding program provide for an agent. */
-export interface Wanted {
+export interface AgentResources {
   readonly servers?: readonly McpServerSpec[] | undefined;
   readonly filter?: ToolFilter | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
@@ -45,7 +45,7 @@ export interface Wanted {
   readonly env?: EnvironmentVariables | undefined;
 }
 
-export interface EquipmentOptions extends Wanted {
+export interface EquipmentOptions extends AgentResources {
   readonly cwd: string;
   readonly marker: string;
   readonly env: EnvironmentVariables;
@@ -64,7 +64,7 @@ export interface EquipmentOptions extends Wanted {
 export interface Equipment extends AsyncDisposable {
   readonly tools: AgentTools;
   /** The tools as clients of the session see them. */
-  readonly held: SessionTools;
+  readonly sessionTools: SessionTools;
   attach(desk: SessionDesk): void;
   /** Restores the tool choices and plugin states that another agent of the session saved. */
   restore(saved: NonNullable<EquipmentOptions["saved"]>): Promise<void>;
@@ -74,7 +74,7 @@ export interface Equipment extends AsyncDisposable {
    * Whether a call of the tool arrived in this turn before the program reported it. The program's report is then a
    * duplicate of a logged call. Each call is returned once.
    */
-  cameEarly(tool: string): boolean;
+  arrivedEarly(tool: string): boolean;
   /** Undefined until the session exists. */
   readonly desk: SessionDesk | undefined;
   /** Runs a turn between the plugins' hooks. The first turn waits for the MCP servers. */
@@ -86,14 +86,14 @@ const SERVERS_MS = 10_000;
 /** Time that running calls have to stop on close; a tool that ignores the signal is abandoned. */
 const STOP_MS = 5_000;
 /** Events kept until the session exists; further ones are dropped. */
-const MOST_WAITING = 100;
+const MAX_PENDING_EVENTS = 100;
 const NO_SERVERS: McpSnapshot = { servers: [] };
 
 export async function openEquipment(options: EquipmentOptions): Promise<Equipment> {
   await using opening = new DisposeStack();
-  const said = new Saying();
-  const servers = options.servers.length === 0 ? undefined : opening.use(await serversOf(options));
-  const plugins = [...(servers === undefined ? [] : [instructions(servers)]), ...(options.plugins ?? [])];
+  const said = new PendingEvents();
+  const servers = options.servers.length === 0 ? undefined : opening.use(await openMcpServers(options));
+  const plugins = [...(servers === undefined ? [] : [createInstructionsPlugin(servers)]), ...(options.plugins ?? [])];
   const tools = opening.use(
     new AgentTools({
       filter: options.filter,
@@ -101,7 +101,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       deferOver: options.deferOver,
       switchedOff: options.switchedOff,
       choices: new Map(Object.entries(options.saved?.toolChoices ?? {})),
-      onNotice: (notice) => said.say({ type: "notice", ...notice }),
+      onNotice: (notice) => said.record({ type: "notice", ...notice }),
     }),
   );
   for (const source of options.base) tools.add(source, { always: true });
@@ -117,7 +117,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   const closing = new AbortController();
   const calling = new Set<Promise<unknown>>();
   const offer = () =>
-    offeredTools({
+    createOfferedServer({
       tools,
       servers,
       cwd: options.cwd,
@@ -132,11 +132,11 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   const owned = opening.move();
   return {
     tools,
-    held: { ...heldTools(tools, servers), offer },
+    sessionTools: { ...toSessionTools(tools, servers), offer },
     get running() {
       return running;
     },
-    cameEarly: (tool) => {
+    arrivedEarly: (tool) => {
       const at = tool === CALL ? 0 : early.indexOf(tool); // the program sees every such call as `call_tool`
       return at !== -1 && early.splice(at, 1).length > 0;
     },
@@ -157,7 +157,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       for (const [plugin, saved] of others) kept.set(plugin, JSON.stringify(saved));
     },
     turn: async (turn, run) => {
-      if (first && servers !== undefined) await comeUp(servers, turn);
+      if (first && servers !== undefined) await waitForServers(servers, turn);
       first &&= turn.signal.aborted; // the servers had no time to connect
       const { turnId, signal } = turn;
       await tools.turnStarted({ turnId, signal });
@@ -173,7 +173,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
           running = undefined;
           return tools.turnEnded({ turnId, outcome: status });
         });
-      turn.log.record(...changedStates(await tools.pluginStates(), kept));
+      turn.log.record(...findChangedStates(await tools.pluginStates(), kept));
       return outcome;
     },
     [Symbol.asyncDispose]: async () => {
@@ -185,12 +185,19 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
 }
 
 /** Imports the MCP client on demand, because the command starts faster without it. */
-async function serversOf({ servers, cwd, env, marker, authorizer, sample }: EquipmentOptions): Promise<McpServers> {
+async function openMcpServers({
+  servers,
+  cwd,
+  env,
+  marker,
+  authorizer,
+  sample,
+}: EquipmentOptions): Promise<McpServers> {
   const { openServers } = await import("../mcp/index.ts");
   return openServers({ servers, cwd, env, marker, authorizer, sample });
 }
 
-async function comeUp(servers: McpServers, { signal, log }: TurnContext): Promise<void> {
+async function waitForServers(servers: McpServers, { signal, log }: TurnContext): Promise<void> {
   using enough = deadline(SERVERS_MS, signal);
   await servers.settled(enough.signal).catch(() => undefined);
   if (signal.aborted) return;
@@ -202,7 +209,7 @@ async function comeUp(servers: McpServers, { signal, log }: TurnContext): Promis
 }
 
 /** Contributes the instructions of MCP servers to the prompt while the agent has one of their tools. */
-function instructions(servers: McpServers): Plugin {
+function createInstructionsPlugin(servers: McpServers): Plugin {
   let revision = 0;
   let shown: readonly PromptContribution[] = [];
   let text = "";
@@ -221,7 +228,7 @@ function instructions(servers: McpServers): Plugin {
   return { id: "rookery.mcp", version: "1", revision: () => revision, contributions: () => shown };
 }
 
-function changedStates(
+function findChangedStates(
   states: Awaited<ReturnType<AgentTools["pluginStates"]>>,
   kept: Map<string, string>,
 ): EventBody[] {
@@ -236,7 +243,7 @@ function changedStates(
 const promptArguments: ArgumentCheck = (value) =>
   objectArgument({})(value) ?? listArgument(textArgument)(Object.values(value as object));
 
-function heldTools(tools: AgentTools, servers: McpServers | undefined): Omit<SessionTools, "offer"> {
+function toSessionTools(tools: AgentTools, servers: McpServers | undefined): Omit<SessionTools, "offer"> {
   const some = (server: string, signal?: AbortSignal): McpServers => {
     checkArgument(server, textArgument, "the server's name");
     checkArgument(signal, optionalArgument(signalArgument), "the signal");
@@ -279,13 +286,13 @@ function heldTools(tools: AgentTools, servers: McpServers | undefined): Omit<Ses
 }
 
 /** Buffers events until the session exists. */
-class Saying {
+class PendingEvents {
   #desk: SessionDesk | undefined;
   #waiting: EventBody[] = [];
 
-  say(body: EventBody): void {
+  record(body: EventBody): void {
     if (this.#desk !== undefined) this.#desk.record(body);
-    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(body);
+    else if (this.#waiting.length < MAX_PENDING_EVENTS) this.#waiting.push(body);
   }
 
   attach(desk: SessionDesk): void {

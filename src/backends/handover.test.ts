@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { SessionEvent } from "../domain/index.ts";
-import { handoverText } from "./handover.ts";
+import { formatHandover } from "./handover.ts";
 
 function told(count: number, text: string): Promise<string | undefined> {
-  return handoverText({
+  return formatHandover({
     turnId: "now",
     async *history() {
       await Promise.resolve();
@@ -23,8 +23,8 @@ it("keeps the end of a long conversation without splitting characters", async ()
 });
 
 it("includes the last summary only if it cuts the conversation", async () => {
-  const record = (length: number, since?: Parameters<typeof handoverText>[1]) =>
-    handoverText(
+  const record = (length: number, since?: Parameters<typeof formatHandover>[1]) =>
+    formatHandover(
       {
         turnId: "now",
         async *history() {
@@ -56,7 +56,7 @@ it("removes the closing delimiter from quoted text", async () => {
 it("does not keep text that it will cut", async () => {
   const before = process.memoryUsage().heapUsed;
   let most = 0;
-  await handoverText({
+  await formatHandover({
     turnId: "now",
     async *history() {
       await Promise.resolve();

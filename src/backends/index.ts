@@ -1,8 +1,8 @@
 /** The backends: adapters that drive each kind of agent. */
 export { acpBackend, type AcpBackendOptions } from "./acp/backend.ts";
-export type { Wanted } from "./equipment.ts";
+export type { AgentResources } from "./equipment.ts";
 export { keyVariables } from "./model-keys.ts";
-export { mustHaveProvider } from "./recorded-provider.ts";
+export { assertRecordedProvider } from "./recorded-provider.ts";
 export { toolsOnlyBackend } from "./tools-only.ts";
 export { apiBackend, type ApiBackendOptions } from "./api.ts";
 export { claudeBackend } from "./claude/index.ts";
@@ -10,5 +10,5 @@ export { codexBackend } from "./codex/index.ts";
 export { commandBackend } from "./command/index.ts";
 export { agentProgramFamily } from "./program-family.ts";
 export { geminiBackend } from "./gemini/index.ts";
-export { find, isProgramKind, type Place } from "./locate.ts";
+export { findProgram, isProgramKind, type ProgramLookup } from "./locate.ts";
 export { opencodeBackend } from "./opencode/index.ts";

@@ -25,24 +25,24 @@ export function isProgramKind(backend: string): backend is ProgramKind {
   return Object.hasOwn(PROGRAMS, backend);
 }
 
-export interface Located {
+export interface LocatedProgram {
   /** The program with its configured leading arguments. */
   readonly command: readonly string[];
   readonly from: "configured" | "path" | "node_modules";
 }
 
-export interface Place {
+export interface ProgramLookup {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly command?: readonly string[] | undefined;
 }
 
 /** Returns undefined if the program is not installed. A configured command is not checked. */
-export function find(kind: ProgramKind, { env, cwd, command }: Place): Located | undefined {
+export function findProgram(kind: ProgramKind, { env, cwd, command }: ProgramLookup): LocatedProgram | undefined {
   if (command !== undefined) return { command, from: "configured" };
   const { program } = PROGRAMS[kind];
   const onPath = findOnPath(program, env);
-  if (onPath !== undefined) return { command: [onPath], from: isAmongPackages(onPath) ? "node_modules" : "path" };
+  if (onPath !== undefined) return { command: [onPath], from: isInNodeModules(onPath) ? "node_modules" : "path" };
   const local = ancestors(cwd)
     .map((folder) => join(folder, "node_modules", ".bin", program))
     .find(isExecutable);
@@ -50,13 +50,13 @@ export function find(kind: ProgramKind, { env, cwd, command }: Place): Located |
 }
 
 /** npm and npx add node_modules/.bin folders to the PATH, even those of an untrusted repository. */
-function isAmongPackages(path: string): boolean {
+function isInNodeModules(path: string): boolean {
   const folder = dirname(path);
   return basename(folder) === ".bin" && basename(dirname(folder)) === "node_modules";
 }
 
 /** Ignores relative folders on the PATH: they would resolve inside an untrusted working directory. */
-export function findOnPath(program: string, env: Place["env"]): string | undefined {
+export function findOnPath(program: string, env: ProgramLookup["env"]): string | undefined {
   return (env["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
@@ -65,8 +65,8 @@ export function findOnPath(program: string, env: Place["env"]): string | undefin
 }
 
 /** Throws `agent_unavailable` with the install command. */
-export function locate(kind: ProgramKind, agent: string, place: Place): readonly string[] {
-  const found = find(kind, place);
+export function requireProgram(kind: ProgramKind, agent: string, place: ProgramLookup): readonly string[] {
+  const found = findProgram(kind, place);
   if (found !== undefined) return found.command;
   const { program } = PROGRAMS[kind];
   throw new RookeryError(

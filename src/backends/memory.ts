@@ -1,18 +1,18 @@
 /** Tracks what an agent's own session knows, and what the next prompt must include. */
 import type { EventOf, TurnContext } from "../domain/index.ts";
-import { handoverText } from "./handover.ts";
+import { formatHandover } from "./handover.ts";
 
-type How = EventOf<"agent.connected">["how"];
+type ConnectedHow = EventOf<"agent.connected">["how"];
 
-export interface Recalled {
-  readonly how: How;
+export interface Recall {
+  readonly how: ConnectedHow;
   /** Text to put before the input. Undefined if the agent knows everything, or there is no conversation. */
   readonly before: string | undefined;
   /** Whether its session is an earlier one, which has the instructions. */
   readonly knows: boolean;
 }
 
-export class Memory {
+export class ConversationMemory {
   readonly #agent: string;
   /** Whether the running agent received the instructions and the conversation. */
   #isTold = false;
@@ -25,27 +25,27 @@ export class Memory {
   }
 
   /** Whether the input alone is enough. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#isTold && !this.#hasMissed;
   }
 
   /** Whether the running program has received a prompt. */
-  get isTold(): boolean {
+  get hasReceived(): boolean {
     return this.#isTold;
   }
 
   /** Call when another process of the agent starts. */
-  startOver(): void {
+  restart(): void {
     this.#isTold = false;
   }
 
   /** Call when another agent drove the session in between. */
-  miss(): void {
+  markMissed(): void {
     this.#hasMissed = true;
   }
 
   /** Call when the agent receives this turn's prompt. */
-  give({ turnId }: Pick<TurnContext, "turnId">): void {
+  markDelivered({ turnId }: Pick<TurnContext, "turnId">): void {
     this.#isTold = true;
     this.#hasMissed = false;
     this.#lastTurn = turnId;
@@ -61,7 +61,7 @@ export class Memory {
   }
 
   /** `opened` is how the program obtained its session. */
-  async recall(turn: TurnContext, opened: Exclude<How, "handed_over">): Promise<Recalled> {
+  async recall(turn: TurnContext, opened: Exclude<ConnectedHow, "handed_over">): Promise<Recall> {
     const knows = this.#isTold || opened !== "new";
     const before = await this.#before(turn, knows);
     if (knows) return { how: this.#isTold ? "resumed" : opened, before, knows };
@@ -70,7 +70,7 @@ export class Memory {
 
   /** Returns the whole conversation, or what followed the agent's last turn. */
   async #before(turn: TurnContext, knows: boolean): Promise<string | undefined> {
-    if (!knows) return handoverText(turn);
-    return this.#hasMissed ? handoverText(turn, { turnId: this.#lastTurn, agent: this.#agent }) : undefined;
+    if (!knows) return formatHandover(turn);
+    return this.#hasMissed ? formatHandover(turn, { turnId: this.#lastTurn, agent: this.#agent }) : undefined;
   }
 }

@@ -3,7 +3,7 @@ import { RookeryError } from "../domain/index.ts";
 import { KNOWN_PROVIDERS, missingFor, parseModelName } from "./model-keys.ts";
 
 /** The model of a recorded session, and the model that its agent is configured for now. */
-export interface Recorded {
+export interface RecordedModel {
   readonly sessionId: string;
   readonly agent: string;
   /** `provider/model`, from the log. */
@@ -13,10 +13,13 @@ export interface Recorded {
   readonly configured: string | undefined;
 }
 
-type Means = Parameters<typeof missingFor>[1] & { readonly providers: ReadonlyMap<string, unknown> };
+type ProviderConfig = Parameters<typeof missingFor>[1] & { readonly providers: ReadonlyMap<string, unknown> };
 
 /** Throws `provider_unknown`, `provider_mismatch` or `provider_unconfigured`. The message names both providers. */
-export function mustHaveProvider({ sessionId, agent, model, chosen, configured }: Recorded, means: Means): void {
+export function assertRecordedProvider(
+  { sessionId, agent, model, chosen, configured }: RecordedModel,
+  means: ProviderConfig,
+): void {
   const recorded = parseModelName(model).provider;
   const now = configured?.split("/")[0] ?? "none";
   const whose = `session ${sessionId} was recorded with the provider ${recorded} (${model}), but agent ${agent} is configured for ${now}`;

@@ -13,8 +13,8 @@ export interface Sampler {
 }
 
 /** Maximum output tokens of one request. */
-const MOST_TOKENS = 16_384;
-const SHOWN = 4_000;
+const MAX_TOKENS = 16_384;
+const MAX_SHOWN_LENGTH = 4_000;
 
 export async function sample(
   { model, usageOf, turn, desk }: Sampler,
@@ -25,17 +25,21 @@ export async function sample(
   const running = turn();
   const tool = `sampling (${server})`; // no tool can have this name, so a lasting permission for a tool never covers it
   const title = `${server} asks the model`;
-  const input = { system: request.systemPrompt, messages: shown(request), maxTokens: request.maxTokens };
-  const asking = { toolId, tool, title, kind: "think" as const, readOnly: false, input };
-  const decision = await ((running ?? desk())?.permit(asking, { signal }) ?? Promise.resolve(NOBODY));
+  const input = {
+    system: request.systemPrompt,
+    messages: formatSampledMessages(request),
+    maxTokens: request.maxTokens,
+  };
+  const permission = { toolId, tool, title, kind: "think" as const, readOnly: false, input };
+  const decision = await ((running ?? desk())?.permit(permission, { signal }) ?? Promise.resolve(NOT_READY));
   if (!decision.allowed) throw new SamplingRefused(decision.message);
   const record = (...bodies: EventBody[]): void =>
     running === undefined ? desk()?.record(...bodies) : running.log.record(...bodies);
   record({ type: "tool.started", toolId, name: tool, title, kind: "think", input });
   const either = AbortSignal.any([signal, ...(running ? [running.signal] : [])]);
   try {
-    const reply = await replyOf(model, request, either);
-    record(usageOf(reply), { type: "tool.ended", toolId, outcome: "ok", text: reply.text.slice(0, SHOWN) });
+    const reply = await requestReply(model, request, either);
+    record(usageOf(reply), { type: "tool.ended", toolId, outcome: "ok", text: reply.text.slice(0, MAX_SHOWN_LENGTH) });
     const stopReason = reply.stopReason === "length" ? ("maxTokens" as const) : ("endTurn" as const);
     return { model: model.name, text: reply.text, stopReason };
   } catch (error) {
@@ -45,24 +49,24 @@ export async function sample(
   }
 }
 
-const NOBODY: PermissionDecision = {
+const NOT_READY: PermissionDecision = {
   allowed: false,
   outcome: "denied",
   message: "the session is still opening, so nobody can be asked",
 };
 
-async function replyOf(model: Model, request: SamplingRequest, signal: AbortSignal): Promise<ModelReply> {
+async function requestReply(model: Model, request: SamplingRequest, signal: AbortSignal): Promise<ModelReply> {
   const { systemPrompt = "", temperature, stopSequences } = request;
-  const maxTokens = Math.min(request.maxTokens, MOST_TOKENS);
+  const maxTokens = Math.min(request.maxTokens, MAX_TOKENS);
   const blobs = new Map<string, Uint8Array>();
-  const messages = request.messages.map((message) => messageOf(message, blobs));
+  const messages = request.messages.map((message) => toModelMessage(message, blobs));
   const blob = (hash: string) => Promise.resolve(blobs.get(hash));
   const asked = { system: systemPrompt, messages, tools: [], signal, blob, maxTokens, temperature, stopSequences };
   for await (const part of model.stream(asked)) if (part.type === "reply") return part.reply;
   throw new Error("the model stream ended without a reply");
 }
 
-function messageOf({ role, parts }: SamplingRequest["messages"][number], blobs: Map<string, Uint8Array>): Message {
+function toModelMessage({ role, parts }: SamplingRequest["messages"][number], blobs: Map<string, Uint8Array>): Message {
   if (role === "assistant") {
     const text = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
     return { role, text, calls: [] };
@@ -78,9 +82,9 @@ function messageOf({ role, parts }: SamplingRequest["messages"][number], blobs: 
   };
 }
 
-function shown({ messages }: SamplingRequest): string {
+function formatSampledMessages({ messages }: SamplingRequest): string {
   const lines = messages.map(({ role, parts }) => {
     return `${role}: ${parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join(" ")}`;
   });
-  return lines.join("\n").slice(0, SHOWN);
+  return lines.join("\n").slice(0, MAX_SHOWN_LENGTH);
 }

@@ -3,31 +3,31 @@ import { codingTools } from "../agent/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";
 import { NO_CAPABILITIES, RookeryError, type Backend } from "../domain/index.ts";
 import { DisposeStack } from "../stdx/index.ts";
-import { openEquipment, type Equipment, type Wanted } from "./equipment.ts";
+import { openEquipment, type Equipment, type AgentResources } from "./equipment.ts";
 
 export interface ToolsOnlyOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly wanted?: Wanted | undefined;
+  readonly resources?: AgentResources | undefined;
   /** Absolute folders that the file tools may access besides the working directory. */
   readonly folders?: readonly string[] | undefined;
 }
 
-export function toolsOnlyBackend({ env, wanted = {}, folders }: ToolsOnlyOptions): Backend {
+export function toolsOnlyBackend({ env, resources = {}, folders }: ToolsOnlyOptions): Backend {
   return {
     kind: "api",
     async open({ cwd, marker, saved, mcpServers = [] }) {
       const clean = childEnvironment(env);
-      const servers = [...(wanted.servers ?? []), ...mcpServers];
+      const servers = [...(resources.servers ?? []), ...mcpServers];
       const coding = codingTools({ env: clean, folders, record: (body) => equipment.desk?.record(body) });
       const base = [coding];
-      const equipment: Equipment = await openEquipment({ ...wanted, servers, cwd, marker, saved, env: clean, base });
+      const equipment: Equipment = await openEquipment({ ...resources, servers, cwd, marker, saved, env: clean, base });
       const owned = new DisposeStack();
       owned.use(equipment);
       owned.use(coding);
       return {
         resumesTurns: false,
         capabilities: NO_CAPABILITIES,
-        tools: equipment.held,
+        tools: equipment.sessionTools,
         attach: (desk) => equipment.attach(desk),
         runTurn: () =>
           Promise.reject(

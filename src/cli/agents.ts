@@ -1,6 +1,6 @@
 /** `rookery agents`: what can be driven here, and what is missing for the rest. */
 import { join } from "node:path";
-import { findPrograms, type FoundProgram } from "../backends/found/index.ts";
+import { findPrograms, type FoundProgram } from "../backends/installed/index.ts";
 import type { AgentConfig } from "../config/agent.ts";
 import { homeFolder } from "../config/home.ts";
 import { keyVariableNames, loadConfig } from "../config/load.ts";

@@ -1,5 +1,5 @@
 /** Whether an agent can be driven here, and if not, what is missing. */
-import { type Equipped, isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
+import { type AgentWithEnvironment, isProgramKind, detectLogin, locateProgram } from "../backends/installed/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
 import { missingFor } from "../backends/model-keys.ts";
 import type { Env } from "../config/home.ts";
@@ -22,14 +22,14 @@ export interface ReadinessContext {
 
 /** Nothing is started to find out. */
 export function checkReadiness(
-  agent: Equipped & { readonly baseUrl?: string | undefined },
+  agent: AgentWithEnvironment & { readonly baseUrl?: string | undefined },
   { env: around, cwd, providers }: ReadinessContext,
 ): Readiness {
   const { backend } = agent;
   const env = { ...around, ...agent.env };
   if (backend !== "api") {
     if (locateProgram(agent, { env, cwd }) === undefined) return notReady(installAdvice(agent));
-    const login = isProgramKind(backend) ? loginOf(backend, env) : undefined;
+    const login = isProgramKind(backend) ? detectLogin(backend, env) : undefined;
     return login?.state === "logged out" ? notReady(`logged out: ${login.how}`) : READY;
   }
   if (agent.model === undefined) return notReady('it names no model: add model = "anthropic/…"');

@@ -4,16 +4,16 @@ import { mismatch } from "../agent/tools/files/mismatch.ts";
 import { unifiedDiff } from "../agent/tools/files/unified-diff.ts";
 import { readableText } from "../agent/tools/web/readable.ts";
 import { matchingPaths, pathMatcher } from "../agent/tools/search/pattern.ts";
-import { troubleOf } from "../backends/acp/trouble.ts";
-import { changesOf } from "../backends/claude/diffs.ts";
-import { undone } from "../backends/codex/changes.ts";
-import { limitReached } from "../backends/codex/limits.ts";
-import { limitOf, speaksOfLimit } from "../backends/claude/limits.ts";
-import { offeredTool } from "../backends/offered.ts";
+import { detectAccountProblem } from "../backends/acp/account-problem.ts";
+import { toEditChanges } from "../backends/claude/diffs.ts";
+import { revertHunks } from "../backends/codex/file-changes.ts";
+import { toCodexLimit } from "../backends/codex/limits.ts";
+import { toClaudeLimit, mentionsLimit } from "../backends/claude/limits.ts";
+import { findOfferedTool } from "../backends/offered-tools.ts";
 import type { SessionEvent, ToolContext } from "../domain/index.ts";
 import { expandVariables } from "../mcp/config/variables.ts";
 import { readRecords, type RecordSink } from "../programs/records.ts";
-import { harmless } from "../programs/stderr.ts";
+import { sanitizeTerminalText } from "../programs/stderr-tail.ts";
 import { ReplyBuilder } from "../providers/reply.ts";
 import { baseName } from "../providers/sizes.ts";
 import { indexOfText, splitText, trimEndOf } from "../stdx/index.ts";
@@ -90,26 +90,26 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     growthCase(
       `a failure of an ACP agent that says ${JSON.stringify(unit)}`,
       (size) => fill(unit, size),
-      (words) => [troubleOf(words, NOW.getTime()), troubleOf(words, NOW.getTime(), 429)],
+      (words) => [detectAccountProblem(words, NOW.getTime()), detectAccountProblem(words, NOW.getTime(), 429)],
     ),
   ),
   growthCase(
     "a failure of an ACP agent that names one long time",
     (size) => `rate limit: retry after ${fill("1", size)} x`,
-    (words) => troubleOf(words, NOW.getTime()),
+    (words) => detectAccountProblem(words, NOW.getTime()),
   ),
   ...["1", "try again in 1", "try again in 1 day, and ", "try again at "].map((unit) =>
     growthCase(
       `a limit of Codex that says ${JSON.stringify(unit)}`,
       (size) => `try again in 1 d ${fill(unit, size)}`,
-      (words) => limitReached(words, undefined, NOW),
+      (words) => toCodexLimit(words, undefined, NOW),
     ),
   ),
   ...["hit your a ", "usage ", "|1", "resets ", "resets Nov ", "2026-11-17 "].map((unit) =>
     growthCase(
       `a limit of Claude Code that says ${JSON.stringify(unit)}`,
       (size) => fill(unit, size),
-      (words) => [speaksOfLimit(words), limitOf(words, undefined, NOW.getTime())],
+      (words) => [mentionsLimit(words), toClaudeLimit(words, undefined, NOW.getTime())],
     ),
   ),
   growthCase(
@@ -119,20 +119,20 @@ export const AGENT_CASES: readonly GrowthCase[] = [
         fill("a", size),
         Array.from({ length: size / 64 }, () => ({ old_string: "a", new_string: "aa", replace_all: true })),
       ] as const,
-    ([originalFile, edits]) => changesOf("MultiEdit", { file_path: "f", edits }, { originalFile }, ""),
+    ([originalFile, edits]) => toEditChanges("MultiEdit", { file_path: "f", edits }, { originalFile }, ""),
   ),
   growthCase(
     "an edit of a repetitive file by Claude Code",
     (size) => [fill("a", size), `${fill("a", size / 4)}b${fill("a", size / 4)}`] as const,
     ([originalFile, old_string]) =>
-      changesOf("Edit", { file_path: "f", old_string, new_string: "x" }, { originalFile }, ""),
+      toEditChanges("Edit", { file_path: "f", old_string, new_string: "x" }, { originalFile }, ""),
   ),
   growthCase(
     "a patch of Codex with a hunk for each line",
     (size) => [fill("b\n", size / 8), hunks(size / 16)] as const,
-    ([after, diff]) => undone(after, diff),
+    ([after, diff]) => revertHunks(after, diff),
   ),
-  growthCase("escape sequences", (size) => fill("\u001b[1;1;a\u001b];a", size), harmless),
+  growthCase("escape sequences", (size) => fill("\u001b[1;1;a\u001b];a", size), sanitizeTerminalText),
   growthCase(
     "lines that begin as JSON",
     (size) => fill('{"a":{ ', size),
@@ -169,7 +169,7 @@ export const AGENT_CASES: readonly GrowthCase[] = [
   growthCase(
     "the name of a tool in a report",
     (size) => `mcp__rookery_${fill("_", size)}!`,
-    (name) => offeredTool({ name, title: name, kind: "other", input: {} }, new Set()),
+    (name) => findOfferedTool({ name, title: name, kind: "other", input: {} }, new Set()),
   ),
   growthCase(
     "variables without an end",

@@ -9,7 +9,7 @@ import {
   geminiBackend,
   keyVariables,
   opencodeBackend,
-  type Wanted,
+  type AgentResources,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import type { AgentConfig, Config } from "../config/index.ts";
@@ -23,7 +23,7 @@ export interface BackendInputs
   readonly env: EnvironmentVariables;
   /** Names of the variables in the caller's `env` option. */
   readonly callerEnvNames: readonly string[];
-  readonly wanted: Wanted;
+  readonly wanted: AgentResources;
   readonly folders: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...
         context,
         retries,
         timeouts,
-        wanted,
+        resources: wanted,
         folders,
         code: agent.code,
         passEnv: agent.passEnv,
@@ -52,19 +52,19 @@ export function createBackend(agent: AgentConfig, { baseUrl = agent.baseUrl, ...
       const { auth, serve, registry } = agent;
       const commandEnv = childEnvironment(env, { pass: agent.passEnv, keys: keyVariables(providers) });
       const owner = credentialOwner(agentProgramFamily(agent));
-      return acpBackend({ env: programEnv(owner), auth, serve, registry, wanted, commandEnv });
+      return acpBackend({ env: programEnv(owner), auth, serve, registry, resources: wanted, commandEnv });
     }
     case "claude-code":
-      return claudeBackend({ env: programEnv("claude"), wanted, pty: agent.pty });
+      return claudeBackend({ env: programEnv("claude"), resources: wanted, pty: agent.pty });
     case "codex":
-      return codexBackend({ env: programEnv("codex"), wanted });
+      return codexBackend({ env: programEnv("codex"), resources: wanted });
     case "gemini-cli":
-      return geminiBackend({ env: programEnv("gemini"), wanted });
+      return geminiBackend({ env: programEnv("gemini"), resources: wanted });
     case "opencode":
-      return opencodeBackend({ env: programEnv("any"), wanted });
+      return opencodeBackend({ env: programEnv("any"), resources: wanted });
     case "command": {
       const { pty, resumeCommand, sessionPath, textPath } = agent;
-      return commandBackend({ env: programEnv("none"), wanted, pty, resumeCommand, sessionPath, textPath });
+      return commandBackend({ env: programEnv("none"), resources: wanted, pty, resumeCommand, sessionPath, textPath });
     }
   }
 }

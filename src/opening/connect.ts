@@ -51,7 +51,7 @@ function chooseBackend({ resolved, overrides, firstAgent }: ConnectionRequest, p
   const serverEnv = childEnvironment(env, { keys: keyVariables(providers) });
   const folders = [...agent.folders, ...(overrides.folders ?? [])];
   const wanted = { ...tools, plugins, env: serverEnv };
-  if (overrides.toolsOnly === true) return toolsOnlyBackend({ env: serverEnv, wanted, folders });
+  if (overrides.toolsOnly === true) return toolsOnlyBackend({ env: serverEnv, resources: wanted, folders });
   const { baseUrl, apiKey } = agent.name === firstAgent ? overrides : {};
   const callerEnvNames = Object.keys(overrides.env ?? {});
   return createBackend(agent, {

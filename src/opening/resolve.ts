@@ -2,11 +2,11 @@
 import { stat } from "node:fs/promises";
 import {
   agentProgramFamily,
-  find,
+  findProgram,
   isProgramKind,
-  mustHaveProvider,
-  type Place,
-  type Wanted,
+  assertRecordedProvider,
+  type ProgramLookup,
+  type AgentResources,
 } from "../backends/index.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
@@ -20,7 +20,7 @@ export interface ResolvedAgent {
   readonly settings: Settings;
   /** The environment of Rookery, with the variables of the agent and of the caller. */
   readonly env: EnvironmentVariables;
-  readonly tools: Omit<Wanted, "plugins" | "env">;
+  readonly tools: Omit<AgentResources, "plugins" | "env">;
 }
 
 /**
@@ -61,7 +61,7 @@ export function requireRecordedProvider(
   const last = lastUse(agent, state);
   if (backend !== "api" || last?.model === undefined) return;
   const recorded = { sessionId: state.id, agent: name, model: last.model, chosen: last.modelChosen === true };
-  mustHaveProvider({ ...recorded, configured }, { baseUrl, ...overrides, env, providers: config.providers });
+  assertRecordedProvider({ ...recorded, configured }, { baseUrl, ...overrides, env, providers: config.providers });
 }
 
 /** Rejects with `cwd_missing`. */
@@ -95,10 +95,14 @@ function isNew({ head }: SessionState): boolean {
 }
 
 /** Rejects with `not_trusted` if the program obeys untrusted files of the repository, or is itself one of them. */
-async function requireTrustedProgram(agent: AgentConfig, config: Config, place: Omit<Place, "command">): Promise<void> {
+async function requireTrustedProgram(
+  agent: AgentConfig,
+  config: Config,
+  place: Omit<ProgramLookup, "command">,
+): Promise<void> {
   const { backend, command } = agent;
   if (backend === "api") return;
-  const local = isProgramKind(backend) && find(backend, { ...place, command })?.from === "node_modules";
+  const local = isProgramKind(backend) && findProgram(backend, { ...place, command })?.from === "node_modules";
   await config.requireTrustFor({ family: agentProgramFamily(agent), local });
 }
 

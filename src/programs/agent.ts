@@ -4,8 +4,8 @@ import { settlesWithin } from "../stdx/index.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { ProcessIdentity } from "../stdx/index.ts";
 import { streamTransport, type Transport } from "./transport.ts";
-import { OwnedChild, streamEnded } from "./owned.ts";
-import { StderrTail } from "./stderr.ts";
+import { OwnedChild, streamEnded } from "./owned-child.ts";
+import { StderrTail } from "./stderr-tail.ts";
 
 export interface AgentCommand {
   /** The program and its arguments. Not interpreted by a shell. */
@@ -61,7 +61,12 @@ const LINGER_MS = 500;
 /** Rejects with `agent_unavailable` or `cwd_missing`. */
 export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
   const { command, cwd, env, marker, maxMessageBytes, emptyLines, onStderr } = options;
-  const owned = await OwnedChild.start(programOf(command), command.slice(1), { cwd, env, marker, stdin: "pipe" });
+  const owned = await OwnedChild.start(programFromCommand(command), command.slice(1), {
+    cwd,
+    env,
+    marker,
+    stdin: "pipe",
+  });
   const { stdin, stdout, stderr } = owned.group.child;
   if (stdin === null || stdout === null || stderr === null) throw new Error("the child process has no pipes");
   const tail = new StderrTail();
@@ -73,18 +78,18 @@ export async function startAgent(options: AgentCommand): Promise<AgentProcess> {
     stderr.pause();
     heard.then(resume, resume);
   });
-  const transport = waiting(stdout, streamTransport(stdout, stdin, { maxMessageBytes, emptyLines }));
-  return ownedAgent(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });
+  const transport = holdOutput(stdout, streamTransport(stdout, stdin, { maxMessageBytes, emptyLines }));
+  return createAgentProcess(owned, { input: stdin, output: stdout, errors: stderr, tail, transport });
 }
 
 /** Returns the program of a command. Throws `agent_unavailable` if the command is empty. */
-export function programOf([program]: readonly string[]): string {
+export function programFromCommand([program]: readonly string[]): string {
   if (program !== undefined && program !== "") return program;
   throw new RookeryError("agent_unavailable", "the agent's command is empty: configure the program to start");
 }
 
 /** The streams of a process. */
-export interface Ends {
+export interface ProcessStreams {
   readonly input: Writable;
   readonly output: Readable;
   /** Undefined if stderr is part of the output. */
@@ -93,7 +98,7 @@ export interface Ends {
   readonly transport: Transport;
 }
 
-export function ownedAgent(owned: OwnedChild, ends: Ends): AgentProcess {
+export function createAgentProcess(owned: OwnedChild, ends: ProcessStreams): AgentProcess {
   return new Agent(owned, ends);
 }
 
@@ -102,13 +107,13 @@ class Agent implements AgentProcess {
   readonly marker: string;
   readonly transport: Transport;
   readonly #owned: OwnedChild;
-  readonly #ends: Ends;
+  readonly #ends: ProcessStreams;
   readonly #exit: Promise<ProgramExit>;
   /** Resolves when nothing that it started is left. */
   readonly #swept: Promise<void>;
   #closing: Promise<ProgramExit> | undefined;
 
-  constructor(owned: OwnedChild, ends: Ends) {
+  constructor(owned: OwnedChild, ends: ProcessStreams) {
     this.#owned = owned;
     this.#ends = ends;
     this.identity = owned.group.identity;
@@ -165,7 +170,7 @@ class Agent implements AgentProcess {
 }
 
 /** Keeps the output until the transport is started: Node discards unread output once a child has exited. */
-function waiting(stdout: Readable, transport: Transport): Transport {
+function holdOutput(stdout: Readable, transport: Transport): Transport {
   const hold = (): void => undefined;
   stdout.on("readable", hold);
   return {

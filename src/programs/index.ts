@@ -1,17 +1,17 @@
 /** Starts and ends child programs, and exchanges lines or JSON records with them. */
 export {
-  programOf,
+  programFromCommand,
   startAgent,
   type AgentCommand,
   type AgentProcess,
   type CloseDeadlines,
   type ProgramExit,
 } from "./agent.ts";
-export { startFailure } from "./failure.ts";
-export { LineSplitter, type LineSink } from "./lines.ts";
-export { OwnedChild, streamEnded, type OwnedOptions } from "./owned.ts";
-export { mustRun } from "./runnable.ts";
-export { harmless } from "./stderr.ts";
+export { explainStartFailure } from "./start-failure.ts";
+export { LineSplitter, type LineSink } from "./line-splitter.ts";
+export { OwnedChild, streamEnded, type OwnedOptions } from "./owned-child.ts";
+export { requireRunnable } from "./runnable.ts";
+export { sanitizeTerminalText } from "./stderr-tail.ts";
 export {
   DEFAULT_MAX_MESSAGE_BYTES,
   streamTransport,
@@ -22,4 +22,4 @@ export {
 } from "./transport.ts";
 export { startPty } from "./pty.ts";
 export { readRecords, type JsonRecord, type RecordOptions, type RecordSink } from "./records.ts";
-export { quotedWord, typed } from "./typed.ts";
+export { quoteShellWord, formatShellCommand } from "./shell-command.ts";

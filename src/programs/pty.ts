@@ -1,15 +1,15 @@
 /** Starts a program on a pseudo-terminal, with the same interface as one with pipes. */
 import { RookeryError } from "../domain/errors.ts";
 import { DisposeStack } from "../stdx/index.ts";
-import { ownedAgent, programOf, type AgentCommand, type AgentProcess } from "./agent.ts";
-import { OwnedChild, streamEnded } from "./owned.ts";
-import { mustRun } from "./runnable.ts";
-import { harmless, StderrTail } from "./stderr.ts";
-import { AS_IT_IS, openTerminal } from "./terminal.ts";
+import { createAgentProcess, programFromCommand, type AgentCommand, type AgentProcess } from "./agent.ts";
+import { OwnedChild, streamEnded } from "./owned-child.ts";
+import { requireRunnable } from "./runnable.ts";
+import { sanitizeTerminalText, StderrTail } from "./stderr-tail.ts";
+import { RAW_MODE_COMMAND, openTerminal } from "./terminal.ts";
 import { streamTransport, type Transport } from "./transport.ts";
 
 /** Opening the terminal makes it the shell's controlling terminal. Errors before that go to stderr, still a pipe. */
-const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${AS_IT_IS} <"$1" && printf ready && exec <"$1" >"$1" 2>&1 && shift && exec "$@"`;
+const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${RAW_MODE_COMMAND} <"$1" && printf ready && exec <"$1" >"$1" 2>&1 && shift && exec "$@"`;
 
 /**
  * Like `startAgent`, on a terminal with 200 columns that does not alter bytes. Stderr is part of the output, so `onStderr`
@@ -18,8 +18,8 @@ const ON_TERMINAL = `PATH="$PATH:/usr/bin:/bin" ${AS_IT_IS} <"$1" && printf read
  */
 export async function startPty(options: AgentCommand): Promise<AgentProcess> {
   const { command, cwd, marker, maxMessageBytes, emptyLines } = options;
-  const program = programOf(command);
-  await mustRun(program, options);
+  const program = programFromCommand(command);
+  await requireRunnable(program, options);
   await using opening = new DisposeStack();
   const terminal = opening.use(await openTerminal());
   const env = { TERM: "xterm-256color", ...options.env, COLUMNS: undefined, LINES: undefined };
@@ -29,27 +29,27 @@ export async function startPty(options: AgentCommand): Promise<AgentProcess> {
     marker,
   });
   opening.defer(() => owned.end(0).then(() => owned.sweep()));
-  await onTerminal(owned, program);
-  terminal.taken();
+  await waitForTerminal(owned, program);
+  terminal.markOpened();
   opening.move(); // the agent owns it from here on
   const { input, output } = terminal;
   const tail = new StderrTail();
-  const transport = overhearing(streamTransport(output, input, { maxMessageBytes, emptyLines }), tail);
-  return ownedAgent(owned, { input, output, tail, transport });
+  const transport = collectTail(streamTransport(output, input, { maxMessageBytes, emptyLines }), tail);
+  return createAgentProcess(owned, { input, output, tail, transport });
 }
 
 /** Resolves when the shell is on the terminal and about to exec the program. */
-async function onTerminal({ group: { child } }: OwnedChild, program: string): Promise<void> {
+async function waitForTerminal({ group: { child } }: OwnedChild, program: string): Promise<void> {
   let [said, failed] = ["", ""];
   child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (failed += text));
   await Promise.all([streamEnded(child.stdout), streamEnded(child.stderr)]);
   if (said === "ready") return;
-  const words = harmless(failed).trim() || "the shell exited";
+  const words = sanitizeTerminalText(failed).trim() || "the shell exited";
   throw new RookeryError("agent_unavailable", `cannot start ${program} on a terminal: ${words}`);
 }
 
-function overhearing(transport: Transport, tail: StderrTail): Transport {
+function collectTail(transport: Transport, tail: StderrTail): Transport {
   return {
     ...transport,
     start(sink) {

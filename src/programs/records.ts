@@ -1,5 +1,5 @@
 /** Reads JSON records, one per line, from a program that may print other text between and beside them. */
-import { harmless } from "./stderr.ts";
+import { sanitizeTerminalText } from "./stderr-tail.ts";
 import type { TransportSink } from "./transport.ts";
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
@@ -18,10 +18,10 @@ export interface RecordSink {
 }
 
 /** Longer lines that are not records are cut. */
-const TEXT_LENGTH = 64 * 1024;
+const MAX_TEXT_LENGTH = 64 * 1024;
 const HEAD_LENGTH = 200;
 /** Broken lines reported per program; one that prints such lines prints many. */
-const BROKEN_LIMIT = 10;
+const MAX_BROKEN_REPORTS = 10;
 
 export interface RecordOptions {
   /** Whether a record must be alone on its line, for programs that also print text about JSON. Default: false. */
@@ -32,21 +32,21 @@ export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOpti
   let garbled = false;
   let broken = 0;
   const tell = (text: string): void => {
-    const shown = tellText(text, sink);
-    if (beginning(shown, 0) === -1 || (broken += 1) > BROKEN_LIMIT) return;
-    const more = broken === BROKEN_LIMIT ? "; further ones are not reported" : "";
-    sink.dropped(`a line that starts like JSON but is not valid: ${headOf(shown)}${more}`, "broken");
+    const shown = deliverText(text, sink);
+    if (findRecordStart(shown, 0) === -1 || (broken += 1) > MAX_BROKEN_REPORTS) return;
+    const more = broken === MAX_BROKEN_REPORTS ? "; further ones are not reported" : "";
+    sink.dropped(`a line that starts like JSON but is not valid: ${formatExcerpt(shown)}${more}`, "broken");
   };
   return {
     line(line) {
-      const whole = line.startsWith("{") ? recordOf(line) : undefined;
+      const whole = line.startsWith("{") ? parseRecord(line) : undefined;
       if (whole !== undefined) sink.record(whole);
       else if (line === "") sink.blank?.();
-      else if (wholeLines) tellLine(line, sink);
-      else search(line, sink, tell);
+      else if (wholeLines) deliverLine(line, sink);
+      else findRecords(line, sink, tell);
     },
     oversize(head, _tail, bytes) {
-      sink.dropped(`a line of ${bytes} bytes, which was dropped; it starts with: ${headOf(head)}`, "long");
+      sink.dropped(`a line of ${bytes} bytes, which was dropped; it starts with: ${formatExcerpt(head)}`, "long");
     },
     garbled() {
       if (garbled) return;
@@ -59,7 +59,7 @@ export function readRecords(sink: RecordSink, { wholeLines = false }: RecordOpti
   };
 }
 
-function recordOf(text: string): JsonRecord | undefined {
+function parseRecord(text: string): JsonRecord | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
@@ -75,27 +75,27 @@ const [PASSES, LOOKS] = [4, 1_000_000];
  * Finds records between other text: after a prompt, a color code or a carriage return, or two on one line. Gives up after
  * a bounded effort on lines with many false starts, which are then text.
  */
-function search(line: string, sink: RecordSink, tell: (text: string) => void): void {
+function findRecords(line: string, sink: RecordSink, tell: (text: string) => void): void {
   let looks = Math.max(PASSES * line.length, LOOKS);
   let from = 0;
-  for (let at = beginning(line, 0); at !== -1 && looks > 0;) {
-    const end = endOfObject(line, at);
+  for (let at = findRecordStart(line, 0); at !== -1 && looks > 0;) {
+    const end = findObjectEnd(line, at);
     looks -= (end ?? line.length) - at;
-    const record = end === undefined ? undefined : recordOf(line.slice(at, end));
+    const record = end === undefined ? undefined : parseRecord(line.slice(at, end));
     if (end === undefined || record === undefined) {
-      at = beginning(line, at + 1);
+      at = findRecordStart(line, at + 1);
       continue;
     }
     tell(line.slice(from, at));
     sink.record(record);
     from = end;
-    at = beginning(line, end);
+    at = findRecordStart(line, end);
   }
   tell(line.slice(from));
 }
 
 /** Returns the index at which a nonempty record may start. */
-function beginning(text: string, from: number): number {
+function findRecordStart(text: string, from: number): number {
   for (let at = text.indexOf("{", from); at !== -1; at = text.indexOf("{", at + 1)) {
     let next = at + 1;
     while (text.charCodeAt(next) === SPACE) next += 1;
@@ -104,35 +104,35 @@ function beginning(text: string, from: number): number {
   return -1;
 }
 
-function tellLine(line: string, sink: RecordSink): void {
-  const bare = harmless(line).trim();
-  const record = bare.startsWith("{") ? recordOf(bare) : undefined;
-  if (record === undefined) tellText(line, sink);
+function deliverLine(line: string, sink: RecordSink): void {
+  const bare = sanitizeTerminalText(line).trim();
+  const record = bare.startsWith("{") ? parseRecord(bare) : undefined;
+  if (record === undefined) deliverText(line, sink);
   else sink.record(record);
 }
 
 /** Delivers a line as text. After a carriage return, the last version of the line counts, as on a terminal. */
-function tellText(text: string, sink: RecordSink): string {
-  const kept = text.length > TEXT_LENGTH ? text.slice(0, TEXT_LENGTH) : text;
+function deliverText(text: string, sink: RecordSink): string {
+  const kept = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
   const shown = kept
     .split("\r")
-    .map(harmless)
+    .map(sanitizeTerminalText)
     .findLast((part) => part.trim() !== "");
   if (shown !== undefined) sink.text(shown);
   if (kept.length < text.length) {
     sink.dropped(
-      `a line of ${text.length} characters, whose rest was dropped; it starts with: ${headOf(text)}`,
+      `a line of ${text.length} characters, whose rest was dropped; it starts with: ${formatExcerpt(text)}`,
       "long",
     );
   }
   return shown ?? "";
 }
 
-function headOf(text: string): string {
-  return harmless(text.slice(0, HEAD_LENGTH)).trim();
+function formatExcerpt(text: string): string {
+  return sanitizeTerminalText(text.slice(0, HEAD_LENGTH)).trim();
 }
 
-function endOfObject(text: string, from: number): number | undefined {
+function findObjectEnd(text: string, from: number): number | undefined {
   let depth = 0;
   let quoted = false;
   for (let at = from; at < text.length; at += 1) {

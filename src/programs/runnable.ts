@@ -3,21 +3,24 @@ import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import { startFailure } from "./failure.ts";
+import { explainStartFailure } from "./start-failure.ts";
 
-interface Place {
+interface RunLocation {
   readonly cwd: string;
   readonly env: EnvironmentVariables;
 }
 
 /** Rejects with `agent_unavailable` or `cwd_missing`. */
-export async function mustRun(program: string, place: Place): Promise<void> {
-  const trouble = await troubleOf(program, place);
-  if (trouble !== undefined) throw await startFailure(program, place.cwd, trouble);
+export async function requireRunnable(program: string, place: RunLocation): Promise<void> {
+  const trouble = await findStartProblem(program, place);
+  if (trouble !== undefined) throw await explainStartFailure(program, place.cwd, trouble);
 }
 
 /** Returns the error that the system would report, or undefined. */
-async function troubleOf(program: string, { cwd, env }: Place): Promise<NodeJS.ErrnoException | undefined> {
+async function findStartProblem(
+  program: string,
+  { cwd, env }: RunLocation,
+): Promise<NodeJS.ErrnoException | undefined> {
   try {
     if (!(await stat(cwd)).isDirectory()) return errno("ENOTDIR");
     const paths = program.includes("/")
@@ -25,7 +28,7 @@ async function troubleOf(program: string, { cwd, env }: Place): Promise<NodeJS.E
       : (env["PATH"] ?? "").split(delimiter).map((folder) => resolve(cwd, join(folder, program)));
     const path = await firstFile(paths);
     await access(path, constants.X_OK);
-    await interpreterOf(path);
+    await checkInterpreter(path);
     return undefined;
   } catch (error) {
     return error as NodeJS.ErrnoException;
@@ -43,7 +46,7 @@ async function firstFile(paths: readonly string[]): Promise<string> {
 const FIRST_LINE = 256;
 
 /** Rejects if the interpreter in the #! line does not exist. */
-async function interpreterOf(path: string): Promise<void> {
+async function checkInterpreter(path: string): Promise<void> {
   await using file = await open(path).catch(() => undefined); // a file may be executable but not readable
   const { buffer, bytesRead } = (await file?.read(Buffer.alloc(FIRST_LINE), 0, FIRST_LINE, 0)) ?? NOTHING;
   const [, interpreter] = /^#![ \t]*(\S+)/.exec(buffer.toString("latin1", 0, bytesRead)) ?? [];

@@ -13,7 +13,7 @@ export interface Terminal extends Disposable {
   /** Ends when no process has the terminal open; then the terminal is closed. */
   readonly output: Readable;
   /** Call when a process has opened the terminal. From then on it ends with that process. */
-  taken(): void;
+  markOpened(): void;
   /** Closes a terminal that no process opened. */
   [Symbol.dispose](): void;
 }
@@ -23,12 +23,12 @@ export interface Terminal extends Disposable {
  * program see the end of its input; everything that would change a byte is off. The EOF character, which ends the input
  * or forwards an unfinished line, is a byte that never occurs in UTF-8.
  */
-export const AS_IT_IS = `stty raw -echo -iexten icanon erase undef kill undef eol undef eol2 undef eof "$(printf '\\376')"`;
-const PASS_ON = Buffer.of(0o376);
+export const RAW_MODE_COMMAND = `stty raw -echo -iexten icanon erase undef kill undef eol undef eol2 undef eof "$(printf '\\376')"`;
+const EOF_CHARACTER = Buffer.of(0o376);
 /** Linux buffers 4,095 bytes of a line and drops the rest; other systems buffer less. */
-const LONGEST_LINE = 1_000;
+const MAX_LINE_BYTES = 1_000;
 /** A pipe stays at its end. A terminal signals the end once per EOF character. */
-const ENDS = Buffer.alloc(8, PASS_ON);
+const END_OF_INPUT = Buffer.alloc(8, EOF_CHARACTER);
 
 /** Wide enough that programs do not wrap. */
 const [COLUMNS, ROWS] = [200, 50];
@@ -38,7 +38,7 @@ const [COLUMNS, ROWS] = [200, 50];
  * its master side (node-pty 1.1.0), which may delay the hang-up until they exit. Nothing here relies on the hang-up.
  */
 export async function openTerminal(): Promise<Terminal> {
-  const { master, slave, pty: path } = (await native()).open(COLUMNS, ROWS);
+  const { master, slave, pty: path } = (await loadNativePty()).open(COLUMNS, ROWS);
   const input = new TerminalInput(master);
   const output = new TerminalOutput(master, input);
   let held = true;
@@ -50,7 +50,7 @@ export async function openTerminal(): Promise<Terminal> {
     taken();
     output.destroy();
   };
-  return { path, input, output, taken, [Symbol.dispose]: dispose };
+  return { path, input, output, markOpened: taken, [Symbol.dispose]: dispose };
 }
 
 interface Native {
@@ -58,7 +58,7 @@ interface Native {
 }
 
 /** The public API of the package discards output 200 ms after the exit, and its writes block. */
-async function native(): Promise<Native> {
+async function loadNativePty(): Promise<Native> {
   try {
     // @ts-expect-error: this part of the package has no types
     const loader = (await import("@lydell/node-pty/requireBinary.js")) as { requireBinary(file: string): Native };
@@ -143,7 +143,7 @@ class TerminalInput extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#send(this.#column === 0 ? ENDS : Buffer.concat([PASS_ON, ENDS]), done);
+    this.#send(this.#column === 0 ? END_OF_INPUT : Buffer.concat([EOF_CHARACTER, END_OF_INPUT]), done);
   }
 
   /** Resolves when no write is pending. Only then may the file descriptor be closed and reused. */
@@ -180,13 +180,13 @@ class TerminalInput extends Writable {
     for (let at = 0; at < bytes.length;) {
       const newline = bytes.indexOf(NEWLINE, at);
       const end = newline === -1 ? bytes.length : newline + 1;
-      const room = LONGEST_LINE - this.#column;
+      const room = MAX_LINE_BYTES - this.#column;
       if (end - at <= room) {
         this.#column = newline === -1 ? this.#column + end - at : 0;
         at = end;
       } else {
         at += room;
-        parts.push(bytes.subarray(kept, at), PASS_ON);
+        parts.push(bytes.subarray(kept, at), EOF_CHARACTER);
         kept = at;
         this.#column = 0;
       }

@@ -1,7 +1,7 @@
 /** Line transports over byte streams or within the process. */
 import { Readable, Writable } from "node:stream";
 import type { ReadableStream, WritableStream } from "node:stream/web";
-import { LineSplitter, type LineSink } from "./lines.ts";
+import { LineSplitter, type LineSink } from "./line-splitter.ts";
 
 export interface Transport {
   /** Starts delivery. Call once. */
@@ -89,7 +89,7 @@ export function streamTransport(
 
 /** Creates two connected transports: each delivers what the other writes, asynchronously and in order. */
 export function transportPair(): [Transport, Transport] {
-  const [left, right] = [new End(), new End()];
+  const [left, right] = [new PairEnd(), new PairEnd()];
   left.other = right;
   right.other = left;
   return [left, right];
@@ -100,7 +100,7 @@ const PASSES = 64;
 let passes = 0;
 
 /** Runs the work as a microtask, but yields to the event loop when two peers answer each other endlessly. */
-function soon(work: () => void): void {
+function runSoon(work: () => void): void {
   if (passes === 0) {
     setImmediate(() => {
       passes = 0;
@@ -114,15 +114,15 @@ function soon(work: () => void): void {
 /** Amount of unread text at which `write` returns false. */
 const HIGH_WATER = 64 * 1024;
 
-class End implements Transport {
-  other!: End;
+class PairEnd implements Transport {
+  other!: PairEnd;
   #sink: TransportSink | undefined;
   #unread: string[] = [];
   #size = 0;
   #paused = false;
   #scheduled = false;
   #inputEnded = false;
-  #told = false;
+  #endDelivered = false;
   #full = false;
 
   start(sink: TransportSink): void {
@@ -173,7 +173,7 @@ class End implements Transport {
   #schedule(): void {
     if (this.#scheduled || this.#sink === undefined) return;
     this.#scheduled = true;
-    soon(() => {
+    runSoon(() => {
       this.#scheduled = false;
       this.#deliver();
     });
@@ -192,8 +192,8 @@ class End implements Transport {
       this.#full = false;
       this.other.#sink?.drained();
     }
-    if (this.#inputEnded && this.#unread.length === 0 && !this.#told) {
-      this.#told = true;
+    if (this.#inputEnded && this.#unread.length === 0 && !this.#endDelivered) {
+      this.#endDelivered = true;
       sink.ended();
     }
   }

@@ -4,8 +4,8 @@ import type { AuthMethod } from "@agentclientprotocol/sdk";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 import { withoutRookerySecrets } from "../../domain/child-environment.ts";
 import { RookeryError } from "../../domain/errors.ts";
-import { startFailure } from "../../programs/failure.ts";
-import { typed } from "../../programs/typed.ts";
+import { explainStartFailure } from "../../programs/start-failure.ts";
+import { formatShellCommand } from "../../programs/shell-command.ts";
 
 const GRACE_MS = 2_000;
 
@@ -65,7 +65,7 @@ export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOp
   const { name, command, args } = login;
   const { cwd, signal, stdio = process } = options;
   if (stdio.stdin.isTTY !== true || stdio.stdout.isTTY !== true) {
-    const way = `run ${typed([command, ...args])} in a terminal, then try again`;
+    const way = `run ${formatShellCommand([command, ...args])} in a terminal, then try again`;
     const message = `the login "${name}" needs a terminal, but this process has none: ${way}`;
     throw new RookeryError("agent_unavailable", message);
   }
@@ -75,7 +75,7 @@ export async function runTerminalLogin(login: TerminalLogin, options: RunLoginOp
   unlessCancelled();
   const fds = [stdio.stdin.fd, stdio.stdout.fd, stdio.stderr.fd];
   const end = await runInForeground(login, cwd, fds, signal).catch(async (error: unknown) => {
-    throw await startFailure(command, cwd, error);
+    throw await explainStartFailure(command, cwd, error);
   });
   unlessCancelled();
   if (end.exitCode === 0) return;

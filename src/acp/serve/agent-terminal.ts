@@ -1,6 +1,6 @@
 /** One command that runs for an agent: its output so far, and its exit. */
 import type { TerminalOutputResponse, WaitForTerminalExitResponse } from "@agentclientprotocol/sdk";
-import { OwnedChild, streamEnded, type OwnedOptions } from "../../programs/owned.ts";
+import { OwnedChild, streamEnded, type OwnedOptions } from "../../programs/owned-child.ts";
 import { settlesWithin } from "../../stdx/index.ts";
 import { KeptOutput } from "./kept-output.ts";
 

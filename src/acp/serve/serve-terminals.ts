@@ -16,7 +16,7 @@ import { isRookeryError } from "../../domain/errors.ts";
 import { PathRefusal, confined } from "../../stdx/index.ts";
 import { raceCancellation } from "../cancellation.ts";
 import { RPC, notFound, peerError, requestCancelled, type PeerError } from "../errors.ts";
-import { quotedWord, typed } from "../../programs/typed.ts";
+import { quoteShellWord, formatShellCommand } from "../../programs/shell-command.ts";
 import { toServeError } from "./serve-error.ts";
 import { passGate, type Gate, type ServeContext } from "./gate.ts";
 import { createTerminalParams, parseServeParams, terminalParams, type CreateTerminalParams } from "./serve-params.ts";
@@ -122,7 +122,10 @@ class SessionTerminals implements ServedTerminals {
     const cwd = await confined(roots, request.cwd ?? ".");
     const command = [request.command, ...(request.args ?? [])];
     const added = request.env ?? [];
-    const title = [...added.map(({ name, value }) => `${name}=${quotedWord(value)}`), typed(command)].join(" ");
+    const title = [
+      ...added.map(({ name, value }) => `${name}=${quoteShellWord(value)}`),
+      formatShellCommand(command),
+    ].join(" ");
     await passGate(gate, { kind: "execute", title, path: cwd, command, sessionId, params, signal });
     if ((await confined(roots, cwd)) !== cwd)
       throw new PathRefusal(`${cwd} was moved while the permission was checked; try again`);

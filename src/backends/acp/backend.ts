@@ -24,15 +24,21 @@ import {
   type schema,
   type SessionOptions,
 } from "../../acp/index.ts";
-import { typed } from "../../programs/index.ts";
+import { formatShellCommand } from "../../programs/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
-import { openEquipment, type Equipment, type Wanted } from "../equipment.ts";
-import { broughtAs, offeredTool } from "../offered.ts";
-import { blocksOf } from "./blocks.ts";
-import { Memory } from "../memory.ts";
-import { forking, hasModes, startLive, type How, type Live } from "./live.ts";
-import { noiseEvents } from "./noise.ts";
-import { outcomeOfFailure } from "./outcome.ts";
+import { openEquipment, type Equipment, type AgentResources } from "../equipment.ts";
+import { reserveServerName, findOfferedTool } from "../offered-tools.ts";
+import { toPromptBlocks } from "./blocks.ts";
+import { ConversationMemory } from "../memory.ts";
+import {
+  findForkMethod,
+  hasModes,
+  startLiveAcpAgent,
+  type ConversationOrigin,
+  type LiveAcpAgent,
+} from "./live-agent.ts";
+import { toNoiseEvents } from "./noise.ts";
+import { toFailureOutcome } from "./outcome.ts";
 import { AcpTurn } from "./turn.ts";
 
 export interface AcpBackendOptions {
@@ -45,15 +51,15 @@ export interface AcpBackendOptions {
   /** Overrides of the capabilities that the agent announces. */
   readonly capabilities?: Partial<Capabilities> | undefined;
   /** Builds the command line for a permission policy. Default: the configured command, or the registry's. */
-  readonly launch?: ((context: BackendContext, permissions: PermissionPolicy) => Launch) | undefined;
+  readonly launch?: ((context: BackendContext, permissions: PermissionPolicy) => AcpLaunch) | undefined;
   /** The agent's name in the registry. Used if the configuration has no command. */
   readonly registry?: string | undefined;
-  readonly wanted?: Wanted | undefined;
+  readonly resources?: AgentResources | undefined;
   /** The environment of commands in the agent's terminals. Default: `env` without credentials. */
   readonly commandEnv?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-export interface Launch {
+export interface AcpLaunch {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
@@ -64,7 +70,7 @@ export function acpBackend(options: AcpBackendOptions): Backend {
     async open(context) {
       await using opening = new DisposeStack();
       const reported = (tool: string) => connection.reported(tool);
-      const equipment = opening.use(await equip(context, options, reported));
+      const equipment = opening.use(await openAcpEquipment(context, options, reported));
       const connection: AcpConnection = new AcpConnection(context, options, equipment);
       await connection.start();
       opening.move(); // the connection owns the equipment from here on
@@ -74,18 +80,18 @@ export function acpBackend(options: AcpBackendOptions): Backend {
 }
 
 /** Whether a tool filter applies. Without one, the client's MCP servers go to the agent unchanged. */
-function isFiltered({ wanted }: AcpBackendOptions): boolean {
-  const { allow = [], deny = [] } = wanted?.filter ?? {};
+function isFiltered({ resources }: AcpBackendOptions): boolean {
+  const { allow = [], deny = [] } = resources?.filter ?? {};
   return allow.length + deny.length > 0;
 }
 
-function equip(
+function openAcpEquipment(
   context: BackendContext,
   options: AcpBackendOptions,
   reported: (tool: string) => string | undefined,
 ): Promise<Equipment> {
   const { cwd, marker, saved, mcpServers = [] } = context;
-  const { servers = [], ...wanted } = options.wanted ?? {};
+  const { servers = [], ...wanted } = options.resources ?? {};
   const ours = isFiltered(options) ? [...servers, ...mcpServers] : servers;
   const env = wanted.env ?? childEnvironment(options.env);
   return openEquipment({ ...wanted, servers: ours, cwd, marker, saved, env, reported, base: [] });
@@ -112,17 +118,17 @@ class AcpConnection implements AgentConnection {
   readonly #options: AcpBackendOptions;
   readonly #equipment: Equipment;
   /** Whether the running agent was given our tools. */
-  #offered = false;
-  #live: Live | undefined;
+  #hasOurTools = false;
+  #live: LiveAcpAgent | undefined;
   /** The command line of the running agent. */
-  #launched: Launch | undefined;
+  #launched: AcpLaunch | undefined;
   readonly #closing = new AbortController();
   /** Whether the log has `process.started` for the running agent. */
-  #introduced = false;
-  readonly #memory: Memory;
+  #startRecorded = false;
+  readonly #memory: ConversationMemory;
   #nativeId: string | undefined;
   #turn: AcpTurn | undefined;
-  #unsaid: EventBody[] = [];
+  #pendingEvents: EventBody[] = [];
   #cost = 0;
 
   constructor(context: BackendContext, options: AcpBackendOptions, equipment: Equipment) {
@@ -130,13 +136,13 @@ class AcpConnection implements AgentConnection {
     this.#context = context;
     this.#options = options;
     this.#nativeId = context.nativeId;
-    this.#memory = new Memory(context.agent.name);
+    this.#memory = new ConversationMemory(context.agent.name);
   }
 
-  async start(launch = this.#launch(), given?: AbortSignal): Promise<Live> {
+  async start(launch = this.#launch(), given?: AbortSignal): Promise<LiveAcpAgent> {
     const closing = this.#closing.signal;
     const signal = given === undefined ? closing : AbortSignal.any([closing, given]);
-    const live = await startLive({
+    const live = await startLiveAcpAgent({
       context: this.#context,
       servers: await this.#servers(),
       command: launch.command,
@@ -148,13 +154,13 @@ class AcpConnection implements AgentConnection {
       handlers: this.#handlers(),
       gate: async (request: GateRequest) =>
         this.#turn?.gate(request) ?? { allowed: false, message: "no turn is running" },
-      noise: (noise) => this.#noise(noise),
+      noise: (noise) => this.#onNoise(noise),
       signal,
     });
     this.#live = live;
     this.#launched = launch;
-    this.#introduced = false;
-    this.#memory.startOver();
+    this.#startRecorded = false;
+    this.#memory.restart();
     return live;
   }
 
@@ -165,7 +171,7 @@ class AcpConnection implements AgentConnection {
       ...CAPABILITIES,
       resume,
       modes: this.#live !== undefined && hasModes(this.#live.session),
-      fork: this.#live !== undefined && forking(this.#live.client) !== undefined,
+      fork: this.#live !== undefined && findForkMethod(this.#live.client) !== undefined,
       ...this.#options.capabilities,
     };
   }
@@ -179,7 +185,7 @@ class AcpConnection implements AgentConnection {
   }
 
   get tools(): SessionTools {
-    return this.#equipment.held;
+    return this.#equipment.sessionTools;
   }
 
   attach(desk: SessionDesk): void {
@@ -189,7 +195,7 @@ class AcpConnection implements AgentConnection {
   /** The agent missed the turns in between; the next prompt includes them once. */
   async returned(saved: Parameters<Equipment["restore"]>[0]): Promise<void> {
     await this.#equipment.restore(saved);
-    this.#memory.miss();
+    this.#memory.markMissed();
   }
 
   /** Replaces the agent's own session, which may remember the old one, and hands the remaining conversation over. */
@@ -201,26 +207,26 @@ class AcpConnection implements AgentConnection {
   }
 
   reported(tool: string): string | undefined {
-    return this.#turn?.reported(tool);
+    return this.#turn?.findReportedCall(tool);
   }
 
   /** Without tools, no server is offered: an agent presents every server to its model. */
   get #hasTools(): boolean {
-    const { tools, held } = this.#equipment;
-    return held.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
+    const { tools, sessionTools } = this.#equipment;
+    return sessionTools.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
   }
 
   async #servers(): Promise<McpServerSpec[]> {
     const { mcpServers = [] } = this.#context;
     const wanted = isFiltered(this.#options) ? mcpServers.filter(({ type }) => type === "foreign") : mcpServers;
-    const brought = wanted.map((spec) => (spec.type === "foreign" ? spec : broughtAs(spec)));
-    this.#offered = this.#hasTools;
-    if (!this.#offered) return [...brought];
-    const offered = await this.#equipment.held.offer();
+    const brought = wanted.map((spec) => (spec.type === "foreign" ? spec : reserveServerName(spec)));
+    this.#hasOurTools = this.#hasTools;
+    if (!this.#hasOurTools) return [...brought];
+    const offered = await this.#equipment.sessionTools.offer();
     return [...brought.filter(({ name }) => name !== offered.name), offered];
   }
 
-  #launch(permissions = this.#context.permissions ?? "ask"): Launch {
+  #launch(permissions = this.#context.permissions ?? "ask"): AcpLaunch {
     const { command, name } = this.#context.agent;
     if (this.#options.launch !== undefined) return this.#options.launch(this.#context, permissions);
     if (command !== undefined) return { command };
@@ -235,27 +241,28 @@ class AcpConnection implements AgentConnection {
   }
 
   async #run(turn: TurnContext): Promise<TurnOutcome | LimitReached> {
-    let live: Live;
+    let live: LiveAcpAgent;
     try {
-      live = await this.#running(turn);
+      live = await this.#ensureRunning(turn);
     } catch (error) {
-      return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error, this.#context.agent.name);
+      return turn.signal.aborted ? { status: "cancelled" } : toFailureOutcome(error, this.#context.agent.name);
     }
-    const isNew = !this.#introduced;
+    const isNew = !this.#startRecorded;
     const prompt = await this.#prompt(turn, live);
     if (isNew) await turn.log.commit(); // a program is recorded before it is used
     if (turn.signal.aborted) return { status: "cancelled" }; // the prompt was not sent
-    this.#memory.give(turn);
+    this.#memory.markDelivered(turn);
     const running = new AcpTurn({
       turn,
       session: live.session,
       agent: this.#context.agent.name,
       costBefore: this.#cost,
-      cameEarly: (tool) => this.#equipment.cameEarly(tool),
-      offered: (call) => (this.#offered ? offeredTool(call, this.#equipment.tools.artifact().catalog) : undefined),
+      cameEarly: (tool) => this.#equipment.arrivedEarly(tool),
+      findOfferedTool: (call) =>
+        this.#hasOurTools ? findOfferedTool(call, this.#equipment.tools.artifact().catalog) : undefined,
     });
     this.#turn = running;
-    running.record(...this.#unsaid.splice(0));
+    running.record(...this.#pendingEvents.splice(0));
     try {
       const outcome = await running.run(prompt, () => void this.#drop(live));
       const over = live.client.connection.over?.exit;
@@ -286,48 +293,48 @@ class AcpConnection implements AgentConnection {
   }
 
   /** Returns the running agent, or starts another one if it has exited or no longer fits the turn. */
-  async #running({ permissions, signal }: TurnContext): Promise<Live> {
+  async #ensureRunning({ permissions, signal }: TurnContext): Promise<LiveAcpAgent> {
     const live = this.#live;
     const launch = this.#launch(permissions);
-    const lacksTools = !this.#offered && this.#hasTools; // an overlay was added after the start
+    const lacksTools = !this.#hasOurTools && this.#hasTools; // an overlay was added after the start
     const suits = JSON.stringify(launch) === JSON.stringify(this.#launched); // another policy may need another command line
     if (live !== undefined && live.client.connection.over === undefined && !lacksTools && suits) return live;
     await this.#drop(live);
     return this.start(launch, signal);
   }
 
-  async #drop(live: Live | undefined): Promise<void> {
+  async #drop(live: LiveAcpAgent | undefined): Promise<void> {
     if (this.#live === live) this.#live = undefined;
     if (live === undefined) return;
     await Promise.allSettled([live[Symbol.asyncDispose]()]); // a process that survives is found later by its marker
   }
 
   /** Builds the prompt. Includes the earlier conversation if the agent lacks it, and the instructions once. */
-  async #prompt(turn: TurnContext, live: Live): Promise<schema.ContentBlock[]> {
-    const blocks = await blocksOf(turn, live.client.capabilities.promptCapabilities ?? {});
-    if (this.#memory.isWhole) return blocks;
+  async #prompt(turn: TurnContext, live: LiveAcpAgent): Promise<schema.ContentBlock[]> {
+    const blocks = await toPromptBlocks(turn, live.client.capabilities.promptCapabilities ?? {});
+    if (this.#memory.isComplete) return blocks;
     const { how, before, knows } = await this.#memory.recall(turn, live.how);
-    if (!this.#memory.isTold) {
-      if (live.lost !== undefined) this.#tellLoss(turn, live.lost);
-      this.#cost = knows ? await costBefore(turn, this.#context.agent.name) : 0;
+    if (!this.#memory.hasReceived) {
+      if (live.lost !== undefined) this.#recordLoss(turn, live.lost);
+      this.#cost = knows ? await readEarlierCost(turn, this.#context.agent.name) : 0;
     }
-    const told = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
-    this.#introduce(turn, live, how);
-    return [...told.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
+    const preamble = [...(knows ? [] : this.#context.agent.prompts), ...(before === undefined ? [] : [before])];
+    this.#recordConnection(turn, live, how);
+    return [...preamble.map((text): schema.ContentBlock => ({ type: "text", text })), ...blocks];
   }
 
-  #tellLoss({ log }: TurnContext, why: string): void {
+  #recordLoss({ log }: TurnContext, why: string): void {
     const message = `${this.#context.agent.name} could not resume its session (${why}); a new session was started with the conversation so far`;
     log.record({ type: "notice", level: "warning", code: "native_session_lost", message });
   }
 
-  #introduce({ log }: TurnContext, { process, session }: Live, how: How): void {
+  #recordConnection({ log }: TurnContext, { process, session }: LiveAcpAgent, how: ConversationOrigin): void {
     this.#nativeId = session.id;
     const { pid, startTime } = process.identity;
-    const command = typed(this.#launched?.command ?? []).slice(0, COMMAND_LENGTH);
+    const command = formatShellCommand(this.#launched?.command ?? []).slice(0, MAX_COMMAND_LENGTH);
     const started: EventBody = { type: "process.started", pid, startTime, marker: this.#context.marker, command };
-    log.record(...(this.#introduced ? [] : [started]), { type: "agent.connected", nativeId: session.id, how });
-    this.#introduced = true;
+    log.record(...(this.#startRecorded ? [] : [started]), { type: "agent.connected", nativeId: session.id, how });
+    this.#startRecorded = true;
   }
 
   #handlers(): SessionOptions {
@@ -339,19 +346,19 @@ class AcpConnection implements AgentConnection {
   }
 
   /** Records output of the agent. Output between turns is kept for the next turn. */
-  #noise(noise: Noise): void {
-    const events = noiseEvents(noise, this.#context.agent.name);
+  #onNoise(noise: Noise): void {
+    const events = toNoiseEvents(noise, this.#context.agent.name);
     if (this.#turn !== undefined) this.#turn.record(...events);
-    else if (this.#unsaid.length < MOST_UNSAID) this.#unsaid.push(...events);
+    else if (this.#pendingEvents.length < MAX_PENDING_EVENTS) this.#pendingEvents.push(...events);
   }
 }
 
-const COMMAND_LENGTH = 2_000;
+const MAX_COMMAND_LENGTH = 2_000;
 /** Output events kept between turns; further ones are dropped. */
-const MOST_UNSAID = 100;
+const MAX_PENDING_EVENTS = 100;
 
 /** Returns the cost in USD that the log has for the agent's current session. */
-async function costBefore(turn: TurnContext, agent: string): Promise<number> {
+async function readEarlierCost(turn: TurnContext, agent: string): Promise<number> {
   let cost = 0;
   for await (const event of turn.history()) {
     if (event.agent !== agent) continue; // another agent of this session

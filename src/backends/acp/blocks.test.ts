@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { blocksOf } from "./blocks.ts";
+import { toPromptBlocks } from "./blocks.ts";
 
 it("tells an agent that continues after a limit to continue instead of repeating the prompt", async () => {
   const turn = { input: [{ type: "text" as const, text: "Fix it" }], blob: () => Promise.resolve(undefined) };
-  expect(await blocksOf(turn)).toEqual([{ type: "text", text: "Fix it" }]);
-  const [first, second] = await blocksOf({ ...turn, continued: true });
+  expect(await toPromptBlocks(turn)).toEqual([{ type: "text", text: "Fix it" }]);
+  const [first, second] = await toPromptBlocks({ ...turn, continued: true });
   expect(first).toMatchObject({ text: expect.stringContaining("Go on with what you were doing") as string });
   expect(second).toEqual({ type: "text", text: "Fix it" });
 });

@@ -1,19 +1,23 @@
 /** Converts user input to ACP content blocks. Attachments that the agent does not accept become text. */
 import { textOf, type InputPart, type TurnContext } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
-import { GO_ON } from "../program/prompt.ts";
+import { CONTINUE_PROMPT } from "../program/prompt.ts";
 
 type Block = schema.ContentBlock;
 
-export async function blocksOf(
+export async function toPromptBlocks(
   { input, blob, continued }: Pick<TurnContext, "input" | "blob" | "continued">,
   takes: schema.PromptCapabilities = {},
 ): Promise<Block[]> {
-  const blocks = await Promise.all(input.map((part) => blockOf(part, blob, takes)));
-  return continued === true ? [{ type: "text", text: GO_ON }, ...blocks] : blocks;
+  const blocks = await Promise.all(input.map((part) => toContentBlock(part, blob, takes)));
+  return continued === true ? [{ type: "text", text: CONTINUE_PROMPT }, ...blocks] : blocks;
 }
 
-async function blockOf(part: InputPart, blob: TurnContext["blob"], takes: schema.PromptCapabilities): Promise<Block> {
+async function toContentBlock(
+  part: InputPart,
+  blob: TurnContext["blob"],
+  takes: schema.PromptCapabilities,
+): Promise<Block> {
   if (part.type === "text") return { type: "text", text: part.text };
   const bytes = await blob(part.hash);
   const data = bytes === undefined ? undefined : Buffer.from(bytes).toString("base64");

@@ -3,14 +3,14 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DisposeStack } from "../../stdx/index.ts";
 import { builtEnvironment, writeAcpAgent, type AcpScript, type AcpStep, type AcpTurn } from "../../testing/index.ts";
-import { backendContract, type Behaviour, type Files } from "../contract/index.ts";
-import { openPlace } from "../contract/place.ts";
-import { BROUGHT, COLOURS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "../contract/words.ts";
+import { backendContract, type Behavior, type ContractFiles } from "../contract/index.ts";
+import { createContractFolders } from "../contract/folders.ts";
+import { BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "../contract/prompts.ts";
 
 const DONE: AcpStep = { say: "Done." };
 
 /** The scripted agent does on its own what a real agent's model decides. */
-function turns({ made, written }: Files): AcpTurn[] {
+function turns({ made, written }: ContractFiles): AcpTurn[] {
   const shell = { toolCallId: "t1", title: "touch", kind: "execute", rawInput: { file: made } };
   const edit = { toolCallId: "t2", title: "Write", kind: "edit", locations: [{ path: written }] };
   const diff = { type: "diff", path: written, oldText: null, newText: TEXT };
@@ -24,7 +24,7 @@ function turns({ made, written }: Files): AcpTurn[] {
     completed("t3"),
     DONE,
   ];
-  const colours = { type: "object", properties: { colour: { type: "string", enum: [...COLOURS] } } };
+  const colours = { type: "object", properties: { colour: { type: "string", enum: [...COLORS] } } };
   const usage = { inputTokens: 100, outputTokens: 10, totalTokens: 110 };
   const cost: AcpStep = {
     update: { sessionUpdate: "usage_update", used: 110, size: 1_000, cost: { amount: 0.5, currency: "USD" } },
@@ -67,13 +67,13 @@ const LIMITED: AcpTurn = {
   answer: { error: { code: -32603, message: "Internal error", data: "usage limit reached, try again in 2 hours" } },
 };
 
-function script(behaviour: Behaviour, files: Files, sessionsFile: string): AcpScript {
+function script(behavior: Behavior, files: ContractFiles, sessionsFile: string): AcpScript {
   return {
-    prompts: behaviour === "limit" ? [LIMITED] : turns(files),
+    prompts: behavior === "limit" ? [LIMITED] : turns(files),
     sessionsFile,
     initialize: { agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {}, fork: {} } } },
-    ...(behaviour === "login" && { auth: {} }),
-    ...(behaviour === "model" && {
+    ...(behavior === "login" && { auth: {} }),
+    ...(behavior === "model" && {
       models: { currentModelId: "a", availableModels: [{ modelId: "model-b", name: "B" }] },
     }),
   };
@@ -96,19 +96,19 @@ backendContract(
       cost: true,
     },
     secrets: ["ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SOME_OTHER_API_KEY"],
-    async open(behaviour) {
+    async open(behavior) {
       await using opening = new DisposeStack();
-      const place = opening.use(await openPlace());
+      const place = opening.use(await createContractFolders());
       const sessions = join(place.home, "sessions.json");
-      const { command, record } = await writeAcpAgent(place.home, script(behaviour, place.files, sessions));
+      const { command, record } = await writeAcpAgent(place.home, script(behavior, place.files, sessions));
       const owned = opening.move();
-      const model = behaviour === "model" ? `\nmodel = "model-b"` : "";
+      const model = behavior === "model" ? `\nmodel = "model-b"` : "";
       return {
         ...place,
         env: builtEnvironment({ home: place.home }),
         toml: `backend = "acp"\ncommand = ${JSON.stringify(command)}${model}`,
         isReal: false,
-        heard: () => (existsSync(record) ? readFileSync(record, "utf8") : ""),
+        received: () => (existsSync(record) ? readFileSync(record, "utf8") : ""),
         forget: () => rm(sessions),
         [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
       };

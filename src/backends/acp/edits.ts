@@ -16,21 +16,21 @@ const Input = z.object({
 });
 
 /** Longer diffs are recorded without their text, marked `truncated`. */
-const DIFF_LENGTH = 256 * 1024;
+const MAX_DIFF_LENGTH = 256 * 1024;
 
 /** Returns the diff of the replaced text. For a full write, `before` is null because the old content is unknown. */
-export function editOf(input: unknown): FileDiff | undefined {
+export function diffFromEditInput(input: unknown): FileDiff | undefined {
   const { data } = Input.safeParse(input);
   const path = data?.filePath ?? data?.file_path ?? data?.path;
   if (data === undefined || path === undefined) return undefined;
   const before = data.oldString ?? data.old_string;
   const after = data.newString ?? data.new_string;
-  if (before !== undefined && after !== undefined) return bounded({ path, before, after });
-  return data.content === undefined ? undefined : bounded({ path, before: null, after: data.content });
+  if (before !== undefined && after !== undefined) return boundDiff({ path, before, after });
+  return data.content === undefined ? undefined : boundDiff({ path, before: null, after: data.content });
 }
 
-function bounded(diff: FileDiff): FileDiff {
+function boundDiff(diff: FileDiff): FileDiff {
   const { path, before, after } = diff;
-  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > DIFF_LENGTH;
+  const isLong = (before?.length ?? 0) + (after?.length ?? 0) > MAX_DIFF_LENGTH;
   return isLong ? { path, before: null, after: null, truncated: true } : diff;
 }

@@ -1,13 +1,13 @@
 /** Converts output of an agent that is not a protocol message to events. */
 import type { EventBody } from "../../domain/index.ts";
 import type { Noise } from "../../acp/index.ts";
-import { harmless } from "../../programs/index.ts";
+import { sanitizeTerminalText } from "../../programs/index.ts";
 
 /** Length of the excerpt of a dropped line, in characters. */
 const HEAD_LENGTH = 200;
 
-export function noiseEvents({ kind, text, bytes }: Noise, agent: string): EventBody[] {
-  const shown = harmless(text);
+export function toNoiseEvents({ kind, text, bytes }: Noise, agent: string): EventBody[] {
+  const shown = sanitizeTerminalText(text);
   switch (kind) {
     case "not_json":
       return shown.trim() === "" ? [] : [{ type: "output.text", text: `${shown}\n` }];

@@ -4,7 +4,7 @@ import { describeZodError, type FileDiff, type Location, type ToolKind } from ".
 import { ToolKind as KINDS } from "../../domain/events.ts";
 
 /** Longer diffs are recorded without their text, marked `truncated`. */
-const DIFF_LENGTH = 256 * 1024;
+const MAX_DIFF_LENGTH = 256 * 1024;
 const MAX_ID_LENGTH = 1_024;
 const MAX_TITLE_LENGTH = 4_096;
 const MAX_PATH_LENGTH = 8_192;
@@ -39,7 +39,7 @@ const ToolContent = z.lazy(() =>
     z.object({ type: z.literal("content"), content: ContentText }).transform(({ content }) => ({ text: content })),
     z
       .object({ type: z.literal("diff"), path, oldText: z.string().nullish(), newText: z.string() })
-      .transform((diff) => ({ diff: boundedDiff(diff) })),
+      .transform((diff) => ({ diff: toBoundedDiff(diff) })),
     z.object({ type: title.refine((type) => type !== "content" && type !== "diff") }).transform(() => ({})),
   ]),
 );
@@ -96,7 +96,7 @@ export function parseUpdate(update: unknown): ParsedUpdate {
     case "agent_message_chunk":
     case "agent_thought_chunk": {
       const kind = type === "agent_message_chunk" ? "message" : "thought";
-      return checked(Chunk, update, type, ({ content, messageId }) => ({
+      return parseWith(Chunk, update, type, ({ content, messageId }) => ({
         kind,
         text: content,
         messageId: messageId ?? undefined,
@@ -106,14 +106,14 @@ export function parseUpdate(update: unknown): ParsedUpdate {
       return { kind: "echo" };
     case "tool_call":
     case "tool_call_update":
-      return checked(ToolCall, update, type, (call) => ({ kind: "tool", call }));
+      return parseWith(ToolCall, update, type, (call) => ({ kind: "tool", call }));
     case "plan":
-      return checked(z.object({ entries: z.array(PlanEntry) }), update, type, ({ entries }) => ({
+      return parseWith(z.object({ entries: z.array(PlanEntry) }), update, type, ({ entries }) => ({
         kind: "plan",
         entries,
       }));
     case "usage_update":
-      return checked(Usage, update, type, (usage) => ({ kind: "usage", usage }));
+      return parseWith(Usage, update, type, (usage) => ({ kind: "usage", usage }));
     default:
       return typeof type === "string"
         ? { kind: "other" }
@@ -126,7 +126,12 @@ export function parseToolCall(toolCall: unknown): ParsedToolCall | undefined {
   return ToolCall.safeParse(toolCall).data;
 }
 
-function checked<T>(schema: z.ZodType<T>, update: unknown, type: string, to: (data: T) => ParsedUpdate): ParsedUpdate {
+function parseWith<T>(
+  schema: z.ZodType<T>,
+  update: unknown,
+  type: string,
+  to: (data: T) => ParsedUpdate,
+): ParsedUpdate {
   const { success, data, error } = schema.safeParse(update);
   return success ? to(data) : { kind: "invalid", problem: `${type}: ${describeZodError(error)}` };
 }
@@ -139,7 +144,7 @@ function toLocation({ path, line }: { path: string; line?: unknown }): Location 
   return { path, ...(Number.isSafeInteger(line) && (line as number) > 0 && { line: line as number }) };
 }
 
-function boundedDiff({
+function toBoundedDiff({
   path,
   oldText,
   newText,
@@ -148,7 +153,7 @@ function boundedDiff({
   oldText?: string | null | undefined;
   newText: string;
 }): FileDiff {
-  if ((oldText?.length ?? 0) + newText.length > DIFF_LENGTH)
+  if ((oldText?.length ?? 0) + newText.length > MAX_DIFF_LENGTH)
     return { path, before: null, after: null, truncated: true };
   return { path, before: oldText ?? null, after: newText };
 }

@@ -3,7 +3,7 @@ import type { PermissionDecision } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
 
 /** Responds `cancelled` if no option of the agent matches the decision. */
-export function outcomeOf(
+export function toPermissionResponse(
   decision: PermissionDecision,
   options: readonly schema.PermissionOption[],
 ): schema.RequestPermissionResponse {

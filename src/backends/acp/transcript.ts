@@ -1,7 +1,7 @@
 /** Converts the updates of one turn to events: messages, thoughts, plans and tool calls. */
 import { newId, type EventBody, type FileDiff, type Location, type ToolKind } from "../../domain/index.ts";
 import { storableJson } from "../storable.ts";
-import { editOf } from "./edits.ts";
+import { diffFromEditInput } from "./edits.ts";
 import { parseToolCall, parseUpdate, type ParsedToolCall, type ParsedUsage } from "./parse-update.ts";
 
 interface Message {
@@ -24,15 +24,15 @@ interface Tool {
   hidden: boolean;
 }
 
-const TOOL_TEXT_LENGTH = 64 * 1024;
+const MAX_TOOL_TEXT_LENGTH = 64 * 1024;
 /** A longer message is recorded in several parts. */
-const MESSAGE_LENGTH = 4 * 1024 * 1024;
+const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
 /** Longer skipped updates are cut in the log. */
-const RAW_LENGTH = 4_096;
+const MAX_RAW_LENGTH = 4_096;
 /** Notices per turn; further invalid updates are skipped silently. */
 const MAX_INVALID_NOTICES = 5;
 
-export class Transcript {
+export class AcpTranscript {
   readonly #tools = new Map<string, Tool>();
   readonly #taken = new Set<string>();
   readonly #isKnown: (call: Readonly<Tool>) => boolean;
@@ -52,35 +52,35 @@ export class Transcript {
     const parsed = parseUpdate(update);
     switch (parsed.kind) {
       case "message":
-        return this.#said(parsed);
+        return this.#onMessage(parsed);
       case "thought":
-        return this.#thought_(parsed);
+        return this.#onThought(parsed);
       case "echo":
         return [];
       case "tool":
-        return [...this.#endMessage(), ...this.#tool(parsed.call)];
+        return [...this.#endMessage(), ...this.#onToolCall(parsed.call)];
       case "plan":
         return [{ type: "plan.updated", entries: [...parsed.entries] }];
       case "usage":
         this.usage = parsed.usage;
-        return [raw(update)];
+        return [toRawEvent(update)];
       case "other":
-        return [raw(update)];
+        return [toRawEvent(update)];
       case "invalid":
-        return this.#skipped(parsed.problem, line);
+        return this.#skipInvalid(parsed.problem, line);
     }
   }
 
   /** Records the call of a permission request, which may not be announced yet. Returns undefined if it is invalid. */
-  asked(toolCall: unknown): { readonly events: EventBody[]; readonly tool: Readonly<Tool> } | undefined {
+  addRequestedCall(toolCall: unknown): { readonly events: EventBody[]; readonly tool: Readonly<Tool> } | undefined {
     const call = parseToolCall(toolCall);
     if (call === undefined) return undefined;
-    const events = [...this.#endMessage(), ...this.#tool(call)];
-    return { events, tool: this.#known(call.toolCallId) };
+    const events = [...this.#endMessage(), ...this.#onToolCall(call)];
+    return { events, tool: this.#requireTool(call.toolCallId) };
   }
 
   /** Returns the id of a running call that matches. Returns each call at most once. */
-  take(isWanted: (tool: Readonly<Tool>) => boolean): string | undefined {
+  takeCall(isWanted: (tool: Readonly<Tool>) => boolean): string | undefined {
     for (const tool of this.#tools.values()) {
       if (tool.ended || tool.hidden || this.#taken.has(tool.id) || !isWanted(tool)) continue;
       this.#taken.add(tool.id);
@@ -89,7 +89,7 @@ export class Transcript {
     return undefined;
   }
 
-  refused(toolId: string, outcome: "denied" | "cancelled", text: string): EventBody[] {
+  endRefusedCall(toolId: string, outcome: "denied" | "cancelled", text: string): EventBody[] {
     const tool = this.#tools.get(toolId);
     if (tool === undefined || tool.ended || tool.hidden) return [];
     tool.ended = true;
@@ -101,8 +101,8 @@ export class Transcript {
     return this.#endMessage();
   }
 
-  #skipped(problem: string, line: string): EventBody[] {
-    const data = line.length > RAW_LENGTH ? `${line.slice(0, RAW_LENGTH)}…` : line;
+  #skipInvalid(problem: string, line: string): EventBody[] {
+    const data = line.length > MAX_RAW_LENGTH ? `${line.slice(0, MAX_RAW_LENGTH)}…` : line;
     this.#invalid += 1;
     if (this.#invalid > MAX_INVALID_NOTICES) return [];
     const message = `the agent sent an update that does not follow the protocol; Rookery skipped it (${problem.slice(0, 500)})`;
@@ -112,11 +112,11 @@ export class Transcript {
     ];
   }
 
-  #said({ text, messageId }: { readonly text: string; readonly messageId: string | undefined }): EventBody[] {
+  #onMessage({ text, messageId }: { readonly text: string; readonly messageId: string | undefined }): EventBody[] {
     const isAnother =
       this.#message !== undefined &&
       ((messageId !== undefined && this.#message.agentsId !== messageId) ||
-        this.#message.text.length + text.length > MESSAGE_LENGTH);
+        this.#message.text.length + text.length > MAX_MESSAGE_LENGTH);
     const before = isAnother ? this.#endMessage() : [];
     this.#thought = undefined;
     this.#message ??= { id: newId("msg", Date.now()), agentsId: messageId, text: "" };
@@ -124,7 +124,7 @@ export class Transcript {
     return [...before, { type: "message.delta", messageId: this.#message.id, text }];
   }
 
-  #thought_({ text, messageId }: { readonly text: string; readonly messageId: string | undefined }): EventBody[] {
+  #onThought({ text, messageId }: { readonly text: string; readonly messageId: string | undefined }): EventBody[] {
     const before = this.#endMessage();
     if (this.#thought === undefined || (messageId !== undefined && this.#thought.agentsId !== messageId)) {
       this.#thought = { id: newId("msg", Date.now()), agentsId: messageId };
@@ -138,33 +138,33 @@ export class Transcript {
     return message === undefined ? [] : [{ type: "message.completed", messageId: message.id, text: message.text }];
   }
 
-  #tool(update: ParsedToolCall): EventBody[] {
+  #onToolCall(update: ParsedToolCall): EventBody[] {
     const known = this.#tools.get(update.toolCallId);
-    const tool = known ?? opened(update.toolCallId);
-    const said = change(tool, update);
+    const tool = known ?? createTool(update.toolCallId);
+    const said = applyUpdate(tool, update);
     if (known === undefined) {
       this.#tools.set(tool.id, tool);
       tool.hidden = this.#isKnown(tool);
     }
     if (tool.hidden) return [];
-    const started: EventBody[] = known === undefined ? [startedEvent(tool)] : [];
+    const started: EventBody[] = known === undefined ? [toStartedEvent(tool)] : [];
     if (tool.ended) return started;
     const ended = update.status === "completed" || update.status === "failed";
     if (ended) {
       tool.ended = true;
-      return [...started, endedEvent(tool, update.status === "completed" ? "ok" : "failed")];
+      return [...started, toEndedEvent(tool, update.status === "completed" ? "ok" : "failed")];
     }
     return known !== undefined && said !== undefined ? [{ type: "tool.updated", toolId: tool.id, ...said }] : started;
   }
 
-  #known(toolId: string): Tool {
+  #requireTool(toolId: string): Tool {
     const tool = this.#tools.get(toolId);
     if (tool === undefined) throw new Error(`tool ${toolId} is not in the transcript`);
     return tool;
   }
 }
 
-function opened(id: string): Tool {
+function createTool(id: string): Tool {
   return {
     id,
     name: "",
@@ -180,7 +180,7 @@ function opened(id: string): Tool {
 }
 
 /** Applies the update to the tool. Returns the changed fields that an event reports, if any. */
-function change(
+function applyUpdate(
   tool: Tool,
   update: ParsedToolCall,
 ): { text?: string; title?: string; locations?: Location[] } | undefined {
@@ -196,9 +196,9 @@ function change(
     tool.text = update.content
       .flatMap((part) => ("text" in part && part.text !== "" ? [part.text] : []))
       .join("\n")
-      .slice(0, TOOL_TEXT_LENGTH);
+      .slice(0, MAX_TOOL_TEXT_LENGTH);
   } else if (tool.text === "" && typeof update.rawOutput === "string") {
-    tool.text = update.rawOutput.slice(0, TOOL_TEXT_LENGTH);
+    tool.text = update.rawOutput.slice(0, MAX_TOOL_TEXT_LENGTH);
   }
   const more = tool.text.startsWith(before.text) ? tool.text.slice(before.text.length) : tool.text;
   const said = {
@@ -209,7 +209,7 @@ function change(
   return Object.keys(said).length === 0 ? undefined : said;
 }
 
-function startedEvent({ id, name, title, kind, input, locations }: Tool): EventBody {
+function toStartedEvent({ id, name, title, kind, input, locations }: Tool): EventBody {
   const where = locations.length > 0 && { locations };
   return {
     type: "tool.started",
@@ -222,9 +222,9 @@ function startedEvent({ id, name, title, kind, input, locations }: Tool): EventB
   };
 }
 
-function endedEvent(tool: Tool, outcome: "ok" | "failed"): EventBody {
+function toEndedEvent(tool: Tool, outcome: "ok" | "failed"): EventBody {
   const { id, text, locations } = tool;
-  const edit = tool.kind === "edit" && tool.diffs.length === 0 ? editOf(tool.input) : undefined;
+  const edit = tool.kind === "edit" && tool.diffs.length === 0 ? diffFromEditInput(tool.input) : undefined;
   const diffs = outcome === "failed" ? [] : edit === undefined ? tool.diffs : [edit];
   return {
     type: "tool.ended",
@@ -236,6 +236,6 @@ function endedEvent(tool: Tool, outcome: "ok" | "failed"): EventBody {
   };
 }
 
-function raw(update: unknown): EventBody {
+function toRawEvent(update: unknown): EventBody {
   return { type: "agent.raw", data: storableJson(update) };
 }

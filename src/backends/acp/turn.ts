@@ -11,39 +11,39 @@ import {
   type TurnOutcome,
 } from "../../domain/index.ts";
 import { peerError, RPC, type ClientSession, type GateRequest, type schema, type UpdateItem } from "../../acp/index.ts";
-import type { ReportedCall } from "../offered.ts";
-import { isReading } from "../reading.ts";
+import type { ReportedCall } from "../offered-tools.ts";
+import { isReadOnlyKind } from "../read-only-kinds.ts";
 import { storableEvent, storableJson } from "../storable.ts";
-import { outcomeOfFailure, outcomeOfStop } from "./outcome.ts";
-import { outcomeOf } from "./permission.ts";
-import { Transcript } from "./transcript.ts";
+import { toFailureOutcome, toStopOutcome } from "./outcome.ts";
+import { toPermissionResponse } from "./permission.ts";
+import { AcpTranscript } from "./transcript.ts";
 
 /** Time an agent has to stop after a cancel. Then its process is ended, and the next turn starts another one. */
 const CANCEL_MS = 5_000;
 const MAX_MESSAGE_LENGTH = 64 * 1024;
 
-export interface TurnParts {
+export interface AcpTurnParts {
   readonly turn: Pick<TurnContext, "signal" | "permit" | "ask"> & { readonly log: Pick<TurnLog, "record" | "ready"> };
   readonly session: ClientSession;
   readonly agent: string;
   /** Cost of the agent's session before this turn, as the agent counts it. */
   readonly costBefore: number;
   /** Returns the Rookery tool that the call means, if any. The tool server decides about those calls. */
-  readonly offered: (call: ReportedCall) => string | undefined;
+  readonly findOfferedTool: (call: ReportedCall) => string | undefined;
   /** Whether a call of the tool arrived before the agent reported it. */
   readonly cameEarly: (tool: string) => boolean;
 }
 
 export class AcpTurn {
-  readonly #parts: TurnParts;
-  readonly #transcript: Transcript;
+  readonly #parts: AcpTurnParts;
+  readonly #transcript: AcpTranscript;
   /** Paths that the user allowed in this turn. The file and terminal handlers do not ask for them again. */
   readonly #allowed = new Set<string>();
 
-  constructor(parts: TurnParts) {
+  constructor(parts: AcpTurnParts) {
     this.#parts = parts;
-    this.#transcript = new Transcript((call) => {
-      const tool = parts.offered(call);
+    this.#transcript = new AcpTranscript((call) => {
+      const tool = parts.findOfferedTool(call);
       return tool !== undefined && parts.cameEarly(tool);
     });
   }
@@ -61,19 +61,19 @@ export class AcpTurn {
     try {
       const response = await prompted.response;
       this.record(...this.#transcript.end(), ...this.#usage(response));
-      return outcomeOfStop(response);
+      return toStopOutcome(response);
     } catch (error) {
       this.record(...this.#transcript.end());
-      return turn.signal.aborted ? { status: "cancelled" } : outcomeOfFailure(error, agent);
+      return turn.signal.aborted ? { status: "cancelled" } : toFailureOutcome(error, agent);
     } finally {
       over.abort();
     }
   }
 
   /** Returns the id that the agent gave to its call of the tool. */
-  reported(tool: string): string | undefined {
-    const { offered } = this.#parts;
-    return this.#transcript.take((call) => offered(call) === tool);
+  findReportedCall(tool: string): string | undefined {
+    const { findOfferedTool } = this.#parts;
+    return this.#transcript.takeCall((call) => findOfferedTool(call) === tool);
   }
 
   /** Resolves when the log has room again, which holds the agent back. */
@@ -88,39 +88,39 @@ export class AcpTurn {
   async permission(request: schema.RequestPermissionRequest): Promise<schema.RequestPermissionResponse> {
     const { turn } = this.#parts;
     const { toolCall } = request;
-    const options = request.options.filter(isOption);
-    const asked = this.#transcript.asked(toolCall);
+    const options = request.options.filter(isPermissionOption);
+    const asked = this.#transcript.addRequestedCall(toolCall);
     if (asked === undefined)
       throw peerError(RPC.invalidParams, "toolCall of session/request_permission is not a valid tool call");
     const { events, tool } = asked;
     this.record(...events);
     const { id: toolId, name, title, kind, input } = tool;
-    const { offered } = this.#parts;
-    if (offered(tool) !== undefined) return outcomeOf({ allowed: true }, options);
+    const { findOfferedTool } = this.#parts;
+    if (findOfferedTool(tool) !== undefined) return toPermissionResponse({ allowed: true }, options);
     const said = title === "" ? name : title;
     const decision = await turn.permit({
       toolId,
       tool: name === "other" ? said : name, // permissions for the whole session are stored by this name
       title: said,
       kind,
-      readOnly: isReading(kind),
-      input: input ?? inputOf(said, storableJson(toolCall.content)),
+      readOnly: isReadOnlyKind(kind),
+      input: input ?? toRequestInput(said, storableJson(toolCall.content)),
     });
     if (decision.allowed) {
       for (const { path } of [...tool.locations, ...tool.diffs]) this.#allowed.add(path);
     } else {
-      this.record(...this.#transcript.refused(toolId, decision.outcome, decision.message));
+      this.record(...this.#transcript.endRefusedCall(toolId, decision.outcome, decision.message));
     }
-    return outcomeOf(decision, options);
+    return toPermissionResponse(decision, options);
   }
 
   async elicitation(request: schema.CreateElicitationRequest): Promise<schema.CreateElicitationResponse> {
     const { turn, agent } = this.#parts;
     const message = request.message.slice(0, MAX_MESSAGE_LENGTH);
     const { requestedSchema, url: page } = request as { requestedSchema?: unknown; url?: unknown };
-    const schema = request.mode === "form" ? formSchema(requestedSchema) : undefined;
-    const url = request.mode === "url" ? pageAddress(page) : undefined;
-    return answerOf(await turn.ask({ message, from: agent, schema, url }));
+    const schema = request.mode === "form" ? requireFormSchema(requestedSchema) : undefined;
+    const url = request.mode === "url" ? requireUrl(page) : undefined;
+    return toElicitationResponse(await turn.ask({ message, from: agent, schema, url }));
   }
 
   /** Decides about a file or terminal request that this process serves for the agent. */
@@ -172,7 +172,7 @@ export class AcpTurn {
   /** Reports token counts if the agent sends them, and the cost since the previous report. */
   #usage(response: schema.PromptResponse): EventBody[] {
     const { usage: context } = this.#transcript;
-    const usage = tokensOf(response);
+    const usage = readTokenCounts(response);
     if (usage === undefined && context === undefined) return [];
     const cost = context?.cost?.currency === "USD" ? context.cost.amount - this.#parts.costBefore : undefined;
     return [
@@ -191,16 +191,16 @@ export class AcpTurn {
 }
 
 /** Input for an agent that sends none. The title may be all there is: in Gemini CLI 0.61 it holds the command. */
-function inputOf(title: string, content: unknown): unknown {
+function toRequestInput(title: string, content: unknown): unknown {
   return content == null ? { title } : { title, content };
 }
 
-function isOption(option: unknown): option is schema.PermissionOption {
+function isPermissionOption(option: unknown): option is schema.PermissionOption {
   return typeof (option as { optionId?: unknown } | null)?.optionId === "string";
 }
 
 /** Throws -32602 if the schema cannot be shown as a form. */
-function formSchema(schema: unknown): unknown {
+function requireFormSchema(schema: unknown): unknown {
   if (typeof schema === "object" && schema !== null && storableJson(schema) === schema) return schema;
   throw peerError(
     RPC.invalidParams,
@@ -208,7 +208,7 @@ function formSchema(schema: unknown): unknown {
   );
 }
 
-function pageAddress(url: unknown): string {
+function requireUrl(url: unknown): string {
   if (typeof url === "string" && url !== "" && url.length <= MAX_MESSAGE_LENGTH) return url;
   throw peerError(RPC.invalidParams, "url of elicitation/create must be a nonempty string");
 }
@@ -232,22 +232,22 @@ const Quota = z.object({
   }),
 });
 
-function tokensOf({ _meta, ...response }: schema.PromptResponse): Tokens | undefined {
+function readTokenCounts({ _meta, ...response }: schema.PromptResponse): Tokens | undefined {
   const usage = Tokens.safeParse((response as { usage?: unknown }).usage).data;
-  if (usage !== undefined) return withCache(usage);
+  if (usage !== undefined) return includeCachedTokens(usage);
   const tokens = Quota.safeParse(_meta).data?.quota.token_count;
-  return tokens && withCache({ inputTokens: tokens.input_tokens, outputTokens: tokens.output_tokens });
+  return tokens && includeCachedTokens({ inputTokens: tokens.input_tokens, outputTokens: tokens.output_tokens });
 }
 
 /** Adds cached tokens to the input if the total shows that the agent counts them separately (opencode 1.18). */
-function withCache(usage: Tokens): Tokens {
+function includeCachedTokens(usage: Tokens): Tokens {
   const { inputTokens = 0, outputTokens = 0, cachedReadTokens, cachedWriteTokens, totalTokens } = usage;
   const cached = (cachedReadTokens ?? 0) + (cachedWriteTokens ?? 0);
   const isBeside = (totalTokens ?? 0) >= inputTokens + outputTokens + cached;
   return isBeside ? { ...usage, inputTokens: inputTokens + cached } : usage;
 }
 
-function answerOf({ action, content }: QuestionAnswer): schema.CreateElicitationResponse {
+function toElicitationResponse({ action, content }: QuestionAnswer): schema.CreateElicitationResponse {
   if (action !== "accept") return { action };
   return { action, content: (content ?? {}) as Record<string, schema.ElicitationContentValue> };
 }

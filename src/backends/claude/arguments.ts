@@ -1,9 +1,9 @@
 /** Builds the command line of Claude Code. */
 import type { AgentSpec } from "../../domain/index.ts";
-import type { Start } from "../program/index.ts";
-import type { WrittenServers } from "./servers.ts";
+import type { ProgramStart } from "../program/index.ts";
+import type { WrittenServers } from "./mcp-config.ts";
 
-const TWO_WAY = [
+const STREAM_JSON_ARGUMENTS = [
   "--print",
   "--input-format=stream-json",
   "--output-format=stream-json",
@@ -12,32 +12,32 @@ const TWO_WAY = [
   "--permission-prompt-tool=stdio",
 ];
 
-export interface ArgumentsOf {
+export interface ClaudeArguments {
   /** The program and the user's own arguments. They precede and override these. */
   readonly program: readonly string[];
   readonly agent: Pick<AgentSpec, "model" | "mode">;
-  readonly native: Start["native"];
+  readonly native: ProgramStart["native"];
   /** The session id. For a new session Rookery chooses it, so the log has it before the program starts. */
   readonly nativeId: string;
-  readonly given: Pick<WrittenServers, "file" | "twice">;
+  readonly writtenServers: Pick<WrittenServers, "file" | "duplicates">;
 }
 
-export function claudeArguments({ program, agent, native, nativeId, given }: ArgumentsOf): string[] {
+export function buildClaudeArguments({ program, agent, native, nativeId, writtenServers }: ClaudeArguments): string[] {
   const { model, mode } = agent;
   // A second `--settings` replaces the first. The user's settings matter more than a duplicated server.
   const hasSettings = program.some((word) => word === "--settings" || word.startsWith("--settings="));
-  const settings = JSON.stringify({ disabledMcpjsonServers: given.twice });
+  const settings = JSON.stringify({ disabledMcpjsonServers: writtenServers.duplicates });
   return [
-    ...TWO_WAY,
-    ...sessionArguments(native, nativeId),
+    ...STREAM_JSON_ARGUMENTS,
+    ...buildSessionArguments(native, nativeId),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(mode === undefined ? [] : [`--permission-mode=${mode}`]),
-    ...(given.file === undefined ? [] : [`--mcp-config=${given.file}`]),
-    ...(given.twice.length === 0 || hasSettings ? [] : [`--settings=${settings}`]),
+    ...(writtenServers.file === undefined ? [] : [`--mcp-config=${writtenServers.file}`]),
+    ...(writtenServers.duplicates.length === 0 || hasSettings ? [] : [`--settings=${settings}`]),
   ];
 }
 
-function sessionArguments(native: Start["native"], nativeId: string): string[] {
+function buildSessionArguments(native: ProgramStart["native"], nativeId: string): string[] {
   if (native === undefined) return [`--session-id=${nativeId}`];
   const resume = `--resume=${native.id}`;
   return native.as === "resume" ? [resume] : [resume, "--fork-session", `--session-id=${nativeId}`];

@@ -2,16 +2,21 @@
 import type { FileDiff, Location } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { indexOfText, splitText } from "../../stdx/index.ts";
-import { numberAt, recordsAt, textAt } from "./reading.ts";
+import { numberAt, recordsAt, textAt } from "./record-fields.ts";
 
-export interface Changed {
+export interface EditChanges {
   readonly diffs: readonly FileDiff[];
   readonly locations: readonly Location[];
 }
 
 /** `result` is missing for the edits of a sub-agent (2.1.325). */
-export function changesOf(name: string, input: JsonRecord, result: JsonRecord | undefined, said: string): Changed {
-  const diff = diffOf(name, input, result, said);
+export function toEditChanges(
+  name: string,
+  input: JsonRecord,
+  result: JsonRecord | undefined,
+  said: string,
+): EditChanges {
+  const diff = computeDiff(name, input, result, said);
   if (diff === undefined) return { diffs: [], locations: [] };
   const line = numberAt(recordsAt(result, "structuredPatch")[0], "newStart");
   return {
@@ -20,21 +25,26 @@ export function changesOf(name: string, input: JsonRecord, result: JsonRecord | 
   };
 }
 
-function diffOf(name: string, input: JsonRecord, result: JsonRecord | undefined, said: string): FileDiff | undefined {
+function computeDiff(
+  name: string,
+  input: JsonRecord,
+  result: JsonRecord | undefined,
+  said: string,
+): FileDiff | undefined {
   switch (name) {
     case "Write":
-      return written(input, result, said);
+      return diffOfWrite(input, result, said);
     case "Edit":
     case "MultiEdit":
-      return edited(input, result);
+      return diffOfEdits(input, result);
     case "NotebookEdit":
-      return notebook(result);
+      return diffOfNotebook(result);
     default:
       return undefined;
   }
 }
 
-function written(input: JsonRecord, result: JsonRecord | undefined, said: string): FileDiff | undefined {
+function diffOfWrite(input: JsonRecord, result: JsonRecord | undefined, said: string): FileDiff | undefined {
   const path = textAt(result, "filePath") ?? textAt(input, "file_path");
   const after = textAt(result, "content") ?? textAt(input, "content");
   if (path === undefined || after === undefined) return undefined;
@@ -54,12 +64,12 @@ interface Edit {
 }
 
 /** Without the original file, the diff has only the replaced passages. */
-function edited(input: JsonRecord, result: JsonRecord | undefined): FileDiff | undefined {
+function diffOfEdits(input: JsonRecord, result: JsonRecord | undefined): FileDiff | undefined {
   const path = textAt(result, "filePath") ?? textAt(input, "file_path");
   if (path === undefined) return undefined;
-  const edits = editsOf(input, result);
+  const edits = readEdits(input, result);
   const before = textAt(result, "originalFile");
-  const after = before === undefined ? undefined : allApplied(before, edits);
+  const after = before === undefined ? undefined : applyEdits(before, edits);
   if (before !== undefined && after !== undefined && after !== before) return { path, before, after };
   if (edits.length === 0) return undefined;
   return {
@@ -70,34 +80,34 @@ function edited(input: JsonRecord, result: JsonRecord | undefined): FileDiff | u
   };
 }
 
-function editsOf(input: JsonRecord, result: JsonRecord | undefined): Edit[] {
+function readEdits(input: JsonRecord, result: JsonRecord | undefined): Edit[] {
   const several = recordsAt(input, "edits");
-  if (several.length > 0) return several.flatMap((edit) => editOf(edit) ?? []);
+  if (several.length > 0) return several.flatMap((edit) => readEdit(edit) ?? []);
   const from = textAt(result, "oldString");
   const to = textAt(result, "newString");
-  if (from === undefined || to === undefined) return [editOf(input)].flatMap((edit) => edit ?? []);
+  if (from === undefined || to === undefined) return [readEdit(input)].flatMap((edit) => edit ?? []);
   return [{ from, to, isEverywhere: result?.["replaceAll"] === true }];
 }
 
-function editOf(edit: JsonRecord): Edit | undefined {
+function readEdit(edit: JsonRecord): Edit | undefined {
   const from = textAt(edit, "old_string");
   const to = textAt(edit, "new_string");
   return from === undefined || to === undefined ? undefined : { from, to, isEverywhere: edit["replace_all"] === true };
 }
 
 /** Returns undefined if the edits are too many or the text is too long: each edit scans the whole text. */
-function allApplied(before: string, edits: readonly Edit[]): string | undefined {
+function applyEdits(before: string, edits: readonly Edit[]): string | undefined {
   let text = before;
   for (const [at, edit] of edits.entries()) {
     if (at >= MAX_EDITS || text.length > MAX_EDITED_LENGTH) return undefined;
-    const next = applied(text, edit);
+    const next = applyEdit(text, edit);
     if (next === undefined) return undefined;
     text = next;
   }
   return text;
 }
 
-function applied(text: string, { from, to, isEverywhere }: Edit): string | undefined {
+function applyEdit(text: string, { from, to, isEverywhere }: Edit): string | undefined {
   if (from === "") return text === "" ? to : text;
   if (!isEverywhere) {
     const at = indexOfText(text, from);
@@ -107,7 +117,7 @@ function applied(text: string, { from, to, isEverywhere }: Edit): string | undef
   return pieces.length * to.length > MAX_EDITED_LENGTH ? undefined : pieces.join(to);
 }
 
-function notebook(result: JsonRecord | undefined): FileDiff | undefined {
+function diffOfNotebook(result: JsonRecord | undefined): FileDiff | undefined {
   const path = textAt(result, "notebook_path");
   const before = textAt(result, "original_file");
   const after = textAt(result, "updated_file");

@@ -2,7 +2,7 @@
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 
 /** Variables of an outer Claude Code that runs Rookery. An inner one would consider itself part of it (2.1.325). */
-const OUTER = [
+const OUTER_VARIABLES = [
   "CLAUDECODE",
   "CLAUDE_PID",
   "CLAUDE_CODE_ENTRYPOINT",
@@ -13,7 +13,7 @@ const OUTER = [
 ];
 
 /** Disables automatic updates unless the user enables them. */
-export function ownEnvironment(env: EnvironmentVariables): EnvironmentVariables {
-  const kept = Object.entries(env).filter(([name]) => !OUTER.includes(name));
+export function buildClaudeEnvironment(env: EnvironmentVariables): EnvironmentVariables {
+  const kept = Object.entries(env).filter(([name]) => !OUTER_VARIABLES.includes(name));
   return { DISABLE_AUTOUPDATER: "1", ...Object.fromEntries(kept) };
 }

@@ -1,7 +1,7 @@
 /** The `claude-code` backend: drives Claude Code over its stream-json protocol. */
 import type { Backend } from "../../domain/index.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
-import { claudeProgram } from "./program.ts";
+import { createClaudeProgram } from "./program.ts";
 
 export interface ClaudeOptions extends ProgramOptions {
   /** Runs the program on a pseudo-terminal. Default: false. */
@@ -9,5 +9,5 @@ export interface ClaudeOptions extends ProgramOptions {
 }
 
 export function claudeBackend(options: ClaudeOptions): Backend {
-  return programBackend(claudeProgram({ pty: options.pty === true }), options);
+  return programBackend(createClaudeProgram({ pty: options.pty === true }), options);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limitOf, resetTime, speaksOfLimit } from "./limits.ts";
+import { toClaudeLimit, parseResetTime, mentionsLimit } from "./limits.ts";
 
 const NOW = Date.parse("2026-11-16T04:00:00Z");
 
@@ -20,7 +20,7 @@ it.each([
   ],
   ["usage limit reached, resets 2026-12-01T10:00:00+02:00", "2026-12-01T08:00:00.000Z"],
 ])("%s resets at %s", (words, expected) => {
-  const at = resetTime(words, NOW);
+  const at = parseResetTime(words, NOW);
   expect(at === undefined ? at : new Date(at).toISOString()).toBe(expected);
 });
 
@@ -33,13 +33,13 @@ it.each([
   "limit reached ∙ resets Foo 3, 3pm (UTC)",
   "limit reached ∙ resets 3pm (Moon/Tycho)",
 ])("%s has no known reset time", (words) => {
-  expect(resetTime(words, NOW)).toBeUndefined();
+  expect(parseResetTime(words, NOW)).toBeUndefined();
 });
 
 it("reads a time without a zone as local time", () => {
   const here = new Date(NOW);
   here.setHours(23, 45, 0, 0);
-  expect(resetTime("limit reached ∙ resets 11:45pm", NOW)).toBe(here.getTime());
+  expect(parseResetTime("limit reached ∙ resets 11:45pm", NOW)).toBe(here.getTime());
 });
 
 it.each([
@@ -53,17 +53,17 @@ it.each([
   ["Claude's response exceeded the 128000 output token maximum.", false],
   ["Context limit reached", false],
 ])("%s is a usage limit message: %s", (words, expected) => {
-  expect(speaksOfLimit(words)).toBe(expected);
+  expect(mentionsLimit(words)).toBe(expected);
 });
 
 it("prefers the reset time of the rate limit record and removes it from the message", () => {
   const info = { status: "rejected", resetsAt: 1_794_805_987 };
-  expect(limitOf("Claude AI usage limit reached|1760000000", info, NOW)).toEqual({
+  expect(toClaudeLimit("Claude AI usage limit reached|1760000000", info, NOW)).toEqual({
     status: "limited",
     message: "Claude AI usage limit reached",
     resetsAt: "2026-11-16T05:13:07.000Z",
   });
-  expect(limitOf("You've hit your limit", { status: "rejected" }, NOW)).toEqual({
+  expect(toClaudeLimit("You've hit your limit", { status: "rejected" }, NOW)).toEqual({
     status: "limited",
     message: "You've hit your limit",
   });

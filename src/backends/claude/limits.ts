@@ -1,7 +1,7 @@
 /** Detects a usage limit in a message of Claude Code, and when it resets. */
 import type { LimitReached } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
-import { numberAt, textAt } from "./reading.ts";
+import { numberAt, textAt } from "./record-fields.ts";
 
 const LIMIT = [
   /usage limits?\b/i,
@@ -9,36 +9,36 @@ const LIMIT = [
   /\b(?:hour|daily|weekly|monthly|session|opus|sonnet|usage) limit (?:reached|exceeded|hit)\b/i,
 ];
 
-export function speaksOfLimit(words: string): boolean {
+export function mentionsLimit(words: string): boolean {
   return LIMIT.some((form) => form.test(words));
 }
 
 /** `info` is the program's rate limit record; its reset time takes precedence over the text. */
-export function limitOf(words: string, info: JsonRecord | undefined, now: number): LimitReached {
-  const told = textAt(info, "status") === "rejected" ? numberAt(info, "resetsAt") : undefined;
-  const at = told === undefined ? resetTime(words, now) : moment(told);
+export function toClaudeLimit(words: string, info: JsonRecord | undefined, now: number): LimitReached {
+  const recorded = textAt(info, "status") === "rejected" ? numberAt(info, "resetsAt") : undefined;
+  const at = recorded === undefined ? parseResetTime(words, now) : toEpochMs(recorded);
   const message = words.replace(/\|\d+\s*$/, "").trim() || "the usage limit was reached";
   return { status: "limited", message, ...(at !== undefined && { resetsAt: new Date(at).toISOString() }) };
 }
 
 /** Returns epoch milliseconds, or undefined if the text names no valid time. */
-export function resetTime(words: string, now: number): number | undefined {
-  return epoch(words) ?? iso(words) ?? clockTime(words, now);
+export function parseResetTime(words: string, now: number): number | undefined {
+  return parseEpoch(words) ?? parseIsoTime(words) ?? parseClockTime(words, now);
 }
 
 /** Parses `usage limit reached|1760000000` of versions before 2. */
-function epoch(words: string): number | undefined {
+function parseEpoch(words: string): number | undefined {
   const found = /\|(\d{10,13})\s*$/.exec(words)?.[1];
-  return found === undefined ? undefined : moment(Number(found));
+  return found === undefined ? undefined : toEpochMs(Number(found));
 }
 
 /** Accepts seconds, or milliseconds if the number is too large for seconds. */
-function moment(value: number): number | undefined {
+function toEpochMs(value: number): number | undefined {
   const ms = value < 1e11 ? value * 1_000 : value;
   return Number.isNaN(new Date(ms).getTime()) ? undefined : ms;
 }
 
-function iso(words: string): number | undefined {
+function parseIsoTime(words: string): number | undefined {
   const found = /\b(\d{4}-\d{2}-\d{2})(?:T| at | )(\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?) ?(Z|UTC|[+-]\d{2}:?\d{2})?/.exec(
     words,
   );
@@ -54,18 +54,18 @@ const CLOCK =
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** Parses `resets 3pm (Europe/Berlin)` or `resets Mar 3, 3:30pm` as the next such time. Default zone: local. */
-function clockTime(words: string, now: number): number | undefined {
+function parseClockTime(words: string, now: number): number | undefined {
   const groups = CLOCK.exec(words)?.groups;
   if (groups === undefined) return undefined;
   const { month, day, year, minute, half, zone } = groups;
-  const hour = hourOf(Number(groups["hour"]), half?.toLowerCase());
+  const hour = to24Hour(Number(groups["hour"]), half?.toLowerCase());
   if (hour === undefined || Number(minute ?? 0) > 59) return undefined;
   try {
-    const at = (date: CalendarDay) => zoned({ ...date, hour, minute: Number(minute ?? 0) }, zone);
-    const today = dayOf(now, zone);
+    const at = (date: CalendarDay) => toZonedTime({ ...date, hour, minute: Number(minute ?? 0) }, zone);
+    const today = toCalendarDay(now, zone);
     if (month === undefined || day === undefined) {
       const first = at(today);
-      return first > now ? first : at(dayOf(now + DAY_MS, zone));
+      return first > now ? first : at(toCalendarDay(now + DAY_MS, zone));
     }
     const monthIndex = MONTHS.indexOf(month.toLowerCase());
     if (monthIndex === -1) return undefined;
@@ -78,7 +78,7 @@ function clockTime(words: string, now: number): number | undefined {
   }
 }
 
-function hourOf(hour: number, half: string | undefined): number | undefined {
+function to24Hour(hour: number, half: string | undefined): number | undefined {
   if (half === undefined) return hour < 24 ? hour : undefined;
   if (hour < 1 || hour > 12) return undefined;
   return (hour % 12) + (half === "pm" ? 12 : 0);
@@ -91,23 +91,23 @@ interface CalendarDay {
   readonly day: number;
 }
 
-function dayOf(at: number, zone: string | undefined): CalendarDay {
-  const { year, month, day } = partsOf(at, zone);
+function toCalendarDay(at: number, zone: string | undefined): CalendarDay {
+  const { year, month, day } = toDateParts(at, zone);
   return { year, month, day };
 }
 
 /** Returns the time at which clocks of the zone show this. Two steps, because the offset depends on the time. */
-function zoned(time: CalendarDay & { hour: number; minute: number }, zone: string | undefined): number {
+function toZonedTime(time: CalendarDay & { hour: number; minute: number }, zone: string | undefined): number {
   const shown = Date.UTC(time.year, time.month, time.day, time.hour, time.minute);
-  return shown - shift(shown - shift(shown, zone), zone);
+  return shown - zoneOffset(shown - zoneOffset(shown, zone), zone);
 }
 
-function shift(at: number, zone: string | undefined): number {
-  const { year, month, day, hour, minute } = partsOf(at, zone);
+function zoneOffset(at: number, zone: string | undefined): number {
+  const { year, month, day, hour, minute } = toDateParts(at, zone);
   return Date.UTC(year, month, day, hour, minute) - Math.floor(at / 60_000) * 60_000;
 }
 
-function partsOf(at: number, timeZone: string | undefined) {
+function toDateParts(at: number, timeZone: string | undefined) {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,
     year: "numeric",

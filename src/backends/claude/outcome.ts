@@ -1,14 +1,14 @@
 /** Maps a Claude Code `result` to a turn outcome. */
 import type { ErrorCode, LimitReached, TurnOutcome } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
-import { limitOf, speaksOfLimit } from "./limits.ts";
-import { numberAt, textAt, textsAt } from "./reading.ts";
+import { toClaudeLimit, mentionsLimit } from "./limits.ts";
+import { numberAt, textAt, textsAt } from "./record-fields.ts";
 
 /** Instructions for logging in. */
 export const LOGIN_FIX =
   "run `claude` and then /login, or `claude setup-token` for a token in CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY";
 
-export interface Heard {
+export interface ResultContext {
   /** Kind of the last API error that the program reported. */
   readonly error: string | undefined;
   /** The last rate limit record. */
@@ -16,15 +16,15 @@ export interface Heard {
   readonly now: number;
 }
 
-export function outcomeOf(result: JsonRecord, heard: Heard): TurnOutcome | LimitReached {
+export function toClaudeOutcome(result: JsonRecord, context: ResultContext): TurnOutcome | LimitReached {
   if (result["is_error"] !== true && !isErrorKind(result)) {
     const stopReason = textAt(result, "stop_reason");
     return { status: "done", ...(stopReason !== undefined && { stopReason }) };
   }
-  const words = wordsOf(result);
-  if (isLogin(result, heard, words)) return loginMissing(words);
-  if (isLimit(result, heard, words)) return limitOf(words, heard.rateLimit, heard.now);
-  return { status: "failed", code: codeOf(result, heard), message: words };
+  const words = formatResultErrors(result);
+  if (isLoginError(result, context, words)) return toLoginFailure(words);
+  if (isLimitError(result, context, words)) return toClaudeLimit(words, context.rateLimit, context.now);
+  return { status: "failed", code: toErrorCode(result, context), message: words };
 }
 
 /** Some versions report a turn that was cut short only by its subtype. */
@@ -32,19 +32,19 @@ function isErrorKind(result: JsonRecord): boolean {
   return textAt(result, "subtype")?.startsWith("error") === true;
 }
 
-export function loginMissing(words: string): TurnOutcome {
+export function toLoginFailure(words: string): TurnOutcome {
   return { status: "failed", code: "provider_auth", message: `Claude Code is not logged in (${words}): ${LOGIN_FIX}` };
 }
 
 const LOGIN = /please run \/login|not logged in|invalid api key|oauth (?:token|session).{0,40}(?:expired|revoked)/i;
 
-function isLogin(result: JsonRecord, { error }: Heard, words: string): boolean {
+function isLoginError(result: JsonRecord, { error }: ResultContext, words: string): boolean {
   return error === "authentication_failed" || numberAt(result, "api_error_status") === 401 || LOGIN.test(words);
 }
 
 /** Whether a usage limit was reached. A per-minute rate limit passes quickly and does not count. */
-function isLimit(result: JsonRecord, { error, rateLimit }: Heard, words: string): boolean {
-  if (textAt(result, "api_error") === "usage_limit_reached" || speaksOfLimit(words)) return true;
+function isLimitError(result: JsonRecord, { error, rateLimit }: ResultContext, words: string): boolean {
+  if (textAt(result, "api_error") === "usage_limit_reached" || mentionsLimit(words)) return true;
   return error === "rate_limit" && textAt(rateLimit, "status") === "rejected";
 }
 
@@ -57,21 +57,21 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   server_error: "provider_failed",
 };
 
-function codeOf(result: JsonRecord, { error }: Heard): ErrorCode {
+function toErrorCode(result: JsonRecord, { error }: ResultContext): ErrorCode {
   const status = numberAt(result, "api_error_status");
   if (status === 529) return "provider_overloaded";
   return CODES[error ?? ""] ?? (textAt(result, "terminal_reason") === "api_error" ? "provider_failed" : "agent_failed");
 }
 
-const MESSAGE_LENGTH = 2_000;
+const MAX_MESSAGE_LENGTH = 2_000;
 /** Debug notes of the program for its own developers. */
 const DIAGNOSTIC = /^\[\w+_diagnostic\]/;
 
-function wordsOf(result: JsonRecord): string {
+function formatResultErrors(result: JsonRecord): string {
   const errors = textsAt(result, "errors").filter((text) => !DIAGNOSTIC.test(text));
   const said = [textAt(result, "result") ?? "", ...errors].filter((text) => text.trim() !== "").join("; ");
   return (said || `Claude Code ended the turn with ${textAt(result, "subtype") ?? "an error"}`).slice(
     0,
-    MESSAGE_LENGTH,
+    MAX_MESSAGE_LENGTH,
   );
 }

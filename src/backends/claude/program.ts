@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { isRookeryError, RookeryError, type Capabilities } from "../../domain/index.ts";
 import { startAgent, startPty, type AgentProcess } from "../../programs/index.ts";
 import { deadline, DisposeStack } from "../../stdx/index.ts";
-import { locate } from "../locate.ts";
-import type { Program, Start } from "../program/index.ts";
-import { claudeArguments } from "./arguments.ts";
-import { isStrict } from "./asking.ts";
-import { ownEnvironment } from "./environment.ts";
-import { LiveClaude } from "./live.ts";
-import { writeServers } from "./servers.ts";
-import { startFailure } from "./starting.ts";
-import { pipedInput } from "./terminal.ts";
+import { requireProgram } from "../locate.ts";
+import type { AgentProgram, ProgramStart } from "../program/index.ts";
+import { buildClaudeArguments } from "./arguments.ts";
+import { isStrict } from "./control-requests.ts";
+import { buildClaudeEnvironment } from "./environment.ts";
+import { LiveClaude } from "./live-claude.ts";
+import { writeServers } from "./mcp-config.ts";
+import { explainClaudeExit } from "./exit-failure.ts";
+import { createPipedInput } from "./piped-input.ts";
 
 const CAPABILITIES: Capabilities = {
   resume: true,
@@ -27,46 +27,46 @@ const CAPABILITIES: Capabilities = {
 };
 
 /** Timeout of the handshake. It takes half a second, or a few seconds on a busy machine or with slow servers. */
-const GREETING_MS = 30_000;
+const HANDSHAKE_MS = 30_000;
 
-export function claudeProgram({ pty }: { readonly pty: boolean }): Program {
+export function createClaudeProgram({ pty }: { readonly pty: boolean }): AgentProgram {
   return { kind: "claude-code", capabilities: CAPABILITIES, start: (start) => startClaude(start, pty) };
 }
 
-async function startClaude(start: Start, pty: boolean): Promise<LiveClaude> {
+async function startClaude(start: ProgramStart, pty: boolean): Promise<LiveClaude> {
   const { context, native, servers } = start;
   const { agent, cwd, marker } = context;
-  const env = ownEnvironment(start.env);
-  const program = locate("claude-code", agent.name, { env, cwd, command: agent.command });
+  const env = buildClaudeEnvironment(start.env);
+  const program = requireProgram("claude-code", agent.name, { env, cwd, command: agent.command });
   await using opening = new DisposeStack();
   const given = opening.use(await writeServers(servers, cwd));
   const nativeId = native?.as === "resume" ? native.id : randomUUID();
-  const command = [...program, ...claudeArguments({ program, agent, native, nativeId, given })];
-  const terminal = pty ? opening.use(await pipedInput(command)) : undefined;
+  const command = [...program, ...buildClaudeArguments({ program, agent, native, nativeId, writtenServers: given })];
+  const terminal = pty ? opening.use(await createPipedInput(command)) : undefined;
   const started = terminal === undefined ? startAgent : startPty;
   const process = opening.use(await started({ command: terminal?.command ?? command, cwd, env, marker }));
   const how = native === undefined ? "new" : native.as === "resume" ? "resumed" : "forked";
   const live = new LiveClaude({ process, command, how, nativeId, isStrict: isStrict(start.permissions) });
-  await greet(live, process, start);
+  await performHandshake(live, process, start);
   await given[Symbol.asyncDispose](); // the program has read the file, which holds secrets
   await terminal?.[Symbol.asyncDispose]();
   opening.move(); // the session owns the process from here on
   return live;
 }
 
-async function greet(live: LiveClaude, process: AgentProcess, start: Start): Promise<void> {
-  using late = deadline(GREETING_MS, start.signal);
+async function performHandshake(live: LiveClaude, process: AgentProcess, start: ProgramStart): Promise<void> {
+  using late = deadline(HANDSHAKE_MS, start.signal);
   try {
-    await live.greet(late.signal);
+    await live.initialize(late.signal);
   } catch (error) {
     start.signal.throwIfAborted();
     if (isRookeryError(error, "agent_failed")) {
       throw new RookeryError("agent_failed", `Claude Code rejected the handshake: ${error.message}`, { cause: error });
     }
-    if (!late.isLate) throw startFailure({ start, words: live.lastWords, exit: await process.exit(), error });
+    if (!late.isLate) throw explainClaudeExit({ start, output: live.lastOutput, exit: await process.exit(), error });
     throw new RookeryError(
       "agent_failed",
-      `Claude Code did not answer within ${GREETING_MS / 1_000} s of its start: ${live.lastWords || "it printed nothing"}`,
+      `Claude Code did not answer within ${HANDSHAKE_MS / 1_000} s of its start: ${live.lastOutput || "it printed nothing"}`,
     );
   }
 }

@@ -2,12 +2,12 @@
 import type { Question, QuestionAnswer } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import { trimBothEndsOf } from "../../stdx/index.ts";
-import { asRecord, recordsAt, textAt } from "./reading.ts";
+import { asRecord, recordsAt, textAt } from "./record-fields.ts";
 
-export interface Asked {
+export interface UserQuestions {
   readonly question: Question;
   /** Returns the input of `AskUserQuestion` with the answers, keyed by question text (2.1.325). */
-  answered(content: unknown): JsonRecord;
+  withAnswers(content: unknown): JsonRecord;
 }
 
 interface Field {
@@ -18,19 +18,19 @@ interface Field {
 }
 
 /** Returns undefined if the input has no readable question. */
-export function askedBy(input: JsonRecord): Asked | undefined {
-  const fields = fieldsOf(recordsAt(input, "questions"));
+export function toUserQuestions(input: JsonRecord): UserQuestions | undefined {
+  const fields = toFields(recordsAt(input, "questions"));
   if (fields.length === 0) return undefined;
-  const properties = Object.fromEntries(fields.map((field) => [field.name, propertyOf(field)]));
+  const properties = Object.fromEntries(fields.map((field) => [field.name, toProperty(field)]));
   const schema = { type: "object", properties, required: fields.map(({ name }) => name) };
   return {
     question: { message: fields.map(({ text }) => text).join("\n"), schema },
-    answered: (content) => ({ ...input, answers: answersOf(fields, asRecord(content) ?? {}) }),
+    withAnswers: (content) => ({ ...input, answers: toAnswers(fields, asRecord(content) ?? {}) }),
   };
 }
 
 /** Converts an elicitation of an MCP server, which Claude Code forwards. */
-export function elicited(request: JsonRecord): Question {
+export function toElicitationQuestion(request: JsonRecord): Question {
   const url = textAt(request, "url");
   const schema = asRecord(request["requested_schema"]);
   const from = textAt(request, "mcp_server_name");
@@ -42,11 +42,11 @@ export function elicited(request: JsonRecord): Question {
   };
 }
 
-export function elicitationResult({ action, content }: QuestionAnswer): JsonRecord {
+export function toElicitationResult({ action, content }: QuestionAnswer): JsonRecord {
   return { action, ...(action === "accept" && content !== undefined && { content }) };
 }
 
-function fieldsOf(questions: readonly JsonRecord[]): Field[] {
+function toFields(questions: readonly JsonRecord[]): Field[] {
   const taken = new Set<string>();
   return questions.flatMap((asked, at) => {
     const text = textAt(asked, "question");
@@ -63,7 +63,7 @@ function fieldsOf(questions: readonly JsonRecord[]): Field[] {
   });
 }
 
-function propertyOf({ text, isMultiple, options }: Field): JsonRecord {
+function toProperty({ text, isMultiple, options }: Field): JsonRecord {
   const described = options.filter(({ description, label }) => description !== "" && description !== label);
   const description = described.map((option) => `${option.label}: ${option.description}`).join("\n");
   const words = { title: text, ...(description !== "" && { description }) };
@@ -74,7 +74,7 @@ function propertyOf({ text, isMultiple, options }: Field): JsonRecord {
     : { type: "string", ...words, enum: labels };
 }
 
-function answersOf(fields: readonly Field[], content: JsonRecord): Record<string, string> {
+function toAnswers(fields: readonly Field[], content: JsonRecord): Record<string, string> {
   return Object.fromEntries(
     fields.flatMap(({ name, text }) => {
       const answer = content[name];

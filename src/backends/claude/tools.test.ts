@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { changesOf } from "./diffs.ts";
-import { toolStart } from "./tools.ts";
+import { toEditChanges } from "./diffs.ts";
+import { toClaudeToolStart } from "./tools.ts";
 
 it.each([
   [
@@ -31,7 +31,7 @@ it.each([
   ["mcp__rookery__note", { path: "/project" }, "other", "mcp__rookery__note", []],
   ["Bash", { command: 7 }, "execute", "Bash", []],
 ])("shows %s %j as %s: %s", (name, input, kind, title, locations) => {
-  expect(toolStart("t1", name, input)).toEqual({ id: "t1", name, input, kind, title, locations });
+  expect(toClaudeToolStart("t1", name, input)).toEqual({ id: "t1", name, input, kind, title, locations });
 });
 
 const path = "/project/a.txt";
@@ -103,13 +103,13 @@ it.each([
   ["unreadable input", "Edit", { file_path: 7 }, { originalFile: [] }, []],
   ["a tool that does not edit", "Read", { file_path: path }, { filePath: path, originalFile: "x", content: "y" }, []],
 ])("computes the diff of %s", (_, name, input, result, diffs) => {
-  expect(changesOf(name, input, result, "The file has been updated.").diffs).toEqual(diffs);
+  expect(toEditChanges(name, input, result, "The file has been updated.").diffs).toEqual(diffs);
 });
 
 it("finds the first line of an edit, and detects a new file from the result text", () => {
   const edit = { filePath: path, oldString: "a", newString: "b", originalFile: "a", structuredPatch: patch };
-  expect(changesOf("Edit", {}, edit, "").locations).toEqual([{ path, line: 3 }]);
-  expect(changesOf("Write", { file_path: path, content: "x" }, undefined, "File created successfully").diffs).toEqual([
-    { path, before: null, after: "x" },
-  ]);
+  expect(toEditChanges("Edit", {}, edit, "").locations).toEqual([{ path, line: 3 }]);
+  expect(
+    toEditChanges("Write", { file_path: path, content: "x" }, undefined, "File created successfully").diffs,
+  ).toEqual([{ path, before: null, after: "x" }]);
 });

@@ -2,7 +2,7 @@
 import type { Location, ToolKind } from "../../domain/index.ts";
 import type { JsonRecord } from "../../programs/index.ts";
 import type { ToolStart } from "../program/index.ts";
-import { numberAt, textAt } from "./reading.ts";
+import { numberAt, textAt } from "./record-fields.ts";
 
 /** Tools of MCP servers and unknown tools are of kind `other`. */
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -33,28 +33,35 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 };
 
 /** The input field that serves as the title of a call. */
-const TOLD_BY: Readonly<Record<string, string>> = {
+const TITLE_FIELDS: Readonly<Record<string, string>> = {
   Bash: "command",
   Agent: "description",
   Task: "description",
 };
-const TELLING = ["file_path", "notebook_path", "path", "pattern", "query", "url", "skill"];
+const SUBJECT_FIELDS = ["file_path", "notebook_path", "path", "pattern", "query", "url", "skill"];
 
-export function toolStart(id: string, name: string, input: JsonRecord): ToolStart {
-  return { id, name, title: titleOf(name, input), kind: KINDS[name] ?? "other", input, locations: places(input) };
+export function toClaudeToolStart(id: string, name: string, input: JsonRecord): ToolStart {
+  return {
+    id,
+    name,
+    title: toToolTitle(name, input),
+    kind: KINDS[name] ?? "other",
+    input,
+    locations: toLocations(input),
+  };
 }
 
 /** Returns an unknown tool's name alone: Rookery finds its own tools by that name. */
-function titleOf(name: string, input: JsonRecord): string {
-  const whole = TOLD_BY[name];
+function toToolTitle(name: string, input: JsonRecord): string {
+  const whole = TITLE_FIELDS[name];
   if (whole !== undefined) return textAt(input, whole) ?? name;
   if (KINDS[name] === undefined) return name;
   const pattern = name === "Grep" || name === "Glob" ? textAt(input, "pattern") : undefined;
-  const what = pattern ?? TELLING.map((field) => textAt(input, field)).find((text) => text !== undefined);
+  const what = pattern ?? SUBJECT_FIELDS.map((field) => textAt(input, field)).find((text) => text !== undefined);
   return what === undefined ? name : `${name} ${what}`;
 }
 
-function places(input: JsonRecord): Location[] {
+function toLocations(input: JsonRecord): Location[] {
   const path = textAt(input, "file_path") ?? textAt(input, "notebook_path");
   if (path === undefined) return [];
   const line = numberAt(input, "offset");

@@ -12,25 +12,25 @@ import { deadline, DisposeStack } from "../../stdx/index.ts";
 import { z } from "zod";
 import {
   SessionLost,
-  type How,
+  type NativeSessionOrigin,
   type LiveProgram,
   type ProgramTurn,
   type PromptPart,
-  type Start,
+  type ProgramStart,
 } from "../program/index.ts";
-import { Asking } from "./asking.ts";
-import { modeOf } from "./mode.ts";
-import { LOGIN } from "./outcome.ts";
-import { Refused, Rpc, type Peer } from "./rpc.ts";
-import { hasOurs, serverTables } from "./servers.ts";
-import { CodexTurn, UNINTERESTING, type Conversation } from "./turn.ts";
+import { CodexRequests } from "./requests.ts";
+import { resolveCodexMode } from "./mode.ts";
+import { CODEX_LOGIN_FIX } from "./outcome.ts";
+import { CodexErrorResponse, CodexRpc, type CodexPeer } from "./rpc.ts";
+import { includesOfferedServer, toServerTables } from "./mcp-servers.ts";
+import { CodexTurn, IGNORED_NOTIFICATIONS, type CodexConversation } from "./turn.ts";
 import { TurnUsage } from "./usage.ts";
-import { Account, Initialized, Resolved, Settings, Thread, TurnEvent } from "./wire.ts";
+import { Account, Initialized, ResolvedRequest, ConfigResponse, Thread, CodexTurnEvent } from "./wire.ts";
 
 /** Deadline of the start. Codex usually takes a third of a second. */
 const START_MS = 30_000;
 /** Notifications kept between two turns; further ones are dropped. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 /** Notifications between two checks whether the log has room. */
 const READY_EVERY = 256;
 const CLIENT = { name: "rookery", title: "Rookery", version: "1" };
@@ -41,9 +41,9 @@ export class NoAppServer extends Error {
 }
 
 /** Rejects with `NoAppServer`, `SessionLost`, `agent_failed`, `agent_exited` or `provider_auth`. */
-export async function startAppServer(start: Start, command: readonly string[]): Promise<LiveProgram> {
+export async function startAppServer(start: ProgramStart, command: readonly string[]): Promise<LiveProgram> {
   const { context, env } = start;
-  const mode = modeOf(context.agent, start.permissions);
+  const mode = resolveCodexMode(context.agent, start.permissions);
   await using opening = new DisposeStack();
   const whole = [...command, "app-server"];
   const process = opening.use(await startAgent({ command: whole, cwd: context.cwd, env, marker: context.marker }));
@@ -62,26 +62,26 @@ export async function startAppServer(start: Start, command: readonly string[]): 
   return live;
 }
 
-class AppServer implements LiveProgram, Peer {
+class AppServer implements LiveProgram, CodexPeer {
   readonly process: AgentProcess;
   readonly command: readonly string[];
-  readonly #start: Start;
-  readonly #rpc: Rpc;
+  readonly #start: ProgramStart;
+  readonly #rpc: CodexRpc;
   readonly #waiting: ((turn: CodexTurn) => void)[] = [];
-  #conversation: Conversation | undefined;
+  #conversation: CodexConversation | undefined;
   #turn: CodexTurn | undefined;
   #starting: Promise<unknown> | undefined;
   #version: string | undefined;
-  #heard = 0;
+  #notifications = 0;
 
-  constructor(process: AgentProcess, command: readonly string[], start: Start) {
+  constructor(process: AgentProcess, command: readonly string[], start: ProgramStart) {
     this.process = process;
     this.command = command;
     this.#start = start;
-    this.#rpc = new Rpc(process, this);
+    this.#rpc = new CodexRpc(process, this);
   }
 
-  get how(): How {
+  get how(): NativeSessionOrigin {
     const { native } = this.#start;
     if (native === undefined) return "new";
     return native.as === "fork" ? "forked" : "resumed";
@@ -95,44 +95,44 @@ class AppServer implements LiveProgram, Peer {
     return this.#version;
   }
 
-  get isOver(): boolean {
-    return this.#rpc.isOver;
+  get hasEnded(): boolean {
+    return this.#rpc.hasEnded;
   }
 
-  suits(permissions: PermissionPolicy): boolean {
+  fitsPolicy(permissions: PermissionPolicy): boolean {
     const { context, permissions: own } = this.#start;
-    return modeOf(context.agent, permissions).sandbox === modeOf(context.agent, own).sandbox;
+    return resolveCodexMode(context.agent, permissions).sandbox === resolveCodexMode(context.agent, own).sandbox;
   }
 
-  async open(mode: ReturnType<typeof modeOf>, signal: AbortSignal): Promise<void> {
+  async open(mode: ReturnType<typeof resolveCodexMode>, signal: AbortSignal): Promise<void> {
     const capabilities = {
       experimentalApi: false,
       requestAttestation: false,
-      optOutNotificationMethods: UNINTERESTING,
+      optOutNotificationMethods: IGNORED_NOTIFICATIONS,
     };
     const { userAgent } = await this.#rpc
       .request("initialize", { clientInfo: CLIENT, capabilities }, Initialized, signal)
       .catch(async (error: unknown) => {
-        throw isMissing(error) ? new NoAppServer(messageOf(error)) : error;
+        throw lacksAppServer(error) ? new NoAppServer(messageOf(error)) : error;
       });
     this.#version = /^[^/]+\/(\S+)/.exec(userAgent)?.[1];
     this.#rpc.notify("initialized");
     const [account, thread] = await Promise.all([
-      this.#rpc.request("account/read", {}, Account, signal).catch(whereRefused(undefined)),
+      this.#rpc.request("account/read", {}, Account, signal).catch(fallbackIfRefused(undefined)),
       this.#thread(mode, signal),
     ]);
     const { model, modelProvider } = thread;
     const hasLogin = modelProvider === "openai" && account?.requiresOpenaiAuth !== false;
     if (hasLogin && account?.account === null && !(await this.#hasOwnEndpoint(signal))) {
-      throw new RookeryError("provider_auth", `codex is not logged in: ${LOGIN}`);
+      throw new RookeryError("provider_auth", `codex is not logged in: ${CODEX_LOGIN_FIX}`);
     }
     this.#conversation = {
       threadId: thread.thread.id,
       model: model ?? this.#start.context.agent.model,
       hasLogin,
-      hasOurs: hasOurs(this.#start.servers),
+      hasOurs: includesOfferedServer(this.#start.servers),
       usage: new TurnUsage(this.#start.native === undefined),
-      told: new Set(),
+      recordedWarnings: new Set(),
       limits: undefined,
     };
   }
@@ -146,19 +146,23 @@ class AppServer implements LiveProgram, Peer {
     for (const say of this.#waiting.splice(0)) say(running);
     const { threadId } = conversation;
     try {
-      const started = this.#rpc.request("turn/start", { threadId, input: turn.prompt.map(inputOf) }, TurnEvent);
+      const started = this.#rpc.request(
+        "turn/start",
+        { threadId, input: turn.prompt.map(toUserInput) },
+        CodexTurnEvent,
+      );
       this.#starting = started.catch(() => undefined);
       const interrupt = (): void => void this.#interrupt(threadId, started);
       turn.signal.addEventListener("abort", interrupt, { once: true });
       try {
-        running.named((await started).turn.id);
-        return await running.ended;
+        running.setId((await started).turn.id);
+        return await running.outcome;
       } finally {
         turn.signal.removeEventListener("abort", interrupt);
       }
     } catch (error) {
-      if (error instanceof Refused && isLost(error)) throw new SessionLost(`codex: ${error.message}`);
-      throw error instanceof Refused ? new RookeryError("agent_failed", `codex: ${error.message}`) : error;
+      if (error instanceof CodexErrorResponse && isSessionLost(error)) throw new SessionLost(`codex: ${error.message}`);
+      throw error instanceof CodexErrorResponse ? new RookeryError("agent_failed", `codex: ${error.message}`) : error;
     } finally {
       this.#turn = undefined;
     }
@@ -168,46 +172,46 @@ class AppServer implements LiveProgram, Peer {
     await this.process.close();
   }
 
-  notified(method: string, params: unknown): void {
+  onNotification(method: string, params: unknown): void {
     if (method === "serverRequest/resolved") {
-      const { requestId } = Resolved.safeParse(params).data ?? {};
-      if (requestId !== undefined) this.#rpc.resolved(requestId);
+      const { requestId } = ResolvedRequest.safeParse(params).data ?? {};
+      if (requestId !== undefined) this.#rpc.withdrawRequest(requestId);
       return;
     }
-    this.#tell((turn) => turn.notified(method, params));
-    this.#heard += 1;
-    if (this.#heard % READY_EVERY === 0) void this.#breathe();
+    this.#withTurn((turn) => turn.handleNotification(method, params));
+    this.#notifications += 1;
+    if (this.#notifications % READY_EVERY === 0) void this.#waitForLog();
   }
 
-  async requested(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+  async onRequest(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const turn = this.#turn;
     await this.#starting; // earlier notifications of the turn are handled by then
-    return (turn?.asking ?? NOBODY).answer(method, params, signal);
+    return (turn?.requests ?? NO_TURN).answer(method, params, signal);
   }
 
-  printed(text: string): void {
-    this.#tell(({ turn }) => turn.tell.print(text));
+  onText(text: string): void {
+    this.#withTurn(({ turn }) => turn.recorder.print(text));
   }
 
-  dropped(what: string): void {
-    this.#tell(({ turn }) => turn.tell.notice("warning", "output_dropped", `codex printed ${what}`));
+  onDropped(what: string): void {
+    this.#withTurn(({ turn }) => turn.recorder.notice("warning", "output_dropped", `codex printed ${what}`));
   }
 
-  ended(): void {
+  onEnd(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
-    void this.#rpc.exited().then(({ code, message }) => {
+    void this.#rpc.toExitError().then(({ code, message }) => {
       turn.end(turn.turn.signal.aborted ? { status: "cancelled" } : { status: "failed", code, message });
     });
   }
 
-  #tell(say: (turn: CodexTurn) => void): void {
+  #withTurn(say: (turn: CodexTurn) => void): void {
     if (this.#turn !== undefined) say(this.#turn);
-    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(say);
+    else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(say);
   }
 
   /** Stops reading from the program until the log has room again. */
-  async #breathe(): Promise<void> {
+  async #waitForLog(): Promise<void> {
     const turn = this.#turn?.turn;
     if (turn === undefined) return;
     this.process.transport.pause();
@@ -215,10 +219,10 @@ class AppServer implements LiveProgram, Peer {
     this.process.transport.resume();
   }
 
-  async #thread(mode: ReturnType<typeof modeOf>, signal: AbortSignal): Promise<z.infer<typeof Thread>> {
+  async #thread(mode: ReturnType<typeof resolveCodexMode>, signal: AbortSignal): Promise<z.infer<typeof Thread>> {
     const { context, native, servers } = this.#start;
-    const { tables, left } = serverTables(servers);
-    for (const message of left) this.#tell(({ turn }) => turn.tell.notice("warning", "mcp_unusable", message));
+    const { tables, left } = toServerTables(servers);
+    for (const message of left) this.#withTurn(({ turn }) => turn.recorder.notice("warning", "mcp_unusable", message));
     const options = {
       cwd: context.cwd,
       ...mode,
@@ -230,9 +234,9 @@ class AppServer implements LiveProgram, Peer {
       const known = { ...options, threadId: native.id, excludeTurns: true };
       return await this.#rpc.request(`thread/${native.as}`, known, Thread, signal);
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof CodexErrorResponse)) throw error;
       if (isUnknownMethod(error)) throw new NoAppServer(error.message);
-      if (native !== undefined && isLost(error)) {
+      if (native !== undefined && isSessionLost(error)) {
         throw new SessionLost(`codex no longer has session ${native.id} (${error.message})`);
       }
       throw new RookeryError("agent_failed", `codex could not start a conversation: ${error.message}`, {
@@ -243,11 +247,13 @@ class AppServer implements LiveProgram, Peer {
 
   /** Whether Codex uses another API endpoint, which may need no login. */
   async #hasOwnEndpoint(signal: AbortSignal): Promise<boolean> {
-    const settings = await this.#rpc.request("config/read", {}, Settings, signal).catch(whereRefused(undefined));
+    const settings = await this.#rpc
+      .request("config/read", {}, ConfigResponse, signal)
+      .catch(fallbackIfRefused(undefined));
     return (settings?.config.openai_base_url ?? undefined) !== undefined;
   }
 
-  async #interrupt(threadId: string, started: Promise<z.infer<typeof TurnEvent>>): Promise<void> {
+  async #interrupt(threadId: string, started: Promise<z.infer<typeof CodexTurnEvent>>): Promise<void> {
     try {
       const { turn } = await started;
       await this.#rpc.request("turn/interrupt", { threadId, turnId: turn.id }, z.unknown());
@@ -257,27 +263,27 @@ class AppServer implements LiveProgram, Peer {
   }
 }
 
-const NOBODY = new Asking(undefined, new Map(), false);
+const NO_TURN = new CodexRequests(undefined, new Map(), false);
 
-function whereRefused<T>(instead: T): (error: unknown) => T {
+function fallbackIfRefused<T>(instead: T): (error: unknown) => T {
   return (error) => {
-    if (error instanceof Refused || isRookeryError(error, "agent_failed")) return instead;
+    if (error instanceof CodexErrorResponse || isRookeryError(error, "agent_failed")) return instead;
     throw error;
   };
 }
 
 /** Matches the errors of 0.166.0, and of versions that take the subcommand for a prompt. */
-function isMissing(error: unknown): boolean {
-  if (error instanceof Refused) return isUnknownMethod(error);
+function lacksAppServer(error: unknown): boolean {
+  if (error instanceof CodexErrorResponse) return isUnknownMethod(error);
   const words = /unrecognized subcommand|unexpected argument|not a terminal|not a TTY|no terminal is available/i;
   return isRookeryError(error, "agent_exited") && words.test(error.message);
 }
 
-function isUnknownMethod({ message }: Refused): boolean {
+function isUnknownMethod({ message }: CodexErrorResponse): boolean {
   return /unknown variant|method not found|unknown method/i.test(message);
 }
 
-function isLost({ message }: Refused): boolean {
+function isSessionLost({ message }: CodexErrorResponse): boolean {
   if (/no rollout found|invalid (session|thread|conversation) id/i.test(message)) return true;
   return message.split("\n").some((line) => {
     const at = line.search(/(session|thread|conversation)\b/i);
@@ -285,7 +291,7 @@ function isLost({ message }: Refused): boolean {
   });
 }
 
-function inputOf(part: PromptPart): object {
+function toUserInput(part: PromptPart): object {
   if (part.type === "text") return { type: "text", text: part.text, text_elements: [] };
   return { type: "image", url: `data:${part.mediaType};base64,${part.data}` };
 }

@@ -1,6 +1,6 @@
 /** The `codex` backend: uses `codex app-server`, or `codex exec` for versions without it. */
 import type { Backend, Capabilities } from "../../domain/index.ts";
-import { locate } from "../locate.ts";
+import { requireProgram } from "../locate.ts";
 import { programBackend, type ProgramOptions } from "../program/index.ts";
 import { NoAppServer, startAppServer } from "./app-server.ts";
 import { ExecProgram } from "./exec/program.ts";
@@ -21,7 +21,13 @@ const CAPABILITIES: Capabilities = {
 };
 
 /** `exec` cannot ask for permission, and stopping a turn ends the process. */
-const OF_EXEC: Capabilities = { ...CAPABILITIES, fork: false, permissions: false, questions: false, interrupt: false };
+const EXEC_CAPABILITIES: Capabilities = {
+  ...CAPABILITIES,
+  fork: false,
+  permissions: false,
+  questions: false,
+  interrupt: false,
+};
 
 export function codexBackend(options: CodexOptions): Backend {
   let hasAppServer = true;
@@ -31,14 +37,14 @@ export function codexBackend(options: CodexOptions): Backend {
       capabilities: CAPABILITIES,
       async start(start) {
         const { agent, cwd } = start.context;
-        const command = locate("codex", agent.name, { env: start.env, cwd, command: agent.command });
-        if (!hasAppServer) return new ExecProgram(start, command, OF_EXEC);
+        const command = requireProgram("codex", agent.name, { env: start.env, cwd, command: agent.command });
+        if (!hasAppServer) return new ExecProgram(start, command, EXEC_CAPABILITIES);
         try {
           return await startAppServer(start, command);
         } catch (error) {
           if (!(error instanceof NoAppServer)) throw error;
           hasAppServer = false; // remembered while the session is open
-          return new ExecProgram(start, command, OF_EXEC);
+          return new ExecProgram(start, command, EXEC_CAPABILITIES);
         }
       },
     },

@@ -1,19 +1,24 @@
 /** Describes the items of a Codex turn as tool calls. */
 import type { ToolKind, ToolOutcome } from "../../domain/index.ts";
 import type { ToolEnd, ToolStart } from "../program/index.ts";
-import { diffsOf, kindOfChanges, placesOf, titleOf } from "./changes.ts";
-import { kindOfLine, lineOf } from "./shell.ts";
+import { toChangeDiffs, classifyChanges, toChangeLocations, formatChanges } from "./file-changes.ts";
+import { classifyShellLine, extractShellLine } from "./shell.ts";
 import type { ItemOf, ToolItem } from "./wire.ts";
 
-export function startOf(item: ToolItem): ToolStart {
+export function toItemStart(item: ToolItem): ToolStart {
   const { id } = item;
   switch (item.type) {
     case "commandExecution":
-      return { id, ...commandCall(item.command, item.cwd ?? undefined) };
+      return { id, ...toCommandCall(item.command, item.cwd ?? undefined) };
     case "fileChange": {
       const { changes } = item;
-      const call = { name: "apply_patch", title: titleOf(changes), kind: kindOfChanges(changes), input: { changes } };
-      return { id, ...call, locations: placesOf(changes) };
+      const call = {
+        name: "apply_patch",
+        title: formatChanges(changes),
+        kind: classifyChanges(changes),
+        input: { changes },
+      };
+      return { id, ...call, locations: toChangeLocations(changes) };
     }
     case "mcpToolCall": {
       const title = `mcp__${item.server}__${item.tool}`;
@@ -27,7 +32,7 @@ export function startOf(item: ToolItem): ToolStart {
       return { id, name: item.tool, title, kind: "other", input: { prompt } };
     }
     case "webSearch":
-      return { id, name: "web_search", title: searchTitle(item), kind: "fetch", input: { query: item.query } };
+      return { id, name: "web_search", title: formatSearchTitle(item), kind: "fetch", input: { query: item.query } };
     case "imageView":
       return {
         id,
@@ -40,42 +45,47 @@ export function startOf(item: ToolItem): ToolStart {
   }
 }
 
-export function commandCall(
+export function toCommandCall(
   command: string,
   cwd: string | undefined,
 ): { name: string; title: string; kind: ToolKind; input: unknown } {
-  const line = lineOf(command);
+  const line = extractShellLine(command);
   const input = { command: line, ...(cwd !== undefined && { cwd }) };
-  return { name: "exec_command", title: line, kind: kindOfLine(line), input };
+  return { name: "exec_command", title: line, kind: classifyShellLine(line), input };
 }
 
-export function endOf(item: ToolItem): ToolEnd {
+export function toItemEnd(item: ToolItem): ToolEnd {
   switch (item.type) {
     case "commandExecution":
-      return { outcome: outcomeOf(item.status), text: outputOf(item) };
+      return { outcome: toItemOutcome(item.status), text: formatCommandOutput(item) };
     case "fileChange": {
       const { changes, status } = item;
-      const outcome = outcomeOf(status);
-      if (outcome !== "ok") return { outcome, text: `the change was not applied: ${titleOf(changes)}` };
-      const { diffs, rest } = diffsOf(changes);
-      return { outcome, text: [titleOf(changes), ...rest].join("\n"), locations: placesOf(changes), diffs };
+      const outcome = toItemOutcome(status);
+      if (outcome !== "ok") return { outcome, text: `the change was not applied: ${formatChanges(changes)}` };
+      const { diffs, rest } = toChangeDiffs(changes);
+      return {
+        outcome,
+        text: [formatChanges(changes), ...rest].join("\n"),
+        locations: toChangeLocations(changes),
+        diffs,
+      };
     }
     case "mcpToolCall": {
       const { status, result, error } = item;
-      return { outcome: outcomeOf(status), text: error?.message ?? textOfContent(result?.content ?? []) };
+      return { outcome: toItemOutcome(status), text: error?.message ?? joinContentText(result?.content ?? []) };
     }
     case "dynamicToolCall":
-      return { outcome: outcomeOf(item.status), text: textOfContent(item.contentItems ?? []) };
+      return { outcome: toItemOutcome(item.status), text: joinContentText(item.contentItems ?? []) };
     case "collabAgentToolCall":
-      return { outcome: outcomeOf(item.status), text: "" };
+      return { outcome: toItemOutcome(item.status), text: "" };
     case "webSearch":
-      return { outcome: "ok", text: searchTitle(item) };
+      return { outcome: "ok", text: formatSearchTitle(item) };
     case "imageView":
       return { outcome: "ok", text: "" };
   }
 }
 
-function outputOf({ aggregatedOutput, exitCode }: ItemOf<"commandExecution">): string {
+function formatCommandOutput({ aggregatedOutput, exitCode }: ItemOf<"commandExecution">): string {
   const output = aggregatedOutput ?? "";
   if (exitCode === undefined || exitCode === null || exitCode === 0) return output;
   const gap = output === "" || output.endsWith("\n") ? "" : "\n";
@@ -83,7 +93,7 @@ function outputOf({ aggregatedOutput, exitCode }: ItemOf<"commandExecution">): s
 }
 
 /** Maps the status of an item, of `app-server` or `exec`. */
-export function outcomeOf(status: string): ToolOutcome {
+export function toItemOutcome(status: string): ToolOutcome {
   switch (status) {
     case "completed":
       return "ok";
@@ -98,12 +108,12 @@ export function outcomeOf(status: string): ToolOutcome {
   }
 }
 
-function searchTitle({ query, action }: ItemOf<"webSearch">): string {
+function formatSearchTitle({ query, action }: ItemOf<"webSearch">): string {
   if (query !== "") return query;
   return action?.url ?? "Search the web";
 }
 
-function textOfContent(content: readonly unknown[]): string {
+function joinContentText(content: readonly unknown[]): string {
   return content
     .map((part) => {
       const { text } = part as { text?: unknown };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isLimitMessage, limitReached } from "./limits.ts";
+import { isLimitMessage, toCodexLimit } from "./limits.ts";
 
 /** The program and its tests share the local time zone. */
 const NOW = new Date(2026, 10, 16, 4, 12, 30);
@@ -26,7 +26,7 @@ it.each([
   ["You've hit your usage limit. Try again at Foo 44th, 2026 11:46 AM.", undefined],
 ])("parses the reset time of: %s", (message, resetsAt) => {
   expect(isLimitMessage(message)).toBe(true);
-  expect(limitReached(message, undefined, NOW).resetsAt).toBe(resetsAt);
+  expect(toCodexLimit(message, undefined, NOW).resetsAt).toBe(resetsAt);
 });
 
 it("prefers the account's rate limits over the message", () => {
@@ -37,14 +37,14 @@ it("prefers the account's rate limits over the message", () => {
     primary: { usedPercent: 100, resetsAt: seconds(soon) },
     secondary: { usedPercent: used, resetsAt: seconds(later) },
   });
-  expect(limitReached(message, limits(20), NOW).resetsAt).toBe(soon.toISOString());
-  expect(limitReached(message, limits(100), NOW).resetsAt).toBe(later.toISOString());
+  expect(toCodexLimit(message, limits(20), NOW).resetsAt).toBe(soon.toISOString());
+  expect(toCodexLimit(message, limits(100), NOW).resetsAt).toBe(later.toISOString());
 });
 
 it("ignores windows that are not exhausted or already reset", () => {
   const past = seconds(new Date(2026, 10, 16, 4, 0));
   const message = "You’ve hit your usage limit.";
-  expect(limitReached(message, { primary: { usedPercent: 100, resetsAt: past } }, NOW)).toEqual({
+  expect(toCodexLimit(message, { primary: { usedPercent: 100, resetsAt: past } }, NOW)).toEqual({
     status: "limited",
     message,
   });

@@ -7,13 +7,13 @@ export function isLimitMessage(message: string): boolean {
   return /hit your usage limit|usage limit (has been )?reached|usage_limit_reached/i.test(message);
 }
 
-export function limitReached(message: string, limits: RateLimits | undefined, now: Date): LimitReached {
-  const at = resetOf(limits, now) ?? resetIn(message, now);
+export function toCodexLimit(message: string, limits: RateLimits | undefined, now: Date): LimitReached {
+  const at = findWindowReset(limits, now) ?? parseReset(message, now);
   return { status: "limited", message, ...(at !== undefined && { resetsAt: at.toISOString() }) };
 }
 
 /** Returns when the last exhausted window resets. */
-function resetOf(limits: RateLimits | undefined, now: Date): Date | undefined {
+function findWindowReset(limits: RateLimits | undefined, now: Date): Date | undefined {
   if (limits === undefined) return undefined;
   const { primary, secondary, individualLimit } = limits;
   const full = [primary, secondary].flatMap((window) =>
@@ -30,7 +30,7 @@ const UNITS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s:
  * Parses `try again at 5:12 AM` and `try again at Nov 18th, 2026 11:46 AM` in the local time zone, and
  * `try again in 2 days 3 hours 5 minutes` of older versions.
  */
-function resetIn(message: string, now: Date): Date | undefined {
+function parseReset(message: string, now: Date): Date | undefined {
   const wait =
     /try again in ((?:\d+ ?(?:days?|hours?|hrs?|minutes?|mins?|seconds?|secs?|[dhms])\b[ ,]*(?:and )?)+)/i.exec(
       message,

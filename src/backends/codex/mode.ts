@@ -2,10 +2,10 @@
 import { RookeryError, type AgentSpec, type PermissionPolicy } from "../../domain/index.ts";
 
 export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
-export type Sandbox = (typeof SANDBOXES)[number];
+export type CodexSandbox = (typeof SANDBOXES)[number];
 
-export interface Mode {
-  readonly sandbox: Sandbox;
+export interface CodexMode {
+  readonly sandbox: CodexSandbox;
   readonly approvalPolicy: "untrusted" | "on-request" | "never";
 }
 
@@ -16,14 +16,14 @@ export interface Mode {
  * leave it, and with full access it never asks. No mode allows what the session forbids: under `read` and `none` Codex
  * asks, and Rookery refuses.
  */
-export function modeOf({ name, mode }: AgentSpec, permissions: PermissionPolicy): Mode {
-  const named = sandboxOf(name, mode);
+export function resolveCodexMode({ name, mode }: AgentSpec, permissions: PermissionPolicy): CodexMode {
+  const named = parseSandbox(name, mode);
   if (permissions === "read" || permissions === "none") return { sandbox: "read-only", approvalPolicy: "untrusted" };
   if (named === undefined) return { sandbox: "workspace-write", approvalPolicy: "untrusted" };
   return { sandbox: named, approvalPolicy: named === "danger-full-access" ? "never" : "on-request" };
 }
 
-function sandboxOf(name: string, mode: string | undefined): Sandbox | undefined {
+function parseSandbox(name: string, mode: string | undefined): CodexSandbox | undefined {
   if (mode === undefined) return undefined;
   const sandbox = SANDBOXES.find((each) => each === mode);
   if (sandbox === undefined) {

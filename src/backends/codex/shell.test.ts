@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { kindOfLine, lineOf } from "./shell.ts";
+import { classifyShellLine, extractShellLine } from "./shell.ts";
 
 it.each([
   ["/bin/bash -lc ls", "ls"],
@@ -12,7 +12,7 @@ it.each([
   ["./sh -c ls", "./sh -c ls"],
   ["/project/bin/bash -lc ls", "/project/bin/bash -lc ls"],
 ])("shows %s as %s", (command, line) => {
-  expect(lineOf(command)).toBe(line);
+  expect(extractShellLine(command)).toBe(line);
 });
 
 it.each([
@@ -51,5 +51,5 @@ it.each([
   ["cat <(rm b)", "execute"],
   ["touch x", "execute"],
 ])("classifies %s as %s", (line, kind) => {
-  expect(kindOfLine(line)).toBe(kind);
+  expect(classifyShellLine(line)).toBe(kind);
 });

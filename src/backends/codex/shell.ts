@@ -5,15 +5,15 @@ import type { ToolKind } from "../../domain/index.ts";
 const SHELL = /^(?:(?:\/usr(?:\/local)?|\/opt\/homebrew|\/run\/current-system\/sw)?\/bin\/)?(?:ba|da|z)?sh$/;
 
 /** Returns the line inside `/bin/bash -lc '…'`, or the whole command if it has another form. */
-export function lineOf(command: string): string {
-  const words = wordsOf(command);
+export function extractShellLine(command: string): string {
+  const words = splitShellWords(command);
   const [shell = "", flag = "", line] = words;
   const isShell = words.length === 3 && SHELL.test(shell) && /^-l?c$/.test(flag);
   return isShell && line !== undefined ? line : command;
 }
 
 /** Splits a command as a POSIX shell does, without expansions. */
-function wordsOf(command: string): string[] {
+function splitShellWords(command: string): string[] {
   const pieces = command.matchAll(/'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|(\s+)|([^\s'"\\]+)/g);
   const words: string[] = [];
   let word: string | undefined;
@@ -32,15 +32,15 @@ function wordsOf(command: string): string[] {
  * Codex classifies commands only for display: 0.166.0 treats `cat a | tee b` as reading. Therefore only these programs
  * count as reading, in lines without characters that a shell acts upon.
  */
-export function kindOfLine(line: string): ToolKind {
+export function classifyShellLine(line: string): ToolKind {
   if (/[^\w\s@%+=:,./*?~^"'|-]|[\r\n]/.test(line)) return "execute";
-  const programs = programsIn(line);
-  if (programs?.every(isReading) !== true) return "execute";
+  const programs = splitPipeline(line);
+  if (programs?.every(isReadingProgram) !== true) return "execute";
   return SEARCHING.test(programs[0] ?? "") ? "search" : "read";
 }
 
 /** Splits at pipes. Returns undefined if a quote is not closed. */
-function programsIn(line: string): string[] | undefined {
+function splitPipeline(line: string): string[] | undefined {
   const programs = [""];
   for (const [piece, , pipe, stray] of line.matchAll(/('[^']*'|"[^"]*"|[^'"|]+)|(\|)|(['"])/g)) {
     if (stray !== undefined) return undefined;
@@ -56,11 +56,11 @@ const READING = /^(cat|head|tail|ls|pwd|wc|nl|grep|stat)( |$)/;
 const RUNS_ANOTHER = /^(?:--(?:pre|hostname-bin|search-zip)|-\w*z|[*?])/;
 const SOME_LINES = /^sed -n ['"]?\d+(,\d+)?p['"]?( [\w./][\w./-]*)?$/;
 
-function isReading(part: string): boolean {
-  return READING.test(part) || SOME_LINES.test(part) || isSearching(part);
+function isReadingProgram(part: string): boolean {
+  return READING.test(part) || SOME_LINES.test(part) || isSafeRipgrep(part);
 }
 
-function isSearching(part: string): boolean {
-  const [program, ...words] = wordsOf(part);
+function isSafeRipgrep(part: string): boolean {
+  const [program, ...words] = splitShellWords(part);
   return program === "rg" && !words.some((word) => RUNS_ANOTHER.test(word));
 }

@@ -3,9 +3,9 @@ import type { z } from "zod";
 import type { EventOf, LimitReached, TurnOutcome } from "../../domain/index.ts";
 import { deferred } from "../../stdx/index.ts";
 import type { ProgramTurn } from "../program/index.ts";
-import { Asking } from "./asking.ts";
-import { outcomeOf } from "./outcome.ts";
-import { Speech } from "./speech.ts";
+import { CodexRequests } from "./requests.ts";
+import { toCodexOutcome } from "./outcome.ts";
+import { ItemRecorder } from "./item-recorder.ts";
 import type { TurnUsage } from "./usage.ts";
 import {
   ConfigWarning,
@@ -15,11 +15,11 @@ import {
   ItemEvent,
   LimitsEvent,
   PartAdded,
-  Place,
+  NotificationScope,
   PlanEvent,
-  Progress,
+  McpProgress,
   ServerStartup,
-  TurnEvent,
+  CodexTurnEvent,
   UsageEvent,
   Warning,
   type RateLimits,
@@ -27,7 +27,7 @@ import {
 } from "./wire.ts";
 
 /** State of the conversation across turns. */
-export interface Conversation {
+export interface CodexConversation {
   readonly threadId: string;
   readonly model: string | undefined;
   /** Whether the turn uses an OpenAI account. */
@@ -36,12 +36,12 @@ export interface Conversation {
   readonly hasOurs: boolean;
   readonly usage: TurnUsage;
   /** Warnings already recorded; most of them repeat in every turn. */
-  readonly told: Set<string>;
+  readonly recordedWarnings: Set<string>;
   limits: RateLimits | undefined;
 }
 
 /** Notifications that Rookery does not use. Codex is asked not to send them, because some are long and frequent. */
-export const UNINTERESTING: readonly string[] = [
+export const IGNORED_NOTIFICATIONS: readonly string[] = [
   "thread/started",
   "thread/status/changed",
   "thread/readState/changed",
@@ -58,124 +58,126 @@ const WARNINGS = ["warning", "guardianWarning", "deprecationNotice", "configWarn
 
 export class CodexTurn {
   readonly turn: ProgramTurn;
-  readonly speech: Speech;
-  readonly asking: Asking;
-  readonly #of: Conversation;
-  readonly #ended = deferred<TurnOutcome | LimitReached>();
+  readonly items: ItemRecorder;
+  readonly requests: CodexRequests;
+  readonly #conversation: CodexConversation;
+  readonly #outcome = deferred<TurnOutcome | LimitReached>();
   readonly #early: [method: string, params: unknown][] = [];
   #id: string | undefined;
   #error: TurnError | undefined;
 
-  constructor(turn: ProgramTurn, of: Conversation) {
+  constructor(turn: ProgramTurn, of: CodexConversation) {
     this.turn = turn;
-    this.speech = new Speech(turn.tell, of.hasOurs);
-    this.asking = new Asking(turn, this.speech.running, of.hasOurs);
-    this.#of = of;
+    this.items = new ItemRecorder(turn.recorder, of.hasOurs);
+    this.requests = new CodexRequests(turn, this.items.running, of.hasOurs);
+    this.#conversation = of;
   }
 
-  get ended(): Promise<TurnOutcome | LimitReached> {
-    return this.#ended.promise;
+  get outcome(): Promise<TurnOutcome | LimitReached> {
+    return this.#outcome.promise;
   }
 
   /** Sets the id of the turn and handles the notifications that arrived before it. */
-  named(id: string): void {
+  setId(id: string): void {
     this.#id ??= id;
-    for (const [method, params] of this.#early.splice(0)) this.notified(method, params);
+    for (const [method, params] of this.#early.splice(0)) this.handleNotification(method, params);
   }
 
   /** Handles a notification. Those of a turn wait until this turn's id is known. */
-  notified(method: string, params: unknown): void {
-    const isEarly = this.#id === undefined && isOfTurn(params) && this.#early.length < MOST_EARLY;
+  handleNotification(method: string, params: unknown): void {
+    const isEarly = this.#id === undefined && belongsToTurn(params) && this.#early.length < MAX_EARLY;
     if (isEarly) this.#early.push([method, params]);
-    else if (!this.#isOurs(params)) this.#foreign(method, params);
-    else if (!this.#understood(method, params)) this.turn.tell.raw({ method, params });
+    else if (!this.#isThisTurn(params)) this.#onForeign(method, params);
+    else if (!this.#recordNotification(method, params)) this.turn.recorder.raw({ method, params });
   }
 
   /** Ends the turn. Only the first call counts. */
   end(outcome: TurnOutcome | LimitReached): void {
-    this.speech.end(outcome.status === "cancelled" ? "cancelled" : "unknown");
-    const usage = this.#of.usage.take(this.#of.model);
-    if (usage !== undefined) this.turn.tell.usage(usage);
-    this.#ended.resolve(outcome);
+    this.items.endRunning(outcome.status === "cancelled" ? "cancelled" : "unknown");
+    const usage = this.#conversation.usage.take(this.#conversation.model);
+    if (usage !== undefined) this.turn.recorder.usage(usage);
+    this.#outcome.resolve(outcome);
   }
 
   /** A resumed conversation first reports the usage of its last turn (0.166.0), which is the baseline of this one. */
-  #foreign(method: string, params: unknown): void {
+  #onForeign(method: string, params: unknown): void {
     const { tokenUsage } = UsageEvent.safeParse(params).data ?? {};
-    if (this.#isOfThread(params) && tokenUsage !== undefined) this.#of.usage.start(tokenUsage.total);
-    this.turn.tell.raw({ method, params });
+    if (this.#isOfThread(params) && tokenUsage !== undefined) this.#conversation.usage.setBaseline(tokenUsage.total);
+    this.turn.recorder.raw({ method, params });
   }
 
   /** Excludes sub-agents, which are conversations of their own, and late notifications of an earlier turn. */
-  #isOurs(params: unknown): boolean {
-    const { turnId } = Place.safeParse(params ?? {}).data ?? {};
+  #isThisTurn(params: unknown): boolean {
+    const { turnId } = NotificationScope.safeParse(params ?? {}).data ?? {};
     return this.#isOfThread(params) && (turnId ?? this.#id) === (this.#id ?? turnId);
   }
 
   #isOfThread(params: unknown): boolean {
-    const { threadId } = Place.safeParse(params ?? {}).data ?? {};
-    return (threadId ?? this.#of.threadId) === this.#of.threadId;
+    const { threadId } = NotificationScope.safeParse(params ?? {}).data ?? {};
+    return (threadId ?? this.#conversation.threadId) === this.#conversation.threadId;
   }
 
   /** Records a notification. Returns false if it is unknown. */
-  #understood(method: string, params: unknown): boolean {
-    const { speech, turn } = this;
+  #recordNotification(method: string, params: unknown): boolean {
+    const { items, turn } = this;
     switch (method) {
       case "item/agentMessage/delta":
       case "item/plan/delta":
-        return read(Delta, params, ({ itemId, delta }) => speech.say(itemId, delta));
+        return useIfValid(Delta, params, ({ itemId, delta }) => items.addMessageText(itemId, delta));
       case "item/reasoning/summaryTextDelta":
       case "item/reasoning/textDelta":
-        return read(Delta, params, ({ itemId, delta }) => speech.think(itemId, delta));
+        return useIfValid(Delta, params, ({ itemId, delta }) => items.addThoughtText(itemId, delta));
       case "item/reasoning/summaryPartAdded":
-        return read(PartAdded, params, ({ itemId, summaryIndex }) => {
-          if (summaryIndex > 0) speech.think(itemId, "\n\n");
+        return useIfValid(PartAdded, params, ({ itemId, summaryIndex }) => {
+          if (summaryIndex > 0) items.addThoughtText(itemId, "\n\n");
         });
       case "item/commandExecution/outputDelta":
-        return read(Delta, params, ({ itemId, delta }) => turn.tell.updateTool(itemId, { text: delta }));
+        return useIfValid(Delta, params, ({ itemId, delta }) => turn.recorder.updateTool(itemId, { text: delta }));
       case "item/mcpToolCall/progress":
-        return read(Progress, params, ({ itemId, message }) => turn.tell.updateTool(itemId, { text: message }));
+        return useIfValid(McpProgress, params, ({ itemId, message }) =>
+          turn.recorder.updateTool(itemId, { text: message }),
+        );
       case "item/started":
-        return this.#item(params, (item) => speech.begin(item));
+        return this.#item(params, (item) => items.startItem(item));
       case "item/completed":
-        return this.#item(params, (item) => speech.finish(item));
+        return this.#item(params, (item) => items.finishItem(item));
       case "turn/plan/updated":
-        return read(PlanEvent, params, ({ plan }) => turn.tell.plan(plan.map(entryOf)));
+        return useIfValid(PlanEvent, params, ({ plan }) => turn.recorder.plan(plan.map(toPlanEntry)));
       case "thread/tokenUsage/updated":
-        return read(UsageEvent, params, ({ tokenUsage }) => this.#of.usage.add(tokenUsage));
+        return useIfValid(UsageEvent, params, ({ tokenUsage }) => this.#conversation.usage.add(tokenUsage));
       case "account/rateLimits/updated":
-        return read(LimitsEvent, params, ({ rateLimits }) => {
-          this.#of.limits = rateLimits;
+        return useIfValid(LimitsEvent, params, ({ rateLimits }) => {
+          this.#conversation.limits = rateLimits;
         });
       case "mcpServer/startupStatus/updated":
-        return read(ServerStartup, params, ({ name, status, error }) => {
+        return useIfValid(ServerStartup, params, ({ name, status, error }) => {
           if (status === "failed")
             this.#notice("mcp_failed", `codex could not start the MCP server ${name}: ${error ?? status}`);
         });
       case "error":
-        return read(ErrorEvent, params, ({ error, willRetry }) => {
+        return useIfValid(ErrorEvent, params, ({ error, willRetry }) => {
           if (willRetry) this.#retries(error);
           else this.#error = error;
         });
       case "turn/completed":
-        return read(TurnEvent, params, ({ turn: { id, status, error } }) => {
-          const { limits, hasLogin } = this.#of;
+        return useIfValid(CodexTurnEvent, params, ({ turn: { id, status, error } }) => {
+          const { limits, hasLogin } = this.#conversation;
           if (this.#id !== undefined && id !== this.#id) return; // an earlier turn
-          this.end(outcomeOf({ status, error: error ?? this.#error, limits, hasLogin }));
+          this.end(toCodexOutcome({ status, error: error ?? this.#error, limits, hasLogin }));
         });
       default:
-        return WARNINGS.includes(method) ? this.#warning(params) : UNINTERESTING.includes(method);
+        return WARNINGS.includes(method) ? this.#warning(params) : IGNORED_NOTIFICATIONS.includes(method);
     }
   }
 
   /** Records an item. Skips the user's own message, which the log has. Returns false for an unknown kind. */
-  #item(params: unknown, tell: (item: Item) => void): boolean {
+  #item(params: unknown, use: (item: Item) => void): boolean {
     const { item } = ItemEvent.safeParse(params).data ?? {};
-    return (item as { type?: unknown } | undefined)?.type === "userMessage" || read(Item, item, tell);
+    return (item as { type?: unknown } | undefined)?.type === "userMessage" || useIfValid(Item, item, use);
   }
 
   #retries({ message, additionalDetails }: TurnError): void {
-    this.speech.beginAnew();
+    this.items.discardMessage();
     this.#notice("agent_retries", [message, ...[additionalDetails ?? []].flat()].join(": "));
   }
 
@@ -189,23 +191,26 @@ export class CodexTurn {
   }
 
   #notice(code: string, message: string): void {
-    if (this.#of.told.has(message)) return;
-    if (this.#of.told.size < MOST_TOLD) this.#of.told.add(message);
-    this.turn.tell.notice("warning", code, message);
+    if (this.#conversation.recordedWarnings.has(message)) return;
+    if (this.#conversation.recordedWarnings.size < MAX_RECORDED_WARNINGS)
+      this.#conversation.recordedWarnings.add(message);
+    this.turn.recorder.notice("warning", code, message);
   }
 }
 
 /** Notifications kept before the id of the turn is known; further ones count as this turn's. */
-const MOST_EARLY = 1_000;
+const MAX_EARLY = 1_000;
 
-function isOfTurn(params: unknown): boolean {
-  return typeof Place.safeParse(params).data?.turnId === "string" || TurnEvent.safeParse(params).success;
+function belongsToTurn(params: unknown): boolean {
+  return (
+    typeof NotificationScope.safeParse(params).data?.turnId === "string" || CodexTurnEvent.safeParse(params).success
+  );
 }
 
 /** Warnings remembered per conversation; further ones may repeat. */
-const MOST_TOLD = 100;
+const MAX_RECORDED_WARNINGS = 100;
 
-function read<Schema extends z.ZodType>(
+function useIfValid<Schema extends z.ZodType>(
   schema: Schema,
   params: unknown,
   use: (read: z.infer<Schema>) => void,
@@ -215,7 +220,7 @@ function read<Schema extends z.ZodType>(
   return parsed.success;
 }
 
-function entryOf({ step, status }: { step: string; status: string }): EventOf<"plan.updated">["entries"][number] {
+function toPlanEntry({ step, status }: { step: string; status: string }): EventOf<"plan.updated">["entries"][number] {
   const known = status === "inProgress" ? "in_progress" : status === "completed" ? "completed" : "pending";
   return { content: step, status: known };
 }

@@ -1,8 +1,8 @@
 /** Computes the usage of one turn from a program that reports totals of the conversation. */
 import type { EventOf } from "../../domain/index.ts";
-import type { Tokens, TokenUsage } from "./wire.ts";
+import type { TokenBreakdown, TokenUsage } from "./wire.ts";
 
-export type Report = Pick<
+export type CodexUsage = Pick<
   EventOf<"usage.reported">,
   | "model"
   | "inputTokens"
@@ -14,9 +14,9 @@ export type Report = Pick<
   | "contextSize"
 >;
 
-export type Counts = Omit<Tokens, "totalTokens">;
+export type TokenTotals = Omit<TokenBreakdown, "totalTokens">;
 
-const NONE: Counts = {
+const NONE: TokenTotals = {
   inputTokens: 0,
   outputTokens: 0,
   cachedInputTokens: 0,
@@ -25,8 +25,8 @@ const NONE: Counts = {
 };
 
 export class TurnUsage {
-  #before: Counts | undefined;
-  #now: Counts | undefined;
+  #before: TokenTotals | undefined;
+  #now: TokenTotals | undefined;
   #last: TokenUsage | undefined;
 
   /** A new conversation starts at zero. The baseline of a resumed one is unknown until it reports usage. */
@@ -35,27 +35,27 @@ export class TurnUsage {
   }
 
   /** Sets the baseline of the next turn: the usage of a resumed conversation (0.166.0), or what follows a turn's end. */
-  start(total: Counts): void {
+  setBaseline(total: TokenTotals): void {
     this.#before = total;
   }
 
   add(usage: TokenUsage): void {
-    this.#before ??= minus(usage.total, usage.last);
+    this.#before ??= subtractTotals(usage.total, usage.last);
     this.#now = usage.total;
     this.#last = usage;
   }
 
   /** For a program that reports only totals. The first one after a resume is the baseline. */
-  addTotal(total: Counts): void {
+  addTotal(total: TokenTotals): void {
     this.#before ??= total;
     this.#now = total;
   }
 
   /** Returns the usage since the last call, or undefined if there was none. */
-  take(model: string | undefined): Report | undefined {
+  take(model: string | undefined): CodexUsage | undefined {
     const [before, now, last] = [this.#before, this.#now, this.#last];
     if (before === undefined || now === undefined) return undefined;
-    const own = minus(now, before);
+    const own = subtractTotals(now, before);
     this.#before = now;
     this.#last = undefined;
     if (own.inputTokens === 0 && own.outputTokens === 0) return undefined;
@@ -74,8 +74,8 @@ export class TurnUsage {
 }
 
 /** Subtracts, but not below zero: totals may restart, for example after a compaction. */
-function minus(now: Counts, before: Counts): Counts {
-  const less = (key: keyof Counts) => Math.max(0, now[key] - before[key]);
+function subtractTotals(now: TokenTotals, before: TokenTotals): TokenTotals {
+  const less = (key: keyof TokenTotals) => Math.max(0, now[key] - before[key]);
   return {
     inputTokens: less("inputTokens"),
     outputTokens: less("outputTokens"),

@@ -101,7 +101,7 @@ const breakdown = z.object({
   outputTokens: z.number(),
   reasoningOutputTokens: z.number().catch(0),
 });
-export type Tokens = z.infer<typeof breakdown>;
+export type TokenBreakdown = z.infer<typeof breakdown>;
 
 export const TokenUsage = z.object({ total: breakdown, last: breakdown, modelContextWindow: maybe(z.number()) });
 export type TokenUsage = z.infer<typeof TokenUsage>;
@@ -115,12 +115,12 @@ export const RateLimits = z.object({
 export type RateLimits = z.infer<typeof RateLimits>;
 
 /** The conversation and turn that a notification belongs to. */
-export const Place = z.object({ threadId: maybe(text), turnId: maybe(text) });
+export const NotificationScope = z.object({ threadId: maybe(text), turnId: maybe(text) });
 export const ItemEvent = z.object({ item: anything });
 export const Delta = z.object({ itemId: text, delta: text });
-export const Progress = z.object({ itemId: text, message: text });
+export const McpProgress = z.object({ itemId: text, message: text });
 export const PartAdded = z.object({ itemId: text, summaryIndex: z.number() });
-export const TurnEvent = z.object({
+export const CodexTurnEvent = z.object({
   turn: z.object({ id: text, status: text, error: TurnError.nullish().catch(undefined) }),
 });
 export const PlanEvent = z.object({ plan: z.array(z.object({ step: text, status: text })) });
@@ -130,12 +130,12 @@ export const ErrorEvent = z.object({ error: TurnError, willRetry: z.boolean() })
 export const Warning = z.object({ message: text });
 export const ConfigWarning = z.object({ summary: text, details: maybe(text) });
 export const ServerStartup = z.object({ name: text, status: text, error: maybe(text) });
-export const Resolved = z.object({ requestId: z.union([text, z.number()]) });
+export const ResolvedRequest = z.object({ requestId: z.union([text, z.number()]) });
 
 export const Initialized = z.object({ userAgent: z.string().catch("") });
 export const Account = z.object({ account: anything, requiresOpenaiAuth: z.boolean() });
 export const Thread = z.object({ thread: z.object({ id: text }), model: maybe(text), modelProvider: maybe(text) });
-export const Settings = z.object({ config: z.object({ openai_base_url: maybe(text) }) });
+export const ConfigResponse = z.object({ config: z.object({ openai_base_url: maybe(text) }) });
 
 export const CommandApproval = z.object({
   itemId: text,

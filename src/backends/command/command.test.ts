@@ -8,9 +8,9 @@ import { deferred, DisposeStack, processesMarked, systemClock } from "../../stdx
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment } from "../../testing/environment.ts";
 import { collect, temporaryFolder, transcript, type TemporaryFolder } from "../../testing/index.ts";
-import { Telling, type ProgramTurn } from "../program/index.ts";
+import { TurnRecorder, type ProgramTurn } from "../program/index.ts";
 import { commandBackend, type CommandOptions } from "./index.ts";
-import { commandProgram } from "./live.ts";
+import { createCommandProgram } from "./command-program.ts";
 
 const program = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const PLAIN = program("test-plain-agent.sh");
@@ -189,7 +189,7 @@ it("records all output of a program that prints a lot", async () => {
 
 describe("the live program on its own", () => {
   const start = (script = "exec sleep 60", command = ["sh", "-c", script]) =>
-    commandProgram(
+    createCommandProgram(
       {
         context: {
           sessionId: "s",
@@ -212,7 +212,9 @@ describe("the live program on its own", () => {
   const turnOf = (more: Partial<ProgramTurn> = {}): ProgramTurn => ({
     signal: new AbortController().signal,
     prompt: [{ type: "text", text: "hi" }],
-    tell: new Telling({ log: { record: (...bodies: EventBody[]) => void events.push(...bodies) } } as TurnContext),
+    recorder: new TurnRecorder({
+      log: { record: (...bodies: EventBody[]) => void events.push(...bodies) },
+    } as TurnContext),
     ask: () => Promise.reject(new Error("nobody asks")),
     ready: () => {
       readied += 1;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NO_CAPABILITIES } from "../../domain/index.ts";
 import { builtEnvironment } from "../../testing/index.ts";
-import { backendContract, type Scene, type Subject } from "../contract/index.ts";
-import { openPlace } from "../contract/place.ts";
+import { backendContract, type ContractScene, type Subject } from "../contract/index.ts";
+import { createContractFolders } from "../contract/folders.ts";
 
 const PROGRAM = [process.execPath, fileURLToPath(new URL("test-contract-agent.mjs", import.meta.url))];
 const NO_TOOLS = "it tells of no tools";
@@ -15,15 +15,15 @@ const skips: Subject["skips"] = {
   login: "nobody knows the words of any program",
 };
 
-async function open(...lines: string[]): Promise<Scene> {
-  const place = await openPlace();
+async function open(...lines: string[]): Promise<ContractScene> {
+  const place = await createContractFolders();
   const heard = join(place.home, "heard");
   return {
     ...place,
     env: builtEnvironment({ home: place.home, extra: { ROOKERY_NOISE_LINE: String(33 * 1024 * 1024) } }),
     toml: ['backend = "command"', ...lines].join("\n"),
     isReal: false,
-    heard: () => (existsSync(heard) ? readFileSync(heard, "utf8") : ""),
+    received: () => (existsSync(heard) ? readFileSync(heard, "utf8") : ""),
     async forget() {
       const sessions = readdirSync(place.home).filter((name) => name.startsWith("session-"));
       await Promise.all(sessions.map((name) => rm(join(place.home, name))));

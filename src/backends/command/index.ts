@@ -1,10 +1,10 @@
 /** The `command` backend: any program that takes a prompt and prints an answer. Runs one process per turn. */
 import { NO_CAPABILITIES, RookeryError, type Backend, type BackendContext } from "../../domain/index.ts";
-import { mustRun, programOf } from "../../programs/index.ts";
-import { programBackend, type Program, type ProgramOptions } from "../program/index.ts";
-import { placeholdersIn } from "./filling.ts";
-import { commandProgram } from "./live.ts";
-import { pathOf, type Path } from "./path.ts";
+import { requireRunnable, programFromCommand } from "../../programs/index.ts";
+import { programBackend, type AgentProgram, type ProgramOptions } from "../program/index.ts";
+import { findPlaceholders } from "./placeholders.ts";
+import { createCommandProgram } from "./command-program.ts";
+import { parseJsonPath } from "./json-path.ts";
 
 export interface CommandOptions extends ProgramOptions {
   /** Runs the program on a pseudo-terminal. Default: false. */
@@ -17,41 +17,32 @@ export interface CommandOptions extends ProgramOptions {
   readonly textPath?: string | undefined;
 }
 
-/** How to start the program and read its output. */
-export interface Recipe {
-  readonly command: readonly string[];
-  readonly resumeCommand: readonly string[] | undefined;
-  readonly pty: boolean;
-  readonly sessionPath: Path | undefined;
-  readonly textPath: Path | undefined;
-}
-
 export function commandBackend(options: CommandOptions): Backend {
   const { resumeCommand, pty = false, sessionPath, textPath } = options;
-  const program: Program = {
+  const program: AgentProgram = {
     kind: "command",
     capabilities: { ...NO_CAPABILITIES, resume: resumeCommand !== undefined },
     async start(start) {
       const { context, env } = start;
-      const command = commandOf(context, resumeCommand);
-      await mustRun(programOf(command), { cwd: context.cwd, env }); // reported when the session opens, not by its first turn
+      const command = requireCommand(context, resumeCommand);
+      await requireRunnable(programFromCommand(command), { cwd: context.cwd, env }); // reported when the session opens, not by its first turn
       const recipe = {
         command,
         resumeCommand,
         pty,
-        sessionPath: sessionPath === undefined ? undefined : pathOf(sessionPath),
-        textPath: textPath === undefined ? undefined : pathOf(textPath),
+        sessionPath: sessionPath === undefined ? undefined : parseJsonPath(sessionPath),
+        textPath: textPath === undefined ? undefined : parseJsonPath(textPath),
       };
-      return commandProgram(start, recipe);
+      return createCommandProgram(start, recipe);
     },
   };
   return programBackend(program, options);
 }
 
 /** Throws `config_invalid` if the command uses `{model}` and no model is set. */
-function commandOf({ agent }: BackendContext, resumeCommand: readonly string[] = []): readonly string[] {
+function requireCommand({ agent }: BackendContext, resumeCommand: readonly string[] = []): readonly string[] {
   const { name, command = [], model } = agent;
-  const names = placeholdersIn([...command, ...resumeCommand]);
+  const names = findPlaceholders([...command, ...resumeCommand]);
   if (names.has("model") && model === undefined) {
     throw new RookeryError(
       "config_invalid",

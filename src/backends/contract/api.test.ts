@@ -1,11 +1,11 @@
 import { builtEnvironment, startModelServer } from "../../testing/index.ts";
 import { DisposeStack } from "../../stdx/index.ts";
 import { backendContract } from "./contract.ts";
-import { modelScript, type Voice } from "./model.ts";
-import { openPlace } from "./place.ts";
-import { OURS } from "./words.ts";
+import { modelScript, type ToolCallFormat } from "./model.ts";
+import { createContractFolders } from "./folders.ts";
+import { OURS } from "./prompts.ts";
 
-const voice: Voice = {
+const voice: ToolCallFormat = {
   permissionCall: ({ file }) => ({ name: "bash", input: { command: `touch '${file}'` } }),
   writeCall: ({ text }) => ({ name: "write", input: { path: "written.txt", content: text } }),
   mcpCall: ({ server, tool, input }) => ({ name: server === OURS ? tool : `${server}__${tool}`, input }),
@@ -32,10 +32,10 @@ backendContract(
       question: "only MCP servers ask through it, which its own tests show",
       limit: "a provider's limit is waited for by the provider's own rules",
     },
-    async open(behaviour) {
+    async open(behavior) {
       await using opening = new DisposeStack();
-      const place = opening.use(await openPlace());
-      const requireKey = behaviour === "login" && { requireKey: "another" };
+      const place = opening.use(await createContractFolders());
+      const requireKey = behavior === "login" && { requireKey: "another" };
       const model = opening.use(await startModelServer(modelScript(voice, place.files), { ...requireKey }));
       const owned = opening.move();
       return {
@@ -43,7 +43,7 @@ backendContract(
         env: builtEnvironment({ home: place.home, extra: { ANTHROPIC_API_KEY: "fake" } }),
         toml: `backend = "api"\nmodel = "anthropic/claude-sonnet-5"\nbase_url = "${model.url}"`,
         isReal: true,
-        heard: () => JSON.stringify(model.requests),
+        received: () => JSON.stringify(model.requests),
         [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
       };
     },

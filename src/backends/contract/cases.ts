@@ -1,18 +1,16 @@
 /** All cases of the contract suite, by behavior. */
-import { goingOn } from "./going-on.ts";
-import { stopping } from "./stopping.ts";
-import { talking } from "./talking.ts";
-import { tools } from "./tools.ts";
-import { troubles } from "./troubles.ts";
-import type { User } from "./user.ts";
-import type { Behaviour } from "./words.ts";
+import { continuingCases } from "./continuing-cases.ts";
+import { stoppingCases } from "./stopping-cases.ts";
+import { messageCases } from "./message-cases.ts";
+import { toolCases } from "./tool-cases.ts";
+import { failureCases } from "./failure-cases.ts";
+import type { Case } from "./case.ts";
+import type { Behavior } from "./prompts.ts";
 
-export interface Case {
-  /** The title of the test. */
-  readonly says: string;
-  run(user: User): Promise<void>;
-}
-
-export type Cases = Partial<Record<Behaviour, Case>>;
-
-export const CASES: Record<Behaviour, Case> = { ...talking, ...tools, ...goingOn, ...stopping, ...troubles };
+export const CASES: Record<Behavior, Case> = {
+  ...messageCases,
+  ...toolCases,
+  ...continuingCases,
+  ...stoppingCases,
+  ...failureCases,
+};

@@ -2,34 +2,34 @@
 import { describe, expect, it, type TestOptions } from "vitest";
 import { CASES } from "./cases.ts";
 import type { Subject } from "./subject.ts";
-import { changed, inNoise } from "./toml.ts";
+import { changeCommand, wrapInNoise } from "./toml.ts";
 import { openUser } from "./user.ts";
-import { BEHAVIOURS, type Behaviour } from "./words.ts";
+import { BEHAVIORS, type Behavior } from "./prompts.ts";
 
 /** The result of a case; a skipped one has a reason. */
-export type Verdict = "passed" | "failed" | { readonly skipped: string };
+export type CaseResult = "passed" | "failed" | { readonly skipped: string };
 
 export interface ContractOptions extends Pick<TestOptions, "concurrent" | "timeout"> {
   /** Called for every case. */
-  readonly onVerdict?: (subject: Subject, behaviour: Behaviour, verdict: Verdict) => unknown;
+  readonly onResult?: (subject: Subject, behavior: Behavior, verdict: CaseResult) => unknown;
 }
 
 export function backendContract(subject: Subject, options: ContractOptions = {}): void {
-  const { onVerdict, ...how } = options;
+  const { onResult, ...how } = options;
   describe(subject.name, how, () => {
-    for (const behaviour of ORDER) {
-      const each = CASES[behaviour];
-      const reason = skipReason(subject, behaviour);
+    for (const behavior of ORDER) {
+      const each = CASES[behavior];
+      const reason = skipReason(subject, behavior);
       if (reason !== undefined) {
-        onVerdict?.(subject, behaviour, { skipped: reason });
-        it.skip(`${behaviour}: ${each.says} (${reason})`);
+        onResult?.(subject, behavior, { skipped: reason });
+        it.skip(`${behavior}: ${each.title} (${reason})`);
         continue;
       }
-      it(`${behaviour}: ${each.says}`, async ({ onTestFinished }) => {
+      it(`${behavior}: ${each.title}`, async ({ onTestFinished }) => {
         onTestFinished(async ({ task }) => {
-          await onVerdict?.(subject, behaviour, task.result?.state === "pass" ? "passed" : "failed");
+          await onResult?.(subject, behavior, task.result?.state === "pass" ? "passed" : "failed");
         });
-        await using user = await openUser(subject, behaviour, tomlFor(subject, behaviour));
+        await using user = await openUser(subject, behavior, tomlFor(subject, behavior));
         await each.run(user);
       });
     }
@@ -42,23 +42,20 @@ export function backendContract(subject: Subject, options: ContractOptions = {})
 }
 
 /** A missing capability is reason enough to skip a case. */
-function skipReason(
-  { skips, hasProgram = true, mode, capabilities }: Subject,
-  behaviour: Behaviour,
-): string | undefined {
-  const said = skips?.[behaviour];
+function skipReason({ skips, hasProgram = true, mode, capabilities }: Subject, behavior: Behavior): string | undefined {
+  const said = skips?.[behavior];
   if (said !== undefined) return said;
-  if (!hasProgram && OF_PROGRAMS.includes(behaviour)) return "it does not run a program";
-  if (behaviour === "env" && process.platform !== "linux") return "only Linux exposes the environment of a process";
-  if (behaviour === "mode" && mode === undefined) return "it has no mode that edits without asking";
-  const needed = NEEDS[behaviour];
+  if (!hasProgram && NEEDS_PROGRAM.includes(behavior)) return "it does not run a program";
+  if (behavior === "env" && process.platform !== "linux") return "only Linux exposes the environment of a process";
+  if (behavior === "mode" && mode === undefined) return "it has no mode that edits without asking";
+  const needed = NEEDS[behavior];
   return needed === undefined || capabilities[needed] ? undefined : LACKS[needed];
 }
 
 /** The case that waits for deadlines goes first, so that others can run beside it. */
-const ORDER: readonly Behaviour[] = ["hangs", ...BEHAVIOURS.filter((behaviour) => behaviour !== "hangs")];
+const ORDER: readonly Behavior[] = ["hangs", ...BEHAVIORS.filter((behavior) => behavior !== "hangs")];
 
-const OF_PROGRAMS: readonly Behaviour[] = ["lost", "dies", "hangs", "noise", "env", "closed"];
+const NEEDS_PROGRAM: readonly Behavior[] = ["lost", "dies", "hangs", "noise", "env", "closed"];
 
 const LACKS = {
   permissions: "it cannot ask for permission",
@@ -71,7 +68,7 @@ const LACKS = {
   modes: "it has no modes",
 };
 
-const NEEDS: Partial<Record<Behaviour, keyof typeof LACKS>> = {
+const NEEDS: Partial<Record<Behavior, keyof typeof LACKS>> = {
   permission: "permissions",
   deny: "permissions",
   question: "questions",
@@ -84,8 +81,8 @@ const NEEDS: Partial<Record<Behaviour, keyof typeof LACKS>> = {
   mode: "modes",
 };
 
-function tomlFor({ mode }: Subject, behaviour: Behaviour): (toml: string) => string {
-  if (behaviour === "noise") return (toml) => changed(toml, inNoise);
-  if (behaviour === "mode") return (toml) => `${toml}\nmode = ${JSON.stringify(mode)}`;
+function tomlFor({ mode }: Subject, behavior: Behavior): (toml: string) => string {
+  if (behavior === "noise") return (toml) => changeCommand(toml, wrapInNoise);
+  if (behavior === "mode") return (toml) => `${toml}\nmode = ${JSON.stringify(mode)}`;
   return (toml) => toml;
 }

@@ -1,17 +1,6 @@
 /** The contract suite of all backends; see `contract.ts`. */
-export { backendContract, type ContractOptions, type Verdict } from "./contract.ts";
-export { modelScript, type Files, type Voice } from "./model.ts";
-export { SECRETS, type Scene, type Subject } from "./subject.ts";
-export { changed, commandOf } from "./toml.ts";
-export {
-  BEHAVIOURS,
-  BROUGHT,
-  COLOURS,
-  GREETING,
-  NOTE,
-  OURS,
-  PROMPTS,
-  QUESTION,
-  TEXT,
-  type Behaviour,
-} from "./words.ts";
+export { backendContract, type ContractOptions, type CaseResult } from "./contract.ts";
+export { modelScript, type ContractFiles, type ToolCallFormat } from "./model.ts";
+export { SECRETS, type ContractScene, type Subject } from "./subject.ts";
+export { changeCommand, readCommand } from "./toml.ts";
+export { BEHAVIORS, BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT, type Behavior } from "./prompts.ts";

@@ -1,9 +1,9 @@
 /** The scripted model behind every agent of the contract suite. Maps prompts to replies. */
 import type { Reply, Script, ScriptedCall } from "../../testing/index.ts";
-import { BROUGHT, COLOURS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "./words.ts";
+import { BROUGHT, COLORS, GREETING, NOTE, OURS, PROMPTS, QUESTION, TEXT } from "./prompts.ts";
 
 /** Builds the tool calls that a model makes in one agent's format. */
-export interface Voice {
+export interface ToolCallFormat {
   /** Creates an empty file with a tool that needs permission. */
   permissionCall(options: { readonly file: string }): ScriptedCall;
   writeCall(options: { readonly file: string; readonly text: string }): ScriptedCall;
@@ -13,7 +13,7 @@ export interface Voice {
   questionCall?(options: { readonly question: string; readonly options: readonly string[] }): ScriptedCall;
 }
 
-export interface Files {
+export interface ContractFiles {
   /** The file that `permissionCall` creates. */
   readonly made: string;
   readonly written: string;
@@ -21,7 +21,7 @@ export interface Files {
 
 const USAGE = { input: 100, output: 10 };
 
-export function modelScript(voice: Voice, { made, written }: Files): Script {
+export function modelScript(voice: ToolCallFormat, { made, written }: ContractFiles): Script {
   const note = (server: string): Reply => ({
     toolCalls: [voice.mcpCall({ server, tool: "note", input: { text: NOTE } })],
   });
@@ -32,7 +32,7 @@ export function modelScript(voice: Voice, { made, written }: Files): Script {
     [PROMPTS.permission]: () => ({ toolCalls: [voice.permissionCall({ file: made })] }),
     [PROMPTS.write]: () => ({ toolCalls: [voice.writeCall({ file: written, text: TEXT })] }),
     [PROMPTS.question]: () => {
-      const call = voice.questionCall?.({ question: QUESTION, options: COLOURS });
+      const call = voice.questionCall?.({ question: QUESTION, options: COLORS });
       return call === undefined ? hello() : { toolCalls: [call] };
     },
     [PROMPTS.mcp]: () => note(OURS),

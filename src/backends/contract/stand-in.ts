@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 import { DisposeStack } from "../../stdx/index.ts";
 import { builtEnvironment } from "../../testing/index.ts";
 import { FACTS, type ProgramName } from "./facts.ts";
-import { openPlace } from "./place.ts";
-import type { Scene, Subject } from "./subject.ts";
-import type { Behaviour } from "./words.ts";
+import { createContractFolders } from "./folders.ts";
+import type { ContractScene, Subject } from "./subject.ts";
+import type { Behavior } from "./prompts.ts";
 
 const STAND_IN = fileURLToPath(new URL("../../testing/stand-in/main.mjs", import.meta.url));
 const RECORDED = fileURLToPath(new URL("../../testing/recorded", import.meta.url));
 
 /** Cases that reuse the recording of another case. */
-export const LIKE: Partial<Record<Behaviour, Behaviour>> = {
+export const SHARED_RECORDINGS: Partial<Record<Behavior, Behavior>> = {
   noise: "hello",
   cost: "hello",
   model: "hello",
@@ -39,24 +39,24 @@ export function standIn({ name, recorded = name, skips = {}, toml, env, login }:
   return {
     ...FACTS[name],
     skips,
-    open: (behaviour) => {
-      const recording = join(RECORDED, recorded, `${LIKE[behaviour] ?? behaviour}.ndjson`);
-      return openStandIn(recording, { toml, env: { ...env, ...(behaviour !== "login" && login) } });
+    open: (behavior) => {
+      const recording = join(RECORDED, recorded, `${SHARED_RECORDINGS[behavior] ?? behavior}.ndjson`);
+      return openStandIn(recording, { toml, env: { ...env, ...(behavior !== "login" && login) } });
     },
   };
 }
 
-interface Equipped {
+interface StandInSetup {
   readonly toml: string | undefined;
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function openStandIn(recording: string, { toml = "", env }: Equipped): Promise<Scene> {
+async function openStandIn(recording: string, { toml = "", env }: StandInSetup): Promise<ContractScene> {
   await using opening = new DisposeStack();
-  const place = opening.use(await openPlace());
+  const place = opening.use(await createContractFolders());
   const played = join(place.root, "played");
   await mkdir(played);
-  const heard = join(played, "heard");
+  const log = join(played, "heard");
   const command = [process.execPath, STAND_IN, played, recording];
   const [head = ""] = readFileSync(recording, "utf8").split("\n", 1);
   const recorded = JSON.parse(head) as { toml: string };
@@ -66,7 +66,7 @@ async function openStandIn(recording: string, { toml = "", env }: Equipped): Pro
     env: builtEnvironment({ home: place.home, extra: { ...env } }),
     toml: [recorded.toml, `command = ${JSON.stringify(command)}`, toml].join("\n"),
     isReal: false,
-    heard: () => (existsSync(heard) ? readFileSync(heard, "utf8") : ""),
+    received: () => (existsSync(log) ? readFileSync(log, "utf8") : ""),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

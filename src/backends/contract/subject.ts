@@ -1,14 +1,14 @@
 /** Describes a backend to the contract suite: its capabilities, and how to open an agent for each case. */
 import type { BackendKind, Capabilities, PermissionPolicy } from "../../domain/index.ts";
-import type { Files } from "./model.ts";
-import type { Behaviour } from "./words.ts";
+import type { ContractFiles } from "./model.ts";
+import type { Behavior } from "./prompts.ts";
 
 export interface Subject {
   readonly name: string;
   readonly backend: BackendKind;
   readonly capabilities: Capabilities;
   /** Cases that it skips, with the reason. */
-  readonly skips?: Partial<Record<Behaviour, string>>;
+  readonly skips?: Partial<Record<Behavior, string>>;
   /** Whether it runs a program. Default: true. */
   readonly hasProgram?: boolean;
   /** Whether messages arrive in parts. Default: true. */
@@ -21,20 +21,20 @@ export interface Subject {
   readonly permissions?: PermissionPolicy;
   /** A mode in which the agent edits without asking. */
   readonly mode?: string;
-  open(behaviour: Behaviour): Promise<Scene>;
+  open(behavior: Behavior): Promise<ContractScene>;
 }
 
 /** One agent that is ready to run, with its environment and files. */
-export interface Scene extends AsyncDisposable {
+export interface ContractScene extends AsyncDisposable {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** The lines of `[agents.it]`. */
   readonly toml: string;
-  readonly files: Files;
+  readonly files: ContractFiles;
   /** Whether files are really written; a stand-in writes none. */
   readonly isReal: boolean;
   /** Everything that the agent or its model received so far. */
-  heard(): string;
+  received(): string;
   /** Deletes the program's sessions. */
   forget?(): Promise<void>;
   /** Called after a call of a Rookery tool, for recordings. */

@@ -7,12 +7,12 @@ import { Rookery, type OpenSessionOptions } from "../../rookery.ts";
 import type { Session, Turn } from "../../session/index.ts";
 import { DisposeStack, processesMarked } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
-import { SECRETS, type Scene, type Subject } from "./subject.ts";
-import { PROMPTS, type Behaviour } from "./words.ts";
+import { SECRETS, type ContractScene, type Subject } from "./subject.ts";
+import { PROMPTS, type Behavior } from "./prompts.ts";
 
 export interface User extends AsyncDisposable {
   readonly subject: Subject;
-  readonly scene: Scene;
+  readonly scene: ContractScene;
   readonly rookery: Rookery;
   /** Inputs of the calls of the `note` tool. */
   readonly notes: unknown[];
@@ -22,16 +22,16 @@ export interface User extends AsyncDisposable {
 /** Longer than any program takes to start. */
 const PATIENCE = { timeout: 30_000, interval: 10 };
 
-export async function openUser(subject: Subject, behaviour: Behaviour, change = same): Promise<User> {
+export async function openUser(subject: Subject, behavior: Behavior, change = keepToml): Promise<User> {
   await using opening = new DisposeStack();
-  const scene = opening.use(await subject.open(behaviour));
-  const env = behaviour === "env" ? { ...SECRETS, ...scene.env } : scene.env;
+  const scene = opening.use(await subject.open(behavior));
+  const env = behavior === "env" ? { ...SECRETS, ...scene.env } : scene.env;
   const folder = join(env["XDG_CONFIG_HOME"] ?? "", "rookery");
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "rookery.toml"), `[agents.it]\n${change(scene.toml)}\n`);
   const store = opening.use(openMemoryStore());
   const notes: unknown[] = [];
-  const plugins = behaviour === "mcp" ? [() => ({ id: "notes", version: "1", sources: [noteTool(scene, notes)] })] : [];
+  const plugins = behavior === "mcp" ? [() => ({ id: "notes", version: "1", sources: [noteTool(scene, notes)] })] : [];
   const rookery = opening.use(await Rookery.open({ env, cwd: scene.cwd, store, plugins }));
   const sessions = new Set<string>();
   const owned = opening.move();
@@ -50,7 +50,9 @@ export async function openUser(subject: Subject, behaviour: Behaviour, change = 
     async [Symbol.asyncDispose]() {
       const events = await Promise.all([...sessions].map((sessionId) => store.read({ sessionId, limit: 1_000 })));
       await rookery.close();
-      const markers = events.flatMap((page) => all(page.events, "process.started")).map(({ marker }) => marker);
+      const markers = events
+        .flatMap((page) => eventsOfType(page.events, "process.started"))
+        .map(({ marker }) => marker);
       const left = [...new Set(markers)].flatMap(processesMarked);
       await owned[Symbol.asyncDispose]();
       expect(left, "processes that outlived their session").toEqual([]);
@@ -59,7 +61,7 @@ export async function openUser(subject: Subject, behaviour: Behaviour, change = 
 }
 
 /** Runs a turn, answers its requests with `answer`, and returns its events. */
-export async function play(
+export async function playTurn(
   user: User,
   session: Session,
   prompt: string,
@@ -75,7 +77,7 @@ export async function play(
   return events;
 }
 
-export interface Begun {
+export interface EndlessTurn {
   readonly turn: Turn;
   readonly events: readonly SessionEvent[];
   /** Resolves with all events when the turn has ended. */
@@ -83,7 +85,7 @@ export interface Begun {
 }
 
 /** Starts a turn that never ends by itself. Resolves once the agent is working on it. */
-export async function begin(user: User, session: Session): Promise<Begun> {
+export async function startEndlessTurn(user: User, session: Session): Promise<EndlessTurn> {
   const turn = session.prompt(PROMPTS.wait);
   const events: SessionEvent[] = [];
   const reading = (async () => {
@@ -94,43 +96,44 @@ export async function begin(user: User, session: Session): Promise<Begun> {
     const end = events.findLast((event) => event.type === "turn.ended");
     if (end === undefined && !isUnderWay(user, events)) throw new Error("the agent has not started the turn");
   }, PATIENCE);
-  expect(all(events, "turn.ended"), "the turn should still run").toEqual([]);
+  expect(eventsOfType(events, "turn.ended"), "the turn should still run").toEqual([]);
   return { turn, events, ended: reading };
 }
 
-export function all<Type extends EventType>(events: readonly SessionEvent[], type: Type): EventOf<Type>[] {
+export function eventsOfType<Type extends EventType>(events: readonly SessionEvent[], type: Type): EventOf<Type>[] {
   return events.filter((event): event is EventOf<Type> => event.type === type);
 }
 
 /** Checks that the turn ended with `done`. */
 export function expectDone(events: readonly SessionEvent[]): void {
-  expect(all(events, "turn.ended")).toMatchObject([{ outcome: { status: "done" } }]);
+  expect(eventsOfType(events, "turn.ended")).toMatchObject([{ outcome: { status: "done" } }]);
 }
 
 /** Returns the last process that the log has. */
-export function processOf(events: readonly SessionEvent[]): EventOf<"process.started"> {
-  const last = all(events, "process.started").at(-1);
+export function lastProcess(events: readonly SessionEvent[]): EventOf<"process.started"> {
+  const last = eventsOfType(events, "process.started").at(-1);
   if (last === undefined) throw new Error("the log has no process.started event");
   return last;
 }
 
-export async function logOf(user: User, session: Session): Promise<readonly SessionEvent[]> {
+export async function readLog(user: User, session: Session): Promise<readonly SessionEvent[]> {
   return (await user.rookery.store.read({ sessionId: session.id, limit: 1_000 })).events;
 }
 
 function isUnderWay({ subject, scene }: User, events: readonly SessionEvent[]): boolean {
-  const isKnown = (subject.hasProgram ?? true) ? all(events, "process.started").length > 0 : true;
-  const speaks = (subject.streams ?? true) ? all(events, "message.delta").length > 0 : true;
+  const isKnown = (subject.hasProgram ?? true) ? eventsOfType(events, "process.started").length > 0 : true;
+  const speaks = (subject.streams ?? true) ? eventsOfType(events, "message.delta").length > 0 : true;
   const mustBeNamed = !(subject.streams ?? true) && subject.capabilities.resume; // needed to resume it
-  if (mustBeNamed && !all(events, "agent.connected").some(({ nativeId }) => nativeId !== undefined)) return false;
-  return isKnown && speaks && scene.heard().includes(PROMPTS.wait);
+  if (mustBeNamed && !eventsOfType(events, "agent.connected").some(({ nativeId }) => nativeId !== undefined))
+    return false;
+  return isKnown && speaks && scene.received().includes(PROMPTS.wait);
 }
 
-function same(toml: string): string {
+function keepToml(toml: string): string {
   return toml;
 }
 
-function noteTool(scene: Scene, notes: unknown[]): ToolSource {
+function noteTool(scene: ContractScene, notes: unknown[]): ToolSource {
   const inputSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
   return {
     id: "notes",

@@ -1,9 +1,9 @@
 /** The `gemini-cli` backend. `drive-mode.ts` decides how it runs; the ADR has the reasons. */
 import type { Backend, Capabilities } from "../../domain/index.ts";
-import { programBackend, type Program, type ProgramOptions } from "../program/index.ts";
-import { headless } from "./headless.ts";
-import { overAcp } from "./over-acp.ts";
-import { wayOf } from "./way.ts";
+import { programBackend, type AgentProgram, type ProgramOptions } from "../program/index.ts";
+import { createHeadlessProgram } from "./headless.ts";
+import { startGeminiOverAcp } from "./over-acp.ts";
+import { chooseDriveMode } from "./drive-mode.ts";
 
 export type GeminiOptions = ProgramOptions;
 
@@ -22,12 +22,12 @@ const OVER_ACP: Capabilities = {
 /** Without MCP servers; with servers the program runs over ACP. */
 const HEADLESS: Capabilities = { ...OVER_ACP, resume: true, permissions: false, interrupt: false };
 
-const gemini: Program = {
+const gemini: AgentProgram = {
   kind: "gemini-cli",
   capabilities: OVER_ACP,
   async start(start) {
-    const way = wayOf(start, start.permissions);
-    return way.headless ? headless(start, way, HEADLESS) : overAcp(start, way, OVER_ACP);
+    const way = chooseDriveMode(start, start.permissions);
+    return way.headless ? createHeadlessProgram(start, way, HEADLESS) : startGeminiOverAcp(start, way, OVER_ACP);
   },
 };
 

@@ -1,38 +1,42 @@
 /** Drives Gemini CLI over ACP, for policies that may ask: one process, always with a new session. */
 import type { Capabilities, EventBody, PermissionRequest } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
-import { startLive, type LiveOptions } from "../acp/live.ts";
-import { noiseEvents } from "../acp/noise.ts";
-import { AcpTurn, type TurnParts } from "../acp/turn.ts";
-import type { LiveProgram, ProgramTurn, PromptPart, Start } from "../program/index.ts";
-import { isSame } from "./headless.ts";
-import { commandOf, environmentOf } from "./launch.ts";
-import { wayOf, type Way } from "./way.ts";
+import { startLiveAcpAgent, type LiveAcpOptions } from "../acp/live-agent.ts";
+import { toNoiseEvents } from "../acp/noise.ts";
+import { AcpTurn, type AcpTurnParts } from "../acp/turn.ts";
+import type { LiveProgram, ProgramTurn, PromptPart, ProgramStart } from "../program/index.ts";
+import { isSameDriveMode } from "./headless.ts";
+import { buildGeminiCommand, buildGeminiEnvironment } from "./launch.ts";
+import { chooseDriveMode, type DriveMode } from "./drive-mode.ts";
 
 /** Output events kept between turns; further ones are dropped. */
-const MOST_UNSAID = 100;
+const MAX_PENDING_EVENTS = 100;
 
 /** Does not resume the program's session, because loading destroys it (0.61). It gets the conversation so far. */
-export async function overAcp(start: Start, way: Way, capabilities: Capabilities): Promise<LiveProgram> {
+export async function startGeminiOverAcp(
+  start: ProgramStart,
+  way: DriveMode,
+  capabilities: Capabilities,
+): Promise<LiveProgram> {
   const { context, servers } = start;
   const { agent } = context;
-  const command = commandOf(start, way.approval, ["--acp"]);
+  const command = buildGeminiCommand(start, way.approval, ["--acp"]);
   const unsaid: EventBody[] = [];
   let running: AcpTurn | undefined;
-  const live = await startLive({
+  const live = await startLiveAcpAgent({
     context: { ...context, forkOf: undefined, agent: { ...agent, model: undefined, mode: undefined } }, // set by the command line
     servers,
     command,
-    env: environmentOf(start),
+    env: buildGeminiEnvironment(start),
     serve: [],
     nativeId: undefined,
     signal: start.signal,
-    handlers: handlersOf(() => running),
+    handlers: createHandlers(() => running),
     gate: () => Promise.resolve({ allowed: false, message: "Rookery serves no files or terminals to this agent" }),
     noise: (noise) => {
-      const events = noiseEvents(noise, agent.name);
+      const events = toNoiseEvents(noise, agent.name);
       if (running !== undefined) running.record(...events);
-      else if (unsaid.length < MOST_UNSAID) unsaid.push(...events);
+      else if (unsaid.length < MAX_PENDING_EVENTS) unsaid.push(...events);
     },
   });
   return {
@@ -42,16 +46,16 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
     nativeId: live.session.id,
     version: live.client.agent.agentInfo?.version,
     capabilities,
-    suits: (permissions) => isSame(wayOf(start, permissions), way),
-    get isOver() {
+    fitsPolicy: (permissions) => isSameDriveMode(chooseDriveMode(start, permissions), way),
+    get hasEnded() {
       return live.client.connection.over !== undefined;
     },
     async run(turn) {
-      const parts = { turn: asTurn(turn), session: live.session, agent: agent.name, costBefore: 0 };
-      running = new AcpTurn({ ...parts, cameEarly: () => false, offered: () => undefined }); // ProgramTurn handles calls of Rookery tools
+      const parts = { turn: toAcpTurn(turn), session: live.session, agent: agent.name, costBefore: 0 };
+      running = new AcpTurn({ ...parts, cameEarly: () => false, findOfferedTool: () => undefined }); // ProgramTurn handles calls of Rookery tools
       running.record(...unsaid.splice(0));
       try {
-        return await running.run(turn.prompt.map(blockOf), () => undefined);
+        return await running.run(turn.prompt.map(toGeminiBlock), () => undefined);
       } finally {
         running = undefined;
       }
@@ -62,7 +66,7 @@ export async function overAcp(start: Start, way: Way, capabilities: Capabilities
   };
 }
 
-function handlersOf(running: () => AcpTurn | undefined): LiveOptions["handlers"] {
+function createHandlers(running: () => AcpTurn | undefined): LiveAcpOptions["handlers"] {
   return {
     update: (item) => (item.when === "turn" ? running()?.update(item) : undefined),
     permission: async (request) => running()?.permission(request) ?? { outcome: { outcome: "cancelled" } },
@@ -71,22 +75,22 @@ function handlersOf(running: () => AcpTurn | undefined): LiveOptions["handlers"]
 }
 
 /** Adapts a `ProgramTurn` for `AcpTurn`, so that it recognizes calls of Rookery tools. */
-function asTurn(turn: ProgramTurn): TurnParts["turn"] {
+function toAcpTurn(turn: ProgramTurn): AcpTurnParts["turn"] {
   return {
     signal: turn.signal,
     ask: (...args) => turn.ask(...args),
     permit: ({ toolId, tool, title, kind, input }: PermissionRequest) =>
       turn.permit({ id: toolId, name: tool, title, kind, input }),
-    log: { ready: () => turn.ready(), record: (...bodies) => bodies.forEach((body) => tellBody(turn, body)) },
+    log: { ready: () => turn.ready(), record: (...bodies) => bodies.forEach((body) => recordBody(turn, body)) },
   };
 }
 
-function tellBody({ tell }: ProgramTurn, body: EventBody): void {
-  if (body.type === "tool.started") tell.startTool({ ...body, id: body.toolId });
-  else if (body.type === "tool.ended") tell.endTool(body.toolId, body);
-  else tell.record(body);
+function recordBody({ recorder }: ProgramTurn, body: EventBody): void {
+  if (body.type === "tool.started") recorder.startTool({ ...body, id: body.toolId });
+  else if (body.type === "tool.ended") recorder.endTool(body.toolId, body);
+  else recorder.record(body);
 }
 
-function blockOf(part: PromptPart): schema.ContentBlock {
+function toGeminiBlock(part: PromptPart): schema.ContentBlock {
   return part.type === "text" ? part : { type: "image", data: part.data, mimeType: part.mediaType };
 }

@@ -1,7 +1,7 @@
 /** Titles, kinds and locations of Gemini CLI's tools (0.61). */
 import { isAbsolute, join } from "node:path";
 import type { FileDiff, ToolKind } from "../../domain/index.ts";
-import { editOf } from "../acp/edits.ts";
+import { diffFromEditInput } from "../acp/edits.ts";
 import type { ToolStart } from "../program/index.ts";
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -26,8 +26,8 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 
 type Input = Readonly<Record<string, unknown>>;
 
-export function toolStart(id: string, name: string, input: Input, cwd: string): ToolStart {
-  const path = pathOf(input, cwd);
+export function toGeminiToolStart(id: string, name: string, input: Input, cwd: string): ToolStart {
+  const path = readInputPath(input, cwd);
   const said = [input["command"], input["pattern"], input["query"], input["url"], path].find(
     (each): each is string => typeof each === "string" && each !== "",
   );
@@ -37,16 +37,16 @@ export function toolStart(id: string, name: string, input: Input, cwd: string): 
 }
 
 /** Derives the diff from the input, because the headless output has none. */
-export function diffsOf(kind: ToolKind, input: unknown, cwd: string): FileDiff[] {
-  const edit = kind === "edit" ? editOf(input) : undefined;
-  return edit === undefined ? [] : [{ ...edit, path: absolute(edit.path, cwd) }];
+export function toGeminiDiffs(kind: ToolKind, input: unknown, cwd: string): FileDiff[] {
+  const edit = kind === "edit" ? diffFromEditInput(input) : undefined;
+  return edit === undefined ? [] : [{ ...edit, path: toAbsolute(edit.path, cwd) }];
 }
 
-function pathOf(input: Input, cwd: string): string | undefined {
+function readInputPath(input: Input, cwd: string): string | undefined {
   const path = input["file_path"] ?? input["absolute_path"] ?? input["dir_path"] ?? input["path"];
-  return typeof path === "string" && path !== "" ? absolute(path, cwd) : undefined;
+  return typeof path === "string" && path !== "" ? toAbsolute(path, cwd) : undefined;
 }
 
-function absolute(path: string, cwd: string): string {
+function toAbsolute(path: string, cwd: string): string {
   return isAbsolute(path) ? path : join(cwd, path);
 }

@@ -1,20 +1,20 @@
 /** The `opencode` backend: drives opencode's ACP server. */
 import type { Backend } from "../../domain/index.ts";
 import { acpBackend } from "../acp/backend.ts";
-import { locate } from "../locate.ts";
+import { requireProgram } from "../locate.ts";
 import type { ProgramOptions } from "../program/index.ts";
 import { permissionRules } from "./permissions.ts";
 
 export type OpencodeOptions = ProgramOptions;
 
-export function opencodeBackend({ env, wanted }: OpencodeOptions): Backend {
+export function opencodeBackend({ env, resources }: OpencodeOptions): Backend {
   return acpBackend({
     kind: "opencode",
     env,
-    wanted,
+    resources: resources,
     capabilities: { questions: false }, // its question tool is not available over ACP (1.18)
     launch: ({ agent, cwd }, permissions) => {
-      const program = locate("opencode", agent.name, { env, cwd, command: agent.command });
+      const program = requireProgram("opencode", agent.name, { env, cwd, command: agent.command });
       const rules = permissionRules(permissions, agent.mode);
       return {
         command: [...program, "acp"],

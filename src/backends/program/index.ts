@@ -1,13 +1,13 @@
 /** Shared parts of the backends that run a program. */
-export { programBackend, type ProgramOptions } from "./conversation.ts";
+export { programBackend, type ProgramOptions } from "./program-backend.ts";
 export {
   SessionLost,
-  type How,
+  type NativeSessionOrigin,
   type LiveProgram,
-  type Program,
+  type AgentProgram,
   type ProgramTurn,
   type ReachableServer,
-  type Start,
-} from "./live.ts";
+  type ProgramStart,
+} from "./agent-program.ts";
 export { promptText, type PromptPart } from "./prompt.ts";
-export { Telling, type ToolEnd, type ToolStart } from "./telling.ts";
+export { TurnRecorder, type ToolEnd, type ToolStart } from "./turn-recorder.ts";

@@ -5,7 +5,14 @@ import { createSession, reopenSession, type Prepare } from "../../session/index.
 import { deferred, DisposeStack, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { collect, transcript } from "../../testing/index.ts";
-import { programBackend, promptText, SessionLost, type LiveProgram, type ProgramTurn, type Start } from "./index.ts";
+import {
+  programBackend,
+  promptText,
+  SessionLost,
+  type LiveProgram,
+  type ProgramTurn,
+  type ProgramStart,
+} from "./index.ts";
 
 type Play = (turn: ProgramTurn, live: FakeProgram) => ReturnType<LiveProgram["run"]>;
 
@@ -14,9 +21,9 @@ class FakeProgram implements LiveProgram {
   readonly how: LiveProgram["how"];
   readonly nativeId: string;
   readonly #play: Play;
-  isOver = false;
+  hasEnded = false;
 
-  constructor(start: Start, count: number, play: Play) {
+  constructor(start: ProgramStart, count: number, play: Play) {
     this.how = start.native === undefined ? "new" : start.native.as === "fork" ? "forked" : "resumed";
     this.nativeId = start.native?.as === "resume" ? start.native.id : `native-${count}`;
     this.#play = play;
@@ -27,7 +34,7 @@ class FakeProgram implements LiveProgram {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.isOver = true;
+    this.hasEnded = true;
     return Promise.resolve();
   }
 }
@@ -37,22 +44,22 @@ const AGENT = { name: "a", backend: "command", model: undefined, permissions: "a
 const DONE = { status: "done" } as const;
 
 interface SceneOptions {
-  readonly refuse?: (start: Start) => Error | undefined;
+  readonly refuse?: (start: ProgramStart) => Error | undefined;
   /** Delays the start until it resolves. */
-  readonly until?: (start: Start, count: number) => Promise<void>;
+  readonly until?: (start: ProgramStart, count: number) => Promise<void>;
   readonly mcpServers?: readonly McpServerSpec[];
 }
 
 async function openScene(play: Play, { refuse = () => undefined, until, mcpServers }: SceneOptions = {}) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
-  const starts: Start[] = [];
+  const starts: ProgramStart[] = [];
   const said: string[] = [];
   const programs: FakeProgram[] = [];
   const program = {
     kind: "command" as const,
     capabilities: NO_CAPABILITIES,
-    start: async (start: Start) => {
+    start: async (start: ProgramStart) => {
       starts.push(start);
       const refusal = refuse(start);
       if (refusal !== undefined) throw refusal;
@@ -93,7 +100,7 @@ async function openScene(play: Play, { refuse = () => undefined, until, mcpServe
 }
 
 const says: Play = (turn) => {
-  turn.tell.say("yes");
+  turn.recorder.addMessageText("yes");
   return Promise.resolve(DONE);
 };
 const how = (events: readonly SessionEvent[]) =>
@@ -101,7 +108,7 @@ const how = (events: readonly SessionEvent[]) =>
 
 it("sends instructions once, and resumes the program's session after an exit", async () => {
   await using scene = await openScene((turn, live) => {
-    live.isOver = turn.prompt.some((part) => part.type === "text" && part.text === "die");
+    live.hasEnded = turn.prompt.some((part) => part.type === "text" && part.text === "die");
     return says(turn, live);
   });
   expect(how(await collect(scene.session.prompt("one")))).toEqual(["new"]);
@@ -112,7 +119,8 @@ it("sends instructions once, and resumes the program's session after an exit", a
 });
 
 it("hands the conversation over if the program lost its session, and records a notice", async () => {
-  const forgets = ({ native }: Start) => (native === undefined ? undefined : new SessionLost("it knows no native-1"));
+  const forgets = ({ native }: ProgramStart) =>
+    native === undefined ? undefined : new SessionLost("it knows no native-1");
   await using scene = await openScene(says, { refuse: forgets });
   await collect(scene.session.prompt("one"));
   await scene.session[Symbol.asyncDispose]();
@@ -150,16 +158,16 @@ it("ends a program that ignores a cancel, and starts another for the next turn",
   await expect.poll(() => dead.length).toBe(1);
   await scene.session.cancel();
   expect(await turn.outcome).toEqual({ status: "cancelled" });
-  expect(dead[0]?.isOver).toBe(true);
+  expect(dead[0]?.hasEnded).toBe(true);
   expect(how(await collect(scene.session.prompt("two")))).toEqual(["resumed"]);
 }, 20_000);
 
 it("stops waiting for a starting program when its turn is cancelled, and ends it later", async () => {
   const come = deferred();
-  const until = (_: Start, count: number) => (count === 2 ? come.promise : Promise.resolve());
+  const until = (_: ProgramStart, count: number) => (count === 2 ? come.promise : Promise.resolve());
   await using scene = await openScene(
     (turn, live) => {
-      live.isOver = scene.said.length === 1;
+      live.hasEnded = scene.said.length === 1;
       return says(turn, live);
     },
     { until },
@@ -174,15 +182,15 @@ it("stops waiting for a starting program when its turn is cancelled, and ends it
   come.resolve();
   await next;
   expect(scene.said.at(-1)).toBe("three");
-  expect(scene.programs.map(({ isOver }) => isOver)).toEqual([true, true, false]);
+  expect(scene.programs.map(({ hasEnded }) => hasEnded)).toEqual([true, true, false]);
 }, 8_000);
 
 it("closes only after a starting program was ended", async () => {
   const come = deferred();
-  const until = (_: Start, count: number) => (count === 2 ? come.promise : Promise.resolve());
+  const until = (_: ProgramStart, count: number) => (count === 2 ? come.promise : Promise.resolve());
   await using scene = await openScene(
     (turn, live) => {
-      live.isOver = true;
+      live.hasEnded = true;
       return says(turn, live);
     },
     { until },
@@ -190,7 +198,7 @@ it("closes only after a starting program was ended", async () => {
   await collect(scene.session.prompt("one"));
   scene.session.prompt("two");
   await expect.poll(() => scene.starts.length).toBe(2);
-  const closed = scene.session[Symbol.asyncDispose]().then(() => scene.programs.map(({ isOver }) => isOver));
+  const closed = scene.session[Symbol.asyncDispose]().then(() => scene.programs.map(({ hasEnded }) => hasEnded));
   await expect.poll(() => scene.starts[1]?.signal.aborted).toBe(true);
   come.resolve();
   expect(await closed).toEqual([true, true]);
@@ -211,7 +219,7 @@ it("records a handover also if the program reports its session id later", async 
   await using scene = await openScene(
     (turn, live) => {
       if (name !== live.nativeId) turn.connected({ nativeId: name });
-      live.isOver = true;
+      live.hasEnded = true;
       return says(turn, live);
     },
     { refuse: ({ native }) => (native === undefined ? undefined : new SessionLost("gone")) },
@@ -225,7 +233,7 @@ it("serves an in-process server once across restarts of the program", async () =
   const server = { type: "memory", name: "notes", open: () => Promise.reject(new Error("nobody comes")) } as const;
   await using scene = await openScene(
     (turn, live) => {
-      live.isOver = true;
+      live.hasEnded = true;
       return says(turn, live);
     },
     { mcpServers: [server] },
@@ -241,9 +249,9 @@ it("records a call when it asks for permission, records a denial once, and conti
   await using scene = await openScene(async (turn) => {
     const call = { id: "t1", name: "Bash", title: "rm x", kind: "execute", input: {} } as const;
     const decision = await turn.permit(call);
-    turn.tell.startTool(call);
-    turn.tell.endTool("t1", { outcome: "failed", text: "what the program says of it" });
-    turn.tell.say(decision.allowed ? "did it" : "did not");
+    turn.recorder.startTool(call);
+    turn.recorder.endTool("t1", { outcome: "failed", text: "what the program says of it" });
+    turn.recorder.addMessageText(decision.allowed ? "did it" : "did not");
     return DONE;
   });
   const turn = scene.session.prompt("one");

@@ -6,11 +6,12 @@ export type PromptPart =
   | { readonly type: "image"; readonly mediaType: string; /** Base64. */ readonly data: string };
 
 /** Precedes the input of a turn that was parked at a usage limit after the agent had started. */
-export const GO_ON = "The usage limit that stopped you has reset. Continue what you were doing. The request was:";
+export const CONTINUE_PROMPT =
+  "The usage limit that stopped you has reset. Continue what you were doing. The request was:";
 
 export async function promptParts({ input, blob, continued }: Pick<TurnContext, "input" | "blob" | "continued">) {
-  const parts = await Promise.all(input.map((part) => partOf(part, blob)));
-  return continued === true ? [text(GO_ON), ...parts] : parts;
+  const parts = await Promise.all(input.map((part) => toPromptPart(part, blob)));
+  return continued === true ? [toTextPart(CONTINUE_PROMPT), ...parts] : parts;
 }
 
 /** Joins the parts for a program that accepts only text. */
@@ -18,13 +19,13 @@ export function promptText(parts: readonly PromptPart[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n\n");
 }
 
-export function text(text: string): PromptPart {
+export function toTextPart(text: string): PromptPart {
   return { type: "text", text };
 }
 
-async function partOf(part: InputPart, blob: TurnContext["blob"]): Promise<PromptPart> {
-  if (part.type === "text") return text(part.text);
+async function toPromptPart(part: InputPart, blob: TurnContext["blob"]): Promise<PromptPart> {
+  if (part.type === "text") return toTextPart(part.text);
   const bytes = part.mediaType.startsWith("image/") ? await blob(part.hash) : undefined;
-  if (bytes === undefined) return text(textOf([part])); // a placeholder that names the attachment
+  if (bytes === undefined) return toTextPart(textOf([part])); // a placeholder that names the attachment
   return { type: "image", mediaType: part.mediaType, data: Buffer.from(bytes).toString("base64") };
 }

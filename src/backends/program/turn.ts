@@ -1,29 +1,29 @@
 /** One turn of a program: records its output and forwards its requests to the session. */
 import type { AskOptions, TurnContext } from "../../domain/index.ts";
 import type { AgentProcess } from "../../programs/index.ts";
-import type { ReportedCall } from "../offered.ts";
-import { isReading } from "../reading.ts";
-import type { ProgramTurn } from "./live.ts";
+import type { ReportedCall } from "../offered-tools.ts";
+import { isReadOnlyKind } from "../read-only-kinds.ts";
+import type { ProgramTurn } from "./agent-program.ts";
 import type { PromptPart } from "./prompt.ts";
-import { Telling, type ToolStart } from "./telling.ts";
+import { TurnRecorder, type ToolStart } from "./turn-recorder.ts";
 
-export interface TurnParts {
+export interface ProgramTurnParts {
   readonly turn: TurnContext;
   readonly prompt: readonly PromptPart[];
-  readonly ours: (call: ReportedCall) => string | undefined;
+  readonly findOfferedTool: (call: ReportedCall) => string | undefined;
   /** Whether the log already has the call, because it is a call of a Rookery tool. */
   readonly isKnown: (call: ReportedCall) => boolean;
   readonly started: ProgramTurn["started"];
   readonly connected: (nativeId: string, version: string | undefined) => void;
 }
 
-export class RunningTurn implements ProgramTurn {
-  readonly tell: Telling;
-  readonly #parts: TurnParts;
+export class RunningProgramTurn implements ProgramTurn {
+  readonly recorder: TurnRecorder;
+  readonly #parts: ProgramTurnParts;
 
-  constructor(parts: TurnParts) {
+  constructor(parts: ProgramTurnParts) {
     this.#parts = parts;
-    this.tell = new Telling(parts.turn, (call) => parts.isKnown(call));
+    this.recorder = new TurnRecorder(parts.turn, (call) => parts.isKnown(call));
   }
 
   get signal(): AbortSignal {
@@ -52,11 +52,11 @@ export class RunningTurn implements ProgramTurn {
 
   async permit(call: ToolStart, options?: Pick<AskOptions, "signal">): ReturnType<ProgramTurn["permit"]> {
     const { id: toolId, name: tool, title, kind, input } = call;
-    this.tell.startTool(call);
-    if (this.#parts.ours(call) !== undefined) return { allowed: true };
-    const request = { toolId, tool, title: title || tool, kind, readOnly: isReading(kind), input: input ?? null };
+    this.recorder.startTool(call);
+    if (this.#parts.findOfferedTool(call) !== undefined) return { allowed: true };
+    const request = { toolId, tool, title: title || tool, kind, readOnly: isReadOnlyKind(kind), input: input ?? null };
     const decision = await this.#parts.turn.permit(request, options);
-    if (!decision.allowed) this.tell.endTool(toolId, { outcome: decision.outcome, text: decision.message });
+    if (!decision.allowed) this.recorder.endTool(toolId, { outcome: decision.outcome, text: decision.message });
     return decision;
   }
 }

@@ -4,7 +4,7 @@ import { constants } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { findPrograms } from "../../backends/found/index.ts";
+import { findPrograms } from "../../backends/installed/index.ts";
 import { KNOWN_PROVIDERS } from "../../backends/model-keys.ts";
 import { homeFolder } from "../../config/home.ts";
 import { type Config, keyVariableNames, loadConfig, resolveAgent } from "../../config/load.ts";

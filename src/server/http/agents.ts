@@ -1,6 +1,6 @@
 /** Which agents there are for a folder, and what is known of their programs. */
 import { join } from "node:path";
-import type { FoundProgram } from "../../backends/found/index.ts";
+import type { FoundProgram } from "../../backends/installed/index.ts";
 import type { Env } from "../../config/home.ts";
 
 export interface AgentsQuery {
@@ -24,7 +24,7 @@ export async function listAgents(
 ): Promise<readonly AgentRow[]> {
   const [{ keyVariableNames, loadConfig }, { findPrograms }] = await Promise.all([
     import("../../config/load.ts"),
-    import("../../backends/found/index.ts"),
+    import("../../backends/installed/index.ts"),
   ]);
   const config = await loadConfig({ cwd, env, trust: "leave_out" });
   const programs = await findPrograms(config.agents.values(), {

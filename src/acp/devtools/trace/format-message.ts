@@ -1,11 +1,11 @@
 /** Formats the content of a message in a few words. Untrusted text is shortened and sanitized. */
-import { harmless } from "../../../programs/stderr.ts";
+import { sanitizeTerminalText } from "../../../programs/stderr-tail.ts";
 import { asObject, asString } from "./trace-entry.ts";
 
 const MAX_LENGTH = 100;
 
 export function shortenText(text: string, longest = MAX_LENGTH): string {
-  const line = harmless(text.length > 4 * longest ? text.slice(0, 4 * longest) : text)
+  const line = sanitizeTerminalText(text.length > 4 * longest ? text.slice(0, 4 * longest) : text)
     .replaceAll(/\s+/g, " ")
     .trim();
   return line.length <= longest && text.length <= 4 * longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`;
@@ -35,10 +35,10 @@ export function formatFields(value: unknown, said: readonly string[] = []): stri
 export function formatRpcError(error: unknown): string {
   const { code, message, data, ...more } = asObject(error);
   const known = asString(message);
-  if (known === undefined) return harmless(JSON.stringify(error));
+  if (known === undefined) return sanitizeTerminalText(JSON.stringify(error));
   const number = code === undefined ? "" : `${JSON.stringify(code)} `;
   const extra = [data, Object.keys(more).length === 0 ? undefined : more].filter((value) => value !== undefined);
-  return harmless([`${number}${known}`, ...extra.map((value) => JSON.stringify(value))].join(" "));
+  return sanitizeTerminalText([`${number}${known}`, ...extra.map((value) => JSON.stringify(value))].join(" "));
 }
 
 function formatJson(value: unknown): string {

@@ -2,24 +2,24 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RookeryError } from "../../../domain/index.ts";
-import { LOGIN } from "../outcome.ts";
+import { CODEX_LOGIN_FIX } from "../outcome.ts";
 
-interface Place {
+interface LoginSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly command: readonly string[];
 }
 
 /** Throws `provider_auth` if there is no login and no sign of another provider or credential store. */
-export function mustBeLoggedIn({ env, command }: Place): void {
+export function requireCodexLogin({ env, command }: LoginSources): void {
   const home = env["CODEX_HOME"] ?? join(env["HOME"] ?? "", ".codex");
   const isConfigured = command.some((word) => /^(-c|-p|--config|--profile|--oss)/.test(word));
   const hasKey = (env["CODEX_API_KEY"] ?? env["OPENAI_API_KEY"] ?? "") !== "";
   if (isConfigured || hasKey || existsSync(join(home, "auth.json"))) return;
-  if (/provider|base_url|credentials_store|profile/.test(settingsIn(home))) return;
-  throw new RookeryError("provider_auth", `codex is not logged in: ${LOGIN}`);
+  if (/provider|base_url|credentials_store|profile/.test(readSettings(home))) return;
+  throw new RookeryError("provider_auth", `codex is not logged in: ${CODEX_LOGIN_FIX}`);
 }
 
-function settingsIn(home: string): string {
+function readSettings(home: string): string {
   try {
     return readFileSync(join(home, "config.toml"), "utf8");
   } catch {

@@ -2,10 +2,10 @@
 import { newId, type LimitReached, type TurnOutcome } from "../../../domain/index.ts";
 import type { JsonRecord } from "../../../programs/index.ts";
 import type { ProgramTurn } from "../../program/index.ts";
-import { outcomeOf } from "../outcome.ts";
-import { Speech } from "../speech.ts";
+import { toCodexOutcome } from "../outcome.ts";
+import { ItemRecorder } from "../item-recorder.ts";
 import type { TurnUsage } from "../usage.ts";
-import { ExecEvent, itemOf, todosOf, warningOf, type ExecItem } from "./wire.ts";
+import { ExecEvent, convertExecItem, readTodos, readWarning, type ExecItem } from "./wire.ts";
 
 /** State of the conversation across turns. */
 export interface ExecConversation {
@@ -18,15 +18,15 @@ export interface ExecConversation {
 
 export class ExecTurn {
   readonly #turn: ProgramTurn;
-  readonly #of: ExecConversation;
-  readonly #speech: Speech;
+  readonly #conversation: ExecConversation;
+  readonly #items: ItemRecorder;
   readonly #prefix = newId("tool");
   #outcome: TurnOutcome | LimitReached | undefined;
 
   constructor(turn: ProgramTurn, of: ExecConversation) {
     this.#turn = turn;
-    this.#of = of;
-    this.#speech = new Speech(turn.tell, of.hasOurs);
+    this.#conversation = of;
+    this.#items = new ItemRecorder(turn.recorder, of.hasOurs);
   }
 
   /** Undefined until the program reports it. */
@@ -34,27 +34,27 @@ export class ExecTurn {
     return this.#outcome;
   }
 
-  heard(record: JsonRecord): void {
+  handleRecord(record: JsonRecord): void {
     const { data: event } = ExecEvent.safeParse(record);
-    if (event === undefined || !this.#understood(event)) this.#turn.tell.raw(record);
+    if (event === undefined || !this.#recordEvent(event)) this.#turn.recorder.raw(record);
   }
 
   end(outcome: TurnOutcome | LimitReached | undefined): void {
-    this.#speech.end(outcome?.status === "cancelled" ? "cancelled" : "unknown");
-    const report = this.#of.usage.take(undefined);
-    if (report !== undefined) this.#turn.tell.usage(report);
+    this.#items.endRunning(outcome?.status === "cancelled" ? "cancelled" : "unknown");
+    const report = this.#conversation.usage.take(undefined);
+    if (report !== undefined) this.#turn.recorder.usage(report);
   }
 
-  #understood(event: ExecEvent): boolean {
+  #recordEvent(event: ExecEvent): boolean {
     switch (event.type) {
       case "thread.started":
-        this.#of.nativeId = event.thread_id;
+        this.#conversation.nativeId = event.thread_id;
         this.#turn.connected({ nativeId: event.thread_id });
         return true;
       case "turn.started":
         return true;
       case "turn.completed":
-        this.#of.usage.addTotal({
+        this.#conversation.usage.addTotal({
           inputTokens: event.usage.input_tokens,
           outputTokens: event.usage.output_tokens,
           cachedInputTokens: event.usage.cached_input_tokens,
@@ -64,38 +64,38 @@ export class ExecTurn {
         this.#outcome = { status: "done" };
         return true;
       case "turn.failed":
-        this.#outcome = failedWith(event.error.message);
+        this.#outcome = toExecFailure(event.error.message);
         return true;
       case "error": // turn.failed follows if this was the last attempt
-        this.#turn.tell.notice("warning", "agent_retries", event.message);
+        this.#turn.recorder.notice("warning", "agent_retries", event.message);
         return true;
       case "item.started":
       case "item.updated":
       case "item.completed":
-        return this.#item(event.type, event.item);
+        return this.#onItem(event.type, event.item);
     }
   }
 
-  #item(type: "item.started" | "item.updated" | "item.completed", given: ExecItem): boolean {
-    const warning = warningOf(given);
-    if (warning !== undefined) this.#turn.tell.notice("warning", "agent_warning", warning);
-    const todos = todosOf(given);
+  #onItem(type: "item.started" | "item.updated" | "item.completed", given: ExecItem): boolean {
+    const warning = readWarning(given);
+    if (warning !== undefined) this.#turn.recorder.notice("warning", "agent_warning", warning);
+    const todos = readTodos(given);
     if (todos !== undefined) {
-      this.#turn.tell.plan(
+      this.#turn.recorder.plan(
         todos.map(({ text, completed }) => ({ content: text, status: completed ? "completed" : "pending" })),
       );
     }
-    const item = itemOf(given, `${this.#prefix}-${given.id}`);
-    if (item !== undefined && type === "item.started") this.#speech.begin(item);
-    if (item !== undefined && type === "item.completed") this.#speech.finish(item);
+    const item = convertExecItem(given, `${this.#prefix}-${given.id}`);
+    if (item !== undefined && type === "item.started") this.#items.startItem(item);
+    if (item !== undefined && type === "item.completed") this.#items.finishItem(item);
     return item !== undefined || warning !== undefined || todos !== undefined;
   }
 }
 
 /** Reads the HTTP status from the message, which is all that `exec` reports. */
-function failedWith(message: string): TurnOutcome | LimitReached {
+function toExecFailure(message: string): TurnOutcome | LimitReached {
   const http = /\b(401|403|429|5\d\d)\b/.exec(message)?.[1];
   const info = http === undefined ? undefined : { status: { httpStatusCode: Number(http) } };
   const error = { message, codexErrorInfo: info };
-  return outcomeOf({ status: "failed", error, limits: undefined, hasLogin: true });
+  return toCodexOutcome({ status: "failed", error, limits: undefined, hasLogin: true });
 }

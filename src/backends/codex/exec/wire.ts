@@ -5,7 +5,7 @@ import { Item } from "../wire.ts";
 const text = z.string();
 
 const Change = z.object({ path: text, kind: z.enum(["add", "delete", "update"]) });
-const Given = z.looseObject({ id: text, type: text });
+const RawExecItem = z.looseObject({ id: text, type: text });
 const Todo = z.object({ items: z.array(z.object({ text, completed: z.boolean() })) });
 const counts = z.number().catch(0);
 
@@ -24,28 +24,28 @@ export const ExecEvent = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("turn.failed"), error: z.object({ message: text }) }),
   z.object({ type: z.literal("error"), message: text }),
-  z.object({ type: z.enum(["item.started", "item.updated", "item.completed"]), item: Given }),
+  z.object({ type: z.enum(["item.started", "item.updated", "item.completed"]), item: RawExecItem }),
 ]);
 export type ExecEvent = z.infer<typeof ExecEvent>;
-export type ExecItem = z.infer<typeof Given>;
+export type ExecItem = z.infer<typeof RawExecItem>;
 
 /** `id` replaces the item's own id, which repeats in every turn. Returns undefined for other items. */
-export function itemOf(given: ExecItem, id: string): Item | undefined {
-  return Item.safeParse(translated({ ...given, id })).data;
+export function convertExecItem(given: ExecItem, id: string): Item | undefined {
+  return Item.safeParse(translateItem({ ...given, id })).data;
 }
 
 /** Returns the entries of a plan. */
-export function todosOf(given: ExecItem): z.infer<typeof Todo>["items"] | undefined {
+export function readTodos(given: ExecItem): z.infer<typeof Todo>["items"] | undefined {
   return given.type === "todo_list" ? Todo.safeParse(given).data?.items : undefined;
 }
 
 /** Returns the text of a warning, which is an item in `exec`. */
-export function warningOf(given: ExecItem): string | undefined {
+export function readWarning(given: ExecItem): string | undefined {
   const { message } = given as { message?: unknown };
   return given.type === "error" && typeof message === "string" ? message : undefined;
 }
 
-function translated(given: ExecItem): unknown {
+function translateItem(given: ExecItem): unknown {
   switch (given.type) {
     case "agent_message":
       return { ...given, type: "agentMessage" };

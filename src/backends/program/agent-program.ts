@@ -1,0 +1,97 @@
+/** The interface between a program's backend and `program-backend.ts`, which implements everything that programs share. */
+import type {
+  AskOptions,
+  BackendContext,
+  BackendKind,
+  Capabilities,
+  EventOf,
+  LimitReached,
+  PermissionDecision,
+  PermissionPolicy,
+  RemoteServerSpec,
+  StdioServerSpec,
+  TurnContext,
+  TurnOutcome,
+} from "../../domain/index.ts";
+import type { AgentProcess } from "../../programs/index.ts";
+import type { PromptPart } from "./prompt.ts";
+import type { TurnRecorder, ToolStart } from "./turn-recorder.ts";
+
+export interface AgentProgram {
+  readonly kind: BackendKind;
+  readonly capabilities: Capabilities;
+  /**
+   * Starts the program, or prepares to start one per turn. Rejects with a `RookeryError` if it is missing, incompatible or
+   * not logged in, and with `SessionLost` if it no longer has the session.
+   */
+  start(start: ProgramStart): Promise<LiveProgram>;
+}
+
+export interface ProgramStart {
+  readonly context: BackendContext;
+  /** The complete environment of the program. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program's own session to resume or fork. */
+  readonly native: { readonly id: string; readonly as: "resume" | "fork" } | undefined;
+  /** The permission policy. Under `all`, a backend may tell the program not to ask. */
+  readonly permissions: PermissionPolicy;
+  /** MCP servers for the program, in addition to its own. Rookery's own is named `rookery`. */
+  readonly servers: readonly ReachableServer[];
+  /** Returns the running turn, if any, for output and requests that the program starts on its own. */
+  readonly turn: () => ProgramTurn | undefined;
+  /** Cancels the start. Give up quickly: the next start waits for this one. */
+  readonly signal: AbortSignal;
+}
+
+export type ReachableServer = StdioServerSpec | RemoteServerSpec;
+
+export type NativeSessionOrigin = Exclude<EventOf<"agent.connected">["how"], "handed_over">;
+
+export interface LiveProgram extends AsyncDisposable {
+  /** The process that serves all turns. A backend with one process per turn calls `ProgramTurn.started` instead. */
+  readonly process?: AgentProcess | undefined;
+  readonly command?: readonly string[] | undefined;
+  readonly how: NativeSessionOrigin;
+  /** Undefined if not known yet; `ProgramTurn.connected` reports it later. */
+  readonly nativeId?: string | undefined;
+  readonly version?: string | undefined;
+  /** Set if they differ from those of the program. */
+  readonly capabilities?: Capabilities | undefined;
+  /** Whether it was started for this policy. If not, the turn starts another one. Default: it fits every policy. */
+  fitsPolicy?(permissions: PermissionPolicy): boolean;
+  /** Whether it has exited or cannot be used any longer. The next turn then starts another one. */
+  readonly hasEnded: boolean;
+  /**
+   * Runs a turn and returns its outcome. Interrupts the program when `turn.signal` fires; the caller disposes of a program
+   * that does not stop in time. Rejects with `SessionLost` as `start` does.
+   */
+  run(turn: ProgramTurn): Promise<TurnOutcome | LimitReached>;
+  /** Ends the program in its own way, then with EOF, SIGTERM and SIGKILL. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** One turn, as the backend of a program sees it. */
+export interface ProgramTurn {
+  readonly signal: AbortSignal;
+  /** Instructions and the earlier conversation if the program lacks them, then the user's input. */
+  readonly prompt: readonly PromptPart[];
+  readonly recorder: TurnRecorder;
+  readonly ask: TurnContext["ask"];
+  /** Call now and then during long output, and do not read from the program until it resolves. */
+  ready(): Promise<void>;
+  /** Records a process that was started for this turn. Do not use the process before this resolves. */
+  started(process: AgentProcess, command: readonly string[]): Promise<void>;
+  /** Records the program's session id. */
+  connected(native: { readonly nativeId: string; readonly version?: string | undefined }): void;
+  /**
+   * Asks for permission. Records the call if it is not recorded yet, and its end if it is refused. Calls of Rookery tools
+   * are allowed here, because the tool server decides about them. Rejects when the turn is cancelled, or when
+   * `options.signal` fires because the program withdrew the request.
+   */
+  permit(call: ToolStart, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
+}
+
+/** The program no longer has the session that it should resume. */
+export class SessionLost extends Error {
+  override readonly name = "SessionLost";
+}

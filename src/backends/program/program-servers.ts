@@ -1,0 +1,73 @@
+/** The MCP servers for a program: Rookery's over loopback HTTP, and those of the client unchanged. */
+import type { BackendContext, McpServerSpec } from "../../domain/index.ts";
+import type { LoopbackHttp } from "../../mcp/endpoint/index.ts";
+import { DisposeStack } from "../../stdx/index.ts";
+import type { Equipment } from "../equipment.ts";
+import { reserveServerName } from "../offered-tools.ts";
+import type { ReachableServer } from "./agent-program.ts";
+
+export class ProgramServers implements AsyncDisposable {
+  readonly #equipment: Equipment;
+  readonly #brought: readonly McpServerSpec[];
+  readonly #owned = new DisposeStack();
+  #loopback: Promise<LoopbackHttp> | undefined;
+  #offered: ReachableServer | undefined;
+  /** In-process servers, each with a fixed address. */
+  readonly #served = new Map<McpServerSpec, Promise<ReachableServer>>();
+
+  constructor(equipment: Equipment, brought: BackendContext["mcpServers"] = []) {
+    this.#equipment = equipment;
+    this.#brought = brought.map(reserveServerName);
+  }
+
+  /** Whether the program was given Rookery's tools. */
+  get areOffered(): boolean {
+    return this.#offered !== undefined;
+  }
+
+  /** Without tools, no server is offered: a program presents every server to its model. */
+  get hasTools(): boolean {
+    const { tools, sessionTools } = this.#equipment;
+    return sessionTools.servers().servers.length > 0 || tools.artifact().catalog.size > 0;
+  }
+
+  async all(): Promise<ReachableServer[]> {
+    if (this.hasTools) this.#offered ??= await this.#serve(await this.#equipment.sessionTools.offer());
+    const brought = await Promise.all(this.#brought.map((spec) => this.#reachable(spec)));
+    return [...brought.flatMap((spec) => spec ?? []), ...(this.#offered === undefined ? [] : [this.#offered])];
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned[Symbol.asyncDispose]();
+  }
+
+  async #reachable(spec: McpServerSpec): Promise<ReachableServer | undefined> {
+    switch (spec.type) {
+      case "stdio":
+      case "http":
+      case "sse":
+        return spec;
+      case "memory":
+        return this.#servedOnce(spec);
+      case "foreign": // Rookery cannot convert it for the program
+      case "unusable":
+        return undefined;
+    }
+  }
+
+  #servedOnce(spec: Extract<McpServerSpec, { type: "memory" }>): Promise<ReachableServer> {
+    const served = this.#served.get(spec) ?? this.#serve(spec);
+    this.#served.set(spec, served);
+    return served;
+  }
+
+  async #serve(spec: Parameters<LoopbackHttp["serve"]>[0]): Promise<ReachableServer> {
+    this.#loopback ??= this.#listen();
+    return (await this.#loopback).serve(spec).spec;
+  }
+
+  async #listen(): Promise<LoopbackHttp> {
+    const { LoopbackHttp } = await import("../../mcp/endpoint/index.ts");
+    return this.#owned.use(await LoopbackHttp.listen());
+  }
+}
