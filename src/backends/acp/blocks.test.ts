@@ -5,6 +5,6 @@ it("tells an agent that continues after a limit to continue instead of repeating
   const turn = { input: [{ type: "text" as const, text: "Fix it" }], blob: () => Promise.resolve(undefined) };
   expect(await toPromptBlocks(turn)).toEqual([{ type: "text", text: "Fix it" }]);
   const [first, second] = await toPromptBlocks({ ...turn, continued: true });
-  expect(first).toMatchObject({ text: expect.stringContaining("Go on with what you were doing") as string });
+  expect(first).toMatchObject({ text: expect.stringContaining("Continue what you were doing") as string });
   expect(second).toEqual({ type: "text", text: "Fix it" });
 });

@@ -15,7 +15,7 @@ export interface ClaudeTurnParts {
   readonly turn: ProgramTurn;
   readonly channel: ControlChannel;
   readonly background: BackgroundAgents;
-  /** Whether the program still works on an interrupted prompt of its own, whose result is yet to come. */
+  /** Whether the program still works on an interrupted self-started prompt, whose result is yet to come. */
   readonly isBusy: boolean;
   /** Returns the cost of the session before this turn, if known. */
   readonly sessionCost: () => SessionCost | undefined;
@@ -32,9 +32,9 @@ export class ClaudeTurn {
   readonly #records: ClaudeRecordHandler;
   readonly #id = randomUUID();
   readonly #outcome = deferred<TurnOutcome | LimitReached>();
-  /** Whether the program runs a prompt of its own first. */
+  /** Whether the program runs a self-started prompt first. */
   #isQueued = false;
-  /** Whether the next interrupted result belongs to a prompt of its own. */
+  /** Whether the next interrupted result belongs to a self-started prompt. */
   #isBusy: boolean;
   /** The outcome of a finished turn that still waits for background agents. */
   #heldOutcome: TurnOutcome | undefined;
@@ -182,7 +182,7 @@ export class ClaudeTurn {
     this.#recordUsage(record);
     const wasBusy = this.#isBusy && record["subtype"] === "error_during_execution";
     this.#isBusy &&= !wasBusy;
-    if (this.#isQueued || wasBusy) return; // the result of a prompt of its own
+    if (this.#isQueued || wasBusy) return; // the result of a self-started prompt
     const { error, rateLimit = this.#rateLimit } = this.#records;
     const heard = { error, rateLimit, now: Date.now() };
     const outcome = this.#earlyOutcome ?? toClaudeOutcome(record, heard);

@@ -40,7 +40,7 @@ export class LiveClaude implements LiveProgram {
   #version: string | undefined;
   #sessionCost: SessionCost | undefined;
   #records = 0;
-  /** Whether the program works on a prompt of its own. */
+  /** Whether the program works on a self-started prompt. */
   #isWorkingAlone = false;
   /** Whether its output has ended. */
   #isEnding = false;
