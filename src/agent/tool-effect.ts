@@ -10,7 +10,7 @@ import type {
   TurnContext,
 } from "../domain/index.ts";
 import type { ModelCall, ToolAnswer } from "../providers/index.ts";
-import { Result, type PreparedCall, type RunnableCall } from "../tools/index.ts";
+import { ToolResultSchema, type PreparedCall, type RunnableCall } from "../tools/index.ts";
 import type { Acting } from "./open.ts";
 import { inTime } from "./tool-time.ts";
 
@@ -51,7 +51,7 @@ async function resultOf(
       const value = await inTime(agent, spec, contextOf(agent, turn, step, call), (context) => prepared.run(context));
       return { value, events: [endedEvent(call, value)] };
     },
-    parse: (value) => Result.parse(value),
+    parse: (value) => ToolResultSchema.parse(value),
     lost: () => ({ value: LOST, events: [endedEvent(call, LOST)] }),
   });
   return value;
@@ -122,7 +122,7 @@ async function settleAtOnce(acting: Step, value: ToolResult, cannotHaveRun: bool
     instant: true,
     started: [startedEvent(acting)],
     perform: () => Promise.resolve({ value, events: [endedEvent(prepared.call, value)] }),
-    parse: (journalled) => Result.parse(journalled),
+    parse: (journalled) => ToolResultSchema.parse(journalled),
     lost: () => ({ value: LOST, events: [endedEvent(prepared.call, LOST)] }),
   });
   return settled.value;

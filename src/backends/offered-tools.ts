@@ -11,7 +11,7 @@ import type {
 import type { CallOptions } from "../mcp/endpoint/index.ts";
 import type { McpServers } from "../mcp/index.ts";
 import { deadline } from "../stdx/index.ts";
-import { CALL, type AgentTools, type PreparedCall, type RunnableCall } from "../tools/index.ts";
+import { CALL_TOOL, type AgentTools, type PreparedCall, type RunnableCall } from "../tools/index.ts";
 
 /** Name of the server as the program sees it. */
 export const OFFERED_NAME = "rookery";

@@ -1,8 +1,8 @@
-/** What every effect host must do, said as cases that any test runner can run. */
-import { crashCases } from "./contract/crashing.ts";
-import { replayCases } from "./contract/replaying.ts";
-import type { EffectContractCase } from "./contract/scene.ts";
+/** The contract of every effect host, as cases that any test runner can run. */
+import { crashCases } from "./contract/crash-cases.ts";
+import { replayCases } from "./contract/replay-cases.ts";
+import type { EffectContractCase } from "./contract/fixture.ts";
 
-export type { EffectContractCase, EffectScene, Process } from "./contract/scene.ts";
+export type { EffectContractCase, EffectFixture, EffectHostOptions } from "./contract/fixture.ts";
 
 export const effectContract: readonly EffectContractCase[] = [...replayCases, ...crashCases];

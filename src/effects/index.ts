@@ -1,2 +1,2 @@
-/** Durable effects. */
+/** Durable effects: run once, remember the outcome. */
 export * from "./journal.ts";

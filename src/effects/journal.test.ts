@@ -7,8 +7,8 @@ import { loadState } from "../session/index.ts";
 import { Recorder } from "../session/recorder.ts";
 import { systemClock } from "../stdx/index.ts";
 import { openMemoryStore, openSqliteStore } from "../store/index.ts";
-import { BROKEN, TURN } from "./contract/scene.ts";
-import { effectContract, type EffectScene } from "./contract.ts";
+import { STORE_FAILURE, DEFAULT_TURN_ID } from "./contract/fixture.ts";
+import { effectContract, type EffectFixture } from "./contract.ts";
 import { journalHost } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rookery-effects-"));
@@ -18,20 +18,25 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe.each<[string, () => Promise<Store>]>([
   ["memory", async () => openMemoryStore()],
   ["SQLite", () => openSqliteStore({ path: join(folder, `${(databases += 1)}.db`) })],
-])("the journal host, through a session's pen, on the %s store", (_, openStore) => {
-  it.each(effectContract)("$name", async ({ run }) => run(async () => openScene(await openStore())));
+])("journal host with the recorder of a session, on the %s store", (_, openStore) => {
+  it.each(effectContract)("$name", async ({ run }) => run(async () => openFixture(await openStore())));
 });
 
-async function openScene(store: Store): Promise<EffectScene> {
+async function openFixture(store: Store): Promise<EffectFixture> {
   const sessionId = newId("ses");
   const opened = { type: "session.opened" as const, agent: "a", cwd: "/", backend: "api", permissions: "ask" as const };
   const at = new Date().toISOString();
   await store.append({ sessionId, id: newId("app"), expectedHead: 0, events: [{ ...opened, at }] });
   return {
     sessionId,
-    async host({ turnId = TURN, commits = Infinity } = {}) {
+    async host({ turnId = DEFAULT_TURN_ID, commits = Infinity } = {}) {
       const state = await loadState(store, sessionId);
-      const recorder = new Recorder({ store: breaking(store, commits), state, fence: undefined, clock: systemClock });
+      const recorder = new Recorder({
+        store: limitAppends(store, commits),
+        state,
+        fence: undefined,
+        clock: systemClock,
+      });
       return journalHost(await store.journal(sessionId, turnId), async (events, writes) => {
         recorder.record(events, turnId, writes);
         await recorder.commit();
@@ -42,15 +47,15 @@ async function openScene(store: Store): Promise<EffectScene> {
   };
 }
 
-/** Lets so many appends through. */
-function breaking(store: Store, commits: number): Store {
+/** Wraps a store so that it accepts `commits` appends and rejects all later ones. */
+function limitAppends(store: Store, commits: number): Store {
   let left = commits;
   return new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return (...args: unknown[]): unknown => {
-        if (name === "append" && (left -= 1) < 0) return Promise.reject(BROKEN);
+        if (name === "append" && (left -= 1) < 0) return Promise.reject(STORE_FAILURE);
         return Reflect.apply(value, target, args) as unknown;
       };
     },

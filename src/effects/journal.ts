@@ -1,4 +1,4 @@
-/** The default effect host: outcomes are journalled in the store, in the same commit as the events they caused. */
+/** The default effect host. It journals each outcome in the store, in the same commit as the events of the effect. */
 import {
   keyText,
   type Effect,
@@ -9,17 +9,22 @@ import {
   type Settled,
 } from "../domain/index.ts";
 
-/** Commits events and journal entries together; resolves when they are durable. */
-export type CommitTogether = (events: readonly EventBody[], journal: readonly JournalWrite[]) => Promise<void>;
+/** Commits events and journal entries together. Resolves when they are durable. */
+export type CommitWithJournal = (events: readonly EventBody[], journal: readonly JournalWrite[]) => Promise<void>;
 
-/** The same, in order with what is committed, but nobody waits for it: what follows is durable only if it is. */
-export type NoteTogether = (events: readonly EventBody[], journal: readonly JournalWrite[]) => void;
+/** Queues events and journal entries in commit order without waiting for the disk. Later commits make them durable. */
+export type QueueWithJournal = (events: readonly EventBody[], journal: readonly JournalWrite[]) => void;
 
 /**
- * `before` is what an earlier process journalled of the same turn. What may be repeated is only noted, where that can be
- * done: it is lost at worst together with all that came of it, and is done again then.
+ * Opens the host of one turn. `before` holds the entries that earlier processes journaled for this turn. With `queue`,
+ * repeatable effects are queued instead of committed: a crash can lose such an entry only together with everything that
+ * followed it, and the effect then runs again.
  */
-export function journalHost(before: readonly JournalEntry[], commit: CommitTogether, note?: NoteTogether): EffectHost {
+export function journalHost(
+  before: readonly JournalEntry[],
+  commit: CommitWithJournal,
+  queue?: QueueWithJournal,
+): EffectHost {
   const known = new Map(before.map((entry) => [keyText(entry.key), entry]));
   return {
     isFinished: (key) => known.get(keyText(key))?.finished === true,
@@ -32,20 +37,21 @@ export function journalHost(before: readonly JournalEntry[], commit: CommitToget
         await commit(events, [{ op: "finish", key, value }]);
         return { how: "lost", value };
       }
-      const fresh = entry === undefined;
-      const write: CommitTogether = async (events, journal) =>
-        effect.repeatable && note !== undefined ? note(events, journal) : commit(events, journal);
+      const isNew = entry === undefined;
+      const write: CommitWithJournal = async (events, journal) =>
+        effect.repeatable && queue !== undefined ? queue(events, journal) : commit(events, journal);
       if (effect.instant === true) {
         const { value, events = [] } = await effect.perform();
-        await write([...(fresh ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
+        await write([...(isNew ? (effect.started ?? []) : []), ...events], [{ op: "finish", key, value }]);
         return { how: "performed", value };
       }
-      const marked = fresh && mustBeMarked(effect) ? write(effect.started ?? [], [{ op: "start", key }]) : undefined;
+      const startWritten =
+        isNew && needsStartEntry(effect) ? write(effect.started ?? [], [{ op: "start", key }]) : undefined;
       if (effect.repeatable)
-        marked?.catch(() => undefined); // told below, when the rest is over
-      else await marked;
+        startWritten?.catch(() => undefined); // awaited below, after perform
+      else await startWritten;
       const { value, events = [] } = await effect.perform();
-      await marked;
+      await startWritten;
       await write(events, [{ op: "finish", key, value }]);
       return { how: "performed", value };
     },
@@ -53,9 +59,9 @@ export function journalHost(before: readonly JournalEntry[], commit: CommitToget
 }
 
 /**
- * What may be repeated and leaves no trace needs no mark of its start. One that leaves a trace is marked together with
- * it, so that the trace is left once, but need not wait for the disk.
+ * A repeatable effect without start events needs no start entry. One with start events needs it so that a restart does
+ * not record them twice, but it does not wait for the disk.
  */
-function mustBeMarked({ repeatable, started = [] }: Effect<unknown>): boolean {
+function needsStartEntry({ repeatable, started = [] }: Effect<unknown>): boolean {
   return !repeatable || started.length > 0;
 }

@@ -17,7 +17,7 @@ import { sanitizeTerminalText } from "../programs/stderr-tail.ts";
 import { ReplyBuilder } from "../providers/reply.ts";
 import { baseName } from "../providers/sizes.ts";
 import { indexOfText, splitText, trimEndOf } from "../stdx/index.ts";
-import { resultsSource } from "../tools/results.ts";
+import { readResultSource } from "../tools/read-result.ts";
 import { branchInTheWay, lockIn } from "../worktrees/failure.ts";
 import { growthCase, type GrowthCase } from "./test-growth.ts";
 
@@ -163,7 +163,7 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     async (text) => {
       const context = { getBlob: () => Promise.resolve(Buffer.from(text)) } as unknown as ToolContext;
       const input = { handle: "h", pattern: `${"a".repeat(400)}b${"a".repeat(400)}` };
-      return resultsSource().call({ toolId: "1", name: "read_result", input }, context);
+      return readResultSource().call({ toolId: "1", name: "read_result", input }, context);
     },
   ),
   growthCase(

@@ -1,16 +1,16 @@
 /** Stands in the place of `effects/` in the child's bundle: the same host, with boundaries around each effect. */
 import type { Effect, EffectHost, EffectKey, JournalEntry, Settled } from "../domain/index.ts";
-import { journalHost as realHost, type CommitTogether, type NoteTogether } from "../effects/journal.ts";
+import { journalHost as realHost, type CommitWithJournal, type QueueWithJournal } from "../effects/journal.ts";
 import { reach } from "./test-boundaries.ts";
 
-export type { CommitTogether, NoteTogether } from "../effects/journal.ts";
+export type { CommitWithJournal, QueueWithJournal } from "../effects/journal.ts";
 
 /** How often an effect was performed, performed again, replayed or lost. */
 export const settledSoFar: Record<string, number> = {};
 
 const turns: string[] = [];
 
-export function journalHost(before: readonly JournalEntry[], commit: CommitTogether, note?: NoteTogether): EffectHost {
+export function journalHost(before: readonly JournalEntry[], commit: CommitWithJournal, note?: QueueWithJournal): EffectHost {
   const host = realHost(before, commit, note);
   const begun = new Set(before.filter(({ finished }) => !finished).map(({ key }) => nameOf(key)));
   return {

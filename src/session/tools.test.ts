@@ -323,7 +323,7 @@ it("an overlay that cannot be had any more keeps the session with the agent that
   };
   session.setOverlay({ sources: [{ ...source("o", "one", "x"), list }], contributions: [], base: true });
   lost = true;
-  await expect(session.change({ agent: "b" })).rejects.toThrow("o cannot say its tools: lost");
+  await expect(session.change({ agent: "b" })).rejects.toThrow("cannot list the tools of o: lost");
   await collect(session.prompt("go"));
   expect(session.state.agent).toBe("a");
   expect(w.model.requests[0]?.model).toBe("claude-a");

@@ -1,4 +1,4 @@
-/** The tools of one agent in one session: its sources, its overlay and its plugins, resolved when someone looks. */
+/** The tools of one agent in one session: combines its sources, overlay and plugins into an artifact on demand. */
 import {
   isRookeryError,
   messageOf,
@@ -8,75 +8,78 @@ import {
   type ToolSource,
 } from "../domain/index.ts";
 import { makeArtifact, type Artifact, type CatalogKey } from "./artifact.ts";
-import { conflict, refuseConflicts } from "./conflict.ts";
+import { toolConflictError, assertNoConflicts } from "./conflict.ts";
 import type { ToolFilter } from "./filter.ts";
-import { Hooks, type PluginStates } from "./hooks.ts";
-import { Layer, shadowed, type Wishes } from "./layer.ts";
+import { PluginHooks, type PluginStates } from "./hooks.ts";
+import { ToolLayer, applyOverlay, type ToolSelection } from "./tool-layer.ts";
 import type { HookedTurn, OnNotice, Plugin } from "./plugin.ts";
 import { checkContributions, sameContributions } from "./prompt.ts";
-import { BoundSource, few, sameItems } from "./source.ts";
+import { BoundSource, joinFirst, sameItems } from "./bound-source.ts";
 
 export interface AgentToolsOptions {
   readonly filter?: ToolFilter | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
   readonly contributions?: readonly PromptContribution[] | undefined;
-  /** Characters of definitions past which tools are found by searching; `Infinity`: never. */
+  /**
+   * Maximum size of all tool definitions, in characters, before tools are deferred to search. `Infinity` disables
+   * deferral. Default: 60,000.
+   */
   readonly deferOver?: number | undefined;
-  /** Tools that are switched off, with what is said to a model that calls one all the same. */
+  /** Disabled tools, with the message that a model gets if it calls one. */
   readonly switchedOff?: ReadonlyMap<string, string> | undefined;
   readonly choices?: ReadonlyMap<string, boolean> | undefined;
-  /** How long a plugin may think. */
+  /** Time limit of each plugin hook. Default: 5 s. */
   readonly pluginTimeoutMs?: number | undefined;
   readonly onNotice?: OnNotice | undefined;
 }
 
-type WholeOverlay = { readonly [Key in keyof Overlay]-?: NonNullable<Overlay[Key]> };
+type ResolvedOverlay = { readonly [Key in keyof Overlay]-?: NonNullable<Overlay[Key]> };
 
 export interface SavedTools {
   readonly generation: number;
   readonly choices: Readonly<Record<string, boolean>>;
 }
 
-const DEFER_OVER = 60_000;
+const DEFAULT_DEFER_OVER = 60_000;
 const PLUGIN_TIMEOUT_MS = 5_000;
-/** Artifacts kept; the one least recently asked for goes first. */
-const ARTIFACTS = 8;
-/** Of sources that went, so many are remembered in their place; the one that went first is forgotten first. */
-const GONE_SOURCES = 1_000;
-const MOST_CHOICES = 10_000;
-const NO_OVERLAY: WholeOverlay = { sources: [], contributions: [], base: true };
+/** Number of cached artifacts. The least recently used one is evicted first. */
+const MAX_CACHED_ARTIFACTS = 8;
+/** Number of removed sources whose position is remembered. The oldest removal is forgotten first. */
+const MAX_REMOVED_SOURCES = 1_000;
+const MAX_CHOICES = 10_000;
+const EMPTY_OVERLAY: ResolvedOverlay = { sources: [], contributions: [], base: true };
 
 export class AgentTools implements Disposable, AsyncDisposable {
   readonly #options: AgentToolsOptions;
-  readonly #hooks: Hooks;
+  readonly #hooks: PluginHooks;
   readonly #choices: Map<string, boolean>;
   readonly #listeners = new Set<() => void>();
   readonly #artifacts = new Map<string, Artifact>();
-  /** In order; undefined stands for one that went, so that it comes back to its place. */
+  /** In order of registration. A removed source stays as `undefined`, so that it returns to its position. */
   readonly #sources = new Map<string, BoundSource | undefined>();
-  #overlay = NO_OVERLAY;
+  #overlay = EMPTY_OVERLAY;
   #overlaySources: readonly BoundSource[] = [];
   #overlayRevision = 0;
   #generation = 0;
-  readonly #base = new Layer();
-  #above = new Layer();
-  #wishes: Wishes;
-  #said: ReadonlySet<string> = new Set();
-  #unresolved = false;
-  #telling = false;
-  #told = "0 0";
+  readonly #baseLayer = new ToolLayer();
+  #overlayLayer = new ToolLayer();
+  #selection: ToolSelection;
+  #reportedConflicts: ReadonlySet<string> = new Set();
+  #dirty = false;
+  #notificationScheduled = false;
+  #lastNotified = "0 0";
 
-  /** Throws `tool_conflict` where plugins bring the same tool. */
+  /** Throws `tool_conflict` if two plugins provide the same tool, and `plugin_failed` if a plugin is malformed. */
   constructor(options: AgentToolsOptions = {}) {
     const { plugins = [], choices = new Map<string, boolean>(), pluginTimeoutMs = PLUGIN_TIMEOUT_MS } = options;
     this.#options = options;
     this.#choices = new Map(choices);
-    this.#wishes = { filter: options.filter ?? {}, choices: this.#choices };
-    this.#hooks = new Hooks({ plugins, timeoutMs: pluginTimeoutMs, onNotice: this.#notice });
-    for (const { id, sources = [] } of plugins) for (const source of sources) this.#addOf(id, source);
+    this.#selection = { filter: options.filter ?? {}, choices: this.#choices };
+    this.#hooks = new PluginHooks({ plugins, timeoutMs: pluginTimeoutMs, onNotice: this.#notice });
+    for (const { id, sources = [] } of plugins) for (const source of sources) this.#addPluginSource(id, source);
   }
 
-  /** Goes up when a source's tools, a source or a choice changed what there is; not when it came to the same. */
+  /** Increases when a source or a choice changes the resolved tools. Equal tools keep the generation. */
   get generation(): number {
     this.#refresh();
     return this.#generation;
@@ -87,49 +90,50 @@ export class AgentTools implements Disposable, AsyncDisposable {
   }
 
   /**
-   * One with an id that is there takes its place. Throws `tool_conflict` where another source has a tool of the same
-   * name, and changes nothing then. `always`: its tools are told to the model however large the catalog is.
+   * Adds a source, or replaces the one with the same id. Throws `tool_conflict` and changes nothing if another source
+   * provides a tool of the same name. With `always`, its tools are never deferred.
    */
   add(source: ToolSource, { always = false }: { readonly always?: boolean } = {}): void {
     this.#refresh();
     const bound = this.#bind(source, always);
     for (const { spec } of bound.tools) {
-      const owner = this.#base.ownerOf(spec.name);
-      if (owner !== undefined && owner !== source.id) throw conflict(spec.name, owner, source.id);
+      const owner = this.#baseLayer.ownerOf(spec.name);
+      if (owner !== undefined && owner !== source.id) throw toolConflictError(spec.name, owner, source.id);
     }
     bound.listen();
     this.#sources.get(source.id)?.close();
     this.#sources.set(source.id, bound);
-    this.#changed();
+    this.#markChanged();
   }
 
-  /** Its tools are left out; what the user chose for them stays for when it returns. */
+  /** Removes a source and its tools. The user's choices for these tools apply again if the source returns. */
   remove(id: string): void {
     const bound = this.#sources.get(id);
     if (bound === undefined) return;
     bound.close();
     this.#sources.set(id, undefined);
     const gone = [...this.#sources].filter(([, source]) => source === undefined);
-    if (gone.length > GONE_SOURCES && gone[0] !== undefined) this.#sources.delete(gone[0][0]);
-    this.#changed();
+    if (gone.length > MAX_REMOVED_SOURCES && gone[0] !== undefined) this.#sources.delete(gone[0][0]);
+    this.#markChanged();
   }
 
   /**
-   * An overlay equal to the present one (sources by identity and order, contributions by value) keeps its revision;
-   * its sources are read again. One whose sources cannot be read, or have the same tool, or whose contributions cannot be said, throws and changes nothing.
+   * Replaces the overlay. An equal overlay (same sources in the same order, equal contributions) keeps its revision and
+   * only reads its sources again. Throws and changes nothing if a source cannot be read, two sources provide the same
+   * tool, or a contribution is invalid.
    */
-  setOverlay({ sources: given, contributions = [], base = true }: Overlay): void {
-    const overlay: WholeOverlay = { sources: given, contributions, base };
+  setOverlay({ sources: overlaySources, contributions = [], base = true }: Overlay): void {
+    const overlay: ResolvedOverlay = { sources: overlaySources, contributions, base };
     if (sameOverlay(overlay, this.#overlay)) {
-      for (const source of this.#overlaySources) source.readAgain();
-      return this.#tellSoon();
+      for (const source of this.#overlaySources) source.markStale();
+      return this.#scheduleNotification();
     }
     this.#refresh();
     checkContributions(overlay.contributions);
     const sources: BoundSource[] = [];
     try {
       for (const source of overlay.sources) sources.push(this.#bind(source, false));
-      refuseConflicts(sources);
+      assertNoConflicts(sources);
       for (const source of sources) source.listen();
     } catch (error) {
       for (const source of sources) source.close();
@@ -143,12 +147,12 @@ export class AgentTools implements Disposable, AsyncDisposable {
     };
     this.#overlaySources = sources;
     this.#overlayRevision += 1;
-    this.#above = new Layer();
-    this.#above.update(sources, this.#wishes);
-    this.#tellSoon();
+    this.#overlayLayer = new ToolLayer();
+    this.#overlayLayer.update(sources, this.#selection);
+    this.#scheduleNotification();
   }
 
-  /** The same object while nothing changed. */
+  /** Resolves the current tools. Returns the same object until something changes. */
   artifact(): Artifact {
     this.#refresh();
     const key: CatalogKey = {
@@ -158,38 +162,44 @@ export class AgentTools implements Disposable, AsyncDisposable {
       pluginRevision: this.#hooks.fingerprint(),
     };
     const text = `${key.includeBase} ${key.overlayRevision} ${key.generation} ${key.pluginRevision}`;
-    const artifact = this.#artifacts.get(text) ?? this.#make(key);
+    const artifact = this.#artifacts.get(text) ?? this.#makeArtifact(key);
     this.#artifacts.delete(text);
     this.#artifacts.set(text, artifact);
     const [oldest] = this.#artifacts.keys();
-    if (this.#artifacts.size > ARTIFACTS && oldest !== undefined) this.#artifacts.delete(oldest);
+    if (this.#artifacts.size > MAX_CACHED_ARTIFACTS && oldest !== undefined) this.#artifacts.delete(oldest);
     return artifact;
   }
 
-  /** A tool that is switched off is not in the catalog; one that is not there now is remembered for when it is. */
+  /**
+   * Enables or disables a tool. The choice also applies to a tool that appears later. Throws `input_too_large` after
+   * 10,000 choices.
+   */
   choose(tool: string, enabled: boolean): void {
-    if (this.#choices.size >= MOST_CHOICES && !this.#choices.has(tool)) {
-      throw new RookeryError("input_too_large", `no more than ${MOST_CHOICES} tools can be switched on and off`);
+    if (this.#choices.size >= MAX_CHOICES && !this.#choices.has(tool)) {
+      throw new RookeryError("input_too_large", `cannot keep more than ${MAX_CHOICES} tool choices`);
     }
     this.#choices.set(tool, enabled);
-    this.#wishes = { ...this.#wishes };
-    this.#changed();
+    this.#selection = { ...this.#selection };
+    this.#markChanged();
   }
 
   save(): SavedTools {
     return { generation: this.generation, choices: Object.fromEntries(this.#choices) };
   }
 
-  /** Throws `tools_stale` where the tools changed since it was saved: what was chosen then was chosen among others. */
+  /**
+   * Restores saved choices. Throws `tools_stale` if the tools have changed since `save`, because the user chose among
+   * other tools.
+   */
   restore({ generation, choices }: SavedTools): void {
     if (generation !== this.generation) {
-      const what = `the tools were saved at generation ${generation} and are at ${this.#generation}`;
-      throw new RookeryError("tools_stale", `${what}; look at the present ones and choose again`);
+      const what = `the tools were saved at generation ${generation} but are now at ${this.#generation}`;
+      throw new RookeryError("tools_stale", `${what}; read the current tools and choose again`);
     }
     this.#choices.clear();
     for (const [tool, enabled] of Object.entries(choices)) this.#choices.set(tool, enabled);
-    this.#wishes = { ...this.#wishes };
-    this.#changed();
+    this.#selection = { ...this.#selection };
+    this.#markChanged();
   }
 
   turnStarted(turn: HookedTurn): Promise<void> {
@@ -208,13 +218,16 @@ export class AgentTools implements Disposable, AsyncDisposable {
     return this.#hooks.restore(states);
   }
 
-  /** Told soon after the tools or the overlay really changed, once for changes that come together. */
+  /**
+   * Calls the listener after the tools or the overlay changed, once per batch of changes. Returns a function that
+   * unsubscribes.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Stops listening to its sources; they belong to whoever added them. */
+  /** Unsubscribes from all sources. The caller that added them still owns them. */
   [Symbol.dispose](): void {
     for (const source of [...this.#sources.values(), ...this.#overlaySources]) source?.close();
     this.#listeners.clear();
@@ -224,52 +237,53 @@ export class AgentTools implements Disposable, AsyncDisposable {
     return Promise.resolve(this[Symbol.dispose]());
   }
 
-  /** A plugin's source that cannot be read is named and left out; what two of them bring is for whoever chose them. */
-  #addOf(plugin: string, source: ToolSource): void {
+  /** Adds a source of a plugin. An unreadable source is reported and skipped; a conflict between plugins is thrown. */
+  #addPluginSource(plugin: string, source: ToolSource): void {
     try {
       this.add(source, { always: true });
     } catch (error) {
       if (isRookeryError(error, "tool_conflict")) throw error;
-      const message = `the plugin ${plugin} goes without its tools: ${messageOf(error)}`;
+      const message = `the plugin ${plugin} runs without its tools: ${messageOf(error)}`;
       this.#notice({ level: "warning", code: "plugin_failed", message });
     }
   }
 
   readonly #notice: OnNotice = (notice) => {
-    contained(() => this.#options.onNotice?.(notice));
+    callSafely(() => this.#options.onNotice?.(notice));
   };
 
   #bind(source: ToolSource, always: boolean): BoundSource {
-    return new BoundSource(source, { always, onNotice: this.#notice, onChange: () => this.#tellSoon() });
+    return new BoundSource(source, { always, onNotice: this.#notice, onChange: () => this.#scheduleNotification() });
   }
 
-  #changed(): void {
-    this.#unresolved = true;
-    this.#refresh(); // at once: who had a tool first is decided in the order of what happened
-    this.#tellSoon();
+  #markChanged(): void {
+    this.#dirty = true;
+    this.#refresh(); // immediately, because the first source that provides a tool keeps it
+    this.#scheduleNotification();
   }
 
   #refresh(): void {
-    let changed = this.#unresolved;
+    let changed = this.#dirty;
     const sources = [...this.#sources.values()].filter((source) => source !== undefined);
     for (const source of sources) changed = source.refresh() || changed;
     for (const source of this.#overlaySources) changed = source.refresh() || changed;
     if (!changed) return;
-    this.#unresolved = false;
-    const base = this.#base.update(sources, this.#wishes);
-    const above = this.#above.update(this.#overlaySources, this.#wishes);
-    if (base || above) this.#generation += 1;
-    const conflicts = new Set([...this.#base.conflicts, ...this.#above.conflicts]);
-    const news = [...conflicts].filter((clause) => !this.#said.has(clause));
-    this.#said = conflicts;
-    if (news.length > 0) this.#notice({ level: "warning", code: "tool_conflict", message: `left out: ${few(news)}` });
+    this.#dirty = false;
+    const baseChanged = this.#baseLayer.update(sources, this.#selection);
+    const overlayChanged = this.#overlayLayer.update(this.#overlaySources, this.#selection);
+    if (baseChanged || overlayChanged) this.#generation += 1;
+    const conflicts = new Set([...this.#baseLayer.conflicts, ...this.#overlayLayer.conflicts]);
+    const newConflicts = [...conflicts].filter((clause) => !this.#reportedConflicts.has(clause));
+    this.#reportedConflicts = conflicts;
+    if (newConflicts.length > 0)
+      this.#notice({ level: "warning", code: "tool_conflict", message: `skipped tools: ${joinFirst(newConflicts)}` });
   }
 
-  #make(key: CatalogKey): Artifact {
-    const { contributions = [], deferOver = DEFER_OVER } = this.#options;
+  #makeArtifact(key: CatalogKey): Artifact {
+    const { contributions = [], deferOver = DEFAULT_DEFER_OVER } = this.#options;
     return makeArtifact({
       key,
-      tools: shadowed(this.#overlay.base ? this.#base.tools : [], this.#above.tools),
+      tools: applyOverlay(this.#overlay.base ? this.#baseLayer.tools : [], this.#overlayLayer.tools),
       contributions: [...contributions, ...this.#hooks.contributions(), ...this.#overlay.contributions],
       deferOver,
       switchedOff: this.#options.switchedOff,
@@ -278,28 +292,28 @@ export class AgentTools implements Disposable, AsyncDisposable {
     });
   }
 
-  #tellSoon(): void {
-    if (this.#telling) return;
-    this.#telling = true;
+  #scheduleNotification(): void {
+    if (this.#notificationScheduled) return;
+    this.#notificationScheduled = true;
     queueMicrotask(() => {
-      this.#telling = false;
+      this.#notificationScheduled = false;
       const now = `${this.generation} ${this.#overlayRevision}`;
-      if (now === this.#told) return;
-      this.#told = now;
-      for (const listener of this.#listeners) contained(listener);
+      if (now === this.#lastNotified) return;
+      this.#lastNotified = now;
+      for (const listener of this.#listeners) callSafely(listener);
     });
   }
 }
 
-/** Whoever is told must not break what it is told about. */
-function contained(tell: () => void): void {
+/** Keeps an exception of a listener from breaking the caller. */
+function callSafely(listener: () => void): void {
   try {
-    tell();
+    listener();
   } catch {
-    // its own defect, with nobody here to hear of it
+    // a bug in the listener; there is nowhere to report it
   }
 }
 
-function sameOverlay(a: WholeOverlay, b: WholeOverlay): boolean {
+function sameOverlay(a: ResolvedOverlay, b: ResolvedOverlay): boolean {
   return a.base === b.base && sameItems(a.sources, b.sources) && sameContributions(a.contributions, b.contributions);
 }

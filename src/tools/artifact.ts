@@ -1,4 +1,4 @@
-/** What an agent can do at one moment: the catalog, what the model is told of it, and the way to call it, from one reading. */
+/** A snapshot of an agent's tools: the catalog, the definitions for the model, and the way to call them. */
 import {
   messageOf,
   type PromptContribution,
@@ -9,51 +9,54 @@ import {
   type ToolSpec,
 } from "../domain/index.ts";
 import { nearest } from "../stdx/index.ts";
-import { CALL, parted, searchAndCall, unwrapped } from "./discovery.ts";
-import type { Hooks } from "./hooks.ts";
+import { CALL_TOOL, splitDeferred, makeDiscoveryTools, unwrapCallTool } from "./discovery.ts";
+import type { PluginHooks } from "./hooks.ts";
 import { renderPreamble } from "./prompt.ts";
 import type { OnNotice } from "./plugin.ts";
-import { checkedContext, checkedDescription } from "./checked.ts";
-import { checkedResult } from "./result.ts";
-import type { Bound } from "./source.ts";
+import { validatingContext, sanitizeDescription } from "./validate-source.ts";
+import { validateToolResult } from "./tool-result.ts";
+import type { BoundTool } from "./bound-source.ts";
 
 export interface CatalogKey {
   readonly includeBase: boolean;
   readonly overlayRevision: number;
   readonly generation: number;
-  /** (id, version, revision) of every plugin, in order. */
+  /** The id, version and revision of every plugin, in order. */
   readonly pluginRevision: string;
 }
 
-/** Never changes. A call of a tool that went away since still goes to its source, which says so. */
+/** Immutable. A call to a tool that has been removed since still reaches its source, which reports the failure. */
 export interface Artifact {
   readonly key: CatalogKey;
-  /** Everything that can be called, also what is only found by searching. */
+  /** All callable tools, including deferred ones. */
   readonly catalog: ReadonlyMap<string, ToolSpec>;
-  /** The prompt contributions, as text. */
+  /** The rendered prompt contributions. */
   readonly preamble: string;
-  /** What a model is told: without deferred tools, and with the search-and-call pair where there are some. */
+  /** The definitions that the model receives: no deferred tools, but the search-and-call pair if tools are deferred. */
   readonly definitions: readonly ToolSpec[];
-  /** Never throws. */
+  /** Describes a call for people. Never throws. */
   describe(call: ToolCall): ToolDescription;
-  /** Asks the plugins; runs nothing. Rejects with the signal's reason when it fires, and for nothing else. */
+  /** Runs the `beforeCall` hooks without running the tool. Rejects only with the signal's reason, when it fires. */
   prepare(call: ToolCall, options: { readonly signal: AbortSignal }): Promise<PreparedCall>;
 }
 
-/** What came of looking at a call: plugins have seen it, and one through the search-and-call pair is the real one. */
+/** A call after the plugins' `beforeCall` hooks. A call through `call_tool` is replaced by the call that it names. */
 export type PreparedCall = RunnableCall | SettledCall;
 
 export interface RunnableCall {
   readonly kind: "run";
   readonly spec: ToolSpec;
-  /** With the arguments that plugins replaced. */
+  /** The call with any arguments that plugins replaced. */
   readonly call: ToolCall;
   readonly description: ToolDescription;
-  /** With what plugins made of the result. Rejects only where the context did: a broken log is nobody's outcome. */
+  /**
+   * Runs the tool, then the `afterCall` hooks. Rejects only if the context rejects, for example because the log is
+   * broken.
+   */
   run(context: ToolContext): Promise<ToolResult>;
 }
 
-/** An unknown tool, or one that a plugin refused or answered for. */
+/** A call that needs no run: the tool is unknown, or a plugin refused or answered the call. */
 export interface SettledCall {
   readonly kind: "settled";
   readonly spec: ToolSpec | undefined;
@@ -62,24 +65,24 @@ export interface SettledCall {
   readonly result: ToolResult;
 }
 
-export interface Reading {
+export interface ArtifactParts {
   readonly key: CatalogKey;
-  readonly tools: readonly Bound[];
+  readonly tools: readonly BoundTool[];
   readonly contributions: readonly PromptContribution[];
   readonly deferOver: number;
-  /** Tools that are switched off, with what is said to whoever calls one all the same. */
+  /** Disabled tools, with the message for a model that calls one. */
   readonly switchedOff?: ReadonlyMap<string, string> | undefined;
-  readonly hooks: Hooks;
+  readonly hooks: PluginHooks;
   readonly onNotice: OnNotice;
 }
 
-const NAMES_TOLD = 30;
+const MAX_LISTED_NAMES = 30;
 
-export function makeArtifact(reading: Reading): Artifact {
-  const { key, tools, contributions, deferOver, switchedOff, hooks, onNotice } = reading;
-  const { told, deferred } = parted(tools, deferOver);
-  const pair = deferred.length > 0 ? searchAndCall(deferred) : [];
-  const bound = new Map<string, Bound>();
+export function makeArtifact(parts: ArtifactParts): Artifact {
+  const { key, tools, contributions, deferOver, switchedOff, hooks, onNotice } = parts;
+  const { visible, deferred } = splitDeferred(tools, deferOver);
+  const pair = deferred.length > 0 ? makeDiscoveryTools(deferred) : [];
+  const bound = new Map<string, BoundTool>();
   const catalog = new Map<string, ToolSpec>();
   for (const tool of [...tools, ...pair]) {
     bound.set(tool.name, tool);
@@ -87,35 +90,40 @@ export function makeArtifact(reading: Reading): Artifact {
   }
   const preamble = renderPreamble(contributions, catalog);
   if (preamble.leftOut.length > 0) {
-    const message = `the prompt is too long; left out of it: ${preamble.leftOut.join(", ")}`;
+    const message = `the prompt is too long; these sections are left out: ${preamble.leftOut.join(", ")}`;
     onNotice({ level: "warning", code: "prompt_left_out", message });
   }
-  const real = (call: ToolCall) => (call.name === CALL && pair.length > 0 ? unwrapped(call) : call);
+  const resolveCall = (call: ToolCall) => (call.name === CALL_TOOL && pair.length > 0 ? unwrapCallTool(call) : call);
   return Object.freeze<Artifact>({
     key,
     catalog,
     preamble: preamble.text,
-    definitions: [...told, ...pair].map(({ spec }) => spec),
+    definitions: [...visible, ...pair].map(({ spec }) => spec),
     describe: (call) => {
-      const its = real(call);
-      return typeof its === "string" ? { title: call.name } : described(bound.get(its.name), its);
+      const actual = resolveCall(call);
+      return typeof actual === "string" ? { title: call.name } : describeCall(bound.get(actual.name), actual);
     },
     async prepare(given, { signal }) {
       signal.throwIfAborted();
-      const call = real(given);
-      if (typeof call === "string") return settled(given, bound.get(given.name), call);
+      const call = resolveCall(given);
+      if (typeof call === "string") return makeFailedCall(given, bound.get(given.name), call);
       const tool = bound.get(call.name);
       return tool === undefined
-        ? settled(call, undefined, switchedOff?.get(call.name) ?? unknown(call.name, bound))
-        : asked(tool, call, hooks, signal);
+        ? makeFailedCall(call, undefined, switchedOff?.get(call.name) ?? formatUnknownTool(call.name, bound))
+        : runBeforeHooks(tool, call, hooks, signal);
     },
   });
 }
 
-async function asked(tool: Bound, given: ToolCall, hooks: Hooks, signal: AbortSignal): Promise<PreparedCall> {
+async function runBeforeHooks(
+  tool: BoundTool,
+  given: ToolCall,
+  hooks: PluginHooks,
+  signal: AbortSignal,
+): Promise<PreparedCall> {
   const { spec } = tool;
   const { call, refused, answer } = await hooks.before(given, spec, signal);
-  const description = described(tool, call);
+  const description = describeCall(tool, call);
   if (refused !== undefined) {
     return { kind: "settled", spec, call, description, result: { outcome: "denied", text: refused } };
   }
@@ -123,12 +131,15 @@ async function asked(tool: Bound, given: ToolCall, hooks: Hooks, signal: AbortSi
     const result = await hooks.after(call, spec, answer);
     return { kind: "settled", spec, call, description, result };
   }
-  const run = async (context: ToolContext) => hooks.after(call, spec, await called(tool, call, context));
+  const run = async (context: ToolContext) => hooks.after(call, spec, await invokeTool(tool, call, context));
   return { kind: "run", spec, call, description, run };
 }
 
-/** A tool that throws has failed; a log that broke under it has not, and is told to whoever asked for the call. */
-async function called({ source }: Bound, call: ToolCall, context: ToolContext): Promise<ToolResult> {
+/**
+ * Runs the tool. An exception of the tool becomes a failed result; an error of the context (such as a broken log) is
+ * rethrown.
+ */
+async function invokeTool({ source }: BoundTool, call: ToolCall, context: ToolContext): Promise<ToolResult> {
   const broken: unknown[] = [];
   const watched = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -147,7 +158,7 @@ async function called({ source }: Bound, call: ToolCall, context: ToolContext): 
       putBlob: (bytes) => watched(context.putBlob(bytes)),
       getBlob: (hash) => watched(context.getBlob(hash)),
     };
-    return checkedResult(await source.call(call, checkedContext(watching)));
+    return validateToolResult(await source.call(call, validatingContext(watching)));
   } catch (error) {
     if (broken.includes(error)) throw error;
     if (context.signal.aborted) return { outcome: "cancelled", text: `${call.name} was cancelled` };
@@ -155,25 +166,25 @@ async function called({ source }: Bound, call: ToolCall, context: ToolContext): 
   }
 }
 
-function settled(call: ToolCall, tool: Bound | undefined, text: string): SettledCall {
+function makeFailedCall(call: ToolCall, tool: BoundTool | undefined, text: string): SettledCall {
   const result = { outcome: "failed", text } as const;
   return { kind: "settled", spec: tool?.spec, call, description: { title: call.name }, result };
 }
 
-function described(tool: Bound | undefined, call: ToolCall): ToolDescription {
+function describeCall(tool: BoundTool | undefined, call: ToolCall): ToolDescription {
   const fallback = tool?.spec.title ?? call.name;
   try {
-    return checkedDescription(tool?.source.describe(call), fallback);
+    return sanitizeDescription(tool?.source.describe(call), fallback);
   } catch {
-    return { title: fallback }; // for people only; the call itself will say what is wrong
+    return { title: fallback }; // only a label; the call itself reports what is wrong
   }
 }
 
-function unknown(name: string, tools: ReadonlyMap<string, unknown>): string {
+function formatUnknownTool(name: string, tools: ReadonlyMap<string, unknown>): string {
   const names = [...tools.keys()];
   const near = nearest(name, names);
   const meant = near === undefined ? "" : ` (did you mean ${near}?)`;
-  const known = names.slice(0, NAMES_TOLD).join(", ");
-  const more = names.length > NAMES_TOLD ? ` and ${names.length - NAMES_TOLD} more` : "";
-  return `there is no tool "${name.slice(0, 100)}"${meant}; there are: ${known}${more}`;
+  const known = names.slice(0, MAX_LISTED_NAMES).join(", ");
+  const more = names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : "";
+  return `there is no tool "${name.slice(0, 100)}"${meant}; available tools: ${known}${more}`;
 }

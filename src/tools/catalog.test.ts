@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Overlay, ToolSource } from "../domain/index.ts";
 import { AgentTools, type AgentToolsOptions, type ToolNotice } from "./index.ts";
-import { contextOf, sourceOf, specOf } from "./test-source.ts";
+import { testContext, testSource, testSpec } from "./test-source.ts";
 
 const signal = new AbortController().signal;
 const names = (tools: AgentTools) => [...tools.artifact().catalog.keys()];
@@ -12,44 +12,40 @@ const overlayOf = (sources: readonly ToolSource[], more: Partial<Overlay> = {}):
   ...more,
 });
 
-function noted(options: AgentToolsOptions = {}) {
+function collectNotices(options: AgentToolsOptions = {}) {
   const notices: ToolNotice[] = [];
   const tools = new AgentTools({ ...options, onNotice: (notice) => notices.push(notice) });
   return { tools, notices, said: () => notices.map(({ message }) => message) };
 }
 
 describe("the generation", () => {
-  const a = () => sourceOf("a", "one", "two");
+  const a = () => testSource("a", "one", "two");
   it.each<[string, number, (tools: AgentTools, source: ReturnType<typeof a>) => void]>([
-    ["goes up when a source is added", 1, (tools) => tools.add(sourceOf("b", "three"))],
-    ["stays when a source without tools is added", 0, (tools) => tools.add(sourceOf("b"))],
+    ["goes up when a source is added", 1, (tools) => tools.add(testSource("b", "three"))],
+    ["stays when a source without tools is added", 0, (tools) => tools.add(testSource("b"))],
     ["goes up when a source is removed", 1, (tools) => tools.remove("a")],
     ["stays when an unknown source is removed", 0, (tools) => tools.remove("b")],
-    ["goes up when a tool comes", 1, (_, source) => source.set("one", "two", "three")],
-    ["goes up when a tool goes", 1, (_, source) => source.set("one")],
-    ["goes up when a tool is described otherwise", 1, (_, s) => s.set("one", specOf("two", { description: "other" }))],
+    ["goes up when a tool is added", 1, (_, source) => source.set("one", "two", "three")],
+    ["goes up when a tool is removed", 1, (_, source) => source.set("one")],
+    ["goes up when a description changes", 1, (_, s) => s.set("one", testSpec("two", { description: "other" }))],
+    ["goes up when a tool becomes read-only", 1, (_, source) => source.set("one", testSpec("two", { readOnly: true }))],
+    ["stays when a source reports a change but lists equal tools", 0, (_, source) => source.set("one", "two")],
+    ["stays when a source lists its tools in another order", 0, (_, source) => source.set("two", "one")],
     [
-      "goes up when a tool is trusted to only read",
-      1,
-      (_, source) => source.set("one", specOf("two", { readOnly: true })),
-    ],
-    ["stays when a source says changed with an equal list", 0, (_, source) => source.set("one", "two")],
-    ["stays when a source lists in another order", 0, (_, source) => source.set("two", "one")],
-    [
-      "stays when the keys of a schema come in another order",
+      "stays when the keys of a schema are in another order",
       0,
       (_, source) => {
-        const { inputSchema, ...rest } = specOf("two");
+        const { inputSchema, ...rest } = testSpec("two");
         const { required, properties, type } = inputSchema;
         source.set("one", { inputSchema: { required, properties, type }, ...rest });
       },
     ],
-    ["stays when what changed is left out by the filter", 0, (_, source) => source.set("one", "two", "secret")],
-    ["goes up when a tool is switched off", 1, (tools) => tools.choose("one", false)],
-    ["stays when a tool is switched on that is on", 0, (tools) => tools.choose("one", true)],
-    ["stays when a tool is switched off that is not there", 0, (tools) => tools.choose("nine", false)],
-    ["goes up when another source of that id takes its place", 1, (tools) => tools.add(a())],
-    ["stays when an overlay is set", 0, (tools) => tools.setOverlay(overlayOf([sourceOf("o", "one")]))],
+    ["stays when the filter excludes the changed tool", 0, (_, source) => source.set("one", "two", "secret")],
+    ["goes up when a tool is disabled", 1, (tools) => tools.choose("one", false)],
+    ["stays when an enabled tool is enabled", 0, (tools) => tools.choose("one", true)],
+    ["stays when an unknown tool is disabled", 0, (tools) => tools.choose("nine", false)],
+    ["goes up when a source is replaced by another with the same id", 1, (tools) => tools.add(a())],
+    ["stays when an overlay is set", 0, (tools) => tools.setOverlay(overlayOf([testSource("o", "one")]))],
   ])("%s", (_, by, change) => {
     const tools = new AgentTools({ filter: { deny: ["secret"] } });
     const source = a();
@@ -63,44 +59,44 @@ describe("the generation", () => {
 });
 
 describe("sources", () => {
-  it("with the same tool are refused, naming both and the tool, and nothing changes", () => {
+  it("throws tool_conflict naming both sources and the tool, and changes nothing", () => {
     const tools = new AgentTools();
-    tools.add(sourceOf("a", "one"));
+    tools.add(testSource("a", "one"));
     const before = tools.artifact();
-    expect(() => tools.add(sourceOf("b", "two", "one"))).toThrow(
+    expect(() => tools.add(testSource("b", "two", "one"))).toThrow(
       expect.objectContaining({ code: "tool_conflict", message: expect.stringMatching(/a and b .*"one"/) as string }),
     );
     expect(tools.artifact()).toBe(before);
   });
 
-  it("that collide later leave the tool with who had it first, and say so once", () => {
-    const { tools, said } = noted();
-    const [b, a] = [sourceOf("b", "two"), sourceOf("a", "one")];
+  it("keeps a tool with the source that provided it first, and reports the conflict once", () => {
+    const { tools, said } = collectNotices();
+    const [b, a] = [testSource("b", "two"), testSource("a", "one")];
     tools.add(b);
     tools.add(a);
     b.set("two", "one");
     expect(tools.artifact().describe({ toolId: "1", name: "one", input: {} }).title).toBe("a does one");
     b.set("two", "one", "three");
     expect(names(tools)).toEqual(["three", "two", "one"]);
-    expect(said()).toEqual(["left out: one of b (a had it first)"]);
+    expect(said()).toEqual(["skipped tools: one of b (a already provides it)"]);
     a.set();
     expect(tools.artifact().describe({ toolId: "1", name: "one", input: {} }).title).toBe("b does one");
   });
 
-  it("that went leave their tools out, and come back to their place with what was chosen", () => {
+  it("restores a removed source at its position with its choices", () => {
     const tools = new AgentTools();
-    tools.add(sourceOf("a", "one", "two"));
-    tools.add(sourceOf("b", "three"));
+    tools.add(testSource("a", "one", "two"));
+    tools.add(testSource("b", "three"));
     tools.choose("two", false);
     tools.remove("a");
     expect(names(tools)).toEqual(["three"]);
-    tools.add(sourceOf("a", "one", "two"));
+    tools.add(testSource("a", "one", "two"));
     expect(names(tools)).toEqual(["one", "three"]);
   });
 
-  it("that never say so are read each time", () => {
+  it("reads a source without change events every time", () => {
     const tools = new AgentTools();
-    const quiet = { ...sourceOf("a", "one"), onChange: undefined as never };
+    const quiet = { ...testSource("a", "one"), onChange: undefined as never };
     tools.add(quiet);
     const before = tools.artifact();
     expect(tools.artifact()).toBe(before);
@@ -108,9 +104,9 @@ describe("sources", () => {
     expect(names(tools)).toEqual(["two"]);
   });
 
-  it("that cannot be read keep the tools they had, and are named", () => {
-    const { tools, said } = noted();
-    const a = sourceOf("a", "one");
+  it("keeps the previous tools of a source that cannot be read, and reports it", () => {
+    const { tools, said } = collectNotices();
+    const a = testSource("a", "one");
     let broken = false;
     const list = () => {
       if (broken) throw new Error("lost");
@@ -120,12 +116,12 @@ describe("sources", () => {
     broken = true;
     a.set("two");
     expect(names(tools)).toEqual(["one"]);
-    expect(said()).toEqual(["a cannot say its tools and keeps those it had: lost"]);
+    expect(said()).toEqual(["cannot list the tools of a; keeping its previous tools: lost"]);
   });
 
-  it("tell whoever listens, once for what comes together, and only when something changed", async () => {
+  it("notifies listeners once per batch, and only about real changes", async () => {
     const tools = new AgentTools();
-    const a = sourceOf("a", "one");
+    const a = testSource("a", "one");
     tools.add(a);
     await Promise.resolve();
     const listener = vi.fn();
@@ -143,21 +139,21 @@ describe("sources", () => {
     expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  it("are no longer listened to after closing, which may happen twice", async () => {
+  it("unsubscribes from sources when disposed, even twice", async () => {
     const stop = vi.fn();
     const tools = new AgentTools();
-    tools.add({ ...sourceOf("a", "one"), onChange: () => stop });
-    tools.setOverlay(overlayOf([{ ...sourceOf("o", "two"), onChange: () => stop }]));
+    tools.add({ ...testSource("a", "one"), onChange: () => stop });
+    tools.setOverlay(overlayOf([{ ...testSource("o", "two"), onChange: () => stop }]));
     await tools[Symbol.asyncDispose]();
     await tools[Symbol.asyncDispose]();
     expect(stop).toHaveBeenCalledTimes(2);
   });
 });
 
-describe("a saved state", () => {
-  it("is restored at the same generation", () => {
+describe("saved choices", () => {
+  it("are restored at the same generation", () => {
     const tools = new AgentTools();
-    tools.add(sourceOf("a", "one", "two"));
+    tools.add(testSource("a", "one", "two"));
     tools.choose("one", false);
     const saved = JSON.parse(JSON.stringify(tools.save())) as ReturnType<typeof tools.save>;
     tools.restore(saved);
@@ -165,9 +161,9 @@ describe("a saved state", () => {
     expect(tools.choices).toEqual(new Map([["one", false]]));
   });
 
-  it("is refused at another one", () => {
+  it("are rejected with tools_stale at another generation", () => {
     const tools = new AgentTools();
-    const a = sourceOf("a", "one");
+    const a = testSource("a", "one");
     tools.add(a);
     const saved = tools.save();
     a.set("two");
@@ -175,10 +171,10 @@ describe("a saved state", () => {
   });
 });
 
-it("an overlay of nothing but sources stands beside the base", () => {
+it("adds an overlay that has only sources to the base tools", () => {
   const tools = new AgentTools();
-  tools.add(sourceOf("base", "one"));
-  const overlay = { sources: [sourceOf("more", "two")] };
+  tools.add(testSource("base", "one"));
+  const overlay = { sources: [testSource("more", "two")] };
   tools.setOverlay(overlay);
   expect([...tools.artifact().catalog.keys()]).toEqual(["one", "two"]);
   const { key } = tools.artifact();
@@ -190,17 +186,17 @@ describe("an overlay", () => {
   const base = () => {
     const tools = new AgentTools({
       filter: { deny: ["secret"] },
-      plugins: [{ id: "p", version: "1", sources: [sourceOf("p", "plug")] }],
+      plugins: [{ id: "p", version: "1", sources: [testSource("p", "plug")] }],
     });
-    tools.add(sourceOf("a", "one", "two"));
+    tools.add(testSource("a", "one", "two"));
     return tools;
   };
   it.each<[string, Overlay, string[]]>([
-    ["adds its tools after the base", overlayOf([sourceOf("o", "three")]), ["p plug", "a one", "a two", "o three"]],
-    ["shadows base tools of the same name", overlayOf([sourceOf("o", "one")]), ["p plug", "a two", "o one"]],
-    ["alone is all there is with the base off", overlayOf([sourceOf("o", "one")], { base: false }), ["o one"]],
-    ["without sources and base leaves nothing", overlayOf([], { base: false }), []],
-    ["is filtered like the base", overlayOf([sourceOf("o", "secret", "three")], { base: false }), ["o three"]],
+    ["adds its tools after the base", overlayOf([testSource("o", "three")]), ["p plug", "a one", "a two", "o three"]],
+    ["shadows base tools of the same name", overlayOf([testSource("o", "one")]), ["p plug", "a two", "o one"]],
+    ["replaces the base if the base is off", overlayOf([testSource("o", "one")], { base: false }), ["o one"]],
+    ["leaves no tools if it has no sources and the base is off", overlayOf([], { base: false }), []],
+    ["is filtered like the base", overlayOf([testSource("o", "secret", "three")], { base: false }), ["o three"]],
   ])("%s", (_, overlay, expected) => {
     const tools = base();
     tools.setOverlay(overlay);
@@ -211,17 +207,21 @@ describe("an overlay", () => {
     expect(owned).toEqual(expected);
   });
 
-  const o = sourceOf("o", "three");
+  const o = testSource("o", "three");
   const said = { slot: "context", title: "Here", content: "now" } as const;
   it.each<[string, number, Overlay]>([
     [
-      "equal by identity and value keeps its revision",
+      "keeps its revision if sources are identical and contributions equal",
       1,
       overlayOf([o], { contributions: [{ ...said, priority: 0 }] }),
     ],
-    ["with an equal but other source has another", 2, overlayOf([{ ...o }], { contributions: [said] })],
-    ["with another contribution has another", 2, overlayOf([o], { contributions: [{ ...said, content: "then" }] })],
-    ["with the base off has another", 2, overlayOf([o], { contributions: [said], base: false })],
+    ["gets a new revision for an equal copy of a source", 2, overlayOf([{ ...o }], { contributions: [said] })],
+    [
+      "gets a new revision for another contribution",
+      2,
+      overlayOf([o], { contributions: [{ ...said, content: "then" }] }),
+    ],
+    ["gets a new revision if the base is switched off", 2, overlayOf([o], { contributions: [said], base: false })],
   ])("%s", (_, revision, overlay) => {
     const tools = base();
     tools.setOverlay(overlayOf([o], { contributions: [said] }));
@@ -229,9 +229,9 @@ describe("an overlay", () => {
     expect(tools.artifact().key.overlayRevision).toBe(revision);
   });
 
-  it("that is equal shows what its sources changed meanwhile, also where they did not say so", () => {
+  it("reads its sources again when it is set again, even without a change event", () => {
     const tools = base();
-    const source = { ...sourceOf("o", "three"), onChange: () => () => undefined };
+    const source = { ...testSource("o", "three"), onChange: () => () => undefined };
     tools.setOverlay(overlayOf([source], { base: false }));
     source.set("four");
     expect(names(tools)).toEqual(["three"]);
@@ -242,31 +242,31 @@ describe("an overlay", () => {
 
   it.each<[string, Overlay, string]>([
     [
-      "two sources have the same tool",
-      overlayOf([sourceOf("o", "x"), sourceOf("q", "x")]),
-      'o and q both have a tool "x"',
+      "two sources provide the same tool",
+      overlayOf([testSource("o", "x"), testSource("q", "x")]),
+      'o and q both provide a tool named "x"',
     ],
     [
       "a source cannot be read",
       overlayOf([
-        sourceOf("q", "y"),
+        testSource("q", "y"),
         {
-          ...sourceOf("o"),
+          ...testSource("o"),
           list: () => {
             throw new Error("lost");
           },
         },
       ]),
-      "o cannot say its tools: lost",
+      "cannot list the tools of o: lost",
     ],
     [
-      "a contribution cannot be said",
+      "a contribution is invalid",
       { sources: [], contributions: [{ slot: "nowhere", title: "T", content: "x" } as never], base: true },
-      'a contribution "T" cannot be said',
+      'the contribution "T" is invalid',
     ],
-  ])("changes nothing when %s", (_, overlay, message) => {
+  ])("changes nothing if %s", (_, overlay, message) => {
     const tools = base();
-    tools.setOverlay(overlayOf([sourceOf("before", "three")]));
+    tools.setOverlay(overlayOf([testSource("before", "three")]));
     const before = tools.artifact();
     expect(() => tools.setOverlay(overlay)).toThrow(message);
     expect(tools.artifact()).toBe(before);
@@ -274,23 +274,23 @@ describe("an overlay", () => {
 });
 
 describe("an artifact", () => {
-  it("that is held stays as it was, and its calls go to the source that had the tool", async () => {
+  it("stays unchanged, and its calls reach the source that had the tool", async () => {
     const tools = new AgentTools({
       contributions: [{ slot: "tools", title: "One", content: "use it", tools: ["one"] }],
     });
-    const a = sourceOf("a", "one");
+    const a = testSource("a", "one");
     tools.add(a);
     const held = tools.artifact();
     a.set("two");
-    tools.add(sourceOf("b", "one"));
+    tools.add(testSource("b", "one"));
     expect([...held.catalog.keys()]).toEqual(["one"]);
     expect(held.definitions.map(({ name }) => name)).toEqual(["one"]);
     expect(held.preamble).toContain("use it");
     const prepared = await held.prepare({ toolId: "1", name: "one", input: {} }, { signal });
-    expect(prepared.kind === "run" && (await prepared.run(contextOf())).text).toBe("a lost one");
+    expect(prepared.kind === "run" && (await prepared.run(testContext())).text).toBe("a lost one");
   });
 
-  it("is the same for a plugin revision that returns, and is forgotten after eight others", () => {
+  it("is cached per plugin revision, and evicted after eight others", () => {
     let revision = 0;
     const tools = new AgentTools({ plugins: [{ id: "p", version: "1", revision: () => revision }] });
     const at = (value: number) => {
@@ -304,19 +304,19 @@ describe("an artifact", () => {
     expect(at(0)).not.toBe(first);
   });
 
-  it("says which tool may be meant by one that there is not", async () => {
+  it("suggests the closest name for an unknown tool", async () => {
     const tools = new AgentTools();
-    tools.add(sourceOf("a", "read_file", "write"));
+    tools.add(testSource("a", "read_file", "write"));
     const prepared = await tools.artifact().prepare({ toolId: "1", name: "raed_file", input: {} }, { signal });
     expect(prepared).toMatchObject({ kind: "settled", spec: undefined, result: { outcome: "failed" } });
     expect(prepared.kind === "settled" && prepared.result.text).toContain("did you mean read_file?");
   });
 
-  it("makes a failure of a tool that throws, and none of a log that broke", async () => {
+  it("turns an exception of a tool into a failure, but rethrows an error of the log", async () => {
     const tools = new AgentTools();
-    const thrower = { ...sourceOf("a", "one"), call: () => Promise.reject(new Error("bad tool")) };
+    const thrower = { ...testSource("a", "one"), call: () => Promise.reject(new Error("bad tool")) };
     const recorder: ToolSource = {
-      ...sourceOf("b", "two"),
+      ...testSource("b", "two"),
       call: async (_, context) => {
         await context.record({ type: "notice", level: "info", code: "x", message: "x" } as never);
         return { outcome: "ok", text: "" };
@@ -327,14 +327,14 @@ describe("an artifact", () => {
     const run = async (name: string) => {
       const prepared = await tools.artifact().prepare({ toolId: "1", name, input: {} }, { signal });
       if (prepared.kind !== "run") throw new Error("settled");
-      return prepared.run(contextOf({ record: () => Promise.reject(new Error("log broke")) }));
+      return prepared.run(testContext({ record: () => Promise.reject(new Error("log broke")) }));
     };
     expect(await run("one")).toEqual({ outcome: "failed", text: "one of a failed: bad tool" });
     await expect(run("two")).rejects.toThrow("log broke");
   });
 });
 
-describe("what no provider takes", () => {
+describe("tool definitions", () => {
   const circular: Record<string, unknown> = { type: "object" };
   circular["properties"] = { self: circular };
   const forms: Record<string, unknown> = { type: "object", $defs: { d40: {} } };
@@ -344,30 +344,30 @@ describe("what no provider takes", () => {
   }
   forms["anyOf"] = [{ $ref: "#/$defs/d0" }];
   it.each<[string, unknown, RegExp]>([
-    ["is no object", "text", /not an object/],
-    ["takes a list", { type: "array" }, /"array"/],
-    ["goes in a circle", circular, /no JSON/],
+    ["is not an object", "text", /not an object/],
+    ["describes an array", { type: "array" }, /"array"/],
+    ["is circular", circular, /not valid JSON/],
     ["is too long", { type: "object", description: "x".repeat(300_000) }, /longer than/],
-    ["has numbers that JSON has not", { type: "object", default: 1n }, /no JSON/],
-    ["lists whole values", { enum: [{}] }, /whole values/],
-    ["refers elsewhere", { $ref: "https://example.com/schema" }, /refers to/],
-    ["refers to itself", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, /refers to/],
-    ["multiplies", forms, /more than 200 forms/],
-    ["has a text as one of its forms", { anyOf: [{ type: "string" }] }, /something else/],
-  ])("is left out, with its source and name: a schema that %s", (_, inputSchema, why) => {
-    const { tools, said } = noted();
-    tools.add(sourceOf("a", specOf("bad", { inputSchema: inputSchema as never }), "good"));
+    ["contains a bigint", { type: "object", default: 1n }, /not valid JSON/],
+    ["uses enum at the top level", { enum: [{}] }, /enum or const/],
+    ["refers to another document", { $ref: "https://example.com/schema" }, /unsupported reference/],
+    ["refers to itself", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, /unsupported reference/],
+    ["multiplies", forms, /more than 200 branches/],
+    ["has a string as a branch", { anyOf: [{ type: "string" }] }, /not an object schema/],
+  ])("skips a tool, and names it, if its schema %s", (_, inputSchema, why) => {
+    const { tools, said } = collectNotices();
+    tools.add(testSource("a", testSpec("bad", { inputSchema: inputSchema as never }), "good"));
     expect(names(tools)).toEqual(["good"]);
-    expect(said()).toEqual([expect.stringMatching(/^left out of a: bad /)]);
+    expect(said()).toEqual([expect.stringMatching(/^skipped tools of a: bad /)]);
     expect(said()[0]).toMatch(why);
   });
 
   it.each<[string, unknown, unknown]>([
     ["nothing", undefined, { type: "object", properties: {} }],
     ["no type", { properties: {} }, { type: "object", properties: {} }],
-    ["null beside the object", { type: ["object", "null"] }, { type: "object", properties: {} }],
+    ["type object or null", { type: ["object", "null"] }, { type: "object", properties: {} }],
     [
-      "a reference on top",
+      "a top-level reference",
       { $ref: "#/$defs/A", $defs: { A: { type: "object", properties: { x: {} } } } },
       { type: "object", properties: { x: {} }, $defs: { A: { type: "object", properties: { x: {} } } } },
     ],
@@ -396,32 +396,32 @@ describe("what no provider takes", () => {
       },
       { type: "object", properties: { a: {}, b: {} }, required: ["a", "b"] },
     ],
-  ])("is mended: a schema with %s", (_, inputSchema, expected) => {
+  ])("normalizes a schema with %s", (_, inputSchema, expected) => {
     const tools = new AgentTools();
-    tools.add(sourceOf("a", specOf("one", { inputSchema: inputSchema as never })));
+    tools.add(testSource("a", testSpec("one", { inputSchema: inputSchema as never })));
     expect(tools.artifact().definitions[0]?.inputSchema).toEqual(expected);
   });
 
   it.each(["with space", "", "1st", "x".repeat(65), "dots.in.it", "search_tools", "call_tool"])(
-    "is left out: a tool called %j",
+    "skips a tool named %j",
     (name) => {
-      const { tools, notices } = noted();
-      tools.add(sourceOf("a", name, "good"));
+      const { tools, notices } = collectNotices();
+      tools.add(testSource("a", name, "good"));
       expect(names(tools)).toEqual(["good"]);
       expect(notices).toEqual([expect.objectContaining({ code: "tool_left_out" })]);
     },
   );
 
-  it("is said in one notice a source, however much it is", () => {
-    const { tools, said } = noted();
-    tools.add(sourceOf("a", ...Array.from({ length: 5_000 }, (_, index) => `no ${index}`)));
+  it("reports all skipped tools of a source in one notice", () => {
+    const { tools, said } = collectNotices();
+    tools.add(testSource("a", ...Array.from({ length: 5_000 }, (_, index) => `no ${index}`)));
     expect(said()).toEqual([expect.stringMatching(/"no 0".* and 4995 more$/)]);
   });
 
-  it("is a tool listed twice, or something that is none", () => {
-    const { tools, said } = noted();
-    tools.add(sourceOf("a", "one", "one", null as never));
+  it("skips duplicates and entries that are not objects", () => {
+    const { tools, said } = collectNotices();
+    tools.add(testSource("a", "one", "one", null as never));
     expect(names(tools)).toEqual(["one"]);
-    expect(said()).toEqual(["left out of a: one (listed twice), something that is no tool"]);
+    expect(said()).toEqual(["skipped tools of a: one (listed twice), an entry that is not an object"]);
   });
 });

@@ -1,20 +1,20 @@
-/** Two sources with a tool of the same name: refused, naming both. */
+/** Detects two sources that provide a tool of the same name. */
 import { RookeryError } from "../domain/index.ts";
-import type { BoundSource } from "./source.ts";
+import type { BoundSource } from "./bound-source.ts";
 
-/** Throws `tool_conflict`. */
-export function refuseConflicts(sources: readonly BoundSource[]): void {
+/** Throws `tool_conflict` if two sources provide the same tool. */
+export function assertNoConflicts(sources: readonly BoundSource[]): void {
   const owners = new Map<string, string>();
   for (const { source, tools } of sources) {
     for (const { spec } of tools) {
       const owner = owners.get(spec.name);
-      if (owner !== undefined) throw conflict(spec.name, owner, source.id);
+      if (owner !== undefined) throw toolConflictError(spec.name, owner, source.id);
       owners.set(spec.name, source.id);
     }
   }
 }
 
-export function conflict(tool: string, first: string, second: string): RookeryError {
-  const what = `${first} and ${second} both have a tool "${tool}"`;
-  return new RookeryError("tool_conflict", `${what}; rename it in one of them, or leave one of them out`);
+export function toolConflictError(tool: string, first: string, second: string): RookeryError {
+  const what = `${first} and ${second} both provide a tool named "${tool}"`;
+  return new RookeryError("tool_conflict", `${what}; rename it in one of them, or remove one of them`);
 }

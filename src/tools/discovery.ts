@@ -1,45 +1,53 @@
-/** Tools that a model finds by searching: past a size, it is told of a search-and-call pair instead of every schema. */
+/**
+ * Progressive discovery: above a size limit, the model gets a search-and-call pair instead of every tool definition.
+ */
 import { z } from "zod";
 import type { ToolCall, ToolResult, ToolSource, ToolSpec } from "../domain/index.ts";
-import type { Bound } from "./source.ts";
+import type { BoundTool } from "./bound-source.ts";
 
-export const SEARCH = "search_tools";
-export const CALL = "call_tool";
-const MOST_RESULTS = 20;
-const RESULTS = 5;
-const MOST_CHARACTERS = 30_000;
-const DESCRIPTION_CHARACTERS = 2_000;
-/** Of a description, what a search looks at: a server may list thousands of tools. */
-const SEARCHED_CHARACTERS = 2_000;
-const SOURCES_NAMED = 40;
+export const SEARCH_TOOLS = "search_tools";
+export const CALL_TOOL = "call_tool";
+const MAX_RESULTS = 20;
+const DEFAULT_RESULTS = 5;
+const MAX_SEARCH_CHARACTERS = 30_000;
+const MAX_DESCRIPTION_CHARACTERS = 2_000;
+/** How much of a description a search reads. A server may list thousands of tools. */
+const MAX_SEARCHED_CHARACTERS = 2_000;
+const MAX_LISTED_SOURCES = 40;
 
-export interface Discovery {
-  readonly told: readonly Bound[];
-  readonly deferred: readonly Bound[];
+export interface SplitTools {
+  readonly visible: readonly BoundTool[];
+  readonly deferred: readonly BoundTool[];
 }
 
-/** Those that ask for it, and past the limit all tools of sources that are not always told, however small. */
-export function parted(tools: readonly Bound[], deferOver: number): Discovery {
+/**
+ * Splits the tools into visible and deferred ones. A tool is deferred if it asks for it, or if all definitions together
+ * exceed `deferOver` and its source is not marked `always`.
+ */
+export function splitDeferred(tools: readonly BoundTool[], deferOver: number): SplitTools {
   let size = 0;
   for (const tool of tools) if (!tool.defer) size += tool.size;
-  const told: Bound[] = [];
-  const deferred: Bound[] = [];
+  const visible: BoundTool[] = [];
+  const deferred: BoundTool[] = [];
   for (const tool of tools) {
-    (tool.defer || (size > deferOver && !tool.always) ? deferred : told).push(tool);
+    (tool.defer || (size > deferOver && !tool.always) ? deferred : visible).push(tool);
   }
-  return { told, deferred };
+  return { visible, deferred };
 }
 
-/** The pair; `call_tool` is told only, because a call of it is a call of what it names. */
-export function searchAndCall(deferred: readonly Bound[]): readonly [search: Bound, call: Bound] {
+/**
+ * Makes `search_tools` and `call_tool`. Nothing ever runs `call_tool`: a call of it is replaced by the call that it
+ * names.
+ */
+export function makeDiscoveryTools(deferred: readonly BoundTool[]): readonly [search: BoundTool, call: BoundTool] {
   const specs = [searchSpec(deferred), CALL_SPEC] as const;
   const source: ToolSource = {
     id: "discovery",
     list: () => specs,
-    describe: ({ input }) => ({ title: `Search tools: ${wordsOf(input).join(" ")}` }),
+    describe: ({ input }) => ({ title: `Search tools: ${parseQueryWords(input).join(" ")}` }),
     call: ({ input }) => Promise.resolve(search(deferred, input)),
   };
-  const bound = (spec: ToolSpec): Bound => ({
+  const bound = (spec: ToolSpec): BoundTool => ({
     name: spec.name,
     defer: false,
     spec,
@@ -51,21 +59,21 @@ export function searchAndCall(deferred: readonly Bound[]): readonly [search: Bou
   return [bound(specs[0]), bound(specs[1])];
 }
 
-/** The call that `call_tool` stands for, or what is wrong with it. */
-export function unwrapped({ toolId, input }: ToolCall): ToolCall | string {
+/** Returns the call that `call_tool` wraps, or a message that says what is wrong with it. */
+export function unwrapCallTool({ toolId, input }: ToolCall): ToolCall | string {
   const parsed = CallInput.safeParse(input);
-  if (!parsed.success) return `${CALL} takes {"name": "…", "arguments": {…}}: ${z.prettifyError(parsed.error)}`;
+  if (!parsed.success) return `${CALL_TOOL} expects {"name": "…", "arguments": {…}}: ${z.prettifyError(parsed.error)}`;
   const { name, arguments: given = {} } = parsed.data;
-  if (name === CALL) return `${CALL} cannot call itself`;
-  return typeof given === "string" ? fromText(toolId, name, given) : { toolId, name, input: given };
+  if (name === CALL_TOOL) return `${CALL_TOOL} cannot call itself`;
+  return typeof given === "string" ? parseTextArguments(toolId, name, given) : { toolId, name, input: given };
 }
 
-/** Models write the arguments as text at times. */
-function fromText(toolId: string, name: string, text: string): ToolCall | string {
+/** Some models send the arguments as a JSON string. */
+function parseTextArguments(toolId: string, name: string, text: string): ToolCall | string {
   try {
     return { toolId, name, input: JSON.parse(text) as unknown };
   } catch {
-    return `the arguments of ${name} are not JSON`;
+    return `the arguments of ${name} are not valid JSON`;
   }
 }
 
@@ -74,13 +82,13 @@ const CallInput = z.lazy(() =>
 );
 
 const CALL_SPEC: ToolSpec = {
-  name: CALL,
-  description: `Calls a tool that ${SEARCH} found. The arguments are as the schema of that tool says.`,
+  name: CALL_TOOL,
+  description: `Calls a tool found with ${SEARCH_TOOLS}. The arguments must match the schema of that tool.`,
   inputSchema: {
     type: "object",
     properties: {
-      name: { type: "string", description: "The name of the tool, exactly as it was found." },
-      arguments: { type: "object", description: "The arguments of that tool.", properties: {} },
+      name: { type: "string", description: "The exact name of the tool, from the search result." },
+      arguments: { type: "object", description: "The arguments for that tool.", properties: {} },
     },
     required: ["name", "arguments"],
   },
@@ -88,21 +96,26 @@ const CALL_SPEC: ToolSpec = {
   readOnly: false,
 };
 
-function searchSpec(deferred: readonly Bound[]): ToolSpec {
+function searchSpec(deferred: readonly BoundTool[]): ToolSpec {
   const counts = new Map<string, number>();
   for (const { source } of deferred) counts.set(source.id, (counts.get(source.id) ?? 0) + 1);
   const named = Array.from(counts, ([id, count]) => `${id} (${count})`);
-  const more = named.length > SOURCES_NAMED ? ` and ${named.length - SOURCES_NAMED} more` : "";
+  const more = named.length > MAX_LISTED_SOURCES ? ` and ${named.length - MAX_LISTED_SOURCES} more` : "";
   return {
-    name: SEARCH,
+    name: SEARCH_TOOLS,
     description:
-      `Finds tools by words in their names and descriptions, and says how to call them with ${CALL}. ` +
-      `${deferred.length} tools are only found so, from: ${named.slice(0, SOURCES_NAMED).join(", ")}${more}.`,
+      `Searches tools by words in their names and descriptions and returns their schemas. Call a result with ${CALL_TOOL}. ` +
+      `${deferred.length} tools can be found only with this search, from: ${named.slice(0, MAX_LISTED_SOURCES).join(", ")}${more}.`,
     inputSchema: {
       type: "object",
       properties: {
-        query: { type: "string", description: "A few words for what the tool should do, or its name." },
-        limit: { type: "integer", minimum: 1, maximum: MOST_RESULTS, description: `${RESULTS} where left out.` },
+        query: { type: "string", description: "A few words that describe the tool, or its name." },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_RESULTS,
+          description: `The maximum number of results. Default: ${DEFAULT_RESULTS}.`,
+        },
       },
       required: ["query"],
     },
@@ -111,20 +124,23 @@ function searchSpec(deferred: readonly Bound[]): ToolSpec {
   };
 }
 
-/** A word in the name counts most, then in the title, then in the description; all of the words more than some. */
-function search(deferred: readonly Bound[], input: unknown): ToolResult {
-  const words = wordsOf(input);
+/**
+ * Ranks a match in the name above one in the title, and that above one in the description. Matching all words doubles
+ * the score.
+ */
+function search(deferred: readonly BoundTool[], input: unknown): ToolResult {
+  const words = parseQueryWords(input);
   const scored = deferred
-    .map((tool) => ({ tool, score: scoreOf(tool.spec, words) }))
+    .map((tool) => ({ tool, score: scoreTool(tool.spec, words) }))
     .filter(({ score }) => score > 0 || words.length === 0)
-    .sort((a, b) => b.score - a.score); // stable: among equals as in the catalog
+    .sort((a, b) => b.score - a.score); // stable sort: equal scores keep catalog order
   if (scored.length === 0) {
-    return { outcome: "ok", text: `no tool has any of: ${words.join(" ")}. Try other words, or fewer.` };
+    return { outcome: "ok", text: `no tool matches: ${words.join(" ")}. Try other words, or fewer.` };
   }
   const shown: string[] = [];
-  let room = MOST_CHARACTERS;
-  for (const { tool } of scored.slice(0, limitOf(input))) {
-    const text = entry(tool.spec, room);
+  let room = MAX_SEARCH_CHARACTERS;
+  for (const { tool } of scored.slice(0, parseResultLimit(input))) {
+    const text = formatMatch(tool.spec, room);
     if (text.length > room && shown.length > 0) break;
     room -= text.length;
     shown.push(text);
@@ -133,18 +149,18 @@ function search(deferred: readonly Bound[], input: unknown): ToolResult {
   return { outcome: "ok", text: `[${shown.join(",\n")}]${more > 0 ? `\n${more} more match.` : ""}` };
 }
 
-function entry({ name, description, inputSchema }: ToolSpec, room: number): string {
-  const short = description.slice(0, DESCRIPTION_CHARACTERS);
+function formatMatch({ name, description, inputSchema }: ToolSpec, room: number): string {
+  const short = description.slice(0, MAX_DESCRIPTION_CHARACTERS);
   const text = JSON.stringify({ name, description: short, inputSchema });
-  if (text.length <= room || room < MOST_CHARACTERS) return text;
+  if (text.length <= room || room < MAX_SEARCH_CHARACTERS) return text;
   return JSON.stringify({ name, description: short, inputSchema: "too long to show" });
 }
 
-function scoreOf({ name, title = "", description }: ToolSpec, words: readonly string[]): number {
+function scoreTool({ name, title = "", description }: ToolSpec, words: readonly string[]): number {
   const [inName, inTitle, inText] = [
     name.toLowerCase(),
     title.toLowerCase(),
-    description.slice(0, SEARCHED_CHARACTERS).toLowerCase(),
+    description.slice(0, MAX_SEARCHED_CHARACTERS).toLowerCase(),
   ];
   if (words.length === 1 && inName === words[0]) return 1_000;
   let score = 0;
@@ -157,8 +173,8 @@ function scoreOf({ name, title = "", description }: ToolSpec, words: readonly st
   return found === words.length ? score * 2 : score;
 }
 
-/** No more than a person would type. */
-function wordsOf(input: unknown): string[] {
+/** Splits the query into at most 30 lowercase words. */
+function parseQueryWords(input: unknown): string[] {
   const { query } = (input ?? {}) as { query?: unknown };
   if (typeof query !== "string") return [];
   return query
@@ -169,7 +185,7 @@ function wordsOf(input: unknown): string[] {
     .slice(0, 30);
 }
 
-function limitOf(input: unknown): number {
+function parseResultLimit(input: unknown): number {
   const { limit } = (input ?? {}) as { limit?: unknown };
-  return typeof limit === "number" && limit >= 1 ? Math.min(Math.floor(limit), MOST_RESULTS) : RESULTS;
+  return typeof limit === "number" && limit >= 1 ? Math.min(Math.floor(limit), MAX_RESULTS) : DEFAULT_RESULTS;
 }

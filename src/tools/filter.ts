@@ -1,7 +1,7 @@
-/** Which tools an agent gets: `allow` then `deny`, by name or by what a tool says of itself. */
+/** Selects an agent's tools: `allow`, then `deny`, by name or by annotations. */
 import type { ToolSpec } from "../domain/index.ts";
 
-/** A name, exact or with a trailing `*`, or annotations that must all be as given. */
+/** A name, exact or with a trailing `*`, or annotations that must all match. */
 export type ToolPattern = string | ToolAnnotations;
 
 export interface ToolAnnotations {
@@ -12,28 +12,28 @@ export interface ToolAnnotations {
 }
 
 export interface ToolFilter {
-  /** Empty or left out: all. */
+  /** Default: all tools. */
   readonly allow?: readonly ToolPattern[] | undefined;
   readonly deny?: readonly ToolPattern[] | undefined;
 }
 
-type Filterable = Pick<ToolSpec, "name" | "readOnly" | "hints">;
+type FilterableTool = Pick<ToolSpec, "name" | "readOnly" | "hints">;
 
-export function passes(spec: Filterable, { allow = [], deny = [] }: ToolFilter): boolean {
+export function passesFilter(spec: FilterableTool, { allow = [], deny = [] }: ToolFilter): boolean {
   const matches = (pattern: ToolPattern) =>
-    typeof pattern === "string" ? named(spec.name, pattern) : annotated(spec, pattern);
+    typeof pattern === "string" ? matchesToolName(spec.name, pattern) : matchesAnnotations(spec, pattern);
   return (allow.length === 0 || allow.some(matches)) && !deny.some(matches);
 }
 
-export function named(name: string, pattern: string): boolean {
+export function matchesToolName(name: string, pattern: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
 /**
- * A hint chooses among tools and allows nothing, so it is believed here. What nobody said is as the Model Context
- * Protocol (2025-11-25) has it: a tool destroys unless it only reads, may not be repeated, and reaches out.
+ * Hints only select tools and grant no permission, so they are trusted here. Missing hints have the defaults of the
+ * Model Context Protocol (2025-11-25): destructive unless read-only, not idempotent, open world.
  */
-function annotated({ readOnly: trusted, hints = {} }: Filterable, pattern: ToolAnnotations): boolean {
+function matchesAnnotations({ readOnly: trusted, hints = {} }: FilterableTool, pattern: ToolAnnotations): boolean {
   const readOnly = trusted || hints.readOnly === true;
   const said: ToolAnnotations = {
     readOnly,

@@ -1,4 +1,4 @@
-/** Asks plugins, and lets none of them hurt more than its own answer: one that throws or hangs is named and passed over. */
+/** Runs plugin hooks. A hook that throws or times out is reported and skipped, and does not affect other plugins. */
 import {
   messageOf,
   RookeryError,
@@ -9,47 +9,48 @@ import {
 } from "../domain/index.ts";
 import { checkPlugin, type BeforeCall, type HookedTurn, type OnNotice, type Plugin } from "./plugin.ts";
 import { checkContributions } from "./prompt.ts";
-import { checkedResult, jsonText } from "./result.ts";
+import { validateToolResult, stringifyJson } from "./tool-result.ts";
 
-const STATE_CHARACTERS = 1_000_000;
+const MAX_STATE_CHARACTERS = 1_000_000;
 
-export interface HooksOptions {
+export interface PluginHooksOptions {
   readonly plugins: readonly Plugin[];
   readonly timeoutMs: number;
   readonly onNotice: OnNotice;
 }
 
-/** By plugin. */
+/** Saved states by plugin id. */
 export type PluginStates = Readonly<Record<string, { readonly version: string; readonly state: unknown }>>;
 
-export interface Asked {
+export interface CheckedCall {
   readonly call: ToolCall;
   readonly refused?: string | undefined;
   readonly answer?: ToolResult | undefined;
 }
 
-export class Hooks {
-  readonly #options: HooksOptions;
+export class PluginHooks {
+  readonly #options: PluginHooksOptions;
   readonly #revisions = new Map<Plugin, number>();
-  readonly #said = new Map<string, string>();
+  readonly #reportedErrors = new Map<string, string>();
 
-  constructor(options: HooksOptions) {
+  constructor(options: PluginHooksOptions) {
     for (const plugin of options.plugins) checkPlugin(plugin);
     const ids = options.plugins.map(({ id }) => id);
     const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-    if (twice !== undefined) throw new RookeryError("plugin_failed", `there are two plugins "${twice}"; keep one`);
+    if (twice !== undefined)
+      throw new RookeryError("plugin_failed", `two plugins have the id "${twice}"; remove one of them`);
     this.#options = options;
   }
 
-  /** One whose revision cannot be read is as it was. */
+  /** Identifies the plugins and their revisions. A plugin whose `revision` fails keeps its last known revision. */
   fingerprint(): string {
     const parts = this.#options.plugins.map((plugin) => {
       try {
         const revision: unknown = plugin.revision?.() ?? 0;
-        if (typeof revision !== "number") throw new Error(`its revision is not a number`);
+        if (typeof revision !== "number") throw new Error("revision() did not return a number");
         this.#revisions.set(plugin, revision);
       } catch (error) {
-        this.#failedAgain(plugin, "revision", error);
+        this.#reportOnce(plugin, "revision", error);
       }
       return [plugin.id, plugin.version, this.#revisions.get(plugin) ?? 0];
     });
@@ -62,78 +63,79 @@ export class Hooks {
       try {
         return checkContributions(typeof contributions === "function" ? contributions.call(plugin) : contributions);
       } catch (error) {
-        this.#failedAgain(plugin, "contributions", error);
+        this.#reportOnce(plugin, "contributions", error);
         return [];
       }
     });
   }
 
-  /** Rejects with the signal's reason when it fires. */
-  async before(given: ToolCall, spec: ToolSpec, signal: AbortSignal): Promise<Asked> {
-    let asked: Asked = { call: given };
+  /** Runs the `beforeCall` hooks in order. Rejects with the signal's reason when it fires. */
+  async before(given: ToolCall, spec: ToolSpec, signal: AbortSignal): Promise<CheckedCall> {
+    let checked: CheckedCall = { call: given };
     for (const plugin of this.#options.plugins) {
       if (plugin.beforeCall === undefined) continue;
-      const { call } = asked;
-      const ask = (its: AbortSignal) => plugin.beforeCall?.({ call, spec, signal: its });
-      let said: BeforeCall | undefined;
+      const { call } = checked;
+      const ask = (hookSignal: AbortSignal) => plugin.beforeCall?.({ call, spec, signal: hookSignal });
+      let answer: BeforeCall | undefined;
       try {
-        said = checkedAnswer(await within(this.#options.timeoutMs, signal, ask));
+        answer = parseBeforeCall(await runWithTimeout(this.#options.timeoutMs, signal, ask));
       } catch (error) {
         signal.throwIfAborted();
-        this.#failed(plugin, "beforeCall", error);
+        this.#reportFailure(plugin, "beforeCall", error);
         if (plugin.onFailure === "ignore") continue;
-        said = { refuse: `the plugin ${plugin.id}, which looks at calls before they run, failed: ${messageOf(error)}` };
+        answer = { refuse: `the plugin ${plugin.id} failed while checking this call: ${messageOf(error)}` };
       }
-      if (said !== undefined) asked = restricted(asked, said);
+      if (answer !== undefined) checked = applyBeforeCall(checked, answer);
     }
-    return asked;
+    return checked;
   }
 
-  /** Also when the turn was cancelled: what came of the call is logged then too, and should be as plugins want it. */
+  /** Runs the `afterCall` hooks, even if the turn is cancelled, because the result is logged in that case too. */
   async after(call: ToolCall, spec: ToolSpec, given: ToolResult): Promise<ToolResult> {
     let result = given;
     for (const plugin of this.#options.plugins) {
       if (plugin.afterCall === undefined) continue;
       const before = result;
-      const ask = (its: AbortSignal) => plugin.afterCall?.({ call, spec, signal: its }, before);
+      const ask = (hookSignal: AbortSignal) => plugin.afterCall?.({ call, spec, signal: hookSignal }, before);
       try {
-        result = resultIn(await within(this.#options.timeoutMs, undefined, ask)) ?? before;
+        result = parseOptionalResult(await runWithTimeout(this.#options.timeoutMs, undefined, ask)) ?? before;
       } catch (error) {
-        this.#failed(plugin, "afterCall", error);
+        this.#reportFailure(plugin, "afterCall", error);
       }
     }
     return result;
   }
 
   async turnStarted(turn: HookedTurn): Promise<void> {
-    await this.#each("turnStarted", turn.signal, (plugin, signal) => plugin.turnStarted?.({ ...turn, signal }));
+    await this.#runHook("turnStarted", turn.signal, (plugin, signal) => plugin.turnStarted?.({ ...turn, signal }));
   }
 
   async turnEnded(turn: { readonly turnId: string; readonly outcome: string }): Promise<void> {
-    await this.#each("turnEnded", undefined, (plugin, signal) => plugin.turnEnded?.({ ...turn, signal }));
+    await this.#runHook("turnEnded", undefined, (plugin, signal) => plugin.turnEnded?.({ ...turn, signal }));
   }
 
   async save(): Promise<PluginStates> {
     const states: Record<string, { version: string; state: unknown }> = {};
-    await this.#each("save", undefined, async (plugin, signal) => {
+    await this.#runHook("save", undefined, async (plugin, signal) => {
       if (plugin.save === undefined) return;
       const text = JSON.stringify(await plugin.save()) as string | undefined;
       if (text === undefined || signal.aborted) return;
-      if (text.length > STATE_CHARACTERS) throw new Error(`its state is longer than ${STATE_CHARACTERS} characters`);
+      if (text.length > MAX_STATE_CHARACTERS)
+        throw new Error(`its state is longer than ${MAX_STATE_CHARACTERS} characters`);
       states[plugin.id] = { version: plugin.version, state: JSON.parse(text) as unknown };
     });
     return states;
   }
 
   async restore(states: PluginStates): Promise<void> {
-    await this.#each("restore", undefined, (plugin) => {
+    await this.#runHook("restore", undefined, (plugin) => {
       const saved = Object.hasOwn(states, plugin.id) ? states[plugin.id] : undefined;
       return saved === undefined ? undefined : plugin.restore?.(saved.state, { version: saved.version });
     });
   }
 
-  /** Beside each other: together they take no longer than one of them may. */
-  async #each(
+  /** Runs one hook of all plugins concurrently, so that the total time is at most one timeout. */
+  async #runHook(
     hook: string,
     signal: AbortSignal | undefined,
     ask: (plugin: Plugin, signal: AbortSignal) => unknown,
@@ -141,73 +143,73 @@ export class Hooks {
     await Promise.all(
       this.#options.plugins.map(async (plugin) => {
         try {
-          await within(this.#options.timeoutMs, signal, (its) => ask(plugin, its));
+          await runWithTimeout(this.#options.timeoutMs, signal, (hookSignal) => ask(plugin, hookSignal));
         } catch (error) {
-          if (signal?.aborted !== true) this.#failed(plugin, hook, error);
+          if (signal?.aborted !== true) this.#reportFailure(plugin, hook, error);
         }
       }),
     );
   }
 
-  /** For what is asked whenever someone looks: said once, until it is something else. */
-  #failedAgain(plugin: Plugin, hook: "revision" | "contributions", error: unknown): void {
+  /** Reports the failure of a hook that is called often. The same error is reported once. */
+  #reportOnce(plugin: Plugin, hook: "revision" | "contributions", error: unknown): void {
     const key = `${plugin.id} ${hook}`;
-    if (this.#said.get(key) === messageOf(error)) return;
-    this.#said.set(key, messageOf(error));
-    this.#failed(plugin, hook, error);
+    if (this.#reportedErrors.get(key) === messageOf(error)) return;
+    this.#reportedErrors.set(key, messageOf(error));
+    this.#reportFailure(plugin, hook, error);
   }
 
-  #failed({ id }: Plugin, hook: string, error: unknown): void {
+  #reportFailure({ id }: Plugin, hook: string, error: unknown): void {
     const message = `the plugin ${id} failed in ${hook}: ${messageOf(error)}`;
     this.#options.onNotice({ level: "warning", code: "plugin_failed", message });
   }
 }
 
-/** Rejects when the time is over or the signal fires; whatever comes later is dropped. */
-async function within<T>(
+/** Runs `work` with a timeout. Rejects when the time is up or the signal fires, and ignores the later outcome. */
+async function runWithTimeout<T>(
   ms: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const over = new AbortController();
-  const end = () => over.abort(signal?.reason);
+  const controller = new AbortController();
+  const end = () => controller.abort(signal?.reason);
   signal?.addEventListener("abort", end, { once: true });
-  const timer = setTimeout(() => over.abort(new Error(`no answer within ${ms} ms`)), ms);
-  const given = new Promise<never>((_, reject) => {
-    over.signal.addEventListener("abort", () => reject(over.signal.reason as Error), { once: true });
+  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${ms} ms`)), ms);
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason as Error), { once: true });
   });
   try {
-    return await Promise.race([(async () => work(over.signal))(), given]);
+    return await Promise.race([(async () => work(controller.signal))(), aborted]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", end);
   }
 }
 
-function restricted(asked: Asked, said: BeforeCall): Asked {
-  if ("refuse" in said) return { ...asked, refused: asked.refused ?? said.refuse };
-  if ("answer" in said) return { ...asked, answer: asked.answer ?? said.answer };
-  return { ...asked, call: { ...asked.call, input: said.arguments } };
+function applyBeforeCall(checked: CheckedCall, answer: BeforeCall): CheckedCall {
+  if ("refuse" in answer) return { ...checked, refused: checked.refused ?? answer.refuse };
+  if ("answer" in answer) return { ...checked, answer: checked.answer ?? answer.answer };
+  return { ...checked, call: { ...checked.call, input: answer.arguments } };
 }
 
-/** A plugin may be plain JavaScript: what it says is looked at. */
-function checkedAnswer(said: unknown): BeforeCall | undefined {
-  if (said === undefined || said === null) return undefined;
-  if (typeof said === "object") {
-    if ("refuse" in said && typeof said.refuse === "string") return { refuse: said.refuse };
-    if ("answer" in said) {
-      const answer = resultIn(said.answer);
+/** Validates the return value of `beforeCall`, because a plugin may be plain JavaScript. */
+function parseBeforeCall(value: unknown): BeforeCall | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "object") {
+    if ("refuse" in value && typeof value.refuse === "string") return { refuse: value.refuse };
+    if ("answer" in value) {
+      const answer = parseOptionalResult(value.answer);
       if (answer !== undefined) return { answer };
     }
-    if ("arguments" in said && !("refuse" in said) && !("answer" in said)) {
-      return { arguments: JSON.parse(jsonText(said.arguments, "what it gives as arguments")) as unknown };
+    if ("arguments" in value && !("refuse" in value) && !("answer" in value)) {
+      return { arguments: JSON.parse(stringifyJson(value.arguments, "the replacement arguments")) as unknown };
     }
   }
-  throw new Error("its answer is none of refuse, answer and arguments");
+  throw new Error("it must return refuse, answer or arguments");
 }
 
-/** Undefined where it says nothing. */
-function resultIn(said: unknown): ToolResult | undefined {
-  return said === undefined || said === null ? undefined : checkedResult(said);
+/** Returns undefined if the hook returned nothing. */
+function parseOptionalResult(value: unknown): ToolResult | undefined {
+  return value === undefined || value === null ? undefined : validateToolResult(value);
 }

@@ -1,9 +1,9 @@
-/** What an agent can do. */
+/** The tools of an agent: sources, plugins, filters and discovery. */
 export { AgentTools, type AgentToolsOptions, type SavedTools } from "./agent-tools.ts";
 export type { Artifact, CatalogKey, PreparedCall, RunnableCall, SettledCall } from "./artifact.ts";
-export { CALL } from "./discovery.ts";
-export { passes, type ToolAnnotations, type ToolFilter, type ToolPattern } from "./filter.ts";
+export { CALL_TOOL } from "./discovery.ts";
+export { passesFilter, type ToolAnnotations, type ToolFilter, type ToolPattern } from "./filter.ts";
 export type { PluginStates } from "./hooks.ts";
 export type { BeforeCall, HookedCall, HookedTurn, OnNotice, Plugin, ToolNotice } from "./plugin.ts";
-export { Result } from "./result.ts";
-export { resultsSource } from "./results.ts";
+export { ToolResultSchema } from "./tool-result.ts";
+export { readResultSource } from "./read-result.ts";

@@ -1,4 +1,4 @@
-/** What a plugin may do: contribute tools and prompts, look at calls before and after, and keep a state. */
+/** The plugin interface: a plugin contributes tools and prompts, inspects calls before and after, and keeps state. */
 import {
   RookeryError,
   type PromptContribution,
@@ -8,27 +8,28 @@ import {
   type ToolSpec,
 } from "../domain/index.ts";
 
-/** Every hook may be left out, may be async, and is given up after a time; see `onFailure`. */
+/** Every hook is optional and may be async. A hook that exceeds the timeout counts as failed; see `onFailure`. */
 export interface Plugin {
   readonly id: string;
   readonly version: string;
-  /** Goes up when its contributions are others than before; part of the key of an artifact. Must be cheap. */
+  /** Must increase when the contributions change. Part of the artifact key, so it must be cheap. Default: 0. */
   revision?(): number;
-  /** Base tools: gone while an overlay has the base off. Told to the model however large the catalog is. */
+  /** Base tools: hidden while an overlay switches the base off. Never deferred. */
   readonly sources?: readonly ToolSource[] | undefined;
   readonly contributions?: readonly PromptContribution[] | (() => readonly PromptContribution[]) | undefined;
-  /** Sees a call as the plugins before it left it. All plugins see it, and the more restrictive answer wins. */
+  /** Receives the call as earlier plugins left it. Every plugin runs, and the most restrictive answer wins. */
   beforeCall?(call: HookedCall): BeforeCall | undefined | Promise<BeforeCall | undefined>;
-  /** Sees the result as the plugins before it left it; nothing returned leaves it so. */
+  /** Receives the result as earlier plugins left it. Return undefined to keep it. */
   afterCall?(call: HookedCall, result: ToolResult): ToolResult | undefined | Promise<ToolResult | undefined>;
   turnStarted?(turn: HookedTurn): unknown;
   turnEnded?(turn: HookedTurn & { readonly outcome: string }): unknown;
-  /** JSON, no larger than 1 MB. */
+  /** Returns JSON of at most 1 MB. */
   save?(): unknown;
   restore?(state: unknown, saved: { readonly version: string }): unknown;
   /**
-   * What a `beforeCall` that throws or hangs means. "refuse" where left out: a guard that broke has not agreed, and a
-   * call that it would have stopped cannot be taken back. Any other hook that fails counts as if it had said nothing.
+   * What happens if `beforeCall` throws or times out. With "refuse", the call is refused, because a broken guard has
+   * not approved it. With "ignore", the plugin is skipped. A failure of any other hook is always ignored. Default:
+   * "refuse".
    */
   readonly onFailure?: "refuse" | "ignore" | undefined;
 }
@@ -36,7 +37,7 @@ export interface Plugin {
 export interface HookedCall {
   readonly call: ToolCall;
   readonly spec: ToolSpec;
-  /** Fires when the plugin's time is over and, before a call, when the turn is cancelled. */
+  /** Fires when the hook's time is up and, in `beforeCall`, when the turn is cancelled. */
   readonly signal: AbortSignal;
 }
 
@@ -45,14 +46,16 @@ export interface HookedTurn {
   readonly signal: AbortSignal;
 }
 
-/** refuse > answer > arguments. The first refusal and the first answer count; replaced arguments add up in order. */
+/**
+ * Precedence: refuse, answer, arguments. The first refusal and the first answer win; replaced arguments apply in order.
+ */
 export type BeforeCall =
   | { readonly refuse: string }
-  /** In the tool's place, and without permission being asked: nothing runs. */
+  /** Used as the result. The tool does not run, and no permission is requested. */
   | { readonly answer: ToolResult }
   | { readonly arguments: unknown };
 
-/** Something that a person should know and that stopped nothing. */
+/** A warning or hint for people. Nothing stopped because of it. */
 export interface ToolNotice {
   readonly level: "info" | "warning";
   readonly code: "tool_conflict" | "tool_left_out" | "source_failed" | "plugin_failed" | "prompt_left_out";
@@ -63,14 +66,14 @@ export type OnNotice = (notice: ToolNotice) => void;
 
 const HOOKS = ["revision", "beforeCall", "afterCall", "turnStarted", "turnEnded", "save", "restore"] as const;
 
-/** Throws `plugin_failed` if the plugin is not one: it may be plain JavaScript. */
+/** Throws `plugin_failed` if the value is not a valid plugin. It may come from plain JavaScript. */
 export function checkPlugin(given: unknown): void {
   const plugin = (typeof given === "object" ? given : undefined) as { readonly [Key in keyof Plugin]?: unknown } | null;
   const { id, version, sources = [] } = plugin ?? {};
   if (typeof id !== "string" || typeof version !== "string") {
-    throw new RookeryError("plugin_failed", "a plugin has no id or no version: give it both, as text");
+    throw new RookeryError("plugin_failed", "a plugin needs an id and a version; both must be strings");
   }
   const wrong = HOOKS.find((hook) => plugin?.[hook] !== undefined && typeof plugin[hook] !== "function");
-  if (wrong !== undefined) throw new RookeryError("plugin_failed", `${wrong} of the plugin ${id} is not a function`);
-  if (!Array.isArray(sources)) throw new RookeryError("plugin_failed", `sources of the plugin ${id} is not an array`);
+  if (wrong !== undefined) throw new RookeryError("plugin_failed", `${wrong} of the plugin ${id} must be a function`);
+  if (!Array.isArray(sources)) throw new RookeryError("plugin_failed", `sources of the plugin ${id} must be an array`);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PromptContribution, ToolResult } from "../domain/index.ts";
 import { AgentTools, type BeforeCall, type Plugin, type ToolNotice } from "./index.ts";
-import { contextOf, sourceOf } from "./test-source.ts";
+import { testContext, testSource } from "./test-source.ts";
 
 const signal = new AbortController().signal;
 const call = { toolId: "1", name: "one", input: { path: "x" } };
@@ -10,27 +10,27 @@ const broken = () => {
   throw new Error("broke");
 };
 const hanging = () => new Promise<never>(() => undefined);
-const saying = (id: string, said: BeforeCall | undefined): Plugin => ({ id, version: "1", beforeCall: () => said });
+const returning = (id: string, said: BeforeCall | undefined): Plugin => ({ id, version: "1", beforeCall: () => said });
 
-async function transcriptOf(plugins: readonly Plugin[]) {
+async function runWithPlugins(plugins: readonly Plugin[]) {
   const notices: ToolNotice[] = [];
   const tools = new AgentTools({ plugins, pluginTimeoutMs: 20, onNotice: (notice) => notices.push(notice) });
-  const source = sourceOf("a", "one");
+  const source = testSource("a", "one");
   tools.add(source);
   const prepared = await tools.artifact().prepare(call, { signal });
-  const { outcome, text } = prepared.kind === "run" ? await prepared.run(contextOf()) : prepared.result;
+  const { outcome, text } = prepared.kind === "run" ? await prepared.run(testContext()) : prepared.result;
   const said = source.calls.map(({ input }) => `ran ${JSON.stringify(input)}`);
   return [...notices.map(({ message }) => message), ...said, `${outcome}: ${text}`];
 }
 
-const REFUSED = "the plugin p, which looks at calls before they run, failed: ";
+const REFUSED = "the plugin p failed while checking this call: ";
 it.each<[string, readonly Plugin[], string[]]>([
-  ["that say nothing change nothing", [saying("p", undefined)], ['ran {"path":"x"}', "ok: a did one"]],
-  ["replace arguments", [saying("p", { arguments: { path: "y" } })], ['ran {"path":"y"}', "ok: a did one"]],
+  ["leave a call unchanged if they return nothing", [returning("p", undefined)], ['ran {"path":"x"}', "ok: a did one"]],
+  ["replace arguments", [returning("p", { arguments: { path: "y" } })], ['ran {"path":"y"}', "ok: a did one"]],
   [
-    "replace arguments that the next one sees",
+    "pass replaced arguments to the next plugin",
     [
-      saying("p", { arguments: { n: 1 } }),
+      returning("p", { arguments: { n: 1 } }),
       {
         id: "q",
         version: "1",
@@ -39,52 +39,56 @@ it.each<[string, readonly Plugin[], string[]]>([
     ],
     ['ran {"n":2}', "ok: a did one"],
   ],
-  ["answer in the tool's place", [saying("p", { answer: ok("mine") })], ["ok: mine"]],
-  ["refuse", [saying("p", { refuse: "not today" })], ["denied: not today"]],
+  ["answer instead of the tool", [returning("p", { answer: ok("mine") })], ["ok: mine"]],
+  ["refuse", [returning("p", { refuse: "not today" })], ["denied: not today"]],
   [
-    "that refuse win over those that answer",
-    [saying("p", { answer: ok("mine") }), saying("q", { refuse: "no" }), saying("r", { refuse: "nor I" })],
+    "refuse with precedence over answers",
+    [returning("p", { answer: ok("mine") }), returning("q", { refuse: "no" }), returning("r", { refuse: "nor I" })],
     ["denied: no"],
   ],
   [
-    "that answer win over those that replace",
-    [saying("p", { arguments: {} }), saying("q", { answer: ok("first") }), saying("r", { answer: ok("second") })],
+    "answer with precedence over replaced arguments",
+    [
+      returning("p", { arguments: {} }),
+      returning("q", { answer: ok("first") }),
+      returning("r", { answer: ok("second") }),
+    ],
     ["ok: first"],
   ],
   [
-    "transform results in order, also those of plugins",
+    "transform results in order, including answers of plugins",
     [
-      saying("p", { answer: ok("mine") }),
+      returning("p", { answer: ok("mine") }),
       { id: "q", version: "1", afterCall: (_, { text }) => ok(`${text}+q`) },
       { id: "r", version: "1", afterCall: async (_, { text }) => Promise.resolve(ok(`${text}+r`)) },
     ],
     ["ok: mine+q+r"],
   ],
   [
-    "that break before a call refuse it",
+    "refuse a call if beforeCall throws",
     [{ id: "p", version: "1", beforeCall: broken }],
     ["the plugin p failed in beforeCall: broke", `denied: ${REFUSED}broke`],
   ],
   [
-    "that hang before a call refuse it",
+    "refuse a call if beforeCall hangs",
     [{ id: "p", version: "1", beforeCall: hanging }],
     ["the plugin p failed in beforeCall: no answer within 20 ms", `denied: ${REFUSED}no answer within 20 ms`],
   ],
   [
-    "that break before a call and do not matter are passed over",
+    "are skipped if beforeCall throws and onFailure is ignore",
     [{ id: "p", version: "1", beforeCall: broken, onFailure: "ignore" }],
     ["the plugin p failed in beforeCall: broke", 'ran {"path":"x"}', "ok: a did one"],
   ],
   [
-    "that say nonsense have failed",
-    [saying("p", { maybe: true } as never)],
+    "fail if they return an unknown answer",
+    [returning("p", { maybe: true } as never)],
     [
-      "the plugin p failed in beforeCall: its answer is none of refuse, answer and arguments",
-      `denied: ${REFUSED}its answer is none of refuse, answer and arguments`,
+      "the plugin p failed in beforeCall: it must return refuse, answer or arguments",
+      `denied: ${REFUSED}it must return refuse, answer or arguments`,
     ],
   ],
   [
-    "that break, hang or say nonsense after a call leave its result",
+    "keep the result if afterCall throws, hangs or returns an invalid value",
     [
       { id: "p", version: "1", afterCall: broken },
       { id: "q", version: "1", afterCall: hanging },
@@ -93,13 +97,13 @@ it.each<[string, readonly Plugin[], string[]]>([
     [
       "the plugin p failed in afterCall: broke",
       "the plugin q failed in afterCall: no answer within 20 ms",
-      "the plugin r failed in afterCall: its result is none: ✖ Invalid input: expected object, received string",
+      "the plugin r failed in afterCall: invalid tool result: ✖ Invalid input: expected object, received string",
       'ran {"path":"x"}',
       "ok: a did one",
     ],
   ],
   [
-    "whose results the log could not keep leave what was there",
+    "keep the previous result if theirs cannot be logged",
     [
       { id: "p", version: "1", afterCall: () => ({ outcome: "great" as "ok", text: "mine" }) },
       { id: "q", version: "1", afterCall: () => ({ ...ok("mine"), structured: { n: 1n } }) },
@@ -107,29 +111,29 @@ it.each<[string, readonly Plugin[], string[]]>([
       { id: "s", version: "1", onFailure: "ignore", beforeCall: () => ({ answer: { outcome: 5 as never, text: "" } }) },
     ],
     [
-      "the plugin r failed in beforeCall: what it gives as arguments is no JSON",
-      expect.stringContaining("the plugin s failed in beforeCall: its result is none") as string,
-      expect.stringContaining("the plugin p failed in afterCall: its result is none") as string,
-      "the plugin q failed in afterCall: its structured result is no JSON",
+      "the plugin r failed in beforeCall: cannot serialize the replacement arguments as JSON",
+      expect.stringContaining("the plugin s failed in beforeCall: invalid tool result") as string,
+      expect.stringContaining("the plugin p failed in afterCall: invalid tool result") as string,
+      "the plugin q failed in afterCall: cannot serialize the structured result as JSON",
       'ran {"path":"x"}',
       "ok: a did one",
     ],
   ],
 ])("plugins %s", async (_, plugins, expected) => {
-  expect(await transcriptOf(plugins)).toEqual(expected);
+  expect(await runWithPlugins(plugins)).toEqual(expected);
 });
 
 describe("a cancelled turn", () => {
-  it("ends the wait for a plugin, with its own reason", async () => {
+  it("stops waiting for a plugin and rejects with the turn's reason", async () => {
     const turn = new AbortController();
     const tools = new AgentTools({ plugins: [{ id: "p", version: "1", beforeCall: hanging }] });
-    tools.add(sourceOf("a", "one"));
+    tools.add(testSource("a", "one"));
     const prepared = tools.artifact().prepare(call, { signal: turn.signal });
     turn.abort(new Error("stopped"));
     await expect(prepared).rejects.toThrow("stopped");
   });
 
-  it("has its results transformed all the same", async () => {
+  it("still runs afterCall on its results", async () => {
     const turn = new AbortController();
     const redact: Plugin = { id: "p", version: "1", afterCall: (_, { outcome }) => ({ outcome, text: "hidden" }) };
     const tools = new AgentTools({ plugins: [redact] });
@@ -137,52 +141,56 @@ describe("a cancelled turn", () => {
       turn.abort();
       return Promise.reject(new Error("secret"));
     };
-    tools.add({ ...sourceOf("a", "one"), call: stopped });
+    tools.add({ ...testSource("a", "one"), call: stopped });
     const prepared = await tools.artifact().prepare(call, { signal: turn.signal });
-    const result = prepared.kind === "run" ? await prepared.run(contextOf({ signal: turn.signal })) : undefined;
+    const result = prepared.kind === "run" ? await prepared.run(testContext({ signal: turn.signal })) : undefined;
     expect(result).toEqual({ outcome: "cancelled", text: "hidden" });
   });
 });
 
-it("a tool whose result the log could not keep has failed", async () => {
+it("turns a result that cannot be logged into a failure", async () => {
   const tools = new AgentTools();
-  tools.add({ ...sourceOf("a", "one"), call: () => Promise.resolve({ outcome: "great" as "ok", text: "" }) });
+  tools.add({ ...testSource("a", "one"), call: () => Promise.resolve({ outcome: "great" as "ok", text: "" }) });
   const prepared = await tools.artifact().prepare(call, { signal });
-  expect(prepared.kind === "run" && (await prepared.run(contextOf()))).toMatchObject({
+  expect(prepared.kind === "run" && (await prepared.run(testContext()))).toMatchObject({
     outcome: "failed",
-    text: expect.stringContaining("one of a failed: its result is none") as string,
+    text: expect.stringContaining("one of a failed: invalid tool result") as string,
   });
 });
 
 describe("plugins", () => {
-  it("whose tools cannot be read go without them, and are named", () => {
+  it("run without tools that cannot be listed, and are reported", () => {
     const notices: string[] = [];
-    const plugin: Plugin = { id: "p", version: "1", sources: [{ ...sourceOf("a", "one"), list: broken }] };
+    const plugin: Plugin = { id: "p", version: "1", sources: [{ ...testSource("a", "one"), list: broken }] };
     const tools = new AgentTools({ plugins: [plugin], onNotice: ({ message }) => notices.push(message) });
     expect([...tools.artifact().catalog.keys()]).toEqual([]);
-    expect(notices).toEqual(["the plugin p goes without its tools: a cannot say its tools: broke"]);
+    expect(notices).toEqual(["the plugin p runs without its tools: cannot list the tools of a: broke"]);
   });
 
   it.each<[string, Partial<Plugin>, string]>([
     ["throws", { contributions: broken }, "broke"],
-    ["gives no list", { contributions: () => undefined as never }, "its contributions are not a list"],
-    ["gives no text", { contributions: [{ slot: "role", title: "T" } as never] }, 'a contribution "T" cannot be said'],
-    ["cannot say its revision", { revision: broken }, "broke"],
-  ])("one that %s is named once, and the prompt goes without", (_, hooks, message) => {
+    ["returns no array", { contributions: () => undefined as never }, "contributions must be an array"],
+    [
+      "returns no content",
+      { contributions: [{ slot: "role", title: "T" } as never] },
+      'the contribution "T" is invalid; check its slot, title, content, priority and tools',
+    ],
+    ["throws in revision", { revision: broken }, "broke"],
+  ])("reports a plugin that %s once and leaves it out of the prompt", (_, hooks, message) => {
     const notices: ToolNotice[] = [];
     const tools = new AgentTools({
       plugins: [{ id: "p", version: "1", ...hooks }],
       onNotice: (notice) => notices.push(notice),
     });
     for (const name of ["one", "two", "three"]) {
-      tools.add(sourceOf(name, name));
+      tools.add(testSource(name, name));
       expect(tools.artifact().preamble).toBe("");
     }
     const hook = Object.keys(hooks)[0];
     expect(notices.map((notice) => notice.message)).toEqual([`the plugin p failed in ${hook}: ${message}`]);
   });
 
-  it("see a turn's start and end, and one that breaks or hangs is named", async () => {
+  it("see the start and end of a turn, and are reported if they throw or hang", async () => {
     const seen: string[] = [];
     const notices: string[] = [];
     const plugins: Plugin[] = [
@@ -204,7 +212,7 @@ describe("plugins", () => {
     ]);
   });
 
-  it("save and restore their state, each its own, and one that fails is named", async () => {
+  it("save and restore their own state, and are reported if that fails", async () => {
     const notices: string[] = [];
     const restored: unknown[] = [];
     const circular: unknown[] = [];
@@ -227,7 +235,7 @@ describe("plugins", () => {
     ]);
   });
 
-  it("make the fingerprint of the key in order, and one whose revision breaks is as it was", () => {
+  it("determine the artifact key in order, and keep their revision if it throws", () => {
     let revision = 3;
     const plugins: Plugin[] = [
       { id: "p", version: "1", revision: () => (revision < 0 ? broken() : revision) },
@@ -243,10 +251,10 @@ describe("plugins", () => {
     expect(new AgentTools({ plugins: plugins.toReversed() }).artifact().key).not.toEqual(tools.artifact().key);
   });
 
-  it("of the same id, or with the same tool, are refused", () => {
-    const p = { id: "p", version: "1", sources: [sourceOf("x", "one")] };
+  it("are rejected if they share an id or a tool", () => {
+    const p = { id: "p", version: "1", sources: [testSource("x", "one")] };
     expect(() => new AgentTools({ plugins: [p, p] })).toThrow(expect.objectContaining({ code: "plugin_failed" }));
-    const q = { id: "q", version: "1", sources: [sourceOf("y", "one")] };
+    const q = { id: "q", version: "1", sources: [testSource("y", "one")] };
     expect(() => new AgentTools({ plugins: [p, q] })).toThrow(expect.objectContaining({ code: "tool_conflict" }));
   });
 });
@@ -263,28 +271,28 @@ describe("the preamble", () => {
 
   it.each<[string, PromptContribution[], string[]]>([
     [
-      "is in the order of slots",
+      "is ordered by slot",
       [say("c", { slot: "context" }), say("t", { slot: "tools" }), say("r", { slot: "role" }), say("g")],
       ["r", "g", "t", "c"],
     ],
     [
-      "has the higher priority first",
+      "puts higher priorities first",
       [say("a"), say("b", { priority: 2 }), say("c", { priority: -1 })],
       ["b", "a", "c"],
     ],
-    ["keeps the order among equals", [say("b"), say("a")], ["b", "a"]],
-    ["leaves out what is about tools that are not there", [say("a", { tools: ["nine"] }), say("b", { tools: [] })], []],
-    ["keeps what is about one tool that is there", [say("a", { tools: ["nine", "one"] })], ["a"]],
-    ["knows tools by a prefix", [say("a", { tools: ["o*"] }), say("b", { tools: ["x*"] })], ["a"]],
-    ["leaves out the empty", [say("a", { content: " \n" })], []],
-    ["leaves out what does not fit", [say("a"), say("b", { content: "x".repeat(200_000) })], ["a"]],
+    ["keeps the order of equal priorities", [say("b"), say("a")], ["b", "a"]],
+    ["leaves out contributions for missing tools", [say("a", { tools: ["nine"] }), say("b", { tools: [] })], []],
+    ["keeps a contribution if one of its tools is available", [say("a", { tools: ["nine", "one"] })], ["a"]],
+    ["matches tools by prefix", [say("a", { tools: ["o*"] }), say("b", { tools: ["x*"] })], ["a"]],
+    ["leaves out empty contributions", [say("a", { content: " \n" })], []],
+    ["leaves out contributions that do not fit", [say("a"), say("b", { content: "x".repeat(200_000) })], ["a"]],
   ])("%s", (_, contributions, expected) => {
     const tools = new AgentTools({ contributions });
-    tools.add(sourceOf("a", "one"));
+    tools.add(testSource("a", "one"));
     expect(titles(tools)).toEqual(expected);
   });
 
-  it("holds what the agent, its plugins and the overlay contribute, and names a plugin that cannot", () => {
+  it("combines contributions of agent, plugins and overlay, and reports a failing plugin", () => {
     const notices: string[] = [];
     const tools = new AgentTools({
       contributions: [say("agent")],

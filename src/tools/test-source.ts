@@ -1,4 +1,4 @@
-/** A source of tools whose list a test changes, and that remembers its calls. */
+/** A tool source for tests: its list can be changed, and it records its calls. */
 import type { ToolCall, ToolContext, ToolSource, ToolSpec } from "../domain/index.ts";
 
 export interface TestSource extends ToolSource {
@@ -6,14 +6,14 @@ export interface TestSource extends ToolSource {
   set(...tools: readonly (string | ToolSpec)[]): void;
 }
 
-export function specOf(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
+export function testSpec(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
   const inputSchema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
   return { name, description: `does ${name}`, inputSchema, kind: "other", readOnly: false, ...more };
 }
 
-export function sourceOf(id: string, ...tools: readonly (string | ToolSpec)[]): TestSource {
+export function testSource(id: string, ...tools: readonly (string | ToolSpec)[]): TestSource {
   const specs = (given: readonly (string | ToolSpec)[]) =>
-    given.map((tool) => (typeof tool === "string" ? specOf(tool) : tool));
+    given.map((tool) => (typeof tool === "string" ? testSpec(tool) : tool));
   const listeners = new Set<() => void>();
   const calls: ToolCall[] = [];
   let list = specs(tools);
@@ -41,7 +41,7 @@ export function sourceOf(id: string, ...tools: readonly (string | ToolSpec)[]): 
   };
 }
 
-export function contextOf(more: Partial<ToolContext> = {}): ToolContext {
+export function testContext(more: Partial<ToolContext> = {}): ToolContext {
   return {
     cwd: "/project",
     signal: new AbortController().signal,
@@ -49,7 +49,7 @@ export function contextOf(more: Partial<ToolContext> = {}): ToolContext {
     record: () => Promise.resolve(),
     progress: () => undefined,
     ask: () => Promise.resolve({ action: "decline" }),
-    putBlob: () => Promise.reject(new Error("no blobs here")),
+    putBlob: () => Promise.reject(new Error("this context stores no blobs")),
     getBlob: () => Promise.resolve(undefined),
     ...more,
   };

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { TurnContext } from "../../domain/index.ts";
 import { processesMarked } from "../../stdx/index.ts";
 import { builtEnvironment, temporaryFolder, writeAcpAgent } from "../../testing/index.ts";
-import { specOf, sourceOf } from "../../tools/test-source.ts";
+import { testSpec, testSource } from "../../tools/test-source.ts";
 import { acpBackend } from "./backend.ts";
 import { startLiveAcpAgent } from "./live-agent.ts";
 
@@ -17,7 +17,7 @@ const NEVER = `if [ -e "$0" ]; then touch "$0-again"; sleep 600; fi; touch "$0";
 it("leaves no process of an agent that was starting when its session closed", async () => {
   await using home = await temporaryFolder();
   const { connection, marker } = await open(home.path, LATE);
-  connection.tools?.setOverlay({ sources: [sourceOf("o", specOf("one"))], contributions: [], base: true });
+  connection.tools?.setOverlay({ sources: [testSource("o", testSpec("one"))], contributions: [], base: true });
   const log = { record: () => undefined };
   const turn = { turnId: "t1", input: [], signal: new AbortController().signal, log } as unknown as TurnContext;
   const outcome = connection.runTurn(turn); // starts another process because of the overlay
@@ -30,7 +30,7 @@ it("leaves no process of an agent that was starting when its session closed", as
 it("stops a start that never finishes when its turn is cancelled, and leaves no process", async () => {
   await using home = await temporaryFolder();
   const { connection, marker } = await open(home.path, NEVER);
-  connection.tools?.setOverlay({ sources: [sourceOf("o", specOf("one"))], contributions: [], base: true });
+  connection.tools?.setOverlay({ sources: [testSource("o", testSpec("one"))], contributions: [], base: true });
   const own = new AbortController();
   const log = { record: () => undefined };
   const turn = { turnId: "t1", input: [], signal: own.signal, log } as unknown as TurnContext;

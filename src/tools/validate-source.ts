@@ -1,4 +1,7 @@
-/** Checks what a source of tools gives back or hands to its context: it may be plain JavaScript, or a server's data. */
+/**
+ * Validates what a tool source returns and what it passes to its context. Sources may be plain JavaScript or remote
+ * servers.
+ */
 import { z } from "zod";
 import {
   findDraftProblem,
@@ -12,17 +15,17 @@ import {
   type ToolSource,
   type ToolSpec,
 } from "../domain/index.ts";
-import { jsonText } from "./result.ts";
+import { stringifyJson } from "./tool-result.ts";
 
-/** A title stands in the log, in a permission request and on a line of a terminal. */
+/** Titles appear in the log, in permission requests and on one terminal line. */
 const MAX_TITLE_LENGTH = 1_000;
 const MAX_LOCATIONS = 1_000;
 const MAX_PROGRESS_LENGTH = 64 * 1024;
 
 const Locations = z.lazy(() => z.array(Location).max(MAX_LOCATIONS));
 
-/** The description without what is invalid in it; `fallback` stands in for a title that is no text. */
-export function checkedDescription(given: unknown, fallback: string): ToolDescription {
+/** Returns the description without invalid fields. `fallback` replaces a missing or empty title. */
+export function sanitizeDescription(given: unknown, fallback: string): ToolDescription {
   const { title, locations } = (given ?? {}) as { readonly title?: unknown; readonly locations?: unknown };
   const text = typeof title === "string" && title.trim() !== "" ? title : fallback;
   const places = Locations.safeParse(locations).data;
@@ -30,10 +33,10 @@ export function checkedDescription(given: unknown, fallback: string): ToolDescri
 }
 
 /**
- * The spec with every optional field of the right type or left out. An unknown kind is `other`; whatever is not `true`
- * is not read-only, because a read-only tool runs without permission.
+ * Returns the spec without optional fields of the wrong type. An unknown kind becomes `other`. Only `true` counts as
+ * read-only, because a read-only tool runs without permission.
  */
-export function checkedSpec(given: ToolSpec): Omit<ToolSpec, "inputSchema"> {
+export function sanitizeSpec(given: ToolSpec): Omit<ToolSpec, "inputSchema"> {
   const { name, description, kind, readOnly, repeatable, concurrent, timeoutMs, hints, title, outputSchema, defer } =
     given as { readonly [Key in keyof ToolSpec]: unknown };
   return {
@@ -41,9 +44,9 @@ export function checkedSpec(given: ToolSpec): Omit<ToolSpec, "inputSchema"> {
     description: typeof description === "string" ? description : "",
     kind: ToolKind.safeParse(kind).data ?? "other",
     readOnly: readOnly === true,
-    ...flags({ repeatable, concurrent, defer }),
+    ...pickBooleans({ repeatable, concurrent, defer }),
     ...(typeof timeoutMs === "number" && timeoutMs > 0 && { timeoutMs }),
-    ...(isObject(hints) && { hints: flags(hints, HINTS) }),
+    ...(isObject(hints) && { hints: pickBooleans(hints, HINTS) }),
     ...(typeof title === "string" && { title: title.slice(0, MAX_TITLE_LENGTH).toWellFormed() }),
     ...(isObject(outputSchema) && { outputSchema }),
   };
@@ -51,7 +54,7 @@ export function checkedSpec(given: ToolSpec): Omit<ToolSpec, "inputSchema"> {
 
 const HINTS: readonly string[] = ["readOnly", "destructive", "idempotent", "openWorld"] satisfies (keyof ToolHints)[];
 
-function flags(
+function pickBooleans(
   values: Readonly<Record<string, unknown>>,
   known: readonly string[] = Object.keys(values),
 ): Record<string, boolean> {
@@ -60,37 +63,37 @@ function flags(
   );
 }
 
-/** What the source lists. Throws if that is no array. */
-export function checkedList(source: ToolSource): readonly ToolSpec[] {
+/** Lists the tools of a source. Throws if the source does not return an array. */
+export function listSourceTools(source: ToolSource): readonly ToolSpec[] {
   const list: unknown = source.list();
-  if (!Array.isArray(list)) throw new Error("its list is not an array");
+  if (!Array.isArray(list)) throw new Error("list() did not return an array");
   return list as readonly ToolSpec[];
 }
 
 /**
- * The context with its methods checking their arguments: one wrong event in the log, and nobody could write to the
- * session any more. What is invalid is refused to the tool, which fails; progress that is no text is left out.
+ * Wraps a context so that its methods validate their arguments, because one invalid event makes the session unwritable.
+ * An invalid argument throws, and the tool fails; progress that is not a string is dropped.
  */
-export function checkedContext(context: ToolContext): ToolContext {
+export function validatingContext(context: ToolContext): ToolContext {
   return {
     ...context,
     progress: (text: unknown) => {
       if (typeof text === "string") context.progress(text.slice(0, MAX_PROGRESS_LENGTH));
     },
-    record: async (body) => context.record(checkedBody(body)),
-    ask: async (question, options) => context.ask(checkedQuestion(question), options),
+    record: async (body) => context.record(validateEventBody(body)),
+    ask: async (question, options) => context.ask(validateQuestion(question), options),
     putBlob: async (bytes) => {
-      if (!((bytes as unknown) instanceof Uint8Array)) throw new Error("putBlob takes a Uint8Array");
+      if (!((bytes as unknown) instanceof Uint8Array)) throw new Error("putBlob expects a Uint8Array");
       return context.putBlob(bytes);
     },
   };
 }
 
-function checkedBody(body: unknown): EventBody {
-  if (!isObject(body)) throw new Error("record takes an event");
+function validateEventBody(body: unknown): EventBody {
+  if (!isObject(body)) throw new Error("record expects an event object");
   const problem = findDraftProblem({ ...body, at: new Date(0).toISOString(), agent: "" } as never);
-  if (problem !== undefined) throw new Error(`record takes an event: ${problem}`);
-  return JSON.parse(jsonText(body, "the event")) as EventBody;
+  if (problem !== undefined) throw new Error(`record got an invalid event: ${problem}`);
+  return JSON.parse(stringifyJson(body, "the event")) as EventBody;
 }
 
 const QuestionSchema = z.lazy(() =>
@@ -102,10 +105,10 @@ const QuestionSchema = z.lazy(() =>
   }),
 );
 
-function checkedQuestion(given: unknown): Question {
+function validateQuestion(given: unknown): Question {
   const { data, error } = QuestionSchema.safeParse(given);
-  if (data === undefined) throw new Error(`ask takes a question: ${z.prettifyError(error)}`);
-  if (data.schema !== undefined) jsonText(data.schema, "the schema of the question");
+  if (data === undefined) throw new Error(`ask got an invalid question: ${z.prettifyError(error)}`);
+  if (data.schema !== undefined) stringifyJson(data.schema, "the schema of the question");
   return data;
 }
 
