@@ -1,6 +1,6 @@
 /** The conversation so far, as a model wants it, read from the session's log. */
 import type { EventOf, InputPart, SessionEvent } from "../domain/index.ts";
-import { notGiven, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
+import { missingAttachmentText, type Message, type ModelCall, type ToolAnswer } from "../providers/index.ts";
 import { afterSummary } from "./context.ts";
 
 export interface Conversation {
@@ -132,7 +132,7 @@ function withoutBytes(message: Message): Message {
 }
 
 function inWords(part: InputPart): InputPart {
-  return part.type === "text" ? part : { type: "text", text: notGiven(part) };
+  return part.type === "text" ? part : { type: "text", text: missingAttachmentText(part) };
 }
 
 const TITLE_LENGTH = 200;

@@ -3,7 +3,7 @@ import type { AgentConnection, Budget, Capabilities } from "../domain/index.ts";
 import type { Model } from "../providers/index.ts";
 import type { AgentTools, Artifact } from "../tools/index.ts";
 import { interpretTurn } from "./interpreter.ts";
-import type { Price } from "./price.ts";
+import type { ModelPrice } from "./price.ts";
 import { RETRY_LIMITS, type RetryLimits } from "./retry.ts";
 
 export interface BuiltIn {
@@ -12,7 +12,7 @@ export interface BuiltIn {
   readonly model: Model;
   readonly system: string;
   readonly tools: Pick<AgentTools, "artifact">;
-  readonly price: Price | undefined;
+  readonly price: ModelPrice | undefined;
   /** Put in the environment of every child. */
   readonly marker: string;
   readonly retry?: RetryLimits | undefined;

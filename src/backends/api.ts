@@ -9,7 +9,7 @@ import {
   systemPrompt,
   usageEvent,
   type CodeLimits,
-  type Price,
+  type ModelPrice,
   type Subagents,
 } from "../agent/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";

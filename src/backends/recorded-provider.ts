@@ -1,6 +1,6 @@
 /** Checks that a reopened session can use the provider it was recorded with. */
 import { RookeryError } from "../domain/index.ts";
-import { KNOWN_PROVIDERS, missingFor, parseModelName } from "./model-keys.ts";
+import { KNOWN_PROVIDERS, findMissingSetup, parseModelName } from "./model-keys.ts";
 
 /** The model of a recorded session, and the model that its agent is configured for now. */
 export interface RecordedModel {
@@ -31,7 +31,7 @@ export function assertRecordedProvider(
   if (recorded !== now && !chosen) {
     throw new RookeryError("provider_mismatch", `${whose}: choose one with --model ${model} or --model ${other}`);
   }
-  const lacks = missingFor(model, means);
+  const lacks = findMissingSetup(model, means);
   if (lacks === undefined) return;
   throw new RookeryError(
     "provider_unconfigured",

@@ -1,7 +1,7 @@
 /** Whether an agent can be driven here, and if not, what is missing. */
 import { type AgentWithEnvironment, isProgramKind, detectLogin, locateProgram } from "../backends/installed/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
-import { missingFor } from "../backends/model-keys.ts";
+import { findMissingSetup } from "../backends/model-keys.ts";
 import type { Env } from "../config/home.ts";
 import type { Config } from "../config/load.ts";
 import type { AgentSpec } from "../domain/backend.ts";
@@ -33,7 +33,7 @@ export function checkReadiness(
     return login?.state === "logged out" ? notReady(`logged out: ${login.how}`) : READY;
   }
   if (agent.model === undefined) return notReady('it names no model: add model = "anthropic/…"');
-  const lacks = missingFor(agent.model, { env, providers, baseUrl: agent.baseUrl });
+  const lacks = findMissingSetup(agent.model, { env, providers, baseUrl: agent.baseUrl });
   return lacks === undefined ? READY : notReady(lacks);
 }
 

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { boundedFetch, RESPONSE_LIMITS } from "./bounded-fetch.ts";
-import { LONGEST_REPLY } from "./reply.ts";
-import { blob, modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
+import { MAX_REPLY_CHARACTERS } from "./reply.ts";
+import { blob, openTestModel, requestReply, user, WIRES, type WireName } from "./test-models.ts";
 
 const MB = 1024 * 1024;
 const SECONDS = 1_000;
@@ -15,13 +15,13 @@ afterEach(async () => {
 
 interface EndlessServer {
   readonly url: string;
-  /** The request has come. */
+  /** Resolves when the request has arrived. */
   readonly asked: Promise<void>;
-  /** How many bytes the client took before it went away. */
+  /** How many bytes the client read before it closed the connection. */
   readonly taken: Promise<number>;
 }
 
-/** Answers with the head, then repeats the chunk for as long as the client takes it. */
+/** Answers with `head`, then repeats `chunk` for as long as the client reads. */
 async function startEndlessServer(status: number, head: string, chunk: string | Buffer): Promise<EndlessServer> {
   let settle: (bytes: number) => void;
   const taken = new Promise<number>((resolve) => (settle = resolve));
@@ -55,7 +55,7 @@ const X = "x".repeat(64 * 1024);
 const USAGE = { input_tokens: 1, output_tokens: 1 };
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
 
-/** What comes before the first piece of a text, and a piece, as each kind of API sends them. */
+/** The start of a text reply and one text delta, in the format of each API. */
 const ENDLESS_REPLIES: Record<WireName, { readonly head: string; readonly delta: string }> = {
   anthropic: {
     head:
@@ -80,18 +80,18 @@ describe.each(WIRES)("over %s", (wire) => {
   it.each([
     ["a line", 'data: {"text":"', X],
     ["an event of many lines", "data: {\n", `data: "${X}":\n`],
-    ["an event with other line ends", "data: {\r", `data: "${X}":\r`],
+    ["an event with CR line ends", "data: {\r", `data: "${X}":\r`],
   ])(
-    "%s without end is cut off at the limit, and not tried again",
+    "stops reading %s without end at the limit and does not retry",
     { timeout: 30 * SECONDS },
     async (_, head, chunk) => {
       const { url, taken } = await startEndlessServer(200, head, chunk);
-      await expect(replyTo(modelOver(wire, url))).rejects.toMatchObject({
+      await expect(requestReply(openTestModel(wire, url))).rejects.toMatchObject({
         code: "provider_failed",
         retry: undefined,
-        message: expect.stringContaining("one event of more than 16 MB in its reply, and was cut off: check that"),
+        message: expect.stringContaining("an event larger than 16 MB, so Rookery closed the connection: check that"),
       });
-      expect(await taken).toBeLessThan(RESPONSE_LIMITS.event + 16 * MB); // what sockets hold
+      expect(await taken).toBeLessThan(RESPONSE_LIMITS.event + 16 * MB); // bytes in socket buffers
     },
   );
 
@@ -100,51 +100,51 @@ describe.each(WIRES)("over %s", (wire) => {
     [401, "provider_auth"],
     [500, "provider_failed"],
     [307, "provider_refused"],
-  ])("an error %i whose body never ends is the error that its status says", async (status, code) => {
+  ])("classifies an error %i with an endless body by its status", async (status, code) => {
     const { url, taken } = await startEndlessServer(status, '{"error":{"message":"', X);
-    await expect(replyTo(modelOver(wire, url))).rejects.toMatchObject({ code });
+    await expect(requestReply(openTestModel(wire, url))).rejects.toMatchObject({ code });
     expect(await taken).toBeLessThan(16 * MB);
   });
 
-  it("a reply without end is cut off at the limit, and not tried again", { timeout: 30 * SECONDS }, async () => {
+  it("stops reading a reply without end at the limit and does not retry", { timeout: 30 * SECONDS }, async () => {
     const { head, delta } = ENDLESS_REPLIES[wire];
     const { url, taken } = await startEndlessServer(200, head, delta);
-    await expect(replyTo(modelOver(wire, url))).rejects.toMatchObject({
+    await expect(requestReply(openTestModel(wire, url))).rejects.toMatchObject({
       code: "provider_failed",
       retry: undefined,
-      message: expect.stringContaining(`the answer is longer than ${LONGEST_REPLY} characters, and was broken off`),
+      message: expect.stringContaining(`the reply is longer than ${MAX_REPLY_CHARACTERS} characters and was cut off`),
     });
-    expect(await taken).toBeLessThan(LONGEST_REPLY + 16 * MB); // what sockets hold
+    expect(await taken).toBeLessThan(MAX_REPLY_CHARACTERS + 16 * MB); // bytes in socket buffers
   });
 
-  it("a request is given up in the middle of a reply without end", { timeout: 30 * SECONDS }, async () => {
+  it("aborts a request during a reply without end", { timeout: 30 * SECONDS }, async () => {
     const { head, delta } = ENDLESS_REPLIES[wire];
     const { url, taken } = await startEndlessServer(200, head, delta);
     const giveUp = new AbortController();
     let parts = 0;
     const reading = async (): Promise<void> => {
       const request = { system: "", messages: [user("Go")], tools: [], signal: giveUp.signal, blob };
-      for await (const { type } of modelOver(wire, url).stream(request)) {
+      for await (const { type } of openTestModel(wire, url).stream(request)) {
         if (type === "text") parts += 1;
         if (parts === 3) giveUp.abort(new Error("enough"));
       }
     };
     await expect(reading()).rejects.toThrow("enough");
     expect(parts).toBeLessThan(10);
-    expect(await taken).toBeLessThan(LONGEST_REPLY);
+    expect(await taken).toBeLessThan(MAX_REPLY_CHARACTERS);
   });
 
-  it("a request is given up in the middle of a line without end", async () => {
+  it("aborts a request during a line without end", async () => {
     const { url, asked, taken } = await startEndlessServer(200, 'data: {"text":"', "x");
     const giveUp = new AbortController();
-    const reply = replyTo(modelOver(wire, url), [user("Go")], { signal: giveUp.signal });
+    const reply = requestReply(openTestModel(wire, url), [user("Go")], { signal: giveUp.signal });
     void asked.then(() => giveUp.abort(new Error("enough")));
     await expect(reply).rejects.toThrow("enough");
     await taken;
   });
 });
 
-describe("a response", () => {
+describe("a bounded response", () => {
   const limits = { event: 1_000, stream: 10_000, error: 100, errorMs: 20 * SECONDS };
   const read = async (chunks: readonly string[], status = 200): Promise<string[]> => {
     const body = ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk)));
@@ -154,7 +154,7 @@ describe("a response", () => {
     return pieces;
   };
 
-  it("comes in pieces that end with a line, and otherwise as it was", async () => {
+  it("passes the bytes on unchanged in pieces that end with a line", async () => {
     expect(await read(["data: a", "b\n\nda", "ta: c\r", "\n\r\n", "", "data: \u00e9", "end"])).toEqual([
       "data: ab\n\n",
       "data: c\r",
@@ -163,7 +163,7 @@ describe("a response", () => {
     ]);
   });
 
-  it.each(["\n\n", "\r\n\r\n", "\r\r", "\n\r\n"])("may have any number of events that end with %j", async (end) => {
+  it.each(["\n\n", "\r\n\r\n", "\r\r", "\n\r\n"])("accepts any number of events that end with %j", async (end) => {
     const text = `data: ${"x".repeat(400)}${end}`.repeat(20);
     for (const size of [1, 7, 999, 5_000]) {
       const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
@@ -178,20 +178,22 @@ describe("a response", () => {
     ["one event with CR and LF in two pieces", Array.from({ length: 200 }, () => ["data: xx\r", "\n"]).flat()],
     ["one line", Array.from({ length: 200 }, () => "data: x")],
   ])("fails if %s is longer than the limit", async (_, chunks) => {
-    await expect(read(chunks)).rejects.toThrow("the provider sent one event of more than 1000 bytes in its reply");
+    await expect(read(chunks)).rejects.toThrow("the provider sent an event larger than 1000 bytes");
   });
 
   it("fails if it is longer than the limit", async () => {
     const chunks = Array.from({ length: 2_000 }, () => ": ping\n\n");
-    await expect(read(chunks)).rejects.toThrow("the provider sent a reply of more than 10000 bytes, and was cut off");
+    await expect(read(chunks)).rejects.toThrow(
+      "the provider sent a reply larger than 10000 bytes, so Rookery closed the connection",
+    );
   });
 
-  it("that is an error is cut after the limit", async () => {
+  it("truncates the body of an error at the limit", async () => {
     expect((await read(["a".repeat(60), "b".repeat(60), "c"], 500)).join("")).toBe("a".repeat(60) + "b".repeat(40));
     expect((await read(["short"], 404)).join("")).toBe("short");
   });
 
-  it("that is an error is not waited for longer than the limit", async () => {
+  it("stops waiting for the body of an error after the time limit", async () => {
     const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(Buffer.from("busy")) });
     const answered = (): Promise<Response> => Promise.resolve(new Response(body, { status: 503 }));
     const response = await boundedFetch({ ...limits, errorMs: 10 }, answered)("http://a");

@@ -1,15 +1,15 @@
-/** `fetch` for model APIs: bounds what an endless or broken response can hold in memory. */
+/** `fetch` for model APIs that limits how much memory an endless or broken response can use. */
 import { ProviderError } from "./provider-error.ts";
 
-/** In bytes, after decompression. */
+/** Limits in bytes after decompression, and one in milliseconds. */
 export interface ResponseLimits {
-  /** One event of a stream: some APIs repeat the whole reply in the last one. */
+  /** Size of one stream event. Some APIs repeat the whole reply in the last event. */
   readonly event: number;
-  /** A whole stream. Each piece of a few characters comes in an event of some hundred bytes. */
+  /** Size of a whole stream. Every few characters of text take an event of some hundred bytes. */
   readonly stream: number;
-  /** The body of an error. The rest is cut off: the status and the beginning say what is wrong. */
+  /** Size of an error body. The rest is dropped, because the status and the beginning are enough. */
   readonly error: number;
-  /** For the body of an error to come, in milliseconds. */
+  /** Time to wait for an error body, in milliseconds. */
   readonly errorMs: number;
 }
 
@@ -25,8 +25,8 @@ type Fetch = typeof globalThis.fetch;
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /**
- * Does not follow redirects, because fetch would take the headers with the key in them along to another server. A
- * stream that passes a limit fails with a `provider_failed` that is not worth another attempt.
+ * Wraps `fetch`. It does not follow redirects, because that would send the API key to another server. A stream that
+ * exceeds a limit fails with `provider_failed`, without a retry.
  */
 export function boundedFetch(
   limits: ResponseLimits = RESPONSE_LIMITS,
@@ -36,16 +36,16 @@ export function boundedFetch(
     const response = await fetch(input, { ...init, redirect: "manual" });
     const { body, status, statusText, headers } = response;
     if (body === null) return response;
-    const bounded = response.ok ? wholeLines(body, limits) : truncated(body, limits);
+    const bounded = response.ok ? splitAtLines(body, limits) : truncateBody(body, limits);
     return new Response(bounded, { status, statusText, headers });
   };
 }
 
 /**
- * Passes an event stream on in pieces that end with a line. A parser would otherwise scan an incomplete
- * line again for each piece of it.
+ * Re-chunks an event stream so that every piece ends with a line. Otherwise a parser scans an incomplete line again for
+ * each piece.
  */
-function wholeLines(body: Body, { event, stream }: ResponseLimits): Body {
+function splitAtLines(body: Body, { event, stream }: ResponseLimits): Body {
   const reader = body.getReader();
   let incomplete: Uint8Array<ArrayBuffer>[] = [];
   const scanner = new EventScanner();
@@ -55,9 +55,9 @@ function wholeLines(body: Body, { event, stream }: ResponseLimits): Body {
       const { done, value } = await reader.read();
       if (done) return incomplete.length === 0 ? undefined : take();
       streamBytes += value.length;
-      if (streamBytes > stream) throw tooLong(`a reply of more than ${shownSize(stream)}`);
+      if (streamBytes > stream) throw tooLongError(`a reply larger than ${formatByteLimit(stream)}`);
       const end = scanner.scan(value);
-      if (scanner.eventBytes > event) throw tooLong(`one event of more than ${shownSize(event)} in its reply`);
+      if (scanner.eventBytes > event) throw tooLongError(`an event larger than ${formatByteLimit(event)}`);
       if (end === 0) {
         incomplete.push(value);
         continue;
@@ -93,14 +93,14 @@ function wholeLines(body: Body, { event, stream }: ResponseLimits): Body {
 const LF = 10;
 const CR = 13;
 
-/** Finds lines in the bytes of an event stream, which end with LF, CR or both, and events, which end with a blank line. */
+/** Finds the ends of lines (LF, CR or CRLF) and of events (a blank line) in an event stream. */
 class EventScanner {
   #lineBytes = 0;
   #previous = 0;
-  /** Of the event that has not ended yet. */
+  /** Bytes of the current, unfinished event. */
   eventBytes = 0;
 
-  /** Returns where the last whole line of the chunk ends, 0 if none does. */
+  /** Returns the offset after the last complete line of the chunk, or 0 if there is none. */
   scan(chunk: Uint8Array): number {
     let lineEnd = 0;
     let eventEnd = -1;
@@ -121,8 +121,8 @@ class EventScanner {
   }
 }
 
-/** Ends where the limit is, as if the body ended there. */
-function truncated(body: Body, { error: limit, errorMs }: ResponseLimits): Body {
+/** Ends the body at the size or time limit. */
+function truncateBody(body: Body, { error: limit, errorMs }: ResponseLimits): Body {
   const reader = body.getReader();
   const deadline = performance.now() + errorMs;
   let bytes = 0;
@@ -143,11 +143,11 @@ function truncated(body: Body, { error: limit, errorMs }: ResponseLimits): Body 
   });
 }
 
-function tooLong(what: string): ProviderError {
-  const fix = "check that its address is that of a model API, or ask for less at once";
-  return new ProviderError("provider_failed", `the provider sent ${what}, and was cut off: ${fix}`);
+function tooLongError(what: string): ProviderError {
+  const fix = "check that the base URL belongs to a model API, or ask for less at once";
+  return new ProviderError("provider_failed", `the provider sent ${what}, so Rookery closed the connection: ${fix}`);
 }
 
-function shownSize(bytes: number): string {
+function formatByteLimit(bytes: number): string {
   return bytes >= MB ? `${Math.floor(bytes / MB)} MB` : `${bytes} bytes`;
 }

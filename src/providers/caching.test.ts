@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { call, calls, say, startModelServer } from "../testing/index.ts";
 import type { Message } from "./model.ts";
-import { afterwards, image, modelOver, replyTo, text, user, WIRES, type WireName } from "./test-models.ts";
+import {
+  toFollowUpMessages,
+  image,
+  openTestModel,
+  requestReply,
+  text,
+  user,
+  WIRES,
+  type WireName,
+} from "./test-models.ts";
 
 const SYSTEM = "You are a test.";
 
-/** Where each wire has the messages of a request. */
+/** The field of a request that holds the messages, for each API. */
 const LIST: Record<WireName, string> = {
   anthropic: "messages",
   openai: "input",
@@ -13,7 +22,7 @@ const LIST: Record<WireName, string> = {
   "openai-compatible": "messages",
 };
 
-/** The bodies of a session of three turns with thoughts, calls and an image, as JSON objects. */
+/** Runs three turns with thoughts, calls and an image, and returns the request bodies. */
 async function session(wire: WireName): Promise<Record<string, unknown>[]> {
   await using server = await startModelServer([
     call("bash", { command: "ls" }, { thinking: "hm", text: "So" }),
@@ -26,17 +35,17 @@ async function session(wire: WireName): Promise<Record<string, unknown>[]> {
   ]);
   const messages: Message[] = [{ role: "user", parts: [text("Go"), image("the bytes")] }];
   for (const next of [undefined, undefined, user("More"), user("And more")]) {
-    // Each time with a model of its own, and with what was kept as JSON, as after a crash.
+    // A new model and messages restored from JSON each time, as after a crash.
     const kept = JSON.parse(JSON.stringify(messages)) as Message[];
-    const reply = await replyTo(modelOver(wire, server.url), kept, { system: SYSTEM, cacheKey: "ses_1" });
-    messages.push(...afterwards(reply), ...(next === undefined ? [] : [next]));
+    const reply = await requestReply(openTestModel(wire, server.url), kept, { system: SYSTEM, cacheKey: "ses_1" });
+    messages.push(...toFollowUpMessages(reply), ...(next === undefined ? [] : [next]));
   }
   expect(server.problems).toEqual([]);
   return server.requests.map(({ body }) => body as Record<string, unknown>);
 }
 
 describe.each(WIRES)("over %s", (wire) => {
-  it("each request begins with the bytes of the one before it", async () => {
+  it("starts each request with the bytes of the previous one", async () => {
     const bodies = (await session(wire)).map((body) => withoutMarkers(body));
     expect(bodies).toHaveLength(4);
     for (const [index, body] of bodies.entries()) {
@@ -49,7 +58,7 @@ describe.each(WIRES)("over %s", (wire) => {
   });
 });
 
-it("Anthropic is shown where the system prompt, the last request and this one end, with at most four markers", async () => {
+it("marks the system prompt and the last two requests for Anthropic's cache, with at most four markers", async () => {
   const bodies = await session("anthropic");
   for (const body of bodies) {
     expect(JSON.stringify(body["system"])).toContain('"cache_control":{"type":"ephemeral"}');
@@ -64,13 +73,13 @@ it("Anthropic is shown where the system prompt, the last request and this one en
   expect(bodies.map(marked)).toEqual([[0], [0, 2], [2, 4], [4, 6]]);
 });
 
-it("Anthropic is shown nothing in a system prompt that is empty, which it would refuse", async () => {
+it("adds no cache marker to an empty system prompt, which Anthropic rejects", async () => {
   await using server = await startModelServer([say("Ok.")]);
-  await replyTo(modelOver("anthropic", server.url));
+  await requestReply(openTestModel("anthropic", server.url));
   expect(server.requests[0]?.body).not.toHaveProperty("system");
 });
 
-it("OpenAI is told the session, and keeps nothing", async () => {
+it("sends OpenAI the session as the cache key and disables storage", async () => {
   for (const body of await session("openai")) expect(body).toMatchObject({ prompt_cache_key: "ses_1", store: false });
 });
 

@@ -1,19 +1,23 @@
-/** What lets a provider recognise the beginning of a request that it has seen before. */
+/** Prompt caching: lets a provider recognize the beginning of a request that it has seen before. */
 import type { JSONObject, LanguageModelV3Message } from "@ai-sdk/provider";
 import type { ProviderKind } from "../domain/provider.ts";
 
 const MARKER = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-/** Options of the request. Anthropic has markers instead, and the others find out for themselves. */
+/** Returns the request options for caching. Anthropic uses markers instead; the other APIs cache automatically. */
 export function cacheOptions(kind: ProviderKind, cacheKey: string | undefined): JSONObject {
   return kind === "openai" && cacheKey !== undefined ? { promptCacheKey: cacheKey } : {};
 }
 
 /**
- * Anthropic takes four markers: one after the tools and the system prompt, one at the end, and one where the request
- * before this one ended. It looks back from a marker over twenty blocks only, and a step may have more.
+ * Adds Anthropic's cache markers: after the tools and system prompt, at the end, and where the previous request ended.
+ * Anthropic accepts four markers and looks back only twenty blocks from each, and one step may add more blocks than
+ * that.
  */
-export function withMarkers(kind: ProviderKind, prompt: readonly LanguageModelV3Message[]): LanguageModelV3Message[] {
+export function addCacheMarkers(
+  kind: ProviderKind,
+  prompt: readonly LanguageModelV3Message[],
+): LanguageModelV3Message[] {
   if (kind !== "anthropic") return [...prompt];
   const given = prompt.flatMap(({ role }, index) => (role === "user" || role === "tool" ? [index] : []));
   const marked = new Set(given.slice(-2));

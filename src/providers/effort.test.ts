@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import type { Effort } from "../domain/provider.ts";
 import { call, say, startModelServer } from "../testing/index.ts";
-import { afterwards, modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
+import { toFollowUpMessages, openTestModel, requestReply, user, WIRES, type WireName } from "./test-models.ts";
 
 async function bodyWith(wire: WireName, name: string, effort: Effort | undefined): Promise<unknown> {
   await using server = await startModelServer([say("Ok.")]);
-  await replyTo(modelOver(wire, server.url, { name, effort }));
+  await requestReply(openTestModel(wire, server.url, { name, effort }));
   return server.requests[0]?.body;
 }
 
@@ -45,12 +45,12 @@ it.each<[WireName, string, Effort, object]>([
   ],
   ["openai-compatible", "vllm/qwen3", "medium", { reasoning_effort: "medium" }],
   ["openai-compatible", "vllm/qwen3", "off", { reasoning_effort: "none" }],
-])("over %s, %s is told to think with effort %s", async (wire, name, effort, said) => {
+])("over %s, requests from %s the effort %s", async (wire, name, effort, said) => {
   expect(await bodyWith(wire, name, effort)).toMatchObject(said);
 });
 
-it.each(WIRES)("over %s nothing is said of it where nobody asked", async (wire) => {
-  const body = JSON.stringify(await bodyWith(wire, modelOver(wire, "http://127.0.0.1").name, undefined));
+it.each(WIRES)("over %s, sends no effort option by default", async (wire) => {
+  const body = JSON.stringify(await bodyWith(wire, openTestModel(wire, "http://127.0.0.1").name, undefined));
   expect(body).not.toMatch(/effort|thinking_?(config|budget)|"thinking"/i);
 });
 
@@ -63,16 +63,16 @@ it.each<[WireName, string, Effort]>([
   ["google", "google/gemini-2.0-flash", "high"],
   ["google", "google/gemini-2.5-pro", "off"],
   ["google", "google/gemini-3.8-flash", "off"],
-])("over %s, %s is refused the effort %s in words", (wire, name, effort) => {
-  expect(() => modelOver(wire, "http://127.0.0.1", { name, effort })).toThrow(
+])("over %s, rejects %s with the effort %s as model_invalid", (wire, name, effort) => {
+  expect(() => openTestModel(wire, "http://127.0.0.1", { name, effort })).toThrow(
     expect.objectContaining({
       code: "model_invalid",
-      message: expect.stringMatching(/always thinks|cannot think/) as string,
+      message: expect.stringMatching(/cannot disable thinking|does not support effort/) as string,
     }) as Error,
   );
 });
 
-/** How each wire says what was thought, so that its model can go on from it. */
+/** How each API returns thoughts with their signature. */
 const SIGNED: Record<WireName, RegExp> = {
   anthropic: /"type":"thinking","thinking":"hmm","signature":"[^"]+"/,
   openai: /"type":"reasoning","id":"rs_\d+"(,"summary":\[[^\]]*\])?,"encrypted_content":"[^"]+"/,
@@ -80,23 +80,26 @@ const SIGNED: Record<WireName, RegExp> = {
   "openai-compatible": /"reasoning_content":"hmm"/,
 };
 
-it.each(WIRES)("over %s what was thought goes back with its signature, to the same model only", async (wire) => {
+it.each(WIRES)("over %s, returns thoughts with their signature, but only to the same model", async (wire) => {
   await using server = await startModelServer([
     call("bash", { command: "ls" }, { thinking: ["hm", "m"], text: "So" }),
     say("Ok."),
     say("Ok."),
   ]);
-  const model = modelOver(wire, server.url);
-  const reply = await replyTo(model);
-  const messages = [user("Go"), ...afterwards(JSON.parse(JSON.stringify(reply)) as typeof reply)];
-  await replyTo(model, messages);
+  const model = openTestModel(wire, server.url);
+  const reply = await requestReply(model);
+  const messages = [user("Go"), ...toFollowUpMessages(JSON.parse(JSON.stringify(reply)) as typeof reply)];
+  await requestReply(model, messages);
   const other = {
     anthropic: "claude-opus-4-5",
     openai: "gpt-5.2",
     google: "gemini-2.5-flash",
     "openai-compatible": "o",
   };
-  await replyTo(modelOver(wire, server.url, { name: `${model.name.split("/")[0] ?? ""}/${other[wire]}` }), messages);
+  await requestReply(
+    openTestModel(wire, server.url, { name: `${model.name.split("/")[0] ?? ""}/${other[wire]}` }),
+    messages,
+  );
   const [, same, another] = server.requests.map(({ body }) => JSON.stringify(body));
   expect(same).toMatch(SIGNED[wire]);
   expect(another).not.toMatch(SIGNED[wire]);

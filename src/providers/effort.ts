@@ -1,29 +1,35 @@
-/** What each kind of API is told about how much its model is to think; a model that cannot is refused in words. */
+/** Translates the effort setting into the options of each API. Rejects models that do not support it. */
 import type { JSONObject } from "@ai-sdk/provider";
 import { RookeryError } from "../domain/index.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
 
-/** Options of the SDK's provider. Throws `model_invalid` where the model cannot do as asked. */
+/** Returns provider options for the SDK. Throws `model_invalid` if the model does not support the effort. */
 export function effortOptions(kind: ProviderKind, model: string, effort: Effort | undefined): JSONObject {
   if (effort === undefined) return {};
-  const options = BY_KIND[kind](model.toLowerCase(), effort);
+  const options = EFFORT_OPTIONS[kind](model.toLowerCase(), effort);
   if (options !== undefined) return options;
-  const fix = "choose another effort or another model, or leave effort out";
-  const cannot = effort === "off" ? "always thinks" : `cannot think with effort = "${effort}"`;
+  const fix = "choose another effort or model, or remove the effort setting";
+  const cannot = effort === "off" ? "cannot disable thinking" : `does not support effort = "${effort}"`;
   throw new RookeryError("model_invalid", `${model} ${cannot}: ${fix}`);
 }
 
-const BY_KIND: Record<ProviderKind, (model: string, effort: Effort) => JSONObject | undefined> = {
+const EFFORT_OPTIONS: Record<ProviderKind, (model: string, effort: Effort) => JSONObject | undefined> = {
   anthropic: anthropicEffort,
   openai: openaiEffort,
   google: googleEffort,
-  "openai-compatible": (_, effort) => ({ reasoningEffort: COMPATIBLE[effort] }),
+  "openai-compatible": (_, effort) => ({ reasoningEffort: COMPATIBLE_EFFORTS[effort] }),
 };
 
-/** Servers agree on these words only. */
-const COMPATIBLE: Record<Effort, string> = { off: "none", low: "low", medium: "medium", high: "high", max: "high" };
+/** The values that all compatible servers accept. */
+const COMPATIBLE_EFFORTS: Record<Effort, string> = {
+  off: "none",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  max: "high",
+};
 
-/** From version 4.6 on the model chooses how long to think and takes an effort; before, it takes a number of tokens. */
+/** Since version 4.6 the model takes an effort and decides how long to think. Older versions take a token budget. */
 function anthropicEffort(model: string, effort: Effort): JSONObject | undefined {
   if (/claude-(instant|2|3-(haiku|opus|sonnet|5))/.test(model)) return effort === "off" ? {} : undefined;
   if (/claude-(3-7|(opus|sonnet)-4(-[015])?(-\d{8})?$|(opus|sonnet)-4-(0|1|5)|haiku-4)/.test(model)) {
@@ -36,20 +42,20 @@ function anthropicEffort(model: string, effort: Effort): JSONObject | undefined 
 
 const CLAUDE_TOKENS: Record<Exclude<Effort, "off">, number> = { low: 4096, medium: 10_240, high: 24_576, max: 31_999 };
 
-/** What is no name of OpenAI's is taken to think: a gateway may call its models as it likes. */
+/** A name that is not OpenAI's is assumed to support reasoning, because gateways choose their own names. */
 function openaiEffort(model: string, effort: Effort): JSONObject | undefined {
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(model);
   const [major, minor] = [Number(version?.[1] ?? NaN), Number(version?.[2] ?? 0)];
   if (major < 5 || /^(gpt-\d[\d.]*-chat|chatgpt)/.test(model)) return effort === "off" ? {} : undefined;
   const own = version !== null || /^o\d/.test(model);
-  const reasoningEffort = openaiWord(effort, { model, own, number: major * 100 + minor });
+  const reasoningEffort = openaiEffortName(effort, { model, own, number: major * 100 + minor });
   if (reasoningEffort === undefined) return undefined;
   const summary = effort === "off" ? {} : { reasoningSummary: "auto" };
   return { reasoningEffort, ...summary, ...(own ? {} : { forceReasoning: true }) };
 }
 
-/** As of November 2026; `number` is 501 for GPT-5.1. */
-function openaiWord(
+/** The effort name that a model accepts, as of November 2026. `number` is 501 for GPT-5.1. */
+function openaiEffortName(
   effort: Effort,
   { model, own, number }: { readonly model: string; readonly own: boolean; readonly number: number },
 ): string | undefined {
@@ -64,7 +70,10 @@ function openaiWord(
   return /^gpt-(6-sol|6-luna|6\.1-terra)/.test(model) ? "none" : undefined;
 }
 
-/** Version 2.5 takes a number of tokens, later ones a level; of those, the small ones before 3.8 can all but leave it. */
+/**
+ * Gemini 2.5 takes a token budget, later versions a level. Flash models from 3 to 3.7 support a minimal level in place
+ * of "off".
+ */
 function googleEffort(model: string, effort: Effort): JSONObject | undefined {
   if (/gemini-(1|2\.0)|gemma/.test(model)) return effort === "off" ? {} : undefined;
   if (model.includes("gemini-2.5")) {

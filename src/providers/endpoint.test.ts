@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findEndpoint, missingFor, type ConfiguredProvider } from "./endpoint.ts";
+import { findEndpoint, findMissingSetup, type ConfiguredProvider } from "./endpoint.ts";
 
 const providers = new Map<string, ConfiguredProvider>([
   ["mine", { baseUrl: "http://127.0.0.1:1/openai", keyEnv: "MY_KEY", headers: { "x-team": "a" }, images: false }],
@@ -9,7 +9,7 @@ const providers = new Map<string, ConfiguredProvider>([
   ["groq", { keyEnv: "OTHER_KEY" }],
 ]);
 
-describe("a model is found", () => {
+describe("findEndpoint", () => {
   it.each([
     ["anthropic/claude-sonnet-5", { ANTHROPIC_API_KEY: "k" }, "https://api.anthropic.com/v1", "anthropic"],
     ["openai/gpt-6.1-sol", { OPENAI_API_KEY: "k" }, "https://api.openai.com/v1", "openai"],
@@ -18,18 +18,18 @@ describe("a model is found", () => {
     ["openrouter/a/b", { OPENROUTER_API_KEY: "k" }, "https://openrouter.ai/api/v1", "openai-compatible"],
     ["groq/a", { OTHER_KEY: "k" }, "https://api.groq.com/openai/v1", "openai-compatible"],
     ["mine/m", { MY_KEY: "k" }, "http://127.0.0.1:1/openai", "openai-compatible"],
-  ])("%s with %o at %s", (name, env, baseUrl, kind) => {
+  ])("finds %s with %o at %s", (name, env, baseUrl, kind) => {
     expect(findEndpoint(name, { env, providers })).toMatchObject({ baseUrl, kind, key: "k" });
-    expect(missingFor(name, { env, providers })).toBeUndefined();
+    expect(findMissingSetup(name, { env, providers })).toBeUndefined();
   });
 
-  it.each(["ollama/qwen3", "llama.cpp/m", "lmstudio/m", "vllm/m", "open/m"])("%s without any key", (name) => {
+  it.each(["ollama/qwen3", "llama.cpp/m", "lmstudio/m", "vllm/m", "open/m"])("finds %s without a key", (name) => {
     const { baseUrl, key } = findEndpoint(name, { env: {}, providers });
     expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect(key).toBeUndefined();
   });
 
-  it("and everything behind the first slash is the model", () => {
+  it("takes everything after the first slash as the model", () => {
     expect(findEndpoint("openrouter/a/b:free", { env: { OPENROUTER_API_KEY: "k" } }).model).toBe("a/b:free");
   });
 
@@ -40,14 +40,14 @@ describe("a model is found", () => {
     ["google/m", "GOOGLE_GENERATIVE_AI_BASE_URL", "/v1beta"],
     ["vllm/m", "VLLM_BASE_URL", "/v1"],
     ["llama.cpp/m", "LLAMA_CPP_BASE_URL", "/v1"],
-  ])("%s where %s says, with the version or without", (name, variable, version) => {
+  ])("finds %s at the address in %s, with or without the API version", (name, variable, version) => {
     for (const ending of ["", "/", version, `${version}/`]) {
       const env = { [variable]: `http://127.0.0.1:1${ending}` };
       expect(findEndpoint(name, { env, apiKey: "k" }).baseUrl).toBe(`http://127.0.0.1:1${version}`);
     }
   });
 
-  it("where whoever opens it says first, then the configuration, then the environment", () => {
+  it("prefers the caller's address to the configuration, and that to the environment", () => {
     const env = { ANTHROPIC_BASE_URL: "http://127.0.0.1:3", ANTHROPIC_API_KEY: "k" };
     const own = new Map([["anthropic", { baseUrl: "http://127.0.0.1:2" }]]);
     const at = (options: object) => findEndpoint("anthropic/m", { env, ...options }).baseUrl;
@@ -56,7 +56,7 @@ describe("a model is found", () => {
     expect(at({})).toBe("http://127.0.0.1:3/v1");
   });
 
-  it("with a token for a bearer where there is no key", () => {
+  it("uses an auth token as bearer if there is no API key", () => {
     const env = { ANTHROPIC_AUTH_TOKEN: "t" };
     expect(findEndpoint("anthropic/m", { env })).toMatchObject({ key: "t", bearer: true });
     expect(findEndpoint("anthropic/m", { env: { ...env, ANTHROPIC_API_KEY: "k" } })).toMatchObject({
@@ -67,34 +67,38 @@ describe("a model is found", () => {
 });
 
 it.each([
-  ["claude", "model_invalid", /"claude" names no model: write provider\/model/],
-  ["/m", "model_invalid", /names no model/],
-  ["openai/", "model_invalid", /names no model/],
+  ["claude", "model_invalid", /"claude" is not a model name: write provider\/model/],
+  ["/m", "model_invalid", /is not a model name/],
+  ["openai/", "model_invalid", /is not a model name/],
   ["opnai/m", "provider_unknown", /there is no provider "opnai" \(did you mean openai\?\).*\[providers\.opnai\]/],
   ["openai/m", "provider_unconfigured", /no key for OpenAI: set OPENAI_API_KEY/],
   ["mine/m", "provider_unconfigured", /no key for mine: set MY_KEY/],
-  ["nowhere/m", "provider_unconfigured", /nobody says where nowhere is: set base_url under \[providers\.nowhere\]/],
+  [
+    "nowhere/m",
+    "provider_unconfigured",
+    /the address of nowhere is unknown: set base_url under \[providers\.nowhere\]/,
+  ],
   ["ollama/m", "provider_unconfigured", /OLLAMA_BASE_URL is not a URL: "localhost"/],
   ["odd/m", "provider_unconfigured", /the header x-team under \[providers\.odd\] cannot be sent to odd/],
-])("%s is refused with %s, in words", (name, code, message) => {
+])("rejects %s with %s and a message that says what to do", (name, code, message) => {
   const words = expect.stringMatching(message) as string;
   const find = () => findEndpoint(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers });
   expect(find).toThrow(expect.objectContaining({ code, message: words }) as Error);
-  expect(missingFor(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers })).toBeDefined();
+  expect(findMissingSetup(name, { env: { OLLAMA_BASE_URL: "localhost" }, providers })).toBeDefined();
 });
 
 it.each([
-  ["http://me:secret@127.0.0.1:1/v1", "k", /^VLLM_BASE_URL has a name or a password in it: give them as a header/],
-  ["http://secret@127.0.0.1:1/v1", "k", /^VLLM_BASE_URL has a name or a password in it/],
-  ["http://127.0.0.1:1/v1?key=secret", "k", /^VLLM_BASE_URL has something behind its path, a \? or a #/],
-  ["http://127.0.0.1:1/v1", "secret\nsecret", /^VLLM_API_KEY cannot be sent to vllm: it has a line break/],
+  ["http://me:secret@127.0.0.1:1/v1", "k", /^VLLM_BASE_URL contains a user name or a password: send them as a header/],
+  ["http://secret@127.0.0.1:1/v1", "k", /^VLLM_BASE_URL contains a user name or a password/],
+  ["http://127.0.0.1:1/v1?key=secret", "k", /^VLLM_BASE_URL contains a query or a fragment/],
+  ["http://127.0.0.1:1/v1", "secret\nsecret", /^VLLM_API_KEY cannot be sent to vllm: it contains a line break/],
   ["http://127.0.0.1:1/v1", "secret–secret", /^VLLM_API_KEY cannot be sent to vllm/],
-])("a secret that cannot be sent is refused without saying it: %s", (url, key, message) => {
+])("rejects a secret that cannot be sent without printing it: %s", (url, key, message) => {
   const find = () => findEndpoint("vllm/m", { env: { VLLM_BASE_URL: url, VLLM_API_KEY: key } });
   expect(find).toThrow(message);
   expect(find).not.toThrow(/secret/);
 });
 
-it("a key that was read from a file is taken without its line break", () => {
+it("trims the line break of a key that was read from a file", () => {
   expect(findEndpoint("vllm/m", { env: { VLLM_API_KEY: "k\n" } }).key).toBe("k");
 });

@@ -1,4 +1,7 @@
-/** Where the model of a name is, and what opens it: from what is known, what is configured and what the environment has. */
+/**
+ * Finds the API of a model: its address, key and options, from built-in defaults, the configuration and the
+ * environment.
+ */
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort, ProviderKind } from "../domain/provider.ts";
@@ -6,46 +9,46 @@ import { didYouMean } from "../stdx/nearest.ts";
 import { trimEndOf } from "../stdx/trim.ts";
 import { KNOWN_PROVIDERS } from "./known.ts";
 
-/** What the configuration says of a provider: of a new one, or over what is known of one. */
+/** A provider in the configuration: a new one, or overrides for a known one. */
 export interface ConfiguredProvider {
   readonly kind?: ProviderKind | undefined;
   readonly baseUrl?: string | undefined;
-  /** The name of the variable that holds its key. */
+  /** The environment variable that holds its key. */
   readonly keyEnv?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** In tokens. */
+  /** Context size in tokens. */
   readonly context?: number | undefined;
   readonly images?: boolean | undefined;
 }
 
 export interface ProviderOptions {
   readonly env: EnvironmentVariables;
-  /** Over what the environment and the configuration say. */
+  /** Overrides the configuration and the environment. */
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly providers?: ReadonlyMap<string, ConfiguredProvider> | undefined;
-  /** What the model chooses where it is not said. */
+  /** Default: the model decides. */
   readonly effort?: Effort | undefined;
-  /** In tokens, over what is known of the model. */
+  /** Context size in tokens. Overrides the known size of the model. */
   readonly context?: number | undefined;
-  /** Milliseconds since 1970, for limits that end at a time. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
-export interface Endpoint {
+export interface ModelEndpoint {
   readonly provider: string;
   readonly model: string;
   readonly kind: ProviderKind;
   readonly baseUrl: string;
   readonly key: string | undefined;
-  /** The key is one for a bearer, not for the header that the API has for keys. */
+  /** Whether the key is sent as a bearer token instead of in the API's key header. */
   readonly bearer: boolean;
   readonly headers: Readonly<Record<string, string>>;
   readonly images: boolean | undefined;
   readonly context: number | undefined;
-  /** What to correct where the key is refused. */
+  /** The setting to name in the error message if the key is rejected. */
   readonly keyVariable: string;
-  /** What to correct where nobody answers. */
+  /** The setting to name in the error message if the server is unreachable. */
   readonly urlVariable: string;
 }
 
@@ -54,30 +57,33 @@ export interface ModelName {
   readonly model: string;
 }
 
-/** Throws `model_invalid`. */
+/** Splits `provider/model`. Throws `model_invalid` if a part is missing. */
 export function parseModelName(name: string): ModelName {
   const slash = name.indexOf("/");
   const [provider, model] = [name.slice(0, Math.max(0, slash)), name.slice(slash + 1)];
   if (provider !== "" && model !== "") return { provider, model };
-  throw new RookeryError("model_invalid", `"${name}" names no model: write provider/model, with one of ${listed()}`);
+  throw new RookeryError(
+    "model_invalid",
+    `"${name}" is not a model name: write provider/model, with one of ${formatProviderNames()}`,
+  );
 }
 
-/** Throws `model_invalid`, `provider_unknown` or `provider_unconfigured`. */
-export function findEndpoint(name: string, options: ProviderOptions): Endpoint {
+/** Resolves the API of a model. Throws `model_invalid`, `provider_unknown` or `provider_unconfigured`. */
+export function findEndpoint(name: string, options: ProviderOptions): ModelEndpoint {
   const { provider, model } = parseModelName(name);
-  const { known, configured } = describe(name, options);
-  const { key, variable, wanted } = keyFor(provider, options);
-  if (key === undefined && wanted !== undefined) throw unconfigured(provider, wanted);
-  refuseUnsendable(provider, variable ?? "the key", key);
+  const { known, configured } = lookUpProvider(name, options);
+  const { key, variable, wanted } = findKey(provider, options);
+  if (key === undefined && wanted !== undefined) throw missingKeyError(provider, wanted);
+  assertSendable(provider, variable ?? "the key", key);
   for (const [header, value] of Object.entries(configured?.headers ?? {})) {
-    refuseUnsendable(provider, `the header ${header} under [providers.${provider}]`, value);
+    assertSendable(provider, `the header ${header} under [providers.${provider}]`, value);
   }
   const kind = configured?.kind ?? known?.kind ?? "openai-compatible";
   return {
     provider,
     model,
     kind,
-    baseUrl: addressOf(provider, kind, options),
+    baseUrl: resolveBaseUrl(provider, kind, options),
     key,
     bearer: kind === "anthropic" && options.apiKey === undefined && /_TOKEN$/.test(variable ?? ""),
     headers: configured?.headers ?? {},
@@ -88,10 +94,12 @@ export function findEndpoint(name: string, options: ProviderOptions): Endpoint {
   };
 }
 
-/** What to do before a model can be used, in words, without any key. Undefined: nothing. */
-export function missingFor(name: string, options: ProviderOptions): string | undefined {
+/**
+ * Returns what the user must do before the model can be used, without revealing a key. Undefined if nothing is missing.
+ */
+export function findMissingSetup(name: string, options: ProviderOptions): string | undefined {
   try {
-    const { key, wanted } = keyFor(parseModelName(name).provider, options);
+    const { key, wanted } = findKey(parseModelName(name).provider, options);
     if (key === undefined && wanted !== undefined) return `${wanted} is not set: export ${wanted}=…`;
     findEndpoint(name, options);
     return undefined;
@@ -101,12 +109,12 @@ export function missingFor(name: string, options: ProviderOptions): string | und
   }
 }
 
-/** The variables that hold keys of providers, beside those whose names say so. */
+/** The variables that hold keys of configured providers. */
 export function keyVariables(providers: ReadonlyMap<string, ConfiguredProvider> = new Map()): string[] {
   return Array.from(providers.values()).flatMap(({ keyEnv }) => keyEnv ?? []);
 }
 
-function describe(name: string, { providers = new Map<string, ConfiguredProvider>() }: ProviderOptions) {
+function lookUpProvider(name: string, { providers = new Map<string, ConfiguredProvider>() }: ProviderOptions) {
   const { provider } = parseModelName(name);
   const known = KNOWN_PROVIDERS.get(provider);
   const configured = providers.get(provider);
@@ -114,29 +122,29 @@ function describe(name: string, { providers = new Map<string, ConfiguredProvider
   const guess = didYouMean(provider, [...KNOWN_PROVIDERS.keys(), ...providers.keys()]);
   throw new RookeryError(
     "provider_unknown",
-    `there is no provider "${provider}"${guess} for the model "${name}": use ${listed()}, or describe it under [providers.${provider}] in rookery.toml`,
+    `there is no provider "${provider}"${guess} for the model "${name}": use ${formatProviderNames()}, or configure it under [providers.${provider}] in rookery.toml`,
   );
 }
 
-/** `variable` holds the key; `wanted` should, where it cannot be done without. */
-function keyFor(provider: string, { env, apiKey, providers }: ProviderOptions) {
+/** `variable` is the one that holds the key. `wanted` is the one to set if the provider requires a key. */
+function findKey(provider: string, { env, apiKey, providers }: ProviderOptions) {
   const known = KNOWN_PROVIDERS.get(provider);
   const own = providers?.get(provider)?.keyEnv;
   const variable = (own === undefined ? known?.keys : [own])?.find((name) => (env[name] ?? "") !== "");
   const wanted = own ?? (known?.local === true ? undefined : known?.keys[0]);
   const key = apiKey ?? (variable === undefined ? undefined : env[variable]);
-  return { key: key?.trim(), variable, wanted }; // a file that it was read from ends with a line break
+  return { key: key?.trim(), variable, wanted }; // a key read from a file may end with a line break
 }
 
-/** What fetch refuses as a header it refuses with the whole of it in words. */
-function refuseUnsendable(provider: string, where: string, value = ""): void {
+/** Rejects values that are invalid in a header. The error of fetch would contain the whole value. */
+function assertSendable(provider: string, where: string, value = ""): void {
   if (!/[^\t\x20-\x7e]/.test(value)) return;
-  const what = "has a line break in it, or a character that no header takes";
-  throw new RookeryError("provider_unconfigured", `${where} cannot be sent to ${provider}: it ${what}; set it anew`);
+  const what = "contains a line break or a character that headers do not allow";
+  throw new RookeryError("provider_unconfigured", `${where} cannot be sent to ${provider}: it ${what}; set it again`);
 }
 
-function unconfigured(provider: string, variable: string): RookeryError {
-  const without = provider === "anthropic" ? ', or see it work without one: "rookery demo"' : "";
+function missingKeyError(provider: string, variable: string): RookeryError {
+  const without = provider === "anthropic" ? ', or try Rookery without a key: "rookery demo"' : "";
   return new RookeryError(
     "provider_unconfigured",
     `no key for ${LABELS[provider] ?? provider}: set ${variable} and try again${without}`,
@@ -145,7 +153,7 @@ function unconfigured(provider: string, variable: string): RookeryError {
 
 const LABELS: Readonly<Record<string, string>> = { anthropic: "Anthropic", openai: "OpenAI", google: "Google" };
 
-function addressOf(provider: string, kind: ProviderKind, { env, baseUrl, providers }: ProviderOptions): string {
+function resolveBaseUrl(provider: string, kind: ProviderKind, { env, baseUrl, providers }: ProviderOptions): string {
   const known = KNOWN_PROVIDERS.get(provider);
   const configured = providers?.get(provider)?.baseUrl;
   const variable = known?.urls.find((name) => (env[name] ?? "") !== "");
@@ -153,7 +161,7 @@ function addressOf(provider: string, kind: ProviderKind, { env, baseUrl, provide
   if (url === undefined) {
     throw new RookeryError(
       "provider_unconfigured",
-      `nobody says where ${provider} is: set base_url under [providers.${provider}] in rookery.toml`,
+      `the address of ${provider} is unknown: set base_url under [providers.${provider}] in rookery.toml`,
     );
   }
   const where = baseUrl === undefined && configured === undefined ? (variable ?? "") : "the base URL";
@@ -162,18 +170,18 @@ function addressOf(provider: string, kind: ProviderKind, { env, baseUrl, provide
   }
   const { username, password, search, hash } = new URL(url);
   if (username + password !== "") {
-    const fix = `give them as a header, under [providers.${provider}.headers] in rookery.toml`;
-    throw new RookeryError("provider_unconfigured", `${where} has a name or a password in it: ${fix}`);
+    const fix = `send them as a header, under [providers.${provider}.headers] in rookery.toml`;
+    throw new RookeryError("provider_unconfigured", `${where} contains a user name or a password: ${fix}`);
   }
   if (search + hash !== "") {
-    const fix = "what is asked for is put behind its path, so leave that out";
-    throw new RookeryError("provider_unconfigured", `${where} has something behind its path, a ? or a #: ${fix}`);
+    const fix = "remove it, because Rookery appends the path of each request";
+    throw new RookeryError("provider_unconfigured", `${where} contains a query or a fragment: ${fix}`);
   }
-  return versioned(trimEndOf(url, "/"), kind);
+  return appendApiVersion(trimEndOf(url, "/"), kind);
 }
 
-/** Some programs take the URL with the version of the API and some without it: both are understood. */
-function versioned(url: string, kind: ProviderKind): string {
+/** Adds the API version if the URL has none, because programs differ in which form they expect. */
+function appendApiVersion(url: string, kind: ProviderKind): string {
   if (/\/v\d\w*$/.test(url)) return url;
   switch (kind) {
     case "anthropic":
@@ -181,11 +189,11 @@ function versioned(url: string, kind: ProviderKind): string {
     case "google":
       return `${url}/v1beta`;
     case "openai":
-    case "openai-compatible": // a gateway may have them at a path without a version
+    case "openai-compatible": // a gateway may serve a path without a version
       return new URL(url).pathname === "/" ? `${url}/v1` : url;
   }
 }
 
-function listed(): string {
+function formatProviderNames(): string {
   return Array.from(KNOWN_PROVIDERS.keys(), (name) => `${name}/…`).join(", ");
 }

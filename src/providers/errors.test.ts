@@ -4,44 +4,48 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { fault, startModelServer, type Reply } from "../testing/index.ts";
 import { ProviderError } from "./provider-error.ts";
-import { FAKE_KEY, modelOver, replyTo, user, WIRES, type WireName } from "./test-models.ts";
+import { FAKE_KEY, openTestModel, requestReply, user, WIRES, type WireName } from "./test-models.ts";
 
 const NOW = Date.UTC(2026, 10, 16, 12, 0, 0);
 const now = () => NOW;
 
 async function failureOf(wire: WireName, reply: Reply): Promise<ProviderError> {
   await using server = await startModelServer([reply]);
-  const error: unknown = await replyTo(modelOver(wire, server.url, { now })).catch((thrown: unknown) => thrown);
+  const error: unknown = await requestReply(openTestModel(wire, server.url, { now })).catch(
+    (thrown: unknown) => thrown,
+  );
   expect(server.requests).toHaveLength(1);
-  if (!(error instanceof ProviderError)) throw new Error(`not a provider's error: ${String(error)}`);
+  if (!(error instanceof ProviderError)) throw new Error(`not a ProviderError: ${String(error)}`);
   return error;
 }
 
 describe.each(WIRES)("over %s", (wire) => {
   it.each<[string, Reply, string]>([
-    ["a status 500", fault(500), "provider_failed"],
-    ["a status 503", fault(503), "provider_failed"],
-    ["a status 529", fault(529), "provider_overloaded"],
-    ["a status 408", fault(408), "provider_failed"],
-    ["a status 429", fault(429, { message: "Too many requests" }), "provider_rate_limited"],
-    ["a connection that is reset", fault("reset"), "provider_unreachable"],
-    ["a stream that is cut", fault("cut", { text: ["a", "b", "c", "d"] }), "provider_failed"],
+    ["status 500", fault(500), "provider_failed"],
+    ["status 503", fault(503), "provider_failed"],
+    ["status 529", fault(529), "provider_overloaded"],
+    ["status 408", fault(408), "provider_failed"],
+    ["status 429", fault(429, { message: "Too many requests" }), "provider_rate_limited"],
+    ["a reset connection", fault("reset"), "provider_unreachable"],
+    ["a truncated stream", fault("cut", { text: ["a", "b", "c", "d"] }), "provider_failed"],
     ["garbage in the stream", fault("garbage", { text: ["a", "b", "c", "d"] }), "provider_failed"],
-  ])("%s is worth another try", async (_, reply, code) => {
+  ])("marks %s as retryable", async (_, reply, code) => {
     const { retry, limit, code: got } = await failureOf(wire, reply);
     expect({ got, retry, limit }).toEqual({ got: code, retry: {}, limit: undefined });
   });
 
-  it("a TypeError of our own code is internal, and not worth another try", async () => {
+  it("reports a TypeError in Rookery as internal, without a retry", async () => {
     await using server = await startModelServer([]);
     const malformed = { role: "user", parts: null } as unknown as ReturnType<typeof user>;
-    const error: unknown = await replyTo(modelOver(wire, server.url), [malformed]).catch((thrown: unknown) => thrown);
+    const error: unknown = await requestReply(openTestModel(wire, server.url), [malformed]).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ code: "internal" });
     expect(error).not.toBeInstanceOf(ProviderError);
     expect(server.requests).toHaveLength(0);
   });
 
-  it("an error in the middle of the stream is worth another try, in its own words", async () => {
+  it("marks an error during the stream as retryable and keeps its message", async () => {
     const error = await failureOf(wire, fault("error", { text: ["a", "b", "c", "d"] }));
     expect(error.code).toMatch(/^provider_(failed|overloaded)$/);
     expect(error.retry).toEqual({});
@@ -49,36 +53,38 @@ describe.each(WIRES)("over %s", (wire) => {
   });
 
   it.each<[string, Reply, string]>([
-    ["a status 401", fault(401), "provider_auth"],
-    ["a status 403", fault(403), "provider_auth"],
-    ["a status 404", fault(404), "model_not_found"],
-    ["a status 400", fault(400), "provider_refused"],
-    ["a status 422", fault(422), "provider_refused"],
-  ])("%s is not worth another", async (_, reply, code) => {
+    ["status 401", fault(401), "provider_auth"],
+    ["status 403", fault(403), "provider_auth"],
+    ["status 404", fault(404), "model_not_found"],
+    ["status 400", fault(400), "provider_refused"],
+    ["status 422", fault(422), "provider_refused"],
+  ])("does not mark %s as retryable", async (_, reply, code) => {
     const { retry, limit, code: got } = await failureOf(wire, reply);
     expect({ got, retry, limit }).toEqual({ got: code, retry: undefined, limit: undefined });
   });
 
-  it("a wrong key is a matter of the key", async () => {
+  it("reports a wrong key as provider_auth", async () => {
     await using server = await startModelServer([], { requireKey: "another" });
-    await expect(replyTo(modelOver(wire, server.url))).rejects.toMatchObject({ code: "provider_auth" });
+    await expect(requestReply(openTestModel(wire, server.url))).rejects.toMatchObject({ code: "provider_auth" });
   });
 
-  it("a key is not taken to where a server sends instead", async () => {
+  it("does not send the key to a redirect target", async () => {
     await using other = await startModelServer([{ text: "hi" }]);
     const server = createServer((_, response) => {
       response.writeHead(307, { location: `${other.url}/v1?secret` }).end();
     });
     await once(server.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const error: unknown = await replyTo(modelOver(wire, url)).catch((thrown: unknown) => thrown);
+    const error: unknown = await requestReply(openTestModel(wire, url)).catch((thrown: unknown) => thrown);
     server.close();
     expect(error).toMatchObject({ code: "provider_refused", retry: undefined });
-    expect((error as Error).message).toContain(`sends to ${other.url} (307), where no key is taken along: set`);
+    expect((error as Error).message).toContain(
+      `redirects to ${other.url} (307), and Rookery does not send the key there: set`,
+    );
     expect(other.requests).toEqual([]);
   });
 
-  it.each([401, 400, 500])("a key that is repeated with status %i is not said", async (status) => {
+  it.each([401, 400, 500])("redacts the key in an error with status %i", async (status) => {
     const { message } = await failureOf(wire, fault(status, { message: `no such key: ${FAKE_KEY}, sorry` }));
     expect(message).toContain("no such key: …, sorry");
   });
@@ -86,14 +92,14 @@ describe.each(WIRES)("over %s", (wire) => {
   it.each([
     ["seconds", 7, 7_000],
     ["a date", new Date(NOW + 9_000), 9_000],
-    ["no seconds at all", 0, 0],
-  ])("a wait is taken from %s", async (_, retryAfter, afterMs) => {
+    ["zero seconds", 0, 0],
+  ])("reads the retry delay from %s", async (_, retryAfter, afterMs) => {
     const { code, retry } = await failureOf(wire, fault(429, { retryAfter, message: "Slow down" }));
     expect({ code, retry }).toEqual({ code: "provider_rate_limited", retry: { afterMs } });
     expect((await failureOf(wire, fault(503, { retryAfter }))).retry).toEqual({ afterMs });
   });
 
-  it("a wait of more than a minute is a limit that ends at a time", async () => {
+  it("reports a delay of more than a minute as a usage limit with its end", async () => {
     const { code, retry, limit, message } = await failureOf(
       wire,
       fault(429, { retryAfter: 3_600, message: "No more" }),
@@ -106,7 +112,7 @@ describe.each(WIRES)("over %s", (wire) => {
     expect(message).toContain("wait until 2026-11-16T13:00:00.000Z");
   });
 
-  it("an account that is used up is a limit, with its end where that is said", async () => {
+  it("reports an exhausted account as a usage limit, with its end if the provider names it", async () => {
     const known = await failureOf(wire, fault(429, { why: "quota", resetsAt: new Date(NOW + 7_200_000) }));
     const resetsAt = wire === "google" ? "2026-11-17T08:00:00.000Z" : "2026-11-16T14:00:00.000Z"; // midnight in California
     expect({ code: known.code, retry: known.retry, limit: known.limit }).toEqual({
@@ -120,16 +126,18 @@ describe.each(WIRES)("over %s", (wire) => {
     });
   });
 
-  it("a conversation that is too long is one", async () => {
+  it("reports context_overflow for a conversation that is too long", async () => {
     const error = await failureOf(wire, fault(400, { why: "overflow" }));
     expect({ code: error.code, retry: error.retry }).toEqual({ code: "context_overflow", retry: undefined });
     expect((await failureOf(wire, fault(413))).code).toBe("context_overflow");
   });
 
-  it("nobody at the address is worth another try", async () => {
+  it("marks an unreachable server as retryable", async () => {
     const server = await startModelServer([]);
     await server.close();
-    const error: unknown = await replyTo(modelOver(wire, server.url), [user("Go")]).catch((thrown: unknown) => thrown);
+    const error: unknown = await requestReply(openTestModel(wire, server.url), [user("Go")]).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({
       code: "provider_unreachable",
       retry: {},
@@ -147,7 +155,7 @@ it.each([
   "input length and `max_tokens` exceed context limit: 199000 + 21333 > 200000", // Anthropic
   "Request too large for gpt-x in organization o on tokens per min (TPM): Limit 30000, Requested 45000.",
   "Prompt contains 140000 tokens and 0 draft tokens, too large for model with 131072 maximum context length", // Mistral
-])("%j is a conversation that is too long", async (message) => {
+])("recognizes %j as context_overflow", async (message) => {
   expect((await failureOf("openai-compatible", fault(400, { message }))).code).toBe("context_overflow");
 });
 
@@ -155,11 +163,11 @@ it.each([
   ["Rate limit reached for m. Please try again in 20s.", 20_000],
   ["Please try again in 850ms.", 850],
   ["Please try again in 1.5s. Visit the page", 1_500],
-])("the wait in %j is read", async (message, afterMs) => {
+])("reads the retry delay in %j", async (message, afterMs) => {
   expect((await failureOf("openai", fault(429, { message }))).retry).toEqual({ afterMs });
 });
 
-it("a day's limit of OpenAI is a limit", async () => {
+it("reports a daily limit of OpenAI as usage_limited", async () => {
   const error = await failureOf(
     "openai",
     fault(429, { message: "Rate limit: requests per day. Please try again in 7m12s." }),
@@ -167,16 +175,16 @@ it("a day's limit of OpenAI is a limit", async () => {
   expect(error).toMatchObject({ code: "usage_limited", limit: { resetsAt: "2026-11-16T12:07:12.000Z" } });
 });
 
-it("credit that is used up is a limit without an end, though Anthropic calls it a bad request", async () => {
+it("reports exhausted credit at Anthropic as usage_limited without an end, despite status 400", async () => {
   const message = "Your credit balance is too low to access the Anthropic API.";
   expect(await failureOf("anthropic", fault(400, { message }))).toMatchObject({
     code: "usage_limited",
     limit: { resetsAt: undefined },
-    message: expect.stringContaining("see your plan") as string,
+    message: expect.stringContaining("check your plan") as string,
   });
 });
 
-it("a call whose arguments nest too deeply to be read is a failure that is not tried again", async () => {
+it("does not retry a reply whose call arguments nest too deeply", async () => {
   const event = (body: { readonly type: string }) => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
   const usage = { input_tokens: 1, output_tokens: 1 };
   const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
@@ -196,7 +204,7 @@ it("a call whose arguments nest too deeply to be read is a failure that is not t
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const error: unknown = await replyTo(modelOver("anthropic", `http://127.0.0.1:${port}`)).catch(
+  const error: unknown = await requestReply(openTestModel("anthropic", `http://127.0.0.1:${port}`)).catch(
     (thrown: unknown) => thrown,
   );
   server.closeAllConnections();

@@ -1,93 +1,98 @@
-/** The images of a conversation that a model is given: those that its provider takes, while they fit. */
+/** Selects the images of a conversation that fit into a request. */
 import { RookeryError, type BlobPart } from "../domain/index.ts";
 import type { ProviderKind } from "../domain/provider.ts";
-import type { Message, ModelRequest } from "./model.ts";
+import type { Message, CompletionRequest } from "./model.ts";
 
-/** What a provider takes. */
+/** What a provider accepts. */
 export interface ImageLimits {
   readonly mediaTypes: readonly string[];
-  /** Of one image. */
+  /** Maximum size of one image. */
   readonly bytes: number;
 }
 
-/** By their hashes. */
-export type Images = ReadonlyMap<string, Uint8Array>;
+/** Bytes of the images by hash. */
+export type LoadedImages = ReadonlyMap<string, Uint8Array>;
 
-const COMMON = ["image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"];
+const COMMON_MEDIA_TYPES = ["image/jpeg", "image/jpg", "image/png", "image/gif", "image/webp"];
 const MEGABYTE = 1024 * 1024;
 
-/** Cautious numbers: only Anthropic's is known to be what the API takes. */
+/** Conservative limits. Only Anthropic's is confirmed. */
 export const IMAGE_LIMITS: Record<ProviderKind, ImageLimits> = {
-  anthropic: { mediaTypes: COMMON, bytes: (5 * MEGABYTE * 3) / 4 }, // counted in base64
-  openai: { mediaTypes: COMMON, bytes: 15 * MEGABYTE },
+  anthropic: { mediaTypes: COMMON_MEDIA_TYPES, bytes: (5 * MEGABYTE * 3) / 4 }, // the API counts base64
+  openai: { mediaTypes: COMMON_MEDIA_TYPES, bytes: 15 * MEGABYTE },
   google: { mediaTypes: ["image/jpeg", "image/jpg", "image/png", "image/webp", "image/heic"], bytes: 7 * MEGABYTE },
-  "openai-compatible": { mediaTypes: COMMON, bytes: 15 * MEGABYTE },
+  "openai-compatible": { mediaTypes: COMMON_MEDIA_TYPES, bytes: 15 * MEGABYTE },
 };
 
-/** In one request: with more than twenty Anthropic takes smaller ones only, and a request of at most 32 MB in all. */
-const MOST = { count: 20, bytes: 16 * MEGABYTE };
-/** What is kept where they are too many, so that the beginning of the requests changes seldom, not with each new image. */
-const KEPT = { count: MOST.count / 2, bytes: MOST.bytes / 2 };
+/**
+ * Limits for one request. Above twenty images, Anthropic accepts only smaller ones; a request may have 32 MB in total.
+ */
+const MAX_IMAGES = { count: 20, bytes: 16 * MEGABYTE };
+/**
+ * How many images stay when the limit is exceeded. Dropping half at once keeps the beginning of requests stable for
+ * caching.
+ */
+const KEPT_IMAGES = { count: MAX_IMAGES.count / 2, bytes: MAX_IMAGES.bytes / 2 };
 
 /**
- * An image that was given stays given until they are too many: then the older half is left out at once. Which are given
- * follows from the messages up to the last image alone, so that a request begins as the one before it did.
- * Throws `input_too_large` where the input of the turn does not fit; what an earlier turn had is left out then.
+ * Loads the images to send. Images stay until the limit is exceeded; then the older half is dropped at once. The choice
+ * depends only on the messages up to the last image, so that each request begins like the previous one. Throws
+ * `input_too_large` if the images of the current input do not fit; images of earlier turns are dropped instead.
  */
 export async function loadImages(
-  { messages, blob }: Pick<ModelRequest, "messages" | "blob">,
+  { messages, blob }: Pick<CompletionRequest, "messages" | "blob">,
   limits: ImageLimits | undefined,
-): Promise<Images> {
+): Promise<LoadedImages> {
   const given = new Map<string, Uint8Array>();
   if (limits === undefined) return given;
   const input = messages.findLast(({ role }) => role === "user");
   for (const message of messages) {
     const own = new Map<string, Uint8Array>();
-    for (const part of imagesIn(message, limits)) {
+    for (const part of findSupportedImages(message, limits)) {
       if (own.has(part.hash)) continue;
       const bytes = given.get(part.hash) ?? (await blob(part.hash));
       if (bytes === undefined) continue;
-      const problem = problemWith(bytes.byteLength, limits, own);
+      const problem = findImageProblem(bytes.byteLength, limits, own);
       if (problem === undefined) own.set(part.hash, bytes);
       else if (message === input) {
-        throw new RookeryError("input_too_large", `${nameOf(part)} cannot be given to the model: ${problem}`);
+        throw new RookeryError("input_too_large", `${attachmentName(part)} cannot be sent to the model: ${problem}`);
       }
     }
-    admit(given, own);
+    addImages(given, own);
   }
   return given;
 }
 
-export function nameOf({ name, mediaType }: BlobPart): string {
+export function attachmentName({ name, mediaType }: BlobPart): string {
   return name ?? mediaType;
 }
 
-/** Those of one message are left out together with none of their own. */
-function admit(given: Map<string, Uint8Array>, own: Images): void {
+/** Adds the images of one message, and drops older ones if the limit is exceeded. Never drops the added ones. */
+function addImages(given: Map<string, Uint8Array>, own: LoadedImages): void {
   const older = Array.from(given.keys()).filter((hash) => !own.has(hash));
   for (const [hash, bytes] of own) given.set(hash, bytes);
-  if (fits(given, MOST)) return;
+  if (fits(given, MAX_IMAGES)) return;
   for (const hash of older) {
-    if (fits(given, KEPT)) return;
+    if (fits(given, KEPT_IMAGES)) return;
     given.delete(hash);
   }
 }
 
-function fits(images: Images, most: typeof MOST): boolean {
-  return images.size <= most.count && bytesOf(images) <= most.bytes;
+function fits(images: LoadedImages, most: typeof MAX_IMAGES): boolean {
+  return images.size <= most.count && totalBytes(images) <= most.bytes;
 }
 
-function bytesOf(images: Images): number {
+function totalBytes(images: LoadedImages): number {
   let bytes = 0;
   for (const image of images.values()) bytes += image.byteLength;
   return bytes;
 }
 
-function imagesIn(message: Message, { mediaTypes }: ImageLimits): BlobPart[] {
-  return blobsIn(message).filter((part) => mediaTypes.includes(part.mediaType));
+function findSupportedImages(message: Message, { mediaTypes }: ImageLimits): BlobPart[] {
+  return listBlobs(message).filter((part) => mediaTypes.includes(part.mediaType));
 }
 
-function blobsIn(message: Message): readonly BlobPart[] {
+function listBlobs(message: Message): readonly BlobPart[] {
   switch (message.role) {
     case "user":
       return message.parts.filter((part) => part.type === "blob");
@@ -98,18 +103,18 @@ function blobsIn(message: Message): readonly BlobPart[] {
   }
 }
 
-/** `own` are those that its message has before it. */
-function problemWith(size: number, limits: ImageLimits, own: Images): string | undefined {
+/** `own` holds the earlier images of the same message. */
+function findImageProblem(size: number, limits: ImageLimits, own: LoadedImages): string | undefined {
   if (size > limits.bytes) {
-    return `it has ${megabytes(size)} MB, and ${megabytes(limits.bytes)} MB are taken: make it smaller`;
+    return `it has ${formatMegabytes(size)} MB, but the limit is ${formatMegabytes(limits.bytes)} MB: make it smaller`;
   }
-  if (own.size >= MOST.count) return `at most ${MOST.count} images are taken at once: leave some out`;
-  if (bytesOf(own) + size > MOST.bytes) {
-    return `at most ${megabytes(MOST.bytes)} MB of images are taken at once: leave some out`;
+  if (own.size >= MAX_IMAGES.count) return `a message can have at most ${MAX_IMAGES.count} images: remove some`;
+  if (totalBytes(own) + size > MAX_IMAGES.bytes) {
+    return `a message can have at most ${formatMegabytes(MAX_IMAGES.bytes)} MB of images: remove some`;
   }
   return undefined;
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return (bytes / MEGABYTE).toFixed(1);
 }

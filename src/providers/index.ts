@@ -1,15 +1,15 @@
-/** Model APIs. */
+/** Model APIs: finds a provider, streams replies, and knows prices and context sizes. */
 export {
   findEndpoint,
   keyVariables,
-  missingFor,
+  findMissingSetup,
   parseModelName,
   type ConfiguredProvider,
   type ProviderOptions,
 } from "./endpoint.ts";
 export { KNOWN_PROVIDERS } from "./known.ts";
-export { notGiven } from "./messages.ts";
+export { missingAttachmentText } from "./messages.ts";
 export * from "./model.ts";
 export { openModel } from "./open.ts";
-export { costOf, knownPrice, PRICES_AS_OF, type Price } from "./prices.ts";
+export { computeCost, knownPrice, PRICES_AS_OF, type ModelPrice } from "./prices.ts";
 export { ProviderError } from "./provider-error.ts";

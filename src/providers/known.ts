@@ -1,14 +1,14 @@
-/** The providers that need no configuration: what they speak, where they are, and the variables that say otherwise. */
+/** Built-in providers: their API, address, and the environment variables that configure them. */
 import type { ProviderKind } from "../domain/provider.ts";
 
 export interface KnownProvider {
   readonly kind: ProviderKind;
   readonly url: string;
-  /** The variables that may hold its key, the usual one first. */
+  /** The variables that may hold its key, the preferred one first. */
   readonly keys: readonly string[];
-  /** The variables that may hold another address. */
+  /** The variables that may override its address. */
   readonly urls: readonly string[];
-  /** It is a server of one's own: it takes a key, but asks for none. */
+  /** A server on this machine. It accepts a key but does not require one. */
   readonly local?: true;
 }
 
@@ -26,7 +26,7 @@ const HOSTED: Readonly<Record<string, readonly [url: string, key: string]>> = {
   zai: ["https://api.z.ai/api/paas/v4", "ZAI_API_KEY"],
 };
 
-/** With the ports that they listen on if nobody says otherwise. */
+/** Local servers with their default ports. */
 const LOCAL: Readonly<Record<string, number>> = { ollama: 11_434, "llama.cpp": 8080, lmstudio: 1234, vllm: 8000 };
 
 export const KNOWN_PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map<string, KnownProvider>([
@@ -50,20 +50,20 @@ export const KNOWN_PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map<strin
     },
   ],
   ...Object.entries(HOSTED).map(([name, [url, key]]): [string, KnownProvider] => {
-    return [name, { kind: "openai-compatible", url, keys: [key], urls: [variable(name, "BASE_URL")] }];
+    return [name, { kind: "openai-compatible", url, keys: [key], urls: [environmentName(name, "BASE_URL")] }];
   }),
   ...Object.entries(LOCAL).map(([name, port]): [string, KnownProvider] => [
     name,
     {
       kind: "openai-compatible",
       url: `http://127.0.0.1:${port}/v1`,
-      keys: [variable(name, "API_KEY")],
-      urls: [variable(name, "BASE_URL")],
+      keys: [environmentName(name, "API_KEY")],
+      urls: [environmentName(name, "BASE_URL")],
       local: true,
     },
   ]),
 ]);
 
-function variable(name: string, ending: string): string {
+function environmentName(name: string, ending: string): string {
   return `${name.toUpperCase().replaceAll(/\W/g, "_")}_${ending}`;
 }

@@ -1,10 +1,10 @@
-/** The SDK's model for an endpoint. Each provider's part of the SDK is loaded when it is first asked for something. */
+/** Creates the SDK's model for an endpoint. Each provider package is imported on first use. */
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { boundedFetch } from "./bounded-fetch.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { ModelEndpoint } from "./endpoint.ts";
 
-/** What the SDK calls the options of each kind, in requests and in what is kept of a reply. */
-export const OPTIONS_OF = {
+/** The name under which the SDK keeps provider options, in requests and in stored replies. */
+export const OPTION_KEYS = {
   anthropic: "anthropic",
   openai: "openai",
   google: "google",
@@ -13,7 +13,7 @@ export const OPTIONS_OF = {
 
 const fetch = boundedFetch();
 
-export async function loadModel(endpoint: Endpoint): Promise<LanguageModelV3> {
+export async function loadModel(endpoint: ModelEndpoint): Promise<LanguageModelV3> {
   const { kind, model, baseUrl: baseURL, key, bearer, headers: own } = endpoint;
   const headers = { ...own };
   switch (kind) {
@@ -33,7 +33,7 @@ export async function loadModel(endpoint: Endpoint): Promise<LanguageModelV3> {
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const secret = key === undefined ? {} : { apiKey: key };
-      const name = OPTIONS_OF[kind];
+      const name = OPTION_KEYS[kind];
       return createOpenAICompatible({ name, baseURL, headers, fetch, ...secret, includeUsage: true })(model);
     }
   }

@@ -1,19 +1,22 @@
-/** Our messages in the SDK's form: the same bytes for the same messages, whatever comes after them. */
+/**
+ * Converts messages into the SDK's format. The same messages always produce the same bytes, so that prompts can be
+ * cached.
+ */
 import type { LanguageModelV3Message, LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
 import type { BlobPart, InputPart } from "../domain/index.ts";
-import { nameOf, type Images } from "./images.ts";
+import { attachmentName, type LoadedImages } from "./images.ts";
 import type { Message, ToolAnswer } from "./model.ts";
 import { wellFormed } from "./well-formed.ts";
 
 /**
- * An assistant message as its model gave it, with what our own form has no place for (signed thoughts). Another model
- * of the same provider may refuse it.
+ * An assistant message in the format of its model, with parts that our format lacks, such as signed thoughts. Other
+ * models of the same provider may reject it.
  */
-export interface Native extends Origin {
+export interface NativeMessage extends ModelOrigin {
   readonly content: AssistantContent;
 }
 
-export interface Origin {
+export interface ModelOrigin {
   readonly provider: string;
   readonly model: string;
 }
@@ -21,17 +24,21 @@ export interface Origin {
 type UserContent = Extract<LanguageModelV3Message, { role: "user" }>["content"];
 export type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 
-/** Of the attachments only those among `images` are given; of the others the model is told that they were there. */
-export function toPrompt(messages: readonly Message[], target: Origin, images: Images): LanguageModelV3Message[] {
+/** Converts the messages. An attachment that is not among `images` is replaced by its name. */
+export function toPrompt(
+  messages: readonly Message[],
+  target: ModelOrigin,
+  images: LoadedImages,
+): LanguageModelV3Message[] {
   return messages.map((message) => wellFormed(toMessage(message, target, images)));
 }
 
-/** What a model is told of an attachment in its place. */
-export function notGiven(part: BlobPart): string {
-  return `[not given to you: ${nameOf(part)}]`;
+/** The text that replaces an attachment that cannot be sent. */
+export function missingAttachmentText(part: BlobPart): string {
+  return `[attachment not available to you: ${attachmentName(part)}]`;
 }
 
-function toMessage(message: Message, target: Origin, images: Images): LanguageModelV3Message {
+function toMessage(message: Message, target: ModelOrigin, images: LoadedImages): LanguageModelV3Message {
   switch (message.role) {
     case "user":
       return { role: "user", content: userContent(message.parts, images) };
@@ -44,35 +51,35 @@ function toMessage(message: Message, target: Origin, images: Images): LanguageMo
           type: "tool-result",
           toolCallId: answer.toolId,
           toolName: answer.name,
-          output: outputOf(answer, images),
+          output: toToolOutput(answer, images),
         })),
       };
   }
 }
 
-/** The text names what came with it, so that nothing is said of what cannot be given. */
-function outputOf({ text, failed, blobs = [] }: ToolAnswer, images: Images): LanguageModelV3ToolResultOutput {
+/** The result text already names its attachments, so missing ones need no replacement. */
+function toToolOutput({ text, failed, blobs = [] }: ToolAnswer, images: LoadedImages): LanguageModelV3ToolResultOutput {
   if (failed) return { type: "error-text", value: text };
   const given = blobs.flatMap(({ hash, mediaType }) => {
     const bytes = images.get(hash);
     return bytes === undefined
       ? []
-      : [{ type: "image-data" as const, data: base64(bytes), mediaType: typeOf(bytes, mediaType) }];
+      : [{ type: "image-data" as const, data: base64(bytes), mediaType: detectMediaType(bytes, mediaType) }];
   });
   if (given.length === 0) return { type: "text", value: text };
   return { type: "content", value: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...given] };
 }
 
-/** Texts that stand together are one. */
-function userContent(parts: readonly InputPart[], images: Images): UserContent {
+/** Joins adjacent texts. */
+function userContent(parts: readonly InputPart[], images: LoadedImages): UserContent {
   const content: UserContent = [];
   for (const part of parts) {
     const image = part.type === "blob" ? images.get(part.hash) : undefined;
     if (part.type === "blob" && image !== undefined) {
-      content.push({ type: "file", data: image, mediaType: typeOf(image, part.mediaType) });
+      content.push({ type: "file", data: image, mediaType: detectMediaType(image, part.mediaType) });
       continue;
     }
-    const text = part.type === "text" ? part.text : notGiven(part);
+    const text = part.type === "text" ? part.text : missingAttachmentText(part);
     const last = content.at(-1);
     if (last?.type === "text") last.text += `\n${text}`;
     else content.push({ type: "text", text });
@@ -82,7 +89,7 @@ function userContent(parts: readonly InputPart[], images: Images): UserContent {
 
 function assistantContent(
   { text, calls, native }: Extract<Message, { role: "assistant" }>,
-  target: Origin,
+  target: ModelOrigin,
 ): AssistantContent {
   if (isNative(native, target)) return native.content;
   return [
@@ -96,9 +103,9 @@ function assistantContent(
   ];
 }
 
-function isNative(native: unknown, target: Origin): native is Native {
+function isNative(native: unknown, target: ModelOrigin): native is NativeMessage {
   if (typeof native !== "object" || native === null) return false;
-  const { provider, model, content } = native as Partial<Native>;
+  const { provider, model, content } = native as Partial<NativeMessage>;
   return provider === target.provider && model === target.model && Array.isArray(content) && content.length > 0;
 }
 
@@ -106,11 +113,11 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** What the bytes say counts more than what was said of them: providers look. */
-function typeOf(bytes: Uint8Array, said: string): string {
+/** Prefers the type in the bytes to the declared one, because providers check the bytes. */
+function detectMediaType(bytes: Uint8Array, declaredType: string): string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 12)).toString("latin1");
   if (start.startsWith("\x89PNG")) return "image/png";
   if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
   if (start.startsWith("GIF8")) return "image/gif";
-  return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : said;
+  return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : declaredType;
 }

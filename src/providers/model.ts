@@ -1,31 +1,33 @@
-/** A model as the agent sees it: messages and tools in, a stream and then one whole reply out. No SDK type passes here. */
+/**
+ * The model interface of the agent: messages and tools in, a stream of parts and a complete reply out. Hides the SDK.
+ */
 import { z } from "zod";
 import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 
 export interface Model {
   /** `provider/model`. */
   readonly name: string;
-  /** Tokens that a request and its reply may have together; undefined where nobody knows. */
+  /** Tokens for a request and its reply together. Undefined if unknown. */
   readonly contextSize?: number | undefined;
   /**
-   * One try: yields text as it comes and the whole reply last. Throws a ProviderError that says what to do and whether
-   * another try is worth it, or the abort reason.
+   * Makes one attempt. Yields text as it arrives and the complete reply last. Throws a `ProviderError`, which says what
+   * to do and whether to retry, or the abort reason.
    */
-  stream(request: ModelRequest): AsyncIterable<ModelPart>;
+  stream(request: CompletionRequest): AsyncIterable<ModelPart>;
 }
 
-export interface ModelRequest {
+export interface CompletionRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly signal: AbortSignal;
-  /** The bytes of an input part; undefined where they are gone. */
+  /** Reads the bytes of a blob. Resolves with undefined if they are missing. */
   readonly blob: (hash: string) => Promise<Uint8Array | undefined>;
-  /** The same for all requests that share a beginning: the session's id. */
+  /** Shared by all requests that begin the same way: the session id. */
   readonly cacheKey?: string | undefined;
-  /** Ids of calls that are used up, beside those in `messages`. */
+  /** Call ids that must not be reused, in addition to those in `messages`. */
   readonly takenIds?: Iterable<string> | undefined;
-  /** What the model is left to choose where it is not said. */
+  /** Default: the model decides. */
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
@@ -34,7 +36,7 @@ export interface ModelRequest {
 export type ModelPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thought"; readonly text: string }
-  /** Of a call, which comes whole with the reply. */
+  /** A piece of a call. The whole call comes with the reply. */
   | { readonly type: "piece" }
   | { readonly type: "reply"; readonly reply: ModelReply };
 
@@ -44,7 +46,7 @@ export type Message =
       readonly role: "assistant";
       readonly text: string;
       readonly calls: readonly ModelCall[];
-      /** What the model gave, to be given back unchanged to the same model. */
+      /** The message as the model sent it. Sent back unchanged to the same model. */
       readonly native?: unknown;
     }
   | { readonly role: "tool"; readonly results: readonly ToolAnswer[] };
@@ -54,29 +56,29 @@ export interface ToolAnswer {
   readonly name: string;
   readonly text: string;
   readonly failed: boolean;
-  /** What came with the text; images among them are given where the model takes them. */
+  /** Attachments of the text. Images are sent if the model accepts them. */
   readonly blobs?: readonly BlobPart[] | undefined;
 }
 
 const modelCall = () =>
   z.object({
-    /** Unique in the conversation, although some servers repeat theirs. */
+    /** Unique in the conversation, even if the server repeats ids. */
     toolId: z.string(),
     name: z.string(),
     input: z.unknown(),
-    /** Why the call cannot be run as it is: arguments that are not JSON, or do not fit. */
+    /** Why the call cannot run: its arguments are not JSON, or do not match the schema. */
     invalid: z.string().optional(),
   });
 export type ModelCall = z.infer<ReturnType<typeof modelCall>>;
 
-/** Read back only after a crash, so built only then. */
+/** Lazy, because it is needed only after a crash. */
 export const ModelReply = z.lazy(() =>
   z.object({
     text: z.string(),
     calls: z.array(modelCall()),
     stopReason: z.string(),
     usage: z.object({
-      /** All of it, cached or not. */
+      /** All input tokens, cached or not. */
       inputTokens: z.number(),
       outputTokens: z.number(),
       cacheReadTokens: z.number(),

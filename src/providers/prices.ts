@@ -1,31 +1,32 @@
-/** What tokens cost, where a price is known. */
+/** Token prices of known models. */
 import type { ModelReply } from "./model.ts";
-import { baseName } from "./sizes.ts";
+import { stripVersionSuffix } from "./sizes.ts";
 
 /** USD per million tokens. */
-export interface Price {
+export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** The price of input where it is not said. */
+  /** Default: the price of input. */
   readonly cacheRead?: number | undefined;
   readonly cacheWrite?: number | undefined;
-  /** What a request with more input than that costs, all of it: so many times as much. */
+  /** Factors for the whole request if its input exceeds `over` tokens. */
   readonly long?: { readonly over: number; readonly input: number; readonly output: number } | undefined;
 }
 
-/** The day on which the table below was put together. */
+/** The date of the price table. */
 export const PRICES_AS_OF = "2026-11-16";
 
-/** By `provider/model`, also of a dated version of it. Undefined where no price is known: never zero. */
-export function knownPrice(name: string, now: number = Date.now()): Price | undefined {
-  const [input, output, cacheRead, cacheWrite, long, until] = TABLE.get(name) ?? TABLE.get(baseName(name)) ?? [];
+/** Looks up a price by `provider/model`, ignoring a version date. Undefined if unknown, never zero. */
+export function knownPrice(name: string, now: number = Date.now()): ModelPrice | undefined {
+  const [input, output, cacheRead, cacheWrite, long, until] =
+    PRICE_TABLE.get(name) ?? PRICE_TABLE.get(stripVersionSuffix(name)) ?? [];
   if (input === undefined || output === undefined) return undefined;
   if (until !== undefined && now >= Date.parse(until)) return undefined;
   return { input, output, cacheRead, cacheWrite, long };
 }
 
-/** Undefined where no price is known: never zero. */
-export function costOf(usage: ModelReply["usage"], price: Price | undefined): number | undefined {
+/** Returns USD, or undefined if the price is unknown; never zero. */
+export function computeCost(usage: ModelReply["usage"], price: ModelPrice | undefined): number | undefined {
   if (price === undefined) return undefined;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const { input = 1, output = 1 } = price.long !== undefined && inputTokens > price.long.over ? price.long : {};
@@ -38,13 +39,13 @@ export function costOf(usage: ModelReply["usage"], price: Price | undefined): nu
   return perMillion / 1_000_000;
 }
 
-type Row = readonly [
+type PriceRow = readonly [
   input: number,
   output: number,
   cacheRead?: number | undefined,
   cacheWrite?: number | undefined,
-  long?: Price["long"],
-  /** The day from which it is another one that the table does not have. */
+  long?: ModelPrice["long"],
+  /** The day from which the price is no longer valid. */
   until?: string,
 ];
 
@@ -52,15 +53,15 @@ const OPENAI_LONG = { over: 272_000, input: 2, output: 1.5 };
 const GOOGLE_LONG = { over: 200_000, input: 2, output: 1.5 };
 
 /**
- * Standard processing, without batches, priority or regions; writing to the cache for the shortest time.
- * To check it against: platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing,
- * ai.google.dev/gemini-api/docs/pricing. Seen in excerpts of the providers' own pages: Fable, Opus 4.1 to 5, Sonnet 4.5
- * and 4.6, Haiku 4.5, GPT-6 Sol, and input and output of Gemini 4 Argon. From what others say of them: Opus, Sonnet and
- * Haiku 5.5, Sonnet 5, the other GPT-6, GPT-5.4 to 5.6 and Gemini. What nobody could be found to say is not here: older
- * models, and what the cache costs with some (it counts as input then).
+ * Standard processing, without batch, priority or regional prices; cache writes with the shortest lifetime. Sources:
+ * platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing,
+ * ai.google.dev/gemini-api/docs/pricing. Confirmed in excerpts of the providers' pages: Fable, Opus 4.1 to 5, Sonnet
+ * 4.5 and 4.6, Haiku 4.5, GPT-6 Sol, and input and output of Gemini 4 Argon. From third parties: Opus, Sonnet and Haiku
+ * 5.5, Sonnet 5, the other GPT-6, GPT-5.4 to 5.6 and Gemini. Missing: older models, and some cache prices, which count
+ * as input.
  */
-const TABLE: ReadonlyMap<string, Row> = new Map(
-  Object.entries<Row>({
+const PRICE_TABLE: ReadonlyMap<string, PriceRow> = new Map(
+  Object.entries<PriceRow>({
     "anthropic/claude-fable-5-1": [10, 50, 0.25, 12.5],
     "anthropic/claude-fable-5": [10, 50, 1, 12.5],
     "anthropic/claude-opus-5-5": [4, 20, 0.2, 5],
@@ -90,8 +91,8 @@ const TABLE: ReadonlyMap<string, Row> = new Map(
     "openai/gpt-5.4": [2.5, 15, 0.25, undefined, OPENAI_LONG],
     "openai/gpt-5.4-mini": [0.75, 4.5, 0.075],
 
-    "google/gemini-4-argon": [2, 10, 0.1, undefined, undefined, "2026-12-01"], // twice that then
-    "google/gemini-3.8-flash": [0.75, 3.75, 0.075, undefined, undefined, "2027-01-01"], // twice that then
+    "google/gemini-4-argon": [2, 10, 0.1, undefined, undefined, "2026-12-01"], // doubles then
+    "google/gemini-3.8-flash": [0.75, 3.75, 0.075, undefined, undefined, "2027-01-01"], // doubles then
     "google/gemini-3.7-flash": [0.75, 3.75, 0.075],
     "google/gemini-3.5-flash": [1.5, 9],
     "google/gemini-3.1-pro": [2, 12, undefined, undefined, GOOGLE_LONG],

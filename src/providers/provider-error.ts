@@ -1,19 +1,19 @@
-/** A provider's failure, with what is worth doing about it. */
+/** The error of a failed provider request, with advice about retrying. */
 import { RookeryError, type ErrorCode } from "../domain/index.ts";
 
-export interface Remedy {
+export interface ProviderErrorOptions {
   readonly cause?: unknown;
-  /** Another try may help: after so long, where the provider said it. */
+  /** Present if a retry may help. `afterMs` is the delay that the provider asked for. */
   readonly retry?: { readonly afterMs?: number | undefined } | undefined;
-  /** The account may do no more for now: until then (ISO 8601), where it was said. */
+  /** Present if the account has reached a limit. `resetsAt` (ISO 8601) is known for some providers. */
   readonly limit?: { readonly resetsAt?: string | undefined } | undefined;
 }
 
 export class ProviderError extends RookeryError {
-  readonly retry: Remedy["retry"];
-  readonly limit: Remedy["limit"];
+  readonly retry: ProviderErrorOptions["retry"];
+  readonly limit: ProviderErrorOptions["limit"];
 
-  constructor(code: ErrorCode, message: string, { cause, retry, limit }: Remedy = {}) {
+  constructor(code: ErrorCode, message: string, { cause, retry, limit }: ProviderErrorOptions = {}) {
     super(code, message, { cause });
     this.retry = retry;
     this.limit = limit;

@@ -1,28 +1,28 @@
-/** Puts the pieces of a streamed reply together: what it says, the calls it makes, and its own form for giving it back. */
+/** Assembles a streamed reply: its text, its calls, and its native form for the next request. */
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import type { AssistantContent } from "./messages.ts";
 import type { Message, ModelCall, ModelPart, ModelReply } from "./model.ts";
 import { ProviderError } from "./provider-error.ts";
 
-type Piece = { type: "text" | "reasoning"; text: string[]; providerOptions?: SharedV3ProviderMetadata };
+type ReplyPiece = { type: "text" | "reasoning"; text: string[]; providerOptions?: SharedV3ProviderMetadata };
 type Call = Extract<AssistantContent[number], { type: "tool-call" }>;
 type Finish = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
-/** In characters: many times what any model writes at once, and little enough for the log to take it twice. */
-export const LONGEST_REPLY = 16 * 1024 * 1024;
+/** Many times longer than any real reply, and short enough to be logged twice. */
+export const MAX_REPLY_CHARACTERS = 16 * 1024 * 1024;
 
 export class ReplyBuilder {
-  readonly #pieces: (Piece | Call)[] = [];
-  readonly #open = new Map<string, Piece>();
+  readonly #pieces: (ReplyPiece | Call)[] = [];
+  readonly #open = new Map<string, ReplyPiece>();
   readonly #calls: ModelCall[] = [];
   readonly #text: string[] = [];
   readonly #used: Set<string>;
-  /** The last number that was put behind an id: a reply may give one id to thousands of calls. */
+  /** The last suffix used for each id. A reply may repeat one id thousands of times. */
   readonly #counts = new Map<string, number>();
   #finish: Finish | undefined;
   #length = 0;
 
-  /** The conversation so far: a call must not have the id of an earlier one, nor one that is taken otherwise. */
+  /** New call ids must differ from those in the conversation and from `takenIds`. */
   constructor(messages: readonly Message[], takenIds: Iterable<string> = []) {
     this.#used = new Set(takenIds);
     for (const message of messages) {
@@ -30,12 +30,12 @@ export class ReplyBuilder {
     }
   }
 
-  /** What of it is shown at once. Throws where it has become longer than any reply. */
+  /** Adds a part and returns what to show of it. Throws `provider_failed` if the reply is too long. */
   add(part: LanguageModelV3StreamPart): ModelPart | undefined {
     if ("delta" in part) this.#length += part.delta.length;
-    if (part.type === "tool-call") this.#length += part.input.length; // some providers give it whole, without pieces
-    if (this.#length > LONGEST_REPLY) {
-      const message = `the answer is longer than ${LONGEST_REPLY} characters, and was broken off: ask for less at once`;
+    if (part.type === "tool-call") this.#length += part.input.length; // some providers send a call without deltas
+    if (this.#length > MAX_REPLY_CHARACTERS) {
+      const message = `the reply is longer than ${MAX_REPLY_CHARACTERS} characters and was cut off: ask for less at once`;
       throw new ProviderError("provider_failed", message);
     }
     switch (part.type) {
@@ -54,7 +54,7 @@ export class ReplyBuilder {
       case "reasoning-end": {
         const type = part.type === "text-end" ? "text" : "reasoning";
         this.#piece(type, part.id, part.providerMetadata);
-        this.#open.delete(`${type} ${part.id}`); // some providers use an id again
+        this.#open.delete(`${type} ${part.id}`); // some providers reuse ids
         return undefined;
       }
       case "tool-input-start":
@@ -66,19 +66,21 @@ export class ReplyBuilder {
       case "finish":
         this.#finish = part;
         return undefined;
-      default: // what nobody asked for: sources, files, tools of the provider's own
+      default: // not requested: sources, files, the provider's own tools
         return undefined;
     }
   }
 
-  /** Undefined where the stream ended before the reply did: a finish that nobody gave has no name of its own. */
+  /**
+   * Undefined if the stream ended before the reply was complete. The SDK reports that as "other" without a raw reason.
+   */
   get finished(): { readonly reason: string; readonly raw: string | undefined } | undefined {
     if (this.#finish === undefined) return undefined;
     const { unified, raw } = this.#finish.finishReason;
     return unified === "other" && raw === undefined ? undefined : { reason: unified, raw };
   }
 
-  /** After the end: JSON, so that it is given back in the same bytes after a crash. */
+  /** Call after the end. Returns plain JSON, so that the bytes are the same after a crash. */
   content(): AssistantContent {
     const parts = this.#pieces.flatMap((piece): AssistantContent => {
       if (piece.type === "tool-call") return [piece];
@@ -90,11 +92,17 @@ export class ReplyBuilder {
 
   reply(native: unknown): ModelReply {
     const stopReason = this.finished?.reason ?? "other";
-    return { text: this.#text.join(""), calls: this.#calls, stopReason, usage: usageOf(this.#finish?.usage), native };
+    return {
+      text: this.#text.join(""),
+      calls: this.#calls,
+      stopReason,
+      usage: toModelUsage(this.#finish?.usage),
+      native,
+    };
   }
 
-  /** What comes later about a piece counts: a signature comes last. */
-  #piece(type: Piece["type"], id: string, metadata: SharedV3ProviderMetadata | undefined): Piece {
+  /** Later metadata replaces earlier metadata: a signature comes last. */
+  #piece(type: ReplyPiece["type"], id: string, metadata: SharedV3ProviderMetadata | undefined): ReplyPiece {
     const key = `${type} ${id}`;
     let piece = this.#open.get(key);
     if (piece === undefined) {
@@ -109,13 +117,13 @@ export class ReplyBuilder {
   #call(part: Extract<LanguageModelV3StreamPart, { type: "tool-call" }>): void {
     const { toolName, providerMetadata } = part;
     const toolId = this.#unique(part.toolCallId);
-    const { input, invalid } = argumentsOf(part.input);
+    const { input, invalid } = parseCallArguments(part.input);
     this.#calls.push({ toolId, name: toolName, input, ...(invalid !== undefined && { invalid }) });
     const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
     this.#pieces.push({ type: "tool-call", toolCallId: toolId, toolName, input, ...options });
   }
 
-  /** Some servers count their calls anew in each reply, or give two of them one id; a conversation needs ids that differ. */
+  /** Makes call ids unique, because some servers restart their count in each reply or reuse an id. */
   #unique(id: string): string {
     let free = id;
     let count = this.#counts.get(id) ?? 1;
@@ -126,21 +134,24 @@ export class ReplyBuilder {
   }
 }
 
-/** Providers take only an object back as a call's arguments, whatever their model wrote. */
-function argumentsOf(written: string): { readonly input: unknown; readonly invalid?: string } {
+/**
+ * Parses the arguments of a call. Invalid arguments are wrapped, because providers accept only an object when a call is
+ * sent back.
+ */
+function parseCallArguments(written: string): { readonly input: unknown; readonly invalid?: string } {
   if (written.trim() === "") return { input: {} };
   let input: unknown;
   try {
     input = JSON.parse(written);
   } catch (error) {
-    const why = error instanceof Error ? error.message.slice(0, 300).toWellFormed() : "it cannot be read";
-    return { input: { invalid_input: written }, invalid: `the arguments are not JSON: ${why}` };
+    const why = error instanceof Error ? error.message.slice(0, 300).toWellFormed() : "it cannot be parsed";
+    return { input: { invalid_input: written }, invalid: `the arguments are not valid JSON: ${why}` };
   }
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return { input };
   return { input: { invalid_input: input }, invalid: "the arguments are not a JSON object" };
 }
 
-function usageOf(usage: LanguageModelV3Usage | undefined): ModelReply["usage"] {
+function toModelUsage(usage: LanguageModelV3Usage | undefined): ModelReply["usage"] {
   return {
     inputTokens: usage?.inputTokens.total ?? 0,
     outputTokens: usage?.outputTokens.total ?? 0,

@@ -1,25 +1,25 @@
-/** How long a context the models take, where it is known. */
+/** Context sizes of known models. */
 
-/** The day on which the table below was put together. Checked: Claude 5, GPT-6 and Gemini 3.8 and 4; not the rest. */
+/** The date of the table. Confirmed: Claude 5, GPT-6, Gemini 3.8 and 4; not the others. */
 export const SIZES_AS_OF = "2026-11-16";
 
-/** By `provider/model`, also of a dated version of it, and of the same model behind a gateway. */
-export function contextSizeOf(name: string): number | undefined {
-  const model = baseName(name).split("/").at(-1) ?? "";
-  return TABLE.find(([pattern]) => pattern.test(model))?.[1];
+/** Looks up a size by `provider/model`, ignoring a version date and a gateway prefix. */
+export function lookUpContextSize(name: string): number | undefined {
+  const model = stripVersionSuffix(name).split("/").at(-1) ?? "";
+  return CONTEXT_SIZES.find(([pattern]) => pattern.test(model))?.[1];
 }
 
 const MAX_NAME_LENGTH = 500;
 
-/** Without what dates a version: `-20250929`, `-2025-08-07`, `-001`, `-preview`, `-latest`. */
-export function baseName(name: string): string {
-  if (name.length > MAX_NAME_LENGTH) return name; // no model has such a name, and each part is looked for at its end
+/** Removes version suffixes: `-20250929`, `-2025-08-07`, `-001`, `-preview`, `-latest`. */
+export function stripVersionSuffix(name: string): string {
+  if (name.length > MAX_NAME_LENGTH) return name; // no model has such a name, and the pattern is slow on it
   const rest = name.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|preview|latest|customtools|\d{2}-\d{4})$/, "");
-  return rest === name ? name : baseName(rest);
+  return rest === name ? name : stripVersionSuffix(rest);
 }
 
-/** Tokens of a request and its reply together. The first that fits. */
-const TABLE: readonly (readonly [RegExp, number])[] = [
+/** Tokens of a request and its reply together. The first match counts. */
+const CONTEXT_SIZES: readonly (readonly [RegExp, number])[] = [
   [/^claude-(fable|mythos|opus|sonnet|haiku)-5/, 1_000_000],
   [/^claude-(opus|sonnet)-4-[678]/, 1_000_000],
   [/^claude-/, 200_000],

@@ -1,7 +1,7 @@
-/** The models that this folder's tests ask, one for each wire, and small words for messages. */
+/** Test models, one for each API, and shortcuts for messages. */
 import type { BlobPart, InputPart, ToolSpec } from "../domain/index.ts";
 import type { ProviderOptions } from "./endpoint.ts";
-import type { Message, Model, ModelPart, ModelReply, ModelRequest } from "./model.ts";
+import type { Message, Model, ModelPart, ModelReply, CompletionRequest } from "./model.ts";
 import { openModel } from "./open.ts";
 
 export const FAKE_KEY = "fake-key-of-a-test";
@@ -16,7 +16,7 @@ const NAMES = {
 export type WireName = keyof typeof NAMES;
 export const WIRES = Object.keys(NAMES) as WireName[];
 
-export function modelOver(
+export function openTestModel(
   wire: WireName,
   baseUrl: string,
   more: Partial<ProviderOptions> & { name?: string } = {},
@@ -33,20 +33,20 @@ export const BASH: ToolSpec = {
   readOnly: false,
 };
 
-export async function replyTo(
+export async function requestReply(
   model: Model,
   messages: readonly Message[] = [user("Go")],
-  more: Partial<ModelRequest> = {},
+  more: Partial<CompletionRequest> = {},
 ): Promise<ModelReply> {
-  const last = (await partsOf(model, messages, more)).at(-1);
+  const last = (await collectParts(model, messages, more)).at(-1);
   if (last?.type === "reply") return last.reply;
   throw new Error("no reply");
 }
 
-export async function partsOf(
+export async function collectParts(
   model: Model,
   messages: readonly Message[] = [user("Go")],
-  more: Partial<ModelRequest> = {},
+  more: Partial<CompletionRequest> = {},
 ): Promise<ModelPart[]> {
   const { signal } = new AbortController();
   const parts: ModelPart[] = [];
@@ -55,7 +55,7 @@ export async function partsOf(
   return parts;
 }
 
-/** The bytes of a blob are those of its name. */
+/** The bytes of a blob are its hash. The blob "gone" is missing. */
 export function blob(hash: string): Promise<Uint8Array | undefined> {
   return Promise.resolve(hash === "gone" ? undefined : Buffer.from(hash));
 }
@@ -72,8 +72,8 @@ export function image(hash: string): BlobPart {
   return { type: "blob", hash, mediaType: "image/png" };
 }
 
-/** A reply and the results of its calls, as messages. */
-export function afterwards({ text: said, calls, native }: ModelReply, result = "done"): Message[] {
+/** Returns a reply and the results of its calls as messages. */
+export function toFollowUpMessages({ text: said, calls, native }: ModelReply, result = "done"): Message[] {
   const results = calls.map(({ toolId, name }) => ({ toolId, name, text: result, failed: false }));
   const assistant: Message = { role: "assistant", text: said, calls, native };
   return results.length === 0 ? [assistant] : [assistant, { role: "tool", results }];

@@ -1,13 +1,15 @@
-/** Text without halves of characters, which providers refuse: one odd string would end a conversation for good. */
+/** Replaces lone surrogates, which providers reject: one bad string would make a conversation unusable. */
 
-/** The same JSON with every string well formed; bytes in it are left alone. */
+/** Returns the same JSON with well-formed strings. Byte arrays are unchanged. */
 export function wellFormed<T>(value: T): T {
-  return repaired(value) as T;
+  return replaceLoneSurrogates(value) as T;
 }
 
-function repaired(value: unknown): unknown {
+function replaceLoneSurrogates(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(repaired);
+  if (Array.isArray(value)) return value.map(replaceLoneSurrogates);
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), repaired(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), replaceLoneSurrogates(inner)]),
+  );
 }

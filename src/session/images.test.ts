@@ -63,7 +63,7 @@ describe("an image that a person gives", () => {
     const refused = await s.session.prompt(await prompt(s)).outcome;
     expect(refused).toMatchObject({ status: "failed", code: "provider_refused" });
     expect(await s.session.prompt("Never mind").outcome).toMatchObject({ status: "done" });
-    expect(JSON.stringify(asked(s, 1))).toContain("[not given to you: cat.png]");
+    expect(JSON.stringify(asked(s, 1))).toContain("[attachment not available to you: cat.png]");
     await s.session.prompt(await prompt(s)).outcome; // given anew it is tried anew
     expect(JSON.stringify(s.model.requests.at(-1)!.body)).toContain(IMAGE.source.data);
   });

@@ -1,7 +1,7 @@
 /** A turn of the built-in agent on one wire: a scripted model, a session on SQLite, and tools that do what the test says. */
 import { join } from "node:path";
 import type { BackendContext, PermissionPolicy, SessionEvent, ToolResult, ToolSource } from "../../domain/index.ts";
-import { modelOver, type WireName } from "../../providers/test-models.ts";
+import { openTestModel, type WireName } from "../../providers/test-models.ts";
 import { createSession, type Prepared, type Session } from "../../session/index.ts";
 import { deferred, DisposeStack, ownIdentity, systemClock } from "../../stdx/index.ts";
 import { openSqliteStore } from "../../store/index.ts";
@@ -45,7 +45,7 @@ export async function openScene(options: SceneOptions) {
           openBuiltIn({
             sessionId: state.id,
             cwd: folder.path,
-            model: modelOver(wire, model.url, { context: contextSize }),
+            model: openTestModel(wire, model.url, { context: contextSize }),
             system: "Be brief.",
             tools,
             price: options.price,

@@ -1,17 +1,17 @@
-/** What the refusals of the model APIs mean, by their codes and words; not all of them were seen on the wire. */
-import { errorOf, type Said } from "./waits.ts";
+/** Classifies error responses by their codes and messages. Some of the patterns come from documentation only. */
+import { readErrorObject, type ProviderResponse } from "./retry-after.ts";
 
-/** The conversation does not fit: the same again will not either. */
-export function isOverflow(said: Said): boolean {
-  const { status = 0 } = said;
+/** The conversation does not fit into the context. Sending it again does not help. */
+export function isContextOverflow(response: ProviderResponse): boolean {
+  const { status = 0 } = response;
   if (status === 401 || status === 403 || status === 404) return false;
-  const { code, type } = errorOf(said);
+  const { code, type } = readErrorObject(response);
   if (code === "context_length_exceeded" || code === "string_above_max_length") return true;
   if (type === "exceed_context_size_error" || type === "request_too_large" || status === 413) return true;
-  return OVERFLOW.test(said.message);
+  return OVERFLOW_PATTERN.test(response.message);
 }
 
-const OVERFLOW = new RegExp(
+const OVERFLOW_PATTERN = new RegExp(
   [
     "prompt is too long", // Anthropic
     "exceed(s|ed)? (the )?(model's )?(maximum )?context (limit|length|window|size)",
@@ -24,21 +24,21 @@ const OVERFLOW = new RegExp(
     "input is too long",
     "too many (input )?tokens in",
     "reduce the length of the (messages|input|prompt)", // Groq
-    "request too large for", // OpenAI and Groq, where one request is more than a minute's tokens
+    "request too large for", // OpenAI and Groq, if one request exceeds the tokens per minute
     "too large for model with \\d+ maximum context length", // Mistral
   ].join("|"),
   "i",
 );
 
-/** The account has nothing left: waiting a moment does not help. */
-export function isOverQuota(said: Said): boolean {
-  const { code, type } = errorOf(said);
-  if (said.status === 402) return true;
-  if ([code, type].some((word) => OVER_QUOTA.has(String(word)))) return true;
-  return /credit balance is too low|usage limit reached|insufficient (balance|credits|quota)/i.test(said.message);
+/** The account has no quota or credit left. A short wait does not help. */
+export function isOverQuota(response: ProviderResponse): boolean {
+  const { code, type } = readErrorObject(response);
+  if (response.status === 402) return true;
+  if ([code, type].some((word) => OVER_QUOTA_CODES.has(String(word)))) return true;
+  return /credit balance is too low|usage limit reached|insufficient (balance|credits|quota)/i.test(response.message);
 }
 
-const OVER_QUOTA = new Set([
+const OVER_QUOTA_CODES = new Set([
   "insufficient_quota", // OpenAI
   "usage_limit_reached",
   "usage_not_included",
@@ -47,29 +47,29 @@ const OVER_QUOTA = new Set([
   "exceeded_current_quota_error", // Moonshot
 ]);
 
-/** Gemini names the quota that was used up; some are of a day. */
-export function isDaily(said: Said): boolean {
-  return JSON.stringify(errorOf(said).details ?? "").includes("PerDay");
+/** Gemini names the exhausted quota. Some quotas are per day. */
+export function isDailyQuota(response: ProviderResponse): boolean {
+  return JSON.stringify(readErrorObject(response).details ?? "").includes("PerDay");
 }
 
-/** Gemini calls a wrong key a bad request. */
-export function isWrongKey(said: Said): boolean {
-  const { status, message } = said;
+/** Gemini reports a wrong key as a bad request. */
+export function isWrongKey(response: ProviderResponse): boolean {
+  const { status, message } = response;
   if (status === 401 || status === 403) return true;
   return status === 400 && /api key (not valid|not found|expired)|invalid api key/i.test(message);
 }
 
-/** The status that an error in the middle of a stream would have had as an answer. */
-export function typeStatus(error: object): number | undefined {
+/** Returns the HTTP status that corresponds to the type of an error event. */
+export function streamErrorStatus(error: object): number | undefined {
   const { type, code } = error as { readonly type?: unknown; readonly code?: unknown };
   for (const word of [code, type]) {
-    const status = STATUS[String(word)];
+    const status = STATUS_BY_TYPE[String(word)];
     if (status !== undefined) return status;
   }
   return undefined;
 }
 
-const STATUS: Readonly<Record<string, number>> = {
+const STATUS_BY_TYPE: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   context_length_exceeded: 400,
   authentication_error: 401,
