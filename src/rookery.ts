@@ -31,7 +31,7 @@ import {
   type TaskView,
 } from "./domain/index.ts";
 import type { DeclaredServer } from "./domain/mcp-declared.ts";
-import { lateAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
+import { lazyAuthorizer, type Authorizer } from "./mcp/authorizer.ts";
 import type { Bounds, McpServers } from "./mcp/index.ts";
 import type { Authorizers } from "./mcp/oauth/index.ts";
 import { Pool, type RunTasks } from "./pool/index.ts";
@@ -348,8 +348,8 @@ export class Rookery implements AsyncDisposable {
     const leaveOut = untrusted === "leave_out" && { trust: "leave_out" as const };
     const config = await loadConfig({ cwd: folder, env: this.#env, ...leaveOut });
     const chosen: { mcp?: readonly string[] | undefined } = agent === undefined ? {} : resolveAgent(config, agent);
-    const { serversFor } = await import("./mcp/config/index.ts");
-    const specs = serversFor(config, chosen, { cwd: folder, env: this.#env });
+    const { selectServers } = await import("./mcp/config/index.ts");
+    const specs = selectServers(config, chosen, { cwd: folder, env: this.#env });
     const declared = [...config.mcp.values()].filter(({ name }) => chosen.mcp?.includes(name) ?? true);
     return { root: config.root, trust: config.trust, declared, specs };
   }
@@ -378,7 +378,7 @@ export class Rookery implements AsyncDisposable {
   /** Returns the login of a server. All sessions share it, so a person logs in once. */
   authorizer(spec: RemoteServerSpec): Authorizer {
     checkRemoteServerSpec(spec);
-    return lateAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
+    return lazyAuthorizer(async () => (await (this.#authorizers ??= this.#openAuthorizers())).for(spec));
   }
 
   /** Releases every session, ends every process that it started, and closes the store. */

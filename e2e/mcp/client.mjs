@@ -83,7 +83,7 @@ async function call(name) {
   for (let logins = 0; logins <= MAX_LOGINS; logins++) {
     const result = await servers.sources[0].call({ toolId: "1", name, input }, toolContext);
     record({ name, result });
-    if (!result.text.includes("wants a login")) return;
+    if (!result.text.includes("requires a login")) return;
     const outcome = await servers.login("conformance", signal);
     if (outcome.status !== "done") throw new Error(JSON.stringify(outcome));
     await ready();

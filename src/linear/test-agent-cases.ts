@@ -15,7 +15,7 @@ import { expandVariables } from "../mcp/config/variables.ts";
 import { readRecords, type RecordSink } from "../programs/records.ts";
 import { sanitizeTerminalText } from "../programs/stderr-tail.ts";
 import { ReplyBuilder } from "../providers/reply.ts";
-import { baseName } from "../providers/sizes.ts";
+import { stripVersionSuffix } from "../providers/sizes.ts";
 import { indexOfText, splitText, trimEndOf } from "../stdx/index.ts";
 import { readResultSource } from "../tools/read-result.ts";
 import { branchInTheWay, lockIn } from "../worktrees/failure.ts";
@@ -176,7 +176,7 @@ export const AGENT_CASES: readonly GrowthCase[] = [
     (size) => fill("${A:-", size),
     (text) => expandVariables(text, { A: "a" }),
   ),
-  growthCase("the name of a model", (size) => fill("-preview", size) + "x", baseName),
+  growthCase("the name of a model", (size) => fill("-preview", size) + "x", stripVersionSuffix),
   growthCase(
     "slashes at the end",
     (size) => `${fill("/", size)}x`,

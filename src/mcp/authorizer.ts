@@ -1,37 +1,40 @@
-/** How a connection gets past a server that wants a login: the port between connections and OAuth. */
+/** The interface between connections and OAuth: how a connection authenticates to a server that requires a login. */
 import type { AskOptions, LoginOutcome, Question, QuestionAnswer } from "../domain/index.ts";
 
 export interface Authorizer {
   /**
-   * Like the global one, with the token of this server where there is one; an expired token is refreshed first, or
-   * once after a refusal. Rejects with `LoginNeeded` where only a person can help.
+   * Like the global `fetch`, with this server's token if there is one. Refreshes an expired token first, and a rejected
+   * token once. Rejects with `LoginNeeded` if only the user can help.
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
-  /** The whole way to a token. Who asks while another login of the same server is under way, here or in another process, waits for that one. */
+  /**
+   * Runs the whole login. If another login for the same server is in progress, here or in another process, waits for
+   * that one.
+   */
   login(options: LoginOptions): Promise<LoginOutcome>;
-  /** Revokes what can be revoked, and forgets the rest. False where there was nothing. */
+  /** Revokes the tokens if possible and removes them. Returns false if there was no login. */
   logout(signal: AbortSignal): Promise<boolean>;
 }
 
 export interface LoginOptions {
-  /** Shows the URL to a person. Resolves with what they said, or as accepted when `completed` resolves. */
+  /** Shows the URL to the user. Resolves with the answer, or with "accept" when `completed` resolves. */
   ask(question: Question, options: AskOptions): Promise<QuestionAnswer>;
   readonly signal: AbortSignal;
 }
 
-/** The server refuses what we have; `rookery mcp auth` or an answered question helps. */
+/** The server rejects our credentials. `rookery mcp auth` or an answered login question helps. */
 export class LoginNeeded extends Error {
   readonly server: string;
 
   constructor(server: string, why: string, options?: { cause?: unknown }) {
-    super(`${server} wants a login: ${why}`, options);
+    super(`${server} requires a login: ${why}`, options);
     this.name = "LoginNeeded";
     this.server = server;
   }
 }
 
-/** One that is loaded when it is first needed: most servers want no login. */
-export function lateAuthorizer(load: () => Promise<Authorizer>): Authorizer {
+/** Loads the authorizer on first use, because most servers require no login. */
+export function lazyAuthorizer(load: () => Promise<Authorizer>): Authorizer {
   return {
     fetch: async (url, init) => (await load()).fetch(url, init),
     login: async (options) => (await load()).login(options),

@@ -1,4 +1,4 @@
-/** One server for the life of a session: connects, reaches again for a server that went, and gives up visibly. */
+/** One server during the life of a session: connects, reconnects, and reports when it gives up. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   messageOf,
@@ -12,73 +12,73 @@ import {
 } from "../domain/index.ts";
 import { deferred } from "../stdx/index.ts";
 import type { Authorizer } from "./authorizer.ts";
-import { callTool } from "./calls/call.ts";
+import { callServerTool } from "./calls/call.ts";
 import { CallsInFlight } from "./calls/in-flight.ts";
-import { Handlers } from "./handlers.ts";
+import { ServerRequestHandlers } from "./handlers.ts";
 import { Link } from "./link.ts";
 import { NO_TOOLS, type ToolTable } from "./lists/tools.ts";
-import { Offer } from "./offer.ts";
+import { ServerLists } from "./server-lists.ts";
 import type { Bounds, ServersOptions } from "./options.ts";
-import type { Outlet } from "./outlet.ts";
-import { backOff, isFinal } from "./retry.ts";
-import { shortened } from "./shortened.ts";
-import { loginNeeded } from "./transport/remote.ts";
-import { Hopeless } from "./transport/transport.ts";
+import type { SessionBridge } from "./session-bridge.ts";
+import { reconnectDelay, isPermanent } from "./retry.ts";
+import { truncateWithCount } from "./truncate.ts";
+import { findLoginNeeded } from "./transport/remote.ts";
+import { PermanentFailure } from "./transport/transport.ts";
 
-export interface ConnectionOptions extends Pick<ServersOptions, "cwd" | "env" | "marker" | "sample" | "version"> {
+export interface McpConnectionOptions extends Pick<ServersOptions, "cwd" | "env" | "marker" | "sample" | "version"> {
   readonly bounds: Bounds;
   readonly authorizer: Authorizer | undefined;
-  readonly outlet: Outlet;
-  /** Called after each change; `tools` where the tools are others. */
+  readonly bridge: SessionBridge;
+  /** Called after each change. `tools` is true if the tools changed. */
   changed(tools: boolean): void;
 }
 
-interface Ready {
+interface ReadyServer {
   readonly link: Link;
-  readonly offer: Offer;
+  readonly lists: ServerLists;
 }
 
-/** How long who waits for a server also waits for its prompts and resources. */
-const OTHERS_MS = 1_000;
-/** Of why something failed. */
+/** How long `settled` waits for prompts and resources after the tools. */
+const EXTRAS_WAIT_MS = 1_000;
+/** Characters of a failure reason. */
 const MAX_REASON = 2_000;
-/** Of what a server tells the model of itself. */
+/** Characters of a server's instructions for the model. */
 const MAX_INSTRUCTIONS = 50_000;
 
-const NOTHING = { tools: NO_TOOLS.specs, prompts: [], resources: [], instructions: undefined } as const;
+const EMPTY_LISTS = { tools: NO_TOOLS.specs, prompts: [], resources: [], instructions: undefined } as const;
 
-export class Connection implements AsyncDisposable {
+export class McpConnection implements AsyncDisposable {
   readonly spec: McpServerSpec;
-  readonly #options: ConnectionOptions;
+  readonly #options: McpConnectionOptions;
   readonly #calls = new CallsInFlight();
-  readonly #handlers: Handlers;
+  readonly #handlers: ServerRequestHandlers;
   readonly #closing = new AbortController();
   readonly #settled = deferred();
-  readonly #living: Promise<void>;
+  readonly #lifecycle: Promise<void>;
   #state: McpServerState;
   #table: ToolTable = NO_TOOLS;
-  #ready: Ready | undefined;
+  #ready: ReadyServer | undefined;
   #wake = deferred<"wake">();
-  #isWoken = false;
+  #reconnectRequested = false;
   #hasOfferedLogin = false;
-  /** Those under way: each has a port open. */
+  /** Logins in progress. Each has an open callback port. */
   readonly #logins = new Set<Promise<unknown>>();
 
-  constructor(spec: McpServerSpec, options: ConnectionOptions) {
+  constructor(spec: McpServerSpec, options: McpConnectionOptions) {
     this.spec = spec;
     this.#options = options;
-    const { cwd, sample, outlet } = options;
-    this.#handlers = new Handlers({ server: spec.name, cwd, sample, outlet, calls: this.#calls });
-    this.#state = { name: spec.name, status: "connecting", ...NOTHING };
-    outlet.record({ type: "mcp.status", server: spec.name, status: "connecting" });
-    this.#living = this.#live();
+    const { cwd, sample, bridge } = options;
+    this.#handlers = new ServerRequestHandlers({ server: spec.name, cwd, sample, bridge, calls: this.#calls });
+    this.#state = { name: spec.name, status: "connecting", ...EMPTY_LISTS };
+    bridge.record({ type: "mcp.status", server: spec.name, status: "connecting" });
+    this.#lifecycle = this.#run();
   }
 
   get state(): McpServerState {
     return this.#state;
   }
 
-  /** Resolves when it was found out for the first time whether the server can be had. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   get settled(): Promise<void> {
     return this.#settled.promise;
   }
@@ -92,21 +92,22 @@ export class Connection implements AsyncDisposable {
     const tool = this.#table.origins.get(name);
     const spec = this.#table.specs.find((candidate) => candidate.name === name);
     const server = this.spec.name;
-    if (this.#ready === undefined) return { outcome: "failed", text: `the MCP server ${server} ${this.#notReady()}` };
+    if (this.#ready === undefined)
+      return { outcome: "failed", text: `the MCP server ${server} ${this.#describeNotReady()}` };
     if (tool === undefined || spec === undefined)
-      return { outcome: "failed", text: `the MCP server ${server} has no tool ${name} now` };
+      return { outcome: "failed", text: `the MCP server ${server} has no tool ${name}` };
     const silentMs = this.spec.timeoutMs ?? bounds.callMs;
     const totalMs = Math.max(silentMs, bounds.callTotalMs);
     const ask = this.#handlers.ask.bind(this.#handlers);
     const { textChars } = bounds;
-    return callTool(
+    return callServerTool(
       { server, tool, spec, link: this.#ready.link, calls: this.#calls, silentMs, totalMs, textChars, ask },
       input,
       context,
     );
   }
 
-  /** For what is not a tool. */
+  /** Sends a request other than a tool call. Rejects with `mcp_unavailable`, `mcp_failed` or `mcp_login`. */
   async request(
     method: string,
     params: Record<string, unknown>,
@@ -114,47 +115,49 @@ export class Connection implements AsyncDisposable {
   ): Promise<Record<string, unknown>> {
     const server = this.spec.name;
     if (this.#ready === undefined)
-      throw new RookeryError("mcp_unavailable", `the MCP server ${server} ${this.#notReady()}`);
+      throw new RookeryError("mcp_unavailable", `the MCP server ${server} ${this.#describeNotReady()}`);
     const late = AbortSignal.timeout(this.spec.timeoutMs ?? this.#options.bounds.callMs);
     try {
       return await this.#ready.link.request(method, params, { signal: AbortSignal.any([signal, late]) });
     } catch (error) {
       signal.throwIfAborted();
-      const login = loginNeeded(error);
-      const why = late.aborted ? "it did not answer in time" : shortened(messageOf(error), MAX_REASON);
+      const login = findLoginNeeded(error);
+      const why = late.aborted ? "it did not answer in time" : truncateWithCount(messageOf(error), MAX_REASON);
       throw new RookeryError(
         login === undefined ? "mcp_failed" : "mcp_login",
-        `the MCP server ${server} failed ${method}: ${why}`,
+        `the request ${method} to the MCP server ${server} failed: ${why}`,
         { cause: error },
       );
     }
   }
 
   async login(signal: AbortSignal): Promise<LoginOutcome> {
-    const { authorizer, outlet } = this.#options;
-    if (authorizer === undefined) return { status: "failed", reason: "there is no login for this server here" };
-    const either = AbortSignal.any([signal, this.#closing.signal]);
-    const login = authorizer.login({ ask: (question, options) => outlet.ask(question, options), signal: either });
-    const over: Promise<unknown> = login.catch(() => undefined).finally(() => this.#logins.delete(over));
-    this.#logins.add(over);
+    const { authorizer, bridge } = this.#options;
+    if (authorizer === undefined) return { status: "failed", reason: "no login is available for this server" };
+    const combined = AbortSignal.any([signal, this.#closing.signal]);
+    const login = authorizer.login({ ask: (question, options) => bridge.ask(question, options), signal: combined });
+    const settledLogin: Promise<unknown> = login
+      .catch(() => undefined)
+      .finally(() => this.#logins.delete(settledLogin));
+    this.#logins.add(settledLogin);
     const outcome = await login;
     if (outcome.status === "done") this.reconnect();
     return outcome;
   }
 
   reconnect(): void {
-    this.#isWoken = true;
+    this.#reconnectRequested = true;
     this.#wake.resolve("wake");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error("the servers were closed"));
     this.#wake.resolve("wake");
-    await Promise.all([this.#living, ...this.#logins]);
+    await Promise.all([this.#lifecycle, ...this.#logins]);
     this.#settled.resolve();
   }
 
-  async #live(): Promise<void> {
+  async #run(): Promise<void> {
     const { bounds } = this.#options;
     const isClosed = (): boolean => this.#closing.signal.aborted;
     let tries = 0;
@@ -169,73 +172,73 @@ export class Connection implements AsyncDisposable {
         if (performance.now() - since >= bounds.steadyMs) tries = 0;
         why = ended === "wake" ? undefined : ended;
         this.#ready = undefined;
-        if (why === undefined) this.#become("connecting");
-        else if (loginNeeded(why) === undefined) this.#become("gone", why.message);
-        else this.#become("needs_login", why.message, this.#loginFix);
-        await drop(ready);
+        if (why === undefined) this.#setStatus("connecting");
+        else if (findLoginNeeded(why) === undefined) this.#setStatus("gone", why.message);
+        else this.#setStatus("needs_login", why.message, this.#loginFix);
+        await closeReadyServer(ready);
       } catch (error) {
         why = error instanceof Error ? error : new Error(String(error));
       }
       if (isClosed()) return;
       const limit = wasReady ? bounds.retries : bounds.firstTries - 1;
-      if (why !== undefined && (isFinal(why, wasReady) || tries >= limit)) {
-        this.#fail(why, tries);
+      if (why !== undefined && (isPermanent(why, wasReady) || tries >= limit)) {
+        this.#reportFailure(why, tries);
         await this.#wake.promise;
       } else if (why !== undefined) {
         const stop = new AbortController();
-        const pause = sleep(backOff(tries, bounds), undefined, { signal: stop.signal }).catch(() => undefined);
+        const pause = sleep(reconnectDelay(tries, bounds), undefined, { signal: stop.signal }).catch(() => undefined);
         await Promise.race([pause, this.#wake.promise]);
         stop.abort();
         tries += 1;
       }
       if (isClosed()) return;
-      if (this.#isWoken) {
-        this.#isWoken = false;
+      if (this.#reconnectRequested) {
+        this.#reconnectRequested = false;
         this.#wake = deferred();
         tries = 0;
         wasReady = false;
-        this.#become("connecting");
+        this.#setStatus("connecting");
       }
     }
   }
 
-  /** Rejects with the best reason there is, and leaves nothing behind. */
-  async #connect(): Promise<Ready> {
+  /** Rejects with the most specific reason, and cleans up after a failure. */
+  async #connect(): Promise<ReadyServer> {
     const { spec } = this;
-    const { outlet, bounds, cwd, env, marker, authorizer, version = "0" } = this.#options;
+    const { bridge, bounds, cwd, env, marker, authorizer, version = "0" } = this.#options;
     const ms = spec.connectTimeoutMs ?? bounds.connectMs;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new Error(`it did not answer within ${ms / 1000} s`)), ms);
     const signal = AbortSignal.any([this.#closing.signal, late.signal]);
-    let offer: Offer | undefined;
+    let lists: ServerLists | undefined;
     try {
       const link = await Link.open(spec, {
-        ...{ cwd, env, marker, authorizer, maxBytes: bounds.messageBytes, version, signal, record: outlet.record },
+        ...{ cwd, env, marker, authorizer, maxBytes: bounds.messageBytes, version, signal, record: bridge.record },
         capabilities: this.#handlers.capabilities,
         handlers: {
           request: (method, params, aborted) => this.#handlers.request(method, params, aborted),
-          notified: (method, params) => {
+          onNotification: (method, params) => {
             if (method === "notifications/elicitation/complete") this.#handlers.completed(params);
-            else offer?.notified(method);
+            else lists?.onNotification(method);
           },
         },
       });
-      offer = new Offer(link, {
+      lists = new ServerLists(link, {
         ...{ server: spec.name, defer: spec.defer, max: bounds.listed, maxChars: bounds.listedChars },
         listMs: bounds.callMs,
-        changed: ({ tools, ...others }) => this.#offered(tools, others),
-        remark: (text) => outlet.notice(`the MCP server ${spec.name}: ${text}`),
+        changed: ({ tools, ...others }) => this.#updateState(tools, others),
+        remark: (text) => bridge.notice(`the MCP server ${spec.name}: ${text}`),
       });
       try {
-        const table = await offer.tools(signal);
-        const ready = (this.#ready = { link, offer });
+        const table = await lists.tools(signal);
+        const ready = (this.#ready = { link, lists });
         this.#hasOfferedLogin = false;
-        const instructions = link.instructions && shortened(link.instructions, MAX_INSTRUCTIONS);
-        this.#offered(table, { status: "ready", reason: undefined, fix: undefined, instructions });
-        void this.#settleWith(offer.listOthers());
+        const instructions = link.instructions && truncateWithCount(link.instructions, MAX_INSTRUCTIONS);
+        this.#updateState(table, { status: "ready", reason: undefined, fix: undefined, instructions });
+        void this.#settleWith(lists.listOthers());
         return ready;
       } catch (error) {
-        offer.stop();
+        lists.stop();
         await link[Symbol.asyncDispose]();
         throw late.signal.aborted ? late.signal.reason : link.explain(error);
       }
@@ -244,73 +247,78 @@ export class Connection implements AsyncDisposable {
     }
   }
 
-  /** Who waits for the server wants its prompts too; one that is slow with them is there all the same. */
+  /** Waits for prompts and resources for a limited time, so that a slow server still counts as settled. */
   async #settleWith(others: Promise<void>): Promise<void> {
     const stop = new AbortController();
-    const enough = sleep(OTHERS_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+    const enough = sleep(EXTRAS_WAIT_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
     await Promise.race([others, enough]);
     stop.abort();
     this.#settled.resolve();
   }
 
-  #fail(why: Error, tries: number): void {
-    if (loginNeeded(why) !== undefined) {
-      this.#become("needs_login", why.message, this.#loginFix);
+  #reportFailure(why: Error, tries: number): void {
+    if (findLoginNeeded(why) !== undefined) {
+      this.#setStatus("needs_login", why.message, this.#loginFix);
       void this.#offerLogin(this.#loginFix);
       return;
     }
     const reason = tries === 0 ? why.message : `gave up after ${tries} tries: ${why.message}`;
-    this.#become("failed", reason, why instanceof Hopeless ? why.fix : undefined);
+    this.#setStatus("failed", reason, why instanceof PermanentFailure ? why.fix : undefined);
   }
 
   get #loginFix(): string {
     return `\`rookery mcp auth ${this.spec.name}\``;
   }
 
-  /** Once until the server was ready: a person who declined, or whose login was no good, is not asked again by itself. */
+  /** Offers a login once until the server was ready, so that a user who declined is not asked again automatically. */
   async #offerLogin(fix: string): Promise<void> {
     if (this.#hasOfferedLogin || this.#options.authorizer === undefined) return;
-    const desk = await this.#options.outlet.desk;
-    if (!desk.attended || this.#state.status !== "needs_login" || this.#hasOfferedLogin) return;
+    const session = await this.#options.bridge.session;
+    if (!session.attended || this.#state.status !== "needs_login" || this.#hasOfferedLogin) return;
     this.#hasOfferedLogin = true;
     try {
       const outcome = await this.login(this.#closing.signal);
       if (outcome.status === "done" || this.#state.status !== "needs_login") return;
       const reason =
         outcome.status === "failed" ? `the login failed: ${outcome.reason}` : `the login was ${outcome.status}`;
-      this.#become("needs_login", reason, fix);
+      this.#setStatus("needs_login", reason, fix);
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#become("needs_login", `the login failed: ${messageOf(error)}`, fix);
+      if (!this.#closing.signal.aborted) this.#setStatus("needs_login", `the login failed: ${messageOf(error)}`, fix);
     }
   }
 
-  #notReady(): string {
+  #describeNotReady(): string {
     const { status, reason, fix } = this.#state;
     return `is not ready (${[status, reason, fix].filter((word) => word !== undefined).join(": ")})`;
   }
 
-  /** Anything but ready: there is nothing to be had. */
-  #become(status: Exclude<McpStatus, "ready">, reason?: string, fix?: string): void {
-    this.#offered(NO_TOOLS, { status, reason: reason && shortened(reason, MAX_REASON), fix, ...NOTHING });
+  /** Any status but "ready" clears the lists. */
+  #setStatus(status: Exclude<McpStatus, "ready">, reason?: string, fix?: string): void {
+    this.#updateState(NO_TOOLS, {
+      status,
+      reason: reason && truncateWithCount(reason, MAX_REASON),
+      fix,
+      ...EMPTY_LISTS,
+    });
   }
 
-  #offered(tools: ToolTable | undefined, others: Partial<McpServerState>): void {
+  #updateState(tools: ToolTable | undefined, others: Partial<McpServerState>): void {
     if (this.#closing.signal.aborted) return;
     const before = this.#state;
-    const isOther = tools !== undefined && JSON.stringify(tools.specs) !== JSON.stringify(this.#table.specs);
-    if (isOther) this.#table = tools;
+    const toolsChanged = tools !== undefined && JSON.stringify(tools.specs) !== JSON.stringify(this.#table.specs);
+    if (toolsChanged) this.#table = tools;
     this.#state = { ...before, ...others, tools: this.#table.specs };
     const { status, reason, fix } = this.#state;
     if (status !== before.status || reason !== before.reason) {
       const why = { ...(reason !== undefined && { reason }), ...(fix !== undefined && { fix }) };
-      this.#options.outlet.record({ type: "mcp.status", server: this.spec.name, status, ...why });
+      this.#options.bridge.record({ type: "mcp.status", server: this.spec.name, status, ...why });
     }
     if (status !== "connecting" && status !== "ready") this.#settled.resolve();
-    this.#options.changed(isOther);
+    this.#options.changed(toolsChanged);
   }
 }
 
-async function drop({ link, offer }: Ready): Promise<void> {
-  offer.stop();
+async function closeReadyServer({ link, lists }: ReadyServer): Promise<void> {
+  lists.stop();
   await link[Symbol.asyncDispose]();
 }

@@ -1,24 +1,24 @@
-/** What prompts and resources hold. */
+/** Reads the content of prompts and resources. */
 import type { McpPart } from "../domain/index.ts";
 import { readBlock } from "./calls/result.ts";
 
-/** Of a prompt's messages. The assistant's are marked, because all of it becomes one input. */
-export function readPrompt(raw: Record<string, unknown>): McpPart[] {
+/** Reads the messages of a prompt. Assistant messages are marked, because everything becomes one input. */
+export function readPromptContent(raw: Record<string, unknown>): McpPart[] {
   const messages = Array.isArray(raw["messages"]) ? (raw["messages"] as unknown[]) : [];
   return messages.flatMap((message) => {
     const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown };
-    const parts = [content].flat().flatMap(partOf);
+    const parts = [content].flat().flatMap(toMcpParts);
     return role === "assistant" ? [{ type: "text" as const, text: "Assistant:" }, ...parts] : parts;
   });
 }
 
-/** Of a resource's contents. */
-export function readContents(raw: Record<string, unknown>): McpPart[] {
+/** Reads the contents of a resource. */
+export function readResourceContent(raw: Record<string, unknown>): McpPart[] {
   const contents = Array.isArray(raw["contents"]) ? (raw["contents"] as unknown[]) : [];
-  return contents.flatMap((resource) => partOf({ type: "resource", resource }));
+  return contents.flatMap((resource) => toMcpParts({ type: "resource", resource }));
 }
 
-function partOf(raw: unknown): McpPart[] {
+function toMcpParts(raw: unknown): McpPart[] {
   const block = readBlock(raw);
   switch (block?.type) {
     case undefined:
@@ -34,6 +34,6 @@ function partOf(raw: unknown): McpPart[] {
       return [{ type: "bytes", bytes: Buffer.from(blob, "base64"), mediaType, uri }];
     }
     case "resource_link":
-      return [{ type: "text", text: `[the resource ${block.uri}]`, uri: block.uri }];
+      return [{ type: "text", text: `[resource ${block.uri}]`, uri: block.uri }];
   }
 }

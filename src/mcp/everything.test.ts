@@ -1,4 +1,4 @@
-/** The reference server of the MCP project, over both of its ways. */
+/** The reference server of the MCP project, over both transports. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { McpServerSpec } from "../domain/index.ts";
 import { startGroup, type ProcessGroup } from "../stdx/index.ts";
-import { EVERYTHING, scene, type Scene, type SceneOptions } from "./test-scene.ts";
+import { EVERYTHING, openTestServers, type TestServers, type TestServersOptions } from "./test-servers.ts";
 
 const sample = async (): Promise<{ model: string; text: string }> => ({ model: "scripted", text: "sampled words" });
 
@@ -43,13 +43,13 @@ const ways: [string, () => McpServerSpec][] = [
 ];
 
 describe.each(ways)("server-everything over %s", (_, spec) => {
-  const open = async (options: SceneOptions = {}): Promise<Scene> => {
-    const s = scene([spec()], { sample, ...options });
+  const open = async (options: TestServersOptions = {}): Promise<TestServers> => {
+    const s = openTestServers([spec()], { sample, ...options });
     await s.ready();
     return s;
   };
 
-  it("gives its tools, prompts, resources and templates", async () => {
+  it("lists its tools, prompts, resources and templates", async () => {
     await using s = await open();
     await vi.waitFor(() => expect(s.state().prompts.length).toBeGreaterThan(2));
     await vi.waitFor(() => expect(s.state().resources.some(({ isTemplate }) => isTemplate)).toBe(true));
@@ -63,7 +63,7 @@ describe.each(ways)("server-everything over %s", (_, spec) => {
     await expect(s.servers.getPrompt("every", "nothing", {}, signal)).rejects.toMatchObject({ code: "mcp_failed" });
   });
 
-  it("tells progress, and keeps structure and images", async () => {
+  it("reports progress and keeps structured content and images", async () => {
     await using s = await open();
     const seen: string[] = [];
     const progress = (text: string): void => void seen.push(text);
@@ -76,14 +76,14 @@ describe.each(ways)("server-everything over %s", (_, spec) => {
     expect(image.blobs).toMatchObject([{ mediaType: "image/png" }]);
   });
 
-  it("asks forms and pages, samples, and is told the root", async () => {
+  it("asks with forms and pages, samples, and receives the root", async () => {
     await using s = await open({
       answer: async ({ url: page }) =>
         page === undefined ? { action: "accept", content: { name: "Ada" } } : { action: "accept" },
     });
     const named = (tool: string): Promise<unknown> =>
       vi.waitFor(() => expect(s.state().tools.some(({ name }) => name === `every__${tool}`)).toBe(true));
-    await named("trigger-elicitation-request"); // comes later, with list_changed
+    await named("trigger-elicitation-request"); // added later, with list_changed
     expect((await s.call("every__trigger-elicitation-request")).text).toContain("Ada");
     const visit = await s.call("every__trigger-url-elicitation", { url: "https://example.com/x", errorPath: true });
     expect(visit.text).toContain("User completed the URL elicitation flow");
@@ -98,7 +98,7 @@ describe.each(ways)("server-everything over %s", (_, spec) => {
     expect((await s.call("every__get-roots-list")).text).toContain(pathToFileURL(s.folder).href);
   });
 
-  it("lists its resources anew when it says that they changed", async () => {
+  it("lists its resources again after a change notification", async () => {
     await using s = await open();
     await vi.waitFor(() => expect(s.state().resources.length).toBeGreaterThan(0));
     const before = s.state().resources.length;

@@ -1,38 +1,38 @@
-/** What a server may ask of us: roots, questions to a person, and the session's model. */
+/** Handles requests from a server: roots, questions to the user, and sampling. */
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
-import { Allowance } from "./allowance.ts";
+import { RateLimiter } from "./rate-limiter.ts";
 import type { CallsInFlight } from "./calls/in-flight.ts";
 import { rpcError } from "./link.ts";
 import type { ServersOptions } from "./options.ts";
-import type { Outlet } from "./outlet.ts";
-import { answerOf, readAsking, type Asking } from "./questions.ts";
+import type { SessionBridge } from "./session-bridge.ts";
+import { toElicitationResult, parseServerQuestion, type ServerQuestion } from "./elicitation.ts";
 import { readSampling, samplingResult, SamplingRefused } from "./sampling.ts";
 
-export interface HandlersOptions extends Pick<ServersOptions, "cwd" | "sample"> {
+export interface ServerRequestHandlersOptions extends Pick<ServersOptions, "cwd" | "sample"> {
   readonly server: string;
-  readonly outlet: Outlet;
+  readonly bridge: SessionBridge;
   readonly calls: CallsInFlight;
 }
 
-/** Questions of one server, to a person or to the model, that may be open at a time; more are cancelled or refused. */
-const MAX_OPEN = 32;
-/** Each is written down, also where it is answered by nobody: a server that asks for ever is not heard for ever. */
-const ASKED = { atOnce: 100, perSecond: 1 };
+/** Open questions of one server, to the user or the model. Further ones are cancelled or refused. */
+const MAX_OPEN_QUESTIONS = 32;
+/** Rate limit, because every question is recorded even if nobody answers it. */
+const QUESTION_RATE = { atOnce: 100, perSecond: 1 };
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
-/** The protocol's own example of a user's refusal. */
-const REFUSED = -1;
+/** The protocol's example code for a refusal by the user. */
+const USER_REFUSED = -1;
 
-export class Handlers {
-  readonly #options: HandlersOptions;
+export class ServerRequestHandlers {
+  readonly #options: ServerRequestHandlersOptions;
   readonly #completions = new Map<string, Deferred<void>>();
-  readonly #allowance = new Allowance(ASKED);
+  readonly #rateLimiter = new RateLimiter(QUESTION_RATE);
   #open = 0;
 
-  constructor(options: HandlersOptions) {
+  constructor(options: ServerRequestHandlersOptions) {
     this.#options = options;
   }
 
@@ -45,42 +45,43 @@ export class Handlers {
     const { cwd, sample, server, calls } = this.#options;
     if (method === "roots/list") return { roots: [{ uri: pathToFileURL(cwd).href, name: basename(cwd) }] };
     if (method === "elicitation/create") {
-      const asking = read(() => readAsking(server, params));
-      return answerOf(asking, await this.ask(asking, signal));
+      const serverQuestion = parseParams(() => parseServerQuestion(server, params));
+      return toElicitationResult(serverQuestion, await this.ask(serverQuestion, signal));
     }
     if (method !== "sampling/createMessage" || sample === undefined)
-      throw rpcError(METHOD_NOT_FOUND, `there is no ${method} here`);
-    const request = read(() => readSampling(params));
-    if (!this.#mayAsk()) throw rpcError(REFUSED, "there are too many questions already");
+      throw rpcError(METHOD_NOT_FOUND, `Rookery does not support ${method}`);
+    const request = parseParams(() => readSampling(params));
+    if (!this.#mayAsk()) throw rpcError(USER_REFUSED, "too many questions; try again later");
     this.#open += 1;
     const call = calls.latest?.signal;
-    const either = call === undefined ? signal : AbortSignal.any([signal, call]);
+    const combined = call === undefined ? signal : AbortSignal.any([signal, call]);
     try {
-      return samplingResult(await calls.unhurried(() => sample(request, { server, signal: either })));
+      return samplingResult(await calls.withTimeoutsPaused(() => sample(request, { server, signal: combined })));
     } catch (error) {
-      if (error instanceof SamplingRefused) throw rpcError(REFUSED, `User rejected sampling request: ${error.message}`);
+      if (error instanceof SamplingRefused)
+        throw rpcError(USER_REFUSED, `User rejected sampling request: ${error.message}`);
       throw error;
     } finally {
       this.#open -= 1;
     }
   }
 
-  /** What cannot be asked any more is cancelled. */
+  /** Resolves with "cancel" if the question cannot be asked. */
   async ask(
-    asking: Asking,
+    serverQuestion: ServerQuestion,
     signal: AbortSignal,
   ): Promise<{ action: "accept" | "decline" | "cancel"; content?: unknown }> {
-    const { calls, outlet } = this.#options;
+    const { calls, bridge } = this.#options;
     if (!this.#mayAsk()) return { action: "cancel" };
     this.#open += 1;
     const completion = deferred();
-    const id = asking.elicitationId;
+    const id = serverQuestion.elicitationId;
     if (id !== undefined) this.#completions.set(id, completion);
     const call = calls.latest;
-    const either = call === undefined ? signal : AbortSignal.any([signal, call.signal]);
-    const options = { signal: either, completed: completion.promise };
+    const combined = call === undefined ? signal : AbortSignal.any([signal, call.signal]);
+    const options = { signal: combined, completed: completion.promise };
     try {
-      return await calls.unhurried(() => (call ?? outlet).ask(asking.question, options));
+      return await calls.withTimeoutsPaused(() => (call ?? bridge).ask(serverQuestion.question, options));
     } catch {
       return { action: "cancel" };
     } finally {
@@ -95,11 +96,11 @@ export class Handlers {
   }
 
   #mayAsk(): boolean {
-    return this.#open < MAX_OPEN && this.#allowance.take();
+    return this.#open < MAX_OPEN_QUESTIONS && this.#rateLimiter.take();
   }
 }
 
-function read<T>(make: () => T): T {
+function parseParams<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {

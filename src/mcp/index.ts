@@ -1,4 +1,4 @@
-/** MCP servers as sources of tools: what the rest of Rookery may use of them. */
+/** MCP servers as tool sources: the interface for the rest of Rookery. */
 export { LoginNeeded, type Authorizer, type LoginOptions } from "./authorizer.ts";
 export { splitToolName, toolName } from "./names.ts";
 export { BOUNDS, type Bounds, type SamplingContext, type ServersOptions } from "./options.ts";

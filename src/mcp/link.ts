@@ -1,38 +1,40 @@
-/** One connection to a server, from the greeting to its end: requests in both directions, and word of its end. */
+/**
+ * One connection to a server, from initialization to its end: requests in both directions, and detection of its loss.
+ */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { raceAbort } from "../stdx/index.ts";
 import type { McpServerSpec } from "../domain/index.ts";
-import { openWay, type WayOptions } from "./transport/open.ts";
-import type { Way } from "./transport/transport.ts";
+import { openTransport, type TransportOptions } from "./transport/open.ts";
+import type { ServerTransport } from "./transport/transport.ts";
 
-/** What a server does on its own account. */
+/** Handles requests and notifications from the server. */
 export interface LinkHandlers {
-  /** What it throws is answered as the error. */
+  /** An error that it throws becomes the error response. */
   request(method: string, params: unknown, signal: AbortSignal): Promise<Record<string, unknown>>;
-  notified(method: string, params: unknown): void;
+  onNotification(method: string, params: unknown): void;
 }
 
-export interface LinkOptions extends WayOptions {
+export interface McpLinkOptions extends TransportOptions {
   readonly capabilities: Record<string, object>;
   readonly version: string;
   readonly handlers: LinkHandlers;
 }
 
-export interface RequestOptions {
-  /** Tells the server that it is cancelled. The request has no other end than the answer's and the connection's. */
+export interface LinkRequestOptions {
+  /** Cancels the request at the server. Without it, a request ends only with a response or the connection. */
   readonly signal: AbortSignal;
   readonly progress?: ((progress: Progress) => void) | undefined;
 }
 
-/** The longest that a timer can be: our own clocks end what takes too long. */
+/** The maximum timer value. Rookery applies its own timeouts. */
 const NEVER_MS = 2 ** 31 - 1;
 const PROBE_MS = 5_000;
 const PROBES = 2;
 
 type ResultSchema = typeof import("@modelcontextprotocol/sdk/types.js").ResultSchema;
 
-/** The connection ended under a request: what was asked may or may not have happened. */
+/** The connection was lost during a request, which may or may not have taken effect. */
 export class LinkLost extends Error {
   constructor(why: Error) {
     super(why.message, { cause: why });
@@ -42,22 +44,22 @@ export class LinkLost extends Error {
 
 export class Link implements AsyncDisposable {
   readonly #client: Client;
-  readonly #way: Way;
+  readonly #serverTransport: ServerTransport;
   readonly #result: ResultSchema;
   readonly #inFlight = new Set<(error: Error) => void>();
   #lost: LinkLost | undefined;
-  #isProbed = false;
+  #isProbing = false;
 
-  private constructor(client: Client, way: Way, result: ResultSchema) {
+  private constructor(client: Client, serverTransport: ServerTransport, result: ResultSchema) {
     this.#client = client;
-    this.#way = way;
+    this.#serverTransport = serverTransport;
     this.#result = result;
-    void way.lost.then((why) => this.#end(why));
+    void serverTransport.lost.then((why) => this.#rejectPending(why));
   }
 
-  /** Rejects with the best reason there is; nothing is left of the attempt then. */
-  static async open(spec: McpServerSpec, options: LinkOptions): Promise<Link> {
-    const way = await openWay(spec, options);
+  /** Rejects with the most specific reason, and cleans up after a failure. */
+  static async open(spec: McpServerSpec, options: McpLinkOptions): Promise<Link> {
+    const serverTransport = await openTransport(spec, options);
     try {
       options.signal.throwIfAborted();
       const [{ Client }, { ResultSchema }] = await Promise.all([
@@ -65,26 +67,27 @@ export class Link implements AsyncDisposable {
         import("@modelcontextprotocol/sdk/types.js"),
       ]);
       const info = { name: "rookery", title: "Rookery", version: options.version };
-      // Its validator is not used: see the soft one of results.
+      // Disables the SDK's validator; `calls/validate.ts` checks results without rejecting them.
       const jsonSchemaValidator = { getValidator: () => () => ({ valid: true }) } as never;
       const client = new Client(info, { capabilities: options.capabilities, jsonSchemaValidator });
-      listen(client, options.handlers);
-      const greeted = client.connect(way.transport, { signal: options.signal, timeout: NEVER_MS });
-      await raceAbort(Promise.race([greeted, way.lost.then((why) => Promise.reject(why))]), options.signal);
-      const link = new Link(client, way, ResultSchema);
-      way.doubted = () => void link.#probe();
+      installHandlers(client, options.handlers);
+      const greeted = client.connect(serverTransport.transport, { signal: options.signal, timeout: NEVER_MS });
+      await raceAbort(Promise.race([greeted, serverTransport.lost.then((why) => Promise.reject(why))]), options.signal);
+      const link = new Link(client, serverTransport, ResultSchema);
+      serverTransport.onSuspectedLoss = () => void link.#probe();
       return link;
     } catch (error) {
-      // A way that failed by itself knows why when it is cleared; one that took too long would name our own clearing.
-      const late = options.signal.aborted ? way.explain(error) : undefined;
-      await way[Symbol.asyncDispose]();
-      throw late ?? way.explain(error);
+      // A transport that failed by itself knows the reason only after cleanup. After a timeout, cleanup would become
+      // the reason.
+      const late = options.signal.aborted ? serverTransport.explain(error) : undefined;
+      await serverTransport[Symbol.asyncDispose]();
+      throw late ?? serverTransport.explain(error);
     }
   }
 
-  /** Resolves with the reason when the server cannot be spoken with any more. */
+  /** Resolves with the reason when the connection is lost. */
   get lost(): Promise<Error> {
-    return this.#way.lost;
+    return this.#serverTransport.lost;
   }
 
   get instructions(): string | undefined {
@@ -98,10 +101,10 @@ export class Link implements AsyncDisposable {
   request(
     method: string,
     params: Record<string, unknown>,
-    { signal, progress }: RequestOptions,
+    { signal, progress }: LinkRequestOptions,
   ): Promise<Record<string, unknown>> {
     const onprogress = progress === undefined ? {} : { onprogress: progress };
-    const own = new AbortController(); // the SDK (1.32) goes on listening to a signal when its request is over
+    const own = new AbortController(); // the SDK (1.32) keeps listening to a signal after its request has ended
     const abort = (): void => own.abort(signal.reason);
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) return reject(this.#lost);
@@ -119,48 +122,48 @@ export class Link implements AsyncDisposable {
   }
 
   explain(error: unknown): Error {
-    return this.#way.explain(error);
+    return this.#serverTransport.explain(error);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end(new Error("the connection was closed"));
-    await this.#way[Symbol.asyncDispose]();
+    this.#rejectPending(new Error("the connection was closed"));
+    await this.#serverTransport[Symbol.asyncDispose]();
     await this.#client.close();
   }
 
-  /** What is pending ends now, and not when the way is cleared. */
-  #end(why: Error): void {
+  /** Rejects pending requests now, before the transport is cleaned up. */
+  #rejectPending(why: Error): void {
     this.#lost ??= new LinkLost(why);
     for (const reject of this.#inFlight) reject(this.#lost);
     this.#inFlight.clear();
   }
 
-  /** Something broke. Whether the server is still there shows when it is asked, as often as the way wants to see it fail. */
+  /** Checks with pings whether the server is still there. The transport counts their network failures. */
   async #probe(): Promise<void> {
-    if (this.#isProbed) return; // what breaks while we ask is what we ask about
-    this.#isProbed = true;
+    if (this.#isProbing) return; // a failure during the probe is part of what it checks
+    this.#isProbing = true;
     for (let failures = 0; failures < PROBES && this.#lost === undefined; failures += 1) {
       try {
         await this.request("ping", {}, { signal: AbortSignal.timeout(PROBE_MS) });
         break;
       } catch {
-        // a failure of the network counts where it is seen; silence is not an end
+        // the transport counts network failures; a missing response alone is not a loss
       }
     }
-    this.#isProbed = false;
+    this.#isProbing = false;
   }
 }
 
-/** Not with the SDK's own handlers: they refuse a question whose schema they do not know. */
-function listen(client: Client, handlers: LinkHandlers): void {
+/** Bypasses the SDK's own handlers, which reject questions with unknown schemas. */
+function installHandlers(client: Client, handlers: LinkHandlers): void {
   client.fallbackRequestHandler = ({ method, params }, { signal }) => handlers.request(method, params, signal);
   client.fallbackNotificationHandler = ({ method, params }) => {
-    handlers.notified(method, params);
+    handlers.onNotification(method, params);
     return Promise.resolve();
   };
 }
 
-/** An answer that the protocol has a number for. */
+/** An error with a JSON-RPC code. */
 export function rpcError(code: number, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

@@ -1,16 +1,16 @@
-/** Who wants to be told of a change. */
+/** A set of change listeners. */
 
 export class Listeners {
   readonly #listeners = new Set<() => void>();
 
-  /** Returns how to stop being told. */
+  /** Returns a function that removes the listener. */
   add(listener: () => void): () => void {
-    const own = (): void => listener(); // the same one twice is two
+    const own = (): void => listener(); // a listener that is added twice is called twice
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
 
-  tell(): void {
+  notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
 

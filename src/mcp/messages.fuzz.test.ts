@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { McpTransport } from "../domain/index.ts";
 import { Random } from "../programs/test-fuzz.ts";
 import { mutateField } from "../programs/test-mutations.ts";
-import { scene } from "./test-scene.ts";
+import { openTestServers } from "./test-servers.ts";
 
 const isWhole = process.env["ROOKERY_FUZZ"] === "all";
 const CASES = isWhole ? 2_000 : 40;
@@ -14,7 +14,7 @@ interface Message {
   readonly method?: string;
 }
 
-/** What a server answers to each request. */
+/** The results of a server for each request. */
 const RESULTS: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: "2025-06-18",
@@ -49,7 +49,7 @@ const RESULTS: Readonly<Record<string, object>> = {
   },
 };
 
-/** What it sends by itself after an answer. */
+/** What the server sends by itself after a response. */
 const UNASKED: readonly object[] = [
   { method: "notifications/tools/list_changed" },
   { method: "notifications/message", params: { level: "info", logger: "l", data: "said" } },
@@ -64,7 +64,7 @@ const UNASKED: readonly object[] = [
 ];
 
 it(
-  "no changed message of a server keeps another server from working, or a call from ending",
+  "survives mutated messages of a server: other servers work and calls end",
   async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => void unhandled.push(reason);
@@ -93,7 +93,7 @@ async function playOne(seed: number): Promise<string | undefined> {
   const random = new Random(seed);
   const bad = { connect: (transport: McpTransport) => answerBy(transport, (message) => mutated(random, message)) };
   const good = { connect: (transport: McpTransport) => answerBy(transport, JSON.stringify) };
-  await using s = scene(
+  await using s = openTestServers(
     [
       { type: "memory", name: "bad", connectTimeoutMs: 500, timeoutMs: 500, open: () => bad },
       { type: "memory", name: "good", open: () => good },
@@ -106,15 +106,15 @@ async function playOne(seed: number): Promise<string | undefined> {
   const names = s.state("bad").tools.map(({ name }) => name);
   for (const name of names) await s.call(name, { text: "x" });
   const { outcome } = await s.call("good__echo", { text: "x" });
-  return outcome === "ok" ? undefined : `the good server's call ended ${outcome}`;
+  return outcome === "ok" ? undefined : `the call on the good server ended with ${outcome}`;
 }
 
-/** About half of what it sends is changed. */
+/** Mutates about half of the messages. */
 function mutated(random: Random, message: object): string {
   return random.chance(0.5) ? mutateField(random, message) : JSON.stringify(message);
 }
 
-/** Serves a connection with the canned results, as text that `write` makes. */
+/** Serves a connection with the canned results, written by `write`. */
 async function answerBy(transport: McpTransport, write: (message: object) => string): Promise<void> {
   const wire = transport as McpTransport & { onmessage?: (message: Message) => void };
   let unasked = 0;
@@ -123,7 +123,7 @@ async function answerBy(transport: McpTransport, write: (message: object) => str
     try {
       parsed = JSON.parse(write({ jsonrpc: "2.0", ...message })) as object;
     } catch {
-      return; // a line that is no JSON is the transport's own business
+      return; // the transport handles lines that are not JSON
     }
     await wire.send(parsed).catch(() => undefined);
   };

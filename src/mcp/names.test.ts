@@ -14,13 +14,13 @@ it.each([
   ["名前", "道具", /^____+_[0-9a-f]{12}$/],
   ["a", "b_0123456789ab", /^a__b_0123456789ab_[0-9a-f]{12}$/],
   ["s".repeat(70), "t".repeat(70), /^s{20}__t+_[0-9a-f]{12}$/],
-])("%j and %j are called %s", (server, tool, expected) => {
+])("names the tool of server %j and tool %j as %s", (server, tool, expected) => {
   const name = toolName(server, tool);
   if (typeof expected === "string") expect(name).toBe(expected);
   else expect(name).toMatch(expected);
 });
 
-it("no two tools of any servers have one name, and each fits every provider", () => {
+it("gives every tool a unique name that every provider accepts", () => {
   const random = seeded(7);
   const alphabet = ["a", "b", "_", "__", "-", ".", " ", "é", "1", "0123456789ab", "x".repeat(40)];
   const word = (): string =>
@@ -30,12 +30,12 @@ it("no two tools of any servers have one name, and each fits every provider", ()
     const [server, tool] = [word(), word()];
     const name = toolName(server, tool);
     const owner = JSON.stringify([server, tool]);
-    if (!/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)) throw new Error(`${name} does not fit`);
-    if ((owners.get(name) ?? owner) !== owner) throw new Error(`${name} is of ${owner} and of ${owners.get(name)}`);
+    if (!/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)) throw new Error(`${name} is not a valid name`);
+    if ((owners.get(name) ?? owner) !== owner) throw new Error(`${name} belongs to ${owner} and ${owners.get(name)}`);
     owners.set(name, owner);
     const split = splitToolName(name);
     if (split !== undefined && JSON.stringify([split.server, split.tool]) !== owner)
-      throw new Error(`${name} reads back wrongly`);
+      throw new Error(`${name} does not split into its parts`);
   }
   expect(owners.size).toBeGreaterThan(1_000);
 });

@@ -1,20 +1,20 @@
-/** What a session's servers are opened with, and how much of anything they may take. */
+/** Options and limits of a session's servers. */
 import type { McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "./authorizer.ts";
 import type { SamplingReply, SamplingRequest } from "./sampling.ts";
 
 export interface ServersOptions {
-  /** Of two with one name the later counts. */
+  /** If two servers have the same name, the later one is used. */
   readonly servers: readonly McpServerSpec[];
-  /** The root that servers are told of, and where the local ones run. */
+  /** The root that servers are given, and the working directory of local servers. */
   readonly cwd: string;
-  /** What every local server gets, beside its own. */
+  /** Environment of all local servers, in addition to their own. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly marker: string;
   readonly authorizer?: ((spec: RemoteServerSpec) => Authorizer) | undefined;
-  /** Left out: servers are told that there is no sampling. Asks for permission itself. */
+  /** Must ask for permission itself. Default: servers are told that sampling is not supported. */
   readonly sample?: ((request: SamplingRequest, context: SamplingContext) => Promise<SamplingReply>) | undefined;
-  /** How we introduce ourselves. */
+  /** The version that is sent to servers. */
   readonly version?: string | undefined;
   readonly bounds?: Partial<Bounds> | undefined;
 }
@@ -25,27 +25,27 @@ export interface SamplingContext {
 }
 
 export interface Bounds {
-  /** For a server that does not say it itself. */
+  /** Timeout for connecting, unless the server's declaration sets one. */
   readonly connectMs: number;
-  /** A call may be silent for so long, if the server's declaration does not say it. Progress begins it anew. */
+  /** How long a call may be silent, unless the server's declaration sets it. Progress resets it. */
   readonly callMs: number;
-  /** However much progress there is. Waiting for a person does not count. */
+  /** Total time of a call, regardless of progress. Waiting for a person does not count. */
   readonly callTotalMs: number;
-  /** A message that is longer ends the connection: reading one of 60 MB held the event loop for 3 s. */
+  /** A longer message ends the connection. Parsing one of 60 MB blocked the event loop for 3 s. */
   readonly messageBytes: number;
-  /** More tools are left out, with a notice; the same holds for prompts and resources. */
+  /** Maximum number of tools, and of prompts and resources. The rest is ignored with a notice. */
   readonly listed: number;
-  /** Of one list, as JSON: what comes after it is left out, with a notice. */
+  /** Maximum characters of one list as JSON. The rest is ignored with a notice. */
   readonly listedChars: number;
-  /** Characters of a result's text that a model gets; a longer one is kept whole beside the log. */
+  /** Maximum characters of a result that a model gets. Longer results are stored as blobs. */
   readonly textChars: number;
-  /** Reconnections in a row, and the time between: it doubles from the first to the last. */
+  /** Consecutive reconnection attempts. The delay doubles from `retryFirstMs` to `retryLastMs`. */
   readonly retries: number;
   readonly retryFirstMs: number;
   readonly retryLastMs: number;
-  /** A server that was up for so long has all its tries again. */
+  /** After this uptime the number of attempts is reset. */
   readonly steadyMs: number;
-  /** Attempts to reach a remote server that was never there. */
+  /** Attempts to reach a remote server that has never been reached. */
   readonly firstTries: number;
 }
 

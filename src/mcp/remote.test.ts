@@ -1,28 +1,28 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { expect, it, vi } from "vitest";
 import type { ConnectableServer, LoginOutcome } from "../domain/index.ts";
-import { scene } from "./test-scene.ts";
-import { authorizer, greeter, listen, streamable, type Handler } from "./test-web.ts";
+import { openTestServers } from "./test-servers.ts";
+import { fakeAuthorizer, greeter, serveHttp, streamable, type Handler } from "./test-web.ts";
 
 const QUICK = { retryFirstMs: 20, retryLastMs: 50 };
 
-it("the headers of a declaration go along", async () => {
+it("sends the declared headers", async () => {
   const seen: unknown[] = [];
-  await using web = await listen((request, response) => {
+  await using web = await serveHttp((request, response) => {
     seen.push(request.headers["x-key"]);
     return streamable(request, response);
   });
-  await using s = scene([{ ...web.spec, headers: { "X-Key": "secret" } }]);
+  await using s = openTestServers([{ ...web.spec, headers: { "X-Key": "secret" } }]);
   await s.ready();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "hello" });
   expect(new Set(seen)).toEqual(new Set(["secret"]));
 });
 
-it("a server that speaks only SSE is spoken with", async () => {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- there are servers that speak nothing else
+it("connects to a server that supports only SSE", async () => {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- some servers support only SSE
   const { SSEServerTransport: SseTransport } = await import("@modelcontextprotocol/sdk/server/sse.js");
   const open = new Map<string, InstanceType<typeof SseTransport>>();
-  await using web = await listen(async (request, response) => {
+  await using web = await serveHttp(async (request, response) => {
     if (request.method === "GET") {
       const transport = new SseTransport("/messages", response);
       open.set(transport.sessionId, transport);
@@ -31,19 +31,19 @@ it("a server that speaks only SSE is spoken with", async () => {
     const id = new URL(request.url ?? "", "http://x").searchParams.get("sessionId") ?? "";
     return open.get(id)?.handlePostMessage(request, response);
   });
-  await using s = scene([{ ...web.spec, type: "sse" }]);
+  await using s = openTestServers([{ ...web.spec, type: "sse" }]);
   await s.ready();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "hello" });
 });
 
-it("a server within the process is a server like any other, and comes back when it closes", async () => {
+it("reconnects to an in-process server that closes", async () => {
   const made: McpServer[] = [];
   const make = (): ConnectableServer => {
     const server = greeter();
     made.push(server);
     return server;
   };
-  await using s = scene([{ type: "memory", name: "mem", open: make }], { bounds: QUICK });
+  await using s = openTestServers([{ type: "memory", name: "mem", open: make }], { bounds: QUICK });
   await s.ready();
   expect(await s.call("mem__greet")).toMatchObject({ text: "hello" });
   await made[0]?.close();
@@ -53,19 +53,19 @@ it("a server within the process is a server like any other, and comes back when 
 
 it.each<[string, Handler, RegExp]>([
   [
-    "redirects elsewhere",
+    "redirects to another host",
     (_, response) => response.writeHead(307, { location: "https://example.com/mcp" }).end(),
     /redirect/i,
   ],
-  ["refuses us", (_, response) => response.writeHead(401).end("no"), /refuses us \(HTTP 401\)/],
+  ["rejects the request", (_, response) => response.writeHead(401).end("no"), /rejected the request \(HTTP 401\)/],
   [
-    "is not at that path",
+    "has no such path",
     (_, response) => response.writeHead(404, { "content-type": "text/html" }).end("<!DOCTYPE html><p>Not Found"),
     /^it answered HTTP 404$/,
   ],
-  ["refuses in words", (_, response) => response.writeHead(400).end("no tenant"), /HTTP 400: no tenant$/],
+  ["answers with an error text", (_, response) => response.writeHead(400).end("no tenant"), /HTTP 400: no tenant$/],
   [
-    "is no MCP server",
+    "is not an MCP server",
     (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>"),
     /content type/i,
   ],
@@ -75,17 +75,19 @@ it.each<[string, Handler, RegExp]>([
     /more than 200000 bytes/,
   ],
   ["never answers", () => undefined, /did not answer within 0.5 s/],
-])("a server that %s fails in words", async (_, handler, reason) => {
-  await using web = await listen(handler);
-  await using s = scene([{ ...web.spec, connectTimeoutMs: 500 }], { bounds: { ...QUICK, messageBytes: 200_000 } });
+])("fails with a reason if a server %s", async (_, handler, reason) => {
+  await using web = await serveHttp(handler);
+  await using s = openTestServers([{ ...web.spec, connectTimeoutMs: 500 }], {
+    bounds: { ...QUICK, messageBytes: 200_000 },
+  });
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) });
 });
 
-it("a server that cannot be reached is tried a few times, and given up", async () => {
-  const web = await listen(() => undefined);
+it("retries an unreachable server a few times, then gives up", async () => {
+  const web = await serveHttp(() => undefined);
   await web[Symbol.asyncDispose]();
-  await using s = scene([web.spec], { bounds: QUICK });
+  await using s = openTestServers([web.spec], { bounds: QUICK });
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({
     status: "failed",
@@ -94,29 +96,29 @@ it("a server that cannot be reached is tried a few times, and given up", async (
 });
 
 it.each<[string, Handler]>([
-  ["with a stream of its own", streamable],
+  ["with a stream", streamable],
   [
-    "without one",
+    "without a stream",
     (request, response) => (request.method === "GET" ? response.writeHead(405).end() : streamable(request, response)),
   ],
-])("a server %s that goes down in a call comes back with its session anew", async (_, handler) => {
-  await using web = await listen(handler);
-  await using s = scene([web.spec], { bounds: { ...QUICK, retries: 50 } });
+])("reconnects to a server %s that restarts during a call", async (_, handler) => {
+  await using web = await serveHttp(handler);
+  await using s = openTestServers([web.spec], { bounds: { ...QUICK, retries: 50 } });
   await s.ready();
   const call = s.call("web__hang");
   await vi.waitFor(() => expect(web.calls()).toBeGreaterThan(0));
   await web.restart();
   expect(await call).toMatchObject({
     outcome: "unknown",
-    text: expect.stringContaining("may or may not have happened"),
+    text: expect.stringContaining("may or may not have taken effect"),
   });
   await vi.waitFor(() => expect(s.statuses()).toEqual(["connecting", "ready", "gone", "ready"]), 10_000);
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
 });
 
-it("a result of 12 MB comes over HTTP too", async () => {
-  await using web = await listen(streamable);
-  await using s = scene([web.spec]);
+it("accepts a result of 12 MB over HTTP", async () => {
+  await using web = await serveHttp(streamable);
+  await using s = openTestServers([web.spec]);
   await s.ready();
   const { blobs, outcome } = await s.call("web__big");
   expect(outcome).toBe("ok");
@@ -132,20 +134,20 @@ it.each<[string, LoginOutcome, string[], string | undefined]>([
     ["connecting", "needs_login", "needs_login"],
     "the login failed: no way",
   ],
-])("a server that wants a login asks for it once; it is %s", async (_, outcome, statuses, reason) => {
-  await using web = await listen(streamable);
-  const login = authorizer(outcome);
-  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+])("asks once for a required login that is %s", async (_, outcome, statuses, reason) => {
+  await using web = await serveHttp(streamable);
+  const login = fakeAuthorizer(outcome);
+  await using s = openTestServers([web.spec], { authorizer: () => login.authorizer });
   await vi.waitFor(() => expect(s.statuses()).toEqual(statuses));
   expect(s.state().reason).toBe(reason);
   if (reason !== undefined) expect(s.state().fix).toBe("`rookery mcp auth web`");
   expect(login.asked()).toBe(1);
 });
 
-it("a person who declined a login is not asked again by itself", async () => {
-  await using web = await listen(streamable);
-  const login = authorizer({ status: "declined" });
-  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+it("does not ask again automatically after a declined login", async () => {
+  await using web = await serveHttp(streamable);
+  const login = fakeAuthorizer({ status: "declined" });
+  await using s = openTestServers([web.spec], { authorizer: () => login.authorizer });
   await vi.waitFor(() => expect(s.state().reason).toBe("the login was declined"));
   const before = s.statuses().length;
   s.servers.reconnect("web");
@@ -153,10 +155,10 @@ it("a person who declined a login is not asked again by itself", async () => {
   expect(login.asked()).toBe(1);
 });
 
-it("where nobody can be asked, a login waits for who begins it", async () => {
-  await using web = await listen(streamable);
-  const login = authorizer({ status: "done" });
-  await using s = scene([web.spec], { authorizer: () => login.authorizer, attended: false });
+it("waits for an explicit login if nobody can be asked", async () => {
+  await using web = await serveHttp(streamable);
+  const login = fakeAuthorizer({ status: "done" });
+  await using s = openTestServers([web.spec], { authorizer: () => login.authorizer, attended: false });
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "needs_login", fix: "`rookery mcp auth web`" });
   expect(login.asked()).toBe(0);
@@ -164,10 +166,10 @@ it("where nobody can be asked, a login waits for who begins it", async () => {
   await s.ready();
 });
 
-it("a login that is wanted in a call fails the call, and the server needs a login", async () => {
-  await using web = await listen(streamable);
-  const login = authorizer({ status: "declined" }, true);
-  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+it("fails a call that requires a login and reports needs_login", async () => {
+  await using web = await serveHttp(streamable);
+  const login = fakeAuthorizer({ status: "declined" }, true);
+  await using s = openTestServers([web.spec], { authorizer: () => login.authorizer });
   await s.ready();
   login.revoke();
   expect(await s.call("web__greet")).toMatchObject({

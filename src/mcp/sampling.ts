@@ -1,4 +1,4 @@
-/** Sampling: a server asks for the session's model, and whoever drives the session decides. */
+/** Sampling: a server asks for a completion by the session's model, and the session decides. */
 import { z } from "zod";
 
 export interface SamplingRequest {
@@ -7,7 +7,7 @@ export interface SamplingRequest {
   readonly maxTokens: number;
   readonly temperature?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
-  /** Parts of the names of models that the server would like, the dearest first. */
+  /** Name fragments of models that the server prefers, the preferred one first. */
   readonly models: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface SamplingReply {
   readonly stopReason?: "endTurn" | "stopSequence" | "maxTokens" | undefined;
 }
 
-/** To be thrown where it is not permitted: the server is told so in the words that the protocol has for it. */
+/** Throw this if sampling is not permitted. The server gets the protocol's refusal. */
 export class SamplingRefused extends Error {
   constructor(why = "the user refused it") {
     super(why);
@@ -51,12 +51,12 @@ const Params = z.lazy(() =>
   }),
 );
 
-/** Throws where it asks for what was never offered: tools, say. */
+/** Throws for invalid parameters and unsupported features such as tools. */
 export function readSampling(params: unknown): SamplingRequest {
   const { messages, modelPreferences, ...rest } = Params.parse(params);
   return {
     ...rest,
-    messages: messages.map(({ role, content }) => ({ role, parts: [content].flat().map(partOf) })),
+    messages: messages.map(({ role, content }) => ({ role, parts: [content].flat().map(toSamplingPart) })),
     models: (modelPreferences?.hints ?? []).flatMap(({ name }) => name ?? []),
   };
 }
@@ -65,7 +65,7 @@ export function samplingResult({ model, text, stopReason }: SamplingReply): Reco
   return { role: "assistant", content: { type: "text", text }, model, stopReason: stopReason ?? "endTurn" };
 }
 
-function partOf(part: z.infer<typeof Part>): SamplingPart {
+function toSamplingPart(part: z.infer<typeof Part>): SamplingPart {
   if (part.type === "text") return part;
   return { type: part.type, bytes: Buffer.from(part.data, "base64"), mediaType: part.mimeType };
 }

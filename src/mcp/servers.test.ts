@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { processesMarked } from "../stdx/index.ts";
 import { SamplingRefused } from "./index.ts";
-import { scene, scripted } from "./test-scene.ts";
+import { openTestServers, scriptedServer } from "./test-servers.ts";
 
-it("a session has its servers at once, and a server's tools when it is ready", async () => {
-  await using s = scene([scripted("s", "stderr")]);
+it("opens immediately and lists a server's tools when it is ready", async () => {
+  await using s = openTestServers([scriptedServer("s", "stderr")]);
   expect(s.state()).toMatchObject({ status: "connecting", tools: [] });
   const source = s.servers.sources[0]!;
   expect(source.list()).toEqual([]);
@@ -43,17 +43,21 @@ it("a session has its servers at once, and a server's tools when it is ready", a
 });
 
 it.each([
-  ["never answers", scripted("s", "silent"), /did not answer within 0.3 s/],
-  ["exits at once", scripted("s", "exit"), /exited with code 3 before it answered; its last words: no licence found/],
+  ["never answers", scriptedServer("s", "silent"), /did not answer within 0.3 s/],
   [
-    "is not there",
-    { ...scripted("s"), command: "no-such-program" },
+    "exits at once",
+    scriptedServer("s", "exit"),
+    /exited with code 3 before it answered; its last output: no licence found/,
+  ],
+  [
+    "is not installed",
+    { ...scriptedServer("s"), command: "no-such-program" },
     /cannot be started: no-such-program was not found/,
   ],
-  ["is not usable", { type: "unusable" as const, name: "s", reason: "$KEY is not set" }, /\$KEY is not set/],
+  ["is unusable", { type: "unusable" as const, name: "s", reason: "$KEY is not set" }, /\$KEY is not set/],
   ["is foreign", { type: "foreign" as const, name: "s", declaration: {} }, /only the agent/],
-])("a server that %s fails in words, and the others work", async (_, spec, reason) => {
-  await using s = scene([{ ...spec, connectTimeoutMs: 300 }, scripted("ok")]);
+])("reports a server that %s as failed, and keeps the others", async (_, spec, reason) => {
+  await using s = openTestServers([{ ...spec, connectTimeoutMs: 300 }, scriptedServer("ok")]);
   await s.ready("ok");
   await vi.waitFor(() =>
     expect(s.state("s")).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) }),
@@ -65,39 +69,37 @@ it.each([
   expect(await s.call("ok__echo", { text: "hi" })).toMatchObject({ outcome: "ok" });
 });
 
-it("noise on stdout is passed over, and told of once", async () => {
-  await using s = scene([scripted("s", "noise")]);
+it("ignores noise on stdout and reports it once", async () => {
+  await using s = openTestServers([scriptedServer("s", "noise")]);
   await s.ready();
   expect(s.events.filter(({ type }) => type === "notice")).toMatchObject([
     { code: "mcp_noise", message: expect.stringContaining("Listening") },
   ]);
 });
 
-it("tools that no provider takes are left out by name, and the others stay", async () => {
-  await using s = scene([scripted("s", "odd-schemas")]);
+it("ignores tools with unsupported schemas by name and keeps the others", async () => {
+  await using s = openTestServers([scriptedServer("s", "odd-schemas")]);
   await s.ready();
   expect(s.state().tools.map(({ name }) => name)).toEqual(["s__odd3", "s__echo"]);
   expect(s.state().tools[0]?.inputSchema).toEqual({ type: "object", properties: { x: {} } });
   const notices = s.events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
   expect(notices).toHaveLength(5);
-  for (const notice of notices) expect(notice).toMatch(/^the MCP server s: .*left out/);
+  for (const notice of notices) expect(notice).toMatch(/^the MCP server s: .*ignored/);
 });
 
-it("five thousand tools take part, and a list that goes in circles ends", async () => {
-  await using s = scene([scripted("s", "many"), scripted("c", "circle")]);
+it("limits a list to five thousand tools and stops at a repeated cursor", async () => {
+  await using s = openTestServers([scriptedServer("s", "many"), scriptedServer("c", "circle")]);
   await s.ready("s");
   await s.ready("c");
   expect(s.state("s").tools).toHaveLength(5_000);
   expect(s.state("c").tools).toHaveLength(1);
   const notices = s.events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
-  expect(notices).toContainEqual("the MCP server s: it lists more than 5000 tools; the rest is left out");
-  expect(notices).toContainEqual(
-    "the MCP server c: its list of tools goes round in circles; what came so far is taken",
-  );
+  expect(notices).toContainEqual("the MCP server s: it lists more than 5000 tools; the rest is ignored");
+  expect(notices).toContainEqual("the MCP server c: its list of tools repeats a cursor; the rest is ignored");
 });
 
-it("a server that is killed in a call: the call ends, the server is gone, comes back, and leaves nothing", async () => {
-  await using s = scene([scripted()], { bounds: { retryFirstMs: 20 } });
+it("ends the call of a killed server as unknown, restarts it, and leaves no process", async () => {
+  await using s = openTestServers([scriptedServer()], { bounds: { retryFirstMs: 20 } });
   await s.ready();
   const call = s.call("s__hang");
   const started = s.events.find((event) => event.type === "process.started");
@@ -105,7 +107,7 @@ it("a server that is killed in a call: the call ends, the server is gone, comes 
   expect(await call).toMatchObject({
     outcome: "unknown",
     text: expect.stringMatching(
-      /server s was lost in the call of hang, which may or may not have happened: it was ended by SIGKILL/,
+      /server s was lost during the call of hang, which may or may not have taken effect: it was killed by SIGKILL/,
     ),
   });
   await vi.waitFor(() => expect(s.statuses()).toEqual(["connecting", "ready", "gone", "ready"]), 10_000);
@@ -114,8 +116,8 @@ it("a server that is killed in a call: the call ends, the server is gone, comes 
   expect(processesMarked(s.marker)).toEqual([]);
 });
 
-it("a server that does not come back is given up, visibly, until it is wanted again", async () => {
-  await using s = scene([scripted()], { bounds: { retryFirstMs: 1, retryLastMs: 2, retries: 2 } });
+it("gives up on a server that keeps crashing, until reconnect", async () => {
+  await using s = openTestServers([scriptedServer()], { bounds: { retryFirstMs: 1, retryLastMs: 2, retries: 2 } });
   await s.ready();
   for (let times = 0; times < 3; times += 1) {
     await s.ready();
@@ -129,21 +131,21 @@ it("a server that does not come back is given up, visibly, until it is wanted ag
   await s.ready();
 });
 
-it("a server that ignores TERM is gone at close", async () => {
-  const s = scene([scripted("s", "ignore-term")]);
+it("stops a server that ignores SIGTERM", async () => {
+  const s = openTestServers([scriptedServer("s", "ignore-term")]);
   await s.ready();
   await s[Symbol.asyncDispose]();
 });
 
-it("closing while a server hangs in its greeting leaves nothing", async () => {
-  const s = scene([scripted("s", "silent")]);
+it("can be disposed while a server hangs during initialization", async () => {
+  const s = openTestServers([scriptedServer("s", "silent")]);
   await vi.waitFor(() => expect(s.events.some(({ type }) => type === "process.started")).toBe(true));
   await s[Symbol.asyncDispose]();
   await s.servers[Symbol.asyncDispose]();
 });
 
-it("silence ends a call, progress does not, and there is a cap for all", async () => {
-  await using s = scene([{ ...scripted(), timeoutMs: 200 }], { bounds: { callTotalMs: 700 } });
+it("times out a silent call, resets the timeout on progress, and limits the total time", async () => {
+  await using s = openTestServers([{ ...scriptedServer(), timeoutMs: 200 }], { bounds: { callTotalMs: 700 } });
   await s.ready();
   const seen: string[] = [];
   const progress = (text: string): void => void seen.push(text);
@@ -156,9 +158,9 @@ it("silence ends a call, progress does not, and there is a cap for all", async (
   expect(await s.call("s__slow", { steps: 100 })).toMatchObject({ outcome: "timed_out" });
 });
 
-it("a cancelled call ends at once, and the server is told", async () => {
-  const spec = scripted();
-  await using s = scene([{ ...spec, args: [...spec.args, "journal=journal"] }]);
+it("ends a cancelled call at once and notifies the server", async () => {
+  const spec = scriptedServer();
+  await using s = openTestServers([{ ...spec, args: [...spec.args, "journal=journal"] }]);
   await s.ready();
   const controller = new AbortController();
   const call = s.call("s__hang", {}, { signal: controller.signal });
@@ -169,19 +171,19 @@ it("a cancelled call ends at once, and the server is told", async () => {
   );
 });
 
-it("a failure is an outcome, and so are bad arguments and an unknown tool", async () => {
-  await using s = scene([scripted()]);
+it("returns failures, bad arguments and unknown tools as failed results", async () => {
+  await using s = openTestServers([scriptedServer()]);
   await s.ready();
   expect(await s.call("s__fail")).toEqual({ outcome: "failed", text: "it broke" });
   expect(await s.call("s__echo", "text")).toMatchObject({ outcome: "failed" });
   expect(await s.call("s__none")).toMatchObject({
     outcome: "failed",
-    text: "the MCP server s has no tool s__none now",
+    text: "the MCP server s has no tool s__none",
   });
 });
 
-it("images, files, links and structure survive; a wrong structure is a note", async () => {
-  await using s = scene([scripted()]);
+it("keeps images, files, links and structured content, and notes a schema mismatch", async () => {
+  await using s = openTestServers([scriptedServer()]);
   await s.ready();
   const { text, blobs, structured } = await s.call("s__mixed");
   expect(structured).toEqual({ n: 1 });
@@ -189,22 +191,22 @@ it("images, files, links and structure survive; a wrong structure is a note", as
   expect(blobs!.map(({ hash }) => Buffer.from(s.blobs.get(hash)!).toString())).toEqual(["PNG", "BIN"]);
   expect(text.split("\n")).toEqual([
     "first",
-    `[image, image/png, 3 bytes: kept as ${blobs![0]!.hash}]`,
-    `[resource file:///a/b.bin, application/octet-stream, 3 bytes: kept as ${blobs![1]!.hash}]`,
+    `[image, image/png, 3 bytes: stored as ${blobs![0]!.hash}]`,
+    `[resource file:///a/b.bin, application/octet-stream, 3 bytes: stored as ${blobs![1]!.hash}]`,
     "[resource file:///a/b.txt]",
     "inside",
     "[link to the resource file:///a/c: c]",
-    '[content of an unknown kind: {"type":"hologram","data":1}]',
+    '[content of an unknown type: {"type":"hologram","data":1}]',
   ]);
   expect(await s.call("s__wrong")).toMatchObject({
     outcome: "ok",
     structured: { n: "one" },
-    text: expect.stringMatching(/^all the same\n\[the structured content is not as .*must be number\]$/),
+    text: expect.stringMatching(/^unchecked\n\[the structured content does not match .*must be number\]$/),
   });
 });
 
-it("a result of 12 MB is kept whole beside the log, and shown by its ends", async () => {
-  await using s = scene([scripted()]);
+it("stores a result of 12 MB as a blob and shows its head and tail", async () => {
+  await using s = openTestServers([scriptedServer()]);
   await s.ready();
   const bytes = 12 * 1024 * 1024;
   const { outcome, text, blobs } = await s.call("s__big", { bytes });
@@ -214,16 +216,18 @@ it("a result of 12 MB is kept whole beside the log, and shown by its ends", asyn
   expect(s.blobs.get(blobs![0]!.hash)?.length).toBe(bytes);
 });
 
-it("a result of 60 MB is more than is read: it ends the connection, and the loop is not held", async () => {
-  await using s = scene([scripted()], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
+it("ends the connection for a result of 60 MB without blocking the event loop", async () => {
+  await using s = openTestServers([scriptedServer()], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
   await s.ready();
   const { outcome, text } = await s.call("s__big", { bytes: 60 * 1024 * 1024 });
   expect(outcome).toBe("unknown");
   expect(text).toContain("more than 16777216 bytes");
 });
 
-it("a message past the bound ends the connection, with the reason", async () => {
-  await using s = scene([scripted()], { bounds: { messageBytes: 100_000, retryFirstMs: 60_000, retryLastMs: 60_000 } });
+it("ends the connection with a reason if a message exceeds the limit", async () => {
+  await using s = openTestServers([scriptedServer()], {
+    bounds: { messageBytes: 100_000, retryFirstMs: 60_000, retryLastMs: 60_000 },
+  });
   await s.ready();
   expect(await s.call("s__big", { bytes: 200_000 })).toMatchObject({
     outcome: "unknown",
@@ -232,10 +236,10 @@ it("a message past the bound ends the connection, with the reason", async () => 
   expect(s.state()).toMatchObject({ status: "gone", reason: expect.stringContaining("more than 100000 bytes") });
 });
 
-it("tools and prompts that change during a call are others afterwards, and the call goes on", async () => {
+it("updates tools and prompts during a call without ending it", async () => {
   let letGo: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
-  await using s = scene([scripted()], { answer: async () => (await held, { action: "accept" }) });
+  await using s = openTestServers([scriptedServer()], { answer: async () => (await held, { action: "accept" }) });
   await s.ready();
   const call = s.call("s__rename");
   await vi.waitFor(() => expect(s.state().tools[0]?.name).toBe("s__shout"));
@@ -245,42 +249,43 @@ it("tools and prompts that change during a call are others afterwards, and the c
   expect(await s.call("s__shout", { text: "HI" })).toMatchObject({ text: "HI" });
 });
 
-it.each(["accept", "decline", "cancel"] as const)("a form goes to a person, and %s goes back", async (action) => {
-  await using s = scene([scripted()], { answer: async () => ({ action, content: { name: "Ada" } }) });
+it.each(["accept", "decline", "cancel"] as const)("asks the user with a form and returns %s", async (action) => {
+  await using s = openTestServers([scriptedServer()], { answer: async () => ({ action, content: { name: "Ada" } }) });
   await s.ready();
   const { text } = await s.call("s__ask");
   expect(JSON.parse(text)).toEqual(action === "accept" ? { action, content: { name: "Ada" } } : { action });
   expect(s.questions).toMatchObject([{ message: "Who are you?", from: "s", schema: { type: "object" } }]);
 });
 
-it("a form with a schema that nobody knows is asked as it is", async () => {
-  await using s = scene([scripted()]);
+it("asks with a form whose schema is unknown", async () => {
+  await using s = openTestServers([scriptedServer()]);
   await s.ready();
   expect((await s.call("s__ask-odd")).text).toBe('{"action":"decline"}');
   expect(s.questions).toMatchObject([{ schema: { type: "tuple", of: [1, null] } }]);
 });
 
-it("a question waits longer than a call may, blocks nothing else, and ends with its call", async () => {
+it("lets a question outlast the call timeout without blocking other calls, and ends it with its call", async () => {
   const controller = new AbortController();
   const ended = vi.fn();
   const answer = (_: unknown, options?: { signal?: AbortSignal | undefined }): Promise<never> =>
     new Promise((_resolve, reject) =>
       options?.signal?.addEventListener("abort", () => (ended(), reject(new Error("ended")))),
     );
-  await using s = scene([{ ...scripted(), timeoutMs: 100 }, scripted("other")], { answer });
+  await using s = openTestServers([{ ...scriptedServer(), timeoutMs: 100 }, scriptedServer("other")], { answer });
   await s.ready();
   await s.ready("other");
   const call = s.call("s__ask", {}, { signal: controller.signal });
   await vi.waitFor(() => expect(s.questions).toHaveLength(1));
-  expect(await s.call("other__slow", { steps: 4 })).toMatchObject({ outcome: "ok" }); // longer than the call may be silent
+  // longer than the call may be silent
+  expect(await s.call("other__slow", { steps: 4 })).toMatchObject({ outcome: "ok" });
   expect(await s.call("s__echo", { text: "meanwhile" })).toMatchObject({ outcome: "ok" });
   controller.abort();
   expect(await call).toMatchObject({ outcome: "cancelled" });
   expect(ended).toHaveBeenCalledOnce();
 });
 
-it("a page to visit is a question with a URL, which the server completes", async () => {
-  await using s = scene([scripted()], {
+it("asks the user to visit a page, which the server completes", async () => {
+  await using s = openTestServers([scriptedServer()], {
     answer: async (_, options) => (await options?.completed, { action: "accept" }),
   });
   await s.ready();
@@ -290,9 +295,9 @@ it("a page to visit is a question with a URL, which the server completes", async
 
 it.each([
   ["accept", { outcome: "ok", text: "visited" }],
-  ["decline", { outcome: "failed", text: expect.stringMatching(/https:\/\/example.com\/first .*refused \(decline\)/) }],
-] as const)("a call that wants a page visited first is tried once more after %s", async (action, expected) => {
-  await using s = scene([scripted()], { answer: async () => ({ action }) });
+  ["decline", { outcome: "failed", text: expect.stringMatching(/https:\/\/example.com\/first \(decline\)/) }],
+] as const)("asks for a required page and handles %s", async (action, expected) => {
+  await using s = openTestServers([scriptedServer()], { answer: async () => ({ action }) });
   await s.ready();
   expect(await s.call("s__visit-first")).toMatchObject(expected);
   expect(s.questions).toMatchObject([{ url: "https://example.com/first" }]);
@@ -309,15 +314,15 @@ it.each([
     async () => Promise.reject(new SamplingRefused()),
     { error: { code: -1, message: "User rejected sampling request: the user refused it" } },
   ],
-  ["not offered", undefined, { error: { code: -32601, message: "there is no sampling/createMessage here" } }],
-] as const)("sampling is %s", async (_, sample, expected) => {
-  await using s = scene([scripted()], { sample });
+  ["not offered", undefined, { error: { code: -32601, message: "Rookery does not support sampling/createMessage" } }],
+] as const)("answers a sampling request that is %s", async (_, sample, expected) => {
+  await using s = openTestServers([scriptedServer()], { sample });
   await s.ready();
   expect(JSON.parse((await s.call("s__sample")).text)).toEqual(expected);
 });
 
-it("before there is a desk, only what is still true waits for it", async () => {
-  await using s = scene([scripted("s", "noise"), scripted("t", "exit")], { isAttached: false });
+it("buffers only current events until the session is attached", async () => {
+  await using s = openTestServers([scriptedServer("s", "noise"), scriptedServer("t", "exit")], { isAttached: false });
   await s.servers.settled(AbortSignal.timeout(20_000));
   expect(s.events).toEqual([]);
   s.attach();

@@ -1,4 +1,4 @@
-/** The MCP servers of one session: they come and go in the background, and a snapshot tells how they are. */
+/** The MCP servers of one session. They connect in the background; a snapshot shows their state. */
 import {
   RookeryError,
   type LoginOutcome,
@@ -8,26 +8,26 @@ import {
   type ToolSource,
 } from "../domain/index.ts";
 import { raceAbort } from "../stdx/index.ts";
-import { Connection } from "./connection.ts";
-import { readContents, readPrompt } from "./content.ts";
+import { McpConnection } from "./connection.ts";
+import { readResourceContent, readPromptContent } from "./content.ts";
 import { Listeners } from "./listeners.ts";
 import { BOUNDS, type ServersOptions } from "./options.ts";
-import { Outlet } from "./outlet.ts";
-import { sourceOf } from "./source.ts";
+import { SessionBridge } from "./session-bridge.ts";
+import { makeConnectionSource } from "./source.ts";
 
 export interface McpServers extends AsyncDisposable {
-  /** Once. What there is to say before it waits, as far as it is still worth saying. */
-  attach(desk: SessionDesk): void;
-  /** One for each server, the same for the whole life; a server that is not ready lists nothing. */
+  /** Call once. Buffered events that are still relevant are then recorded. */
+  attach(session: SessionDesk): void;
+  /** One source per server for the life of the session. A server that is not ready lists no tools. */
   readonly sources: readonly ToolSource[];
-  /** The same object while nothing changed. */
+  /** Returns the same object until something changes. */
   snapshot(): McpSnapshot;
   onChange(listener: () => void): () => void;
-  /** Resolves when no server is connecting for the first time any more. Rejects when the signal fires. */
+  /** Resolves when every server has finished its first attempt to connect. Rejects when the signal fires. */
   settled(signal: AbortSignal): Promise<void>;
-  /** Which tool a model means by a name; undefined where no server has it now. */
+  /** Finds the tool for a model's name. Undefined if no server has it now. */
   origin(toolName: string): { readonly server: string; readonly tool: string } | undefined;
-  /** Rejects with `mcp_unknown`, `mcp_unavailable` or `mcp_failed`; so do the next ones. */
+  /** Rejects with `mcp_unknown`, `mcp_unavailable`, `mcp_failed` or `mcp_login`. So does `readResource`. */
   getPrompt(
     server: string,
     name: string,
@@ -35,26 +35,26 @@ export interface McpServers extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<McpPart[]>;
   readResource(server: string, uri: string, signal: AbortSignal): Promise<McpPart[]>;
-  /** Connects anew where it is done. */
+  /** Reconnects after a successful login. */
   login(server: string, signal: AbortSignal): Promise<LoginOutcome>;
-  /** Begins anew, with all tries. */
+  /** Reconnects with all attempts available again. */
   reconnect(server: string): void;
 }
 
-/** Returns at once: connecting goes on in the background. */
+/** Returns immediately and connects in the background. */
 export function openServers(options: ServersOptions): McpServers {
-  return new Servers(options);
+  return new SessionServers(options);
 }
 
-interface Entry {
-  readonly connection: Connection;
+interface ServerEntry {
+  readonly connection: McpConnection;
   readonly source: ToolSource;
 }
 
-class Servers implements McpServers {
+class SessionServers implements McpServers {
   readonly sources: readonly ToolSource[];
-  readonly #entries = new Map<string, Entry>();
-  readonly #outlet = new Outlet();
+  readonly #entries = new Map<string, ServerEntry>();
+  readonly #bridge = new SessionBridge();
   readonly #changes = new Listeners();
   #snapshot: McpSnapshot | undefined;
   #closing: Promise<void> | undefined;
@@ -65,22 +65,22 @@ class Servers implements McpServers {
       const toolChanges = new Listeners();
       const isRemote = spec.type === "http" || spec.type === "sse";
       const { cwd, env, marker, sample, version } = options;
-      const connection = new Connection(spec, {
-        ...{ cwd, env, marker, sample, version, bounds, outlet: this.#outlet },
+      const connection = new McpConnection(spec, {
+        ...{ cwd, env, marker, sample, version, bounds, bridge: this.#bridge },
         authorizer: isRemote ? options.authorizer?.(spec) : undefined,
         changed: (tools) => {
           this.#snapshot = undefined;
-          if (tools) toolChanges.tell();
-          this.#changes.tell();
+          if (tools) toolChanges.notify();
+          this.#changes.notify();
         },
       });
-      this.#entries.set(spec.name, { connection, source: sourceOf(connection, toolChanges) });
+      this.#entries.set(spec.name, { connection, source: makeConnectionSource(connection, toolChanges) });
     }
     this.sources = [...this.#entries.values()].map(({ source }) => source);
   }
 
-  attach(desk: SessionDesk): void {
-    this.#outlet.attach(desk);
+  attach(session: SessionDesk): void {
+    this.#bridge.attach(session);
   }
 
   snapshot(): McpSnapshot {
@@ -110,19 +110,21 @@ class Servers implements McpServers {
     args: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<McpPart[]> {
-    return readPrompt(await this.#named(server).request("prompts/get", { name, arguments: args }, signal));
+    return readPromptContent(
+      await this.#findConnection(server).request("prompts/get", { name, arguments: args }, signal),
+    );
   }
 
   async readResource(server: string, uri: string, signal: AbortSignal): Promise<McpPart[]> {
-    return readContents(await this.#named(server).request("resources/read", { uri }, signal));
+    return readResourceContent(await this.#findConnection(server).request("resources/read", { uri }, signal));
   }
 
   async login(server: string, signal: AbortSignal): Promise<LoginOutcome> {
-    return this.#named(server).login(signal);
+    return this.#findConnection(server).login(signal);
   }
 
   reconnect(server: string): void {
-    this.#named(server).reconnect();
+    this.#findConnection(server).reconnect();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -134,10 +136,10 @@ class Servers implements McpServers {
     this.#changes.clear();
   }
 
-  #named(server: string): Connection {
+  #findConnection(server: string): McpConnection {
     const found = this.#entries.get(server)?.connection;
     if (found !== undefined) return found;
     const known = [...this.#entries.keys()].join(", ") || "none";
-    throw new RookeryError("mcp_unknown", `there is no MCP server ${server} here (there is: ${known})`);
+    throw new RookeryError("mcp_unknown", `there is no MCP server ${server}; configured servers: ${known}`);
   }
 }

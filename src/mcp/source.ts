@@ -1,9 +1,9 @@
-/** A server as a source of tools. */
+/** A server connection as a tool source. */
 import type { ToolSource } from "../domain/index.ts";
-import type { Connection } from "./connection.ts";
+import type { McpConnection } from "./connection.ts";
 import { Listeners } from "./listeners.ts";
 
-export function sourceOf(connection: Connection, changes: Listeners): ToolSource {
+export function makeConnectionSource(connection: McpConnection, changes: Listeners): ToolSource {
   const { name } = connection.spec;
   return {
     id: `mcp:${name}`,

@@ -1,10 +1,10 @@
-// An MCP server on stdio that misbehaves: its argument says how. Speaks the wire by hand.
+// A misbehaving MCP server on stdio. Its argument selects the behavior. Writes the wire format by hand.
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const how = process.argv[2];
-/** Deeper than JSON.stringify goes. */
+/** Deeper than JSON.stringify can serialize. */
 const deep = () => `${'{"items":'.repeat(20_000)}{}${"}".repeat(20_000)}`;
 const json = (message) => JSON.stringify({ jsonrpc: "2.0", ...message }).replace('"DEEP"', deep);
 const write = (message) => process.stdout.write(`${json(message)}\n`);
@@ -51,7 +51,7 @@ async function listed({ cursor } = {}) {
     if (lists === 1) write({ method: "notifications/tools/list_changed" });
     if (lists === 1) return { tools: [{ ...tool, name: "old" }], nextCursor: "2" };
     if (cursor === undefined) return { tools: [{ ...tool, name: "new" }] };
-    await new Promise((resolve) => setTimeout(resolve, 200)); // the older list is the last to be whole
+    await new Promise((resolve) => setTimeout(resolve, 200)); // so that the older list completes last
     return { tools: [] };
   }
   if (how === "long words") return { tools: [{ ...tool, title: long, description: long }] };

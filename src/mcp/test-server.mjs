@@ -1,4 +1,5 @@
-// A scripted MCP server on stdio: its arguments say how it behaves. Speaks the wire by hand, so that it can misbehave.
+// A scripted MCP server on stdio. Its arguments select the behavior. Writes the wire format by hand, so that it can
+// misbehave.
 import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -137,7 +138,7 @@ async function call(id, { name, arguments: args, _meta }) {
         }),
       );
     case "wrong":
-      return { ...text("all the same"), structuredContent: { n: "one" } };
+      return { ...text("unchecked"), structuredContent: { n: "one" } };
     case "mixed":
       return {
         content: [

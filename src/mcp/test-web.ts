@@ -1,4 +1,4 @@
-/** MCP servers behind a URL, on a real port, and one who logs in to them. */
+/** MCP servers over HTTP on a real port, and a fake authorizer. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
@@ -8,8 +8,8 @@ import { LoginNeeded, type Authorizer } from "./index.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Has no token before a login that is done, unless it is in already. */
-export function authorizer(
+/** Has no token before a successful login, unless `isIn` is true. */
+export function fakeAuthorizer(
   outcome: LoginOutcome,
   isIn = false,
 ): { authorizer: Authorizer; asked(): number; revoke(): void } {
@@ -55,12 +55,12 @@ export async function streamable(request: IncomingMessage, response: ServerRespo
 
 export interface Web extends AsyncDisposable {
   readonly spec: RemoteServerSpec;
-  /** Posts since the greeting. */
+  /** POST requests after initialization. */
   calls(): number;
   restart(): Promise<void>;
 }
 
-export async function listen(handler: Handler): Promise<Web> {
+export async function serveHttp(handler: Handler): Promise<Web> {
   let posts = 0;
   const server = createServer((request, response) => {
     if (request.method === "POST" && request.headers["mcp-session-id"] !== undefined) posts += 1;
@@ -76,7 +76,7 @@ export async function listen(handler: Handler): Promise<Web> {
   const { port } = server.address() as AddressInfo;
   return {
     spec: { type: "http", name: "web", url: `http://127.0.0.1:${port}/mcp`, headers: {} },
-    calls: () => posts - 2, // the end of the greeting, and the list of tools
+    calls: () => posts - 2, // initialization and the tool list
     async restart() {
       await down();
       sessions.clear();

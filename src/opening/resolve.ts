@@ -119,6 +119,6 @@ async function resolveTools(
     authorizer: (spec: RemoteServerSpec) => authorizer(spec),
   };
   if (config.mcp.size === 0) return tools;
-  const { serversFor } = await import("../mcp/config/index.ts");
-  return { ...tools, servers: serversFor(config, agent, { cwd, env }) };
+  const { selectServers } = await import("../mcp/config/index.ts");
+  return { ...tools, servers: selectServers(config, agent, { cwd, env }) };
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
 import { NO_CAPABILITIES, type SessionDesk, type TurnContext, type TurnOutcome } from "../domain/index.ts";
-import { scripted } from "../mcp/test-scene.ts";
+import { scriptedServer } from "../mcp/test-servers.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";
@@ -282,7 +282,7 @@ describe("with the built-in agent and programs", () => {
   it("hears a server of the agent that does not drive, answers it through a door, and starts it once", async () => {
     await using w = await openWorld([call("bash", { command: "true" }), say("one"), call("s__echo"), say("two")]);
     const [journal, asks] = [`${w.home}/journal`, `${w.home}/asks`];
-    const { command, args } = scripted("s", `journal=${journal}`, `ask-when=${asks}`);
+    const { command, args } = scriptedServer("s", `journal=${journal}`, `ask-when=${asks}`);
     await w.configure(`[mcp.s]\ncommand = ${JSON.stringify([command, ...args])}\n${REVIEWER}mcp = []\n`);
     await using rookery = await w.open();
     const session = await rookery.openSession({ agent: "anthropic" });

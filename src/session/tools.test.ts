@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { McpServerSpec, SessionEvent, ToolSource } from "../domain/index.ts";
-import { EVERYTHING, scripted } from "../mcp/test-scene.ts";
+import { EVERYTHING, scriptedServer } from "../mcp/test-servers.ts";
 import type { OpenSessionOptions } from "../rookery.ts";
 import { call, collect, fault, say, type Script } from "../testing/index.ts";
 import type { Plugin } from "../tools/index.ts";
@@ -76,7 +76,7 @@ describe("the built-in agent and its MCP servers", () => {
       await using w = await openWorld([say("Hi")]);
       await w.configure(toml);
       await using rookery = await w.open();
-      const session = await rookery.openSession(withServer(scripted("s")));
+      const session = await rookery.openSession(withServer(scriptedServer("s")));
       await collect(session.prompt("go"));
       expect(w.model.requests[0]?.system.includes("Use it well")).toBe(said);
       expect(w.model.requests[0]?.toolNames.includes("s__echo")).toBe(said);
@@ -85,7 +85,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("opens at once although a server hangs, and its turn goes without it", { timeout: 40_000 }, async () => {
-    await using s = await openScene([say("Hi")], withServer(scripted("s", "silent"), scripted("t")));
+    await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "silent"), scriptedServer("t")));
     expect(s.session.tools.servers().servers.map(({ status }) => status)).toEqual(["connecting", "connecting"]);
     const events = await collect(s.session.prompt("go"));
     expect(typed(events, "notice")).toMatchObject([
@@ -95,7 +95,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("cancels a turn while servers come up, and waits for them in the next", async () => {
-    await using s = await openScene([say("Hi")], withServer(scripted("s", "late=500")));
+    await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "late=500")));
     const cancelled = s.session.prompt("go");
     await s.session.cancel();
     expect(await cancelled.outcome).toEqual({ status: "cancelled" });
@@ -104,7 +104,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("has a server's question answered from any process, and the answer goes back", async () => {
-    await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
+    await using s = await openScene(calling("s__ask"), withServer(scriptedServer("s")));
     const turn = s.session.prompt("go");
     const events = await attended(s.session, turn, { action: "accept", content: { name: "Ada" } });
     expect(typed(events, "question.asked")).toMatchObject([{ message: "Who are you?", from: "s", turnId: turn.id }]);
@@ -112,7 +112,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("cancels a turn although a server's question is open", async () => {
-    await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
+    await using s = await openScene(calling("s__ask"), withServer(scriptedServer("s")));
     const turn = s.session.prompt("go");
     for await (const event of turn) if (event.type === "question.asked") void s.session.cancel();
     expect(await turn.outcome).toEqual({ status: "cancelled" });
@@ -125,7 +125,7 @@ describe("the built-in agent and its MCP servers", () => {
   ])("lends a server its model behind a permission: %s", async (_, decision, expected) => {
     const script: Script = ({ toolNames, toolResults }) =>
       toolNames.length === 0 ? say("Sampled.") : toolResults.length === 0 ? call("s__sample") : say("Done.");
-    await using s = await openScene(script, { mcpServers: [scripted("s")] });
+    await using s = await openScene(script, { mcpServers: [scriptedServer("s")] });
     const turn = s.session.prompt("go");
     const events: SessionEvent[] = [];
     for await (const event of turn) {
@@ -139,7 +139,7 @@ describe("the built-in agent and its MCP servers", () => {
 
   it("asks for the model's use although a tool of such a name is allowed for good, and withdraws it with the call", async () => {
     const script: Script = ({ toolNames }) => (toolNames.length === 0 ? say("Sampled.") : call("s__sample"));
-    await using s = await openScene(script, { mcpServers: [scripted("s")] });
+    await using s = await openScene(script, { mcpServers: [scriptedServer("s")] });
     const turn = s.session.prompt("go");
     for await (const event of turn) {
       if (event.type !== "permission.requested") continue;
@@ -157,7 +157,7 @@ describe("the built-in agent and its MCP servers", () => {
   it("says of what a server asked in the middle of a call only behind the call's answer", async () => {
     const script: Script = ({ toolNames, toolResults }) =>
       toolNames.length === 0 ? say("Sampled.") : toolResults.length === 0 ? call("s__sample") : say("Done.");
-    await using s = await openScene(script, withServer(scripted("s")));
+    await using s = await openScene(script, withServer(scriptedServer("s")));
     await collect(s.session.prompt("go"));
     await collect(s.session.prompt("go on"));
     const told = JSON.stringify(s.model.requests.at(-1)?.body);
@@ -166,7 +166,7 @@ describe("the built-in agent and its MCP servers", () => {
 
   it("does not give an image again that the model's provider refused", async () => {
     const script: Script = (_, index) => (index === 0 ? call("s__mixed") : index === 1 ? fault(400) : say("Hi."));
-    await using s = await openScene(script, withServer(scripted("s")));
+    await using s = await openScene(script, withServer(scriptedServer("s")));
     expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "provider_refused" });
     await collect(s.session.prompt("go on"));
     const [, refused, next] = s.model.requests.map(({ body }) => JSON.stringify(body).includes('"type":"image"'));
@@ -174,7 +174,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("turns a prompt of a server into the input of a turn", async () => {
-    await using s = await openScene([say("Ok.")], withServer(scripted("s")));
+    await using s = await openScene([say("Ok.")], withServer(scriptedServer("s")));
     const expanded = await s.session.expand("/s:review src/a.ts");
     await collect(s.session.prompt(expanded));
     expect(s.model.requests[0]?.lastUserText).toBe("Review src/a.ts");
@@ -186,7 +186,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("has a prompt of one server although another hangs", async () => {
-    await using s = await openScene([say("Ok.")], withServer(scripted("s"), scripted("t", "silent")));
+    await using s = await openScene([say("Ok.")], withServer(scriptedServer("s"), scriptedServer("t", "silent")));
     expect(await s.session.expand("/s:review src/a.ts")).toMatchObject([{ text: "Review src/a.ts" }]);
     expect(s.session.tools.servers().servers).toMatchObject([{ status: "ready" }, { status: "connecting" }]);
   });
@@ -197,7 +197,7 @@ describe("the built-in agent and its MCP servers", () => {
       if (index === 1) return call("s__echo", { text: "still here?" });
       return index === 2 ? say(`Answer: ${toolResults[0]?.content}`) : say("Next.");
     };
-    await using s = await openScene(script, withServer(scripted("s")));
+    await using s = await openScene(script, withServer(scriptedServer("s")));
     const turn = s.session.prompt("go");
     for await (const event of turn) {
       if (event.type !== "question.asked") continue;
@@ -214,8 +214,8 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it.each([
-    ["its server says so", { ...scripted("s"), defer: true }, ""],
-    ["there is too much of it", scripted("s"), "[tools]\ndefer_over = 100\n"],
+    ["its server says so", { ...scriptedServer("s"), defer: true }, ""],
+    ["there is too much of it", scriptedServer("s"), "[tools]\ndefer_over = 100\n"],
   ])("finds a tool by searching where %s, and the gate and the log have the real one", async (_, server, toml) => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("search_tools", { query: "says it again" });
@@ -236,7 +236,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("reads resources, and begins anew with a server that is wanted again", async () => {
-    await using s = await openScene([], withServer(scripted("s"), scripted("t", "exit")));
+    await using s = await openScene([], withServer(scriptedServer("s"), scriptedServer("t", "exit")));
     const { signal } = new AbortController();
     const { tools } = s.session;
     await tools.settled(signal);
@@ -258,7 +258,7 @@ describe("the built-in agent and its MCP servers", () => {
       const handle = /sha256:[0-9a-f]{64}/.exec(toolResults[0]?.content ?? "")?.[0];
       return index === 1 ? call("read_result", { handle, offset: 199_990 }) : say("Read.");
     };
-    await using s = await openScene(script, withServer(scripted("s")));
+    await using s = await openScene(script, withServer(scriptedServer("s")));
     const [big, read] = typed(await collect(s.session.prompt("go")), "tool.ended");
     expect(big?.text.length).toBeLessThan(60_000);
     expect(read?.text).toContain("xxxxxxxxxx");
@@ -269,7 +269,7 @@ describe("the built-in agent and its MCP servers", () => {
 describe("servers that are configured", () => {
   it("are the agent's by name, with variables filled in, and one that misses a variable says so alone", async () => {
     await using w = await openWorld([say("Hi")]);
-    const [command, ...args] = [process.execPath, scripted("s").args[0]];
+    const [command, ...args] = [process.execPath, scriptedServer("s").args[0]];
     await w.configure(
       `[mcp.good]\ncommand = ${JSON.stringify([command, ...args])}\n` +
         `[mcp.bad]\nurl = "http://127.0.0.1:9/"\nheaders = { Authorization = "Bearer $NO_SUCH_TOKEN" }\n` +
@@ -397,7 +397,7 @@ it("a server that is killed in a call fails that call, is reached again, and lea
   const journal = `${w.home}/journal`;
   await writeFile(journal, "");
   await using rookery = await w.open();
-  const session = await rookery.openSession(withServer(scripted("s", `journal=${journal}`)));
+  const session = await rookery.openSession(withServer(scriptedServer("s", `journal=${journal}`)));
   const turn = session.prompt("go");
   const events: SessionEvent[] = [];
   for await (const event of turn) {

@@ -1,6 +1,6 @@
 /** Reads a `.mcp.json` file and returns its servers as ACP declarations. */
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
-import { parseMcpFile as parseSpecs, readMcpFile as readSpecs } from "../../mcp/config/index.ts";
+import { parseServerFile as parseSpecs, readServerFile as readSpecs } from "../../mcp/config/index.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 import type { McpDeclaration } from "./declaration.ts";
 import { declarationOfSpec } from "./spec.ts";

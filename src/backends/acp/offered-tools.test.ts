@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import type { SessionEvent, ToolSource } from "../../domain/index.ts";
-import { scripted } from "../../mcp/test-scene.ts";
+import { scriptedServer } from "../../mcp/test-servers.ts";
 import { collect, type AcpScript } from "../../testing/index.ts";
 import { findOfferedTool } from "../offered-tools.ts";
 import { openScene } from "./test-scene.ts";
 
-const SERVER = scripted("s");
+const SERVER = scriptedServer("s");
 const CONFIGURED = `[mcp.s]\ncommand = ${JSON.stringify([SERVER.command, ...SERVER.args])}\n`;
 const FILTER = `tools = { allow = ["s__*"], deny = ["s__fail"] }\n`;
 

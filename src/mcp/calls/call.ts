@@ -1,17 +1,17 @@
-/** Calls a tool of a server and says how it ended, whatever the server did. */
+/** Calls a tool of an MCP server and turns every outcome into a tool result. */
 import { messageOf, type ToolContext, type ToolOutcome, type ToolResult, type ToolSpec } from "../../domain/index.ts";
-import { Allowance } from "../allowance.ts";
+import { RateLimiter } from "../rate-limiter.ts";
 import { LinkLost, type Link } from "../link.ts";
-import { requiredUrls, type Asking } from "../questions.ts";
-import { shortened } from "../shortened.ts";
-import { loginNeeded, NetworkError } from "../transport/remote.ts";
+import { readRequiredUrls, type ServerQuestion } from "../elicitation.ts";
+import { truncateWithCount } from "../truncate.ts";
+import { findLoginNeeded, NetworkError } from "../transport/remote.ts";
 import type { CallsInFlight } from "./in-flight.ts";
-import { Patience } from "./patience.ts";
+import { CallTimeout } from "./call-timeout.ts";
 import { readResult } from "./result.ts";
 
-export interface ToolOfServer {
+export interface ServerTool {
   readonly server: string;
-  /** What the server calls it. */
+  /** The server's name for the tool. */
   readonly tool: string;
   readonly spec: ToolSpec;
   readonly link: Link;
@@ -19,89 +19,91 @@ export interface ToolOfServer {
   readonly silentMs: number;
   readonly totalMs: number;
   readonly textChars: number;
-  ask(asking: Asking, signal: AbortSignal): Promise<{ readonly action: string }>;
+  ask(serverQuestion: ServerQuestion, signal: AbortSignal): Promise<{ readonly action: string }>;
 }
 
-/** Of an error's words, and of what a server says of its progress. */
-const MAX_WORDS = 4_000;
-/** More progress counts as a sign of life, and is not told. */
-const TOLD = { atOnce: 100, perSecond: 10 };
+/** Maximum length of an error message and of a progress message, in characters. */
+const MAX_MESSAGE_CHARACTERS = 4_000;
+/** Rate limit of progress messages. Progress above it still resets the timeout. */
+const PROGRESS_RATE = { atOnce: 100, perSecond: 10 };
 
 /** Never rejects. */
-export async function callTool(of: ToolOfServer, input: unknown, context: ToolContext): Promise<ToolResult> {
-  const { server, tool, spec, link, calls } = of;
+export async function callServerTool(
+  serverTool: ServerTool,
+  input: unknown,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { server, tool, spec, link, calls } = serverTool;
   if (typeof (input ?? {}) !== "object" || Array.isArray(input))
-    return ended("failed", "the arguments are not an object");
-  const ending = new AbortController();
-  let how: "cancelled" | "timed_out" | undefined;
+    return makeResult("failed", "the arguments are not an object");
+  const controller = new AbortController();
+  let endedAs: "cancelled" | "timed_out" | undefined;
   const end = (as: "cancelled" | "timed_out", why: string): void => {
-    how ??= as;
-    ending.abort(why);
+    endedAs ??= as;
+    controller.abort(why);
   };
   const cancel = (): void => end("cancelled", "the call was cancelled");
   const expired = (): void => end("timed_out", "the call took too long");
-  const patience = new Patience({ silentMs: of.silentMs, totalMs: of.totalMs, expired });
-  const over = calls.add({ ask: (...args) => context.ask(...args), signal: ending.signal, patience });
+  const timeout = new CallTimeout({ silentMs: serverTool.silentMs, totalMs: serverTool.totalMs, expired });
+  const removeCall = calls.add({ ask: (...args) => context.ask(...args), signal: controller.signal, timeout });
   context.signal.addEventListener("abort", cancel, { once: true });
-  const told = new Allowance(TOLD);
+  const progressLimiter = new RateLimiter(PROGRESS_RATE);
   const attempt = (): Promise<Record<string, unknown>> =>
     link.request(
       "tools/call",
       { name: tool, arguments: input ?? {} },
       {
-        signal: ending.signal,
+        signal: controller.signal,
         progress({ progress, total, message }) {
-          patience.heard();
-          if (!told.take()) return;
-          const words = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`);
-          context.progress(shortened(words, MAX_WORDS));
+          timeout.recordProgress();
+          if (!progressLimiter.take()) return;
+          const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`);
+          context.progress(truncateWithCount(text, MAX_MESSAGE_CHARACTERS));
         },
       },
     );
   try {
     if (context.signal.aborted) cancel();
-    ending.signal.throwIfAborted();
+    controller.signal.throwIfAborted();
     const raw = await attempt().catch(async (error: unknown) => {
-      const urls = requiredUrls(server, error);
+      const urls = readRequiredUrls(server, error);
       if (urls === undefined) throw error;
-      for (const asking of urls) {
-        const { action } = await of.ask(asking, ending.signal);
+      for (const serverQuestion of urls) {
+        const { action } = await serverTool.ask(serverQuestion, controller.signal);
         if (action !== "accept")
-          throw new Error(
-            `it wants ${asking.question.url ?? "a page"} to be visited first, which was refused (${action})`,
-          );
+          throw new Error(`the user did not open the required page ${serverQuestion.question.url ?? ""} (${action})`);
       }
       return attempt();
     });
-    patience.stop();
-    return await readResult(raw, { spec, putBlob: (bytes) => context.putBlob(bytes), textChars: of.textChars });
+    timeout.stop();
+    return await readResult(raw, { spec, putBlob: (bytes) => context.putBlob(bytes), textChars: serverTool.textChars });
   } catch (error) {
-    if (how === "cancelled") return ended("cancelled", `the call of ${tool} was cancelled`);
-    if (how === "timed_out")
-      return ended(
+    if (endedAs === "cancelled") return makeResult("cancelled", `the call of ${tool} was cancelled`);
+    if (endedAs === "timed_out")
+      return makeResult(
         "timed_out",
-        `the MCP server ${server} did not answer the call of ${tool} in time; it was told to stop, and may have done it all the same`,
+        `the MCP server ${server} did not answer the call of ${tool} in time; Rookery cancelled the call, but it may still have taken effect`,
       );
-    return failure(server, tool, error);
+    return toFailedResult(server, tool, error);
   } finally {
     context.signal.removeEventListener("abort", cancel);
-    over();
+    removeCall();
   }
 }
 
-function failure(server: string, tool: string, error: unknown): ToolResult {
-  const login = loginNeeded(error);
+function toFailedResult(server: string, tool: string, error: unknown): ToolResult {
+  const login = findLoginNeeded(error);
   if (login !== undefined)
-    return ended("failed", `the MCP server ${server} wants a login first: \`rookery mcp auth ${server}\``);
-  const why = shortened(messageOf(error), MAX_WORDS);
+    return makeResult("failed", `the MCP server ${server} requires a login: run \`rookery mcp auth ${server}\``);
+  const why = truncateWithCount(messageOf(error), MAX_MESSAGE_CHARACTERS);
   const isLost = error instanceof LinkLost || (error instanceof NetworkError && !error.isUnsent);
   if (isLost) {
-    const message = `the connection to the MCP server ${server} was lost in the call of ${tool}, which may or may not have happened: ${why}`;
-    return ended("unknown", message);
+    const message = `the connection to the MCP server ${server} was lost during the call of ${tool}, which may or may not have taken effect: ${why}`;
+    return makeResult("unknown", message);
   }
-  return ended("failed", `the MCP server ${server} failed ${tool}: ${why}`);
+  return makeResult("failed", `the call of ${tool} on the MCP server ${server} failed: ${why}`);
 }
 
-function ended(outcome: ToolOutcome, text: string): ToolResult {
+function makeResult(outcome: ToolOutcome, text: string): ToolResult {
   return { outcome, text };
 }

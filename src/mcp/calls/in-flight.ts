@@ -1,11 +1,11 @@
-/** The calls of one server that are under way: a question that it asks meanwhile is put where its call is. */
+/** The calls in progress on one server. A question from the server is asked in the context of its call. */
 import type { AskOptions, Question, QuestionAnswer } from "../../domain/index.ts";
-import type { Patience } from "./patience.ts";
+import type { CallTimeout } from "./call-timeout.ts";
 
 export interface CallInFlight {
   ask(question: Question, options: AskOptions): Promise<QuestionAnswer>;
   readonly signal: AbortSignal;
-  readonly patience: Patience;
+  readonly timeout: CallTimeout;
 }
 
 export class CallsInFlight {
@@ -14,24 +14,24 @@ export class CallsInFlight {
   add(call: CallInFlight): () => void {
     this.#calls.add(call);
     return () => {
-      call.patience.stop();
+      call.timeout.stop();
       this.#calls.delete(call);
     };
   }
 
-  /** The protocol does not say which call a question belongs to; the youngest is the best guess there is. */
+  /** The protocol does not say which call a question belongs to. The most recent call is the best guess. */
   get latest(): CallInFlight | undefined {
     return [...this.#calls].at(-1);
   }
 
-  /** Nobody's time runs while a person thinks, because the call that waits for them may be any. */
-  async unhurried<T>(work: () => Promise<T>): Promise<T> {
+  /** Pauses the timeouts of all calls while a person answers, because any of them may be waiting for the answer. */
+  async withTimeoutsPaused<T>(work: () => Promise<T>): Promise<T> {
     const paused = [...this.#calls];
-    for (const { patience } of paused) patience.pause();
+    for (const { timeout } of paused) timeout.pause();
     try {
       return await work();
     } finally {
-      for (const call of paused) if (this.#calls.has(call)) call.patience.resume();
+      for (const call of paused) if (this.#calls.has(call)) call.timeout.resume();
     }
   }
 }

@@ -1,17 +1,19 @@
-/** Reads what a tool returned: text for the model, bytes and long texts beside the log, structure as it is. */
+/**
+ * Reads the result of a call: text for the model, binary data and long texts as blobs, structured content unchanged.
+ */
 import { z } from "zod";
 import type { BlobPart, ToolResult, ToolSpec } from "../../domain/index.ts";
-import { mismatch } from "./validate.ts";
+import { findSchemaMismatch } from "./validate.ts";
 
-export interface ResultOptions {
+export interface ReadResultOptions {
   readonly spec: ToolSpec;
   readonly putBlob: (bytes: Uint8Array) => Promise<string>;
   readonly textChars: number;
 }
 
-/** Of images and files; more are told of and left out. */
+/** Images and files above this number are dropped, and the result says so. */
 const MAX_BLOBS = 100;
-/** Of the JSON of a structured result. */
+/** Characters of structured content as JSON. */
 const MAX_STRUCTURED = 100_000;
 const MAX_UNKNOWN = 2_000;
 
@@ -23,7 +25,7 @@ const Embedded = z.lazy(() =>
     blob: z.string().optional(),
   }),
 );
-const Block = z.lazy(() =>
+const ResultBlock = z.lazy(() =>
   z.discriminatedUnion("type", [
     z.object({ type: z.literal("text"), text: z.string() }),
     z.object({
@@ -40,25 +42,25 @@ const Block = z.lazy(() =>
     }),
   ]),
 );
-export type Block = z.infer<typeof Block>;
+export type Block = z.infer<typeof ResultBlock>;
 
-/** Undefined where it is of no kind that is known. */
+/** Returns undefined for an unknown content type. */
 export function readBlock(raw: unknown): Block | undefined {
-  return Block.safeParse(raw).data;
+  return ResultBlock.safeParse(raw).data;
 }
 
-export async function readResult(raw: Record<string, unknown>, options: ResultOptions): Promise<ToolResult> {
+export async function readResult(raw: Record<string, unknown>, options: ReadResultOptions): Promise<ToolResult> {
   const { spec, putBlob, textChars } = options;
   const blobs: BlobPart[] = [];
   const keep = async (bytes: Uint8Array, mediaType: string, name?: string): Promise<string> => {
-    if (blobs.length >= MAX_BLOBS) return "left out, there are too many";
+    if (blobs.length >= MAX_BLOBS) return "dropped, because there are too many";
     const hash = await putBlob(bytes);
     blobs.push({ type: "blob", hash, mediaType, ...(name !== undefined && { name }) });
-    return `kept as ${hash}`;
+    return `stored as ${hash}`;
   };
   const lines: string[] = [];
   for (const item of Array.isArray(raw["content"]) ? (raw["content"] as unknown[]) : [])
-    lines.push(await line(item, keep));
+    lines.push(await formatBlock(item, keep));
 
   const content = raw["structuredContent"];
   const json = content === undefined ? undefined : JSON.stringify(content);
@@ -67,14 +69,15 @@ export async function readResult(raw: Record<string, unknown>, options: ResultOp
   const isKept = json === undefined || json.length <= MAX_STRUCTURED;
   if (!isKept)
     lines.push(`[structured content, ${json.length} characters: ${await keep(Buffer.from(json), "application/json")}]`);
-  const note = isError || spec.outputSchema === undefined ? undefined : await mismatch(spec.outputSchema, content);
-  if (note !== undefined) lines.push(`[the structured content is not as the tool's output schema has it: ${note}]`);
+  const note =
+    isError || spec.outputSchema === undefined ? undefined : await findSchemaMismatch(spec.outputSchema, content);
+  if (note !== undefined) lines.push(`[the structured content does not match the tool's output schema: ${note}]`);
 
   const whole = lines.join("\n");
   const text =
     whole.length <= textChars
       ? whole
-      : preview(whole, textChars, await keep(Buffer.from(whole), "text/plain"), blobs.at(-1)?.hash);
+      : formatPreview(whole, textChars, await keep(Buffer.from(whole), "text/plain"), blobs.at(-1)?.hash);
   return {
     outcome: isError ? "failed" : "ok",
     text,
@@ -83,11 +86,11 @@ export async function readResult(raw: Record<string, unknown>, options: ResultOp
   };
 }
 
-type Keep = (bytes: Uint8Array, mediaType: string, name?: string) => Promise<string>;
+type StoreBlob = (bytes: Uint8Array, mediaType: string, name?: string) => Promise<string>;
 
-async function line(raw: unknown, keep: Keep): Promise<string> {
+async function formatBlock(raw: unknown, keep: StoreBlob): Promise<string> {
   const block = readBlock(raw);
-  if (block === undefined) return `[content of an unknown kind: ${(JSON.stringify(raw) ?? "").slice(0, MAX_UNKNOWN)}]`;
+  if (block === undefined) return `[content of an unknown type: ${(JSON.stringify(raw) ?? "").slice(0, MAX_UNKNOWN)}]`;
   switch (block.type) {
     case "text":
       return block.text;
@@ -107,10 +110,10 @@ async function line(raw: unknown, keep: Keep): Promise<string> {
   }
 }
 
-/** Head and tail, because the end of a long text is often what it comes to. */
-function preview(whole: string, chars: number, kept: string, handle: string | undefined): string {
+/** Shows the head and the tail, because the end of a long text is often the conclusion. */
+function formatPreview(whole: string, chars: number, kept: string, handle: string | undefined): string {
   const head = whole.slice(0, Math.floor(chars * 0.7));
   const tail = whole.slice(whole.length - Math.floor(chars * 0.2));
   const more = handle === undefined ? "" : `; read it with read_result {"handle":"${handle}"}`;
-  return `${head}\n[… ${whole.length - head.length - tail.length} of ${whole.length} characters are not shown; the whole is ${kept}${more}]\n${tail}`;
+  return `${head}\n[… ${whole.length - head.length - tail.length} of ${whole.length} characters omitted; the full text is ${kept}${more}]\n${tail}`;
 }

@@ -1,28 +1,28 @@
-/** Checks a structured result against its tool's schema, softly: a result is not thrown away because of it. */
+/** Checks structured content against the tool's output schema. A mismatch is only noted; the result is kept. */
 import { boundedSchema } from "../../stdx/index.ts";
 
-type Check = (content: unknown) => string | undefined;
+type SchemaCheck = (content: unknown) => string | undefined;
 
-const checks = new WeakMap<object, Check>();
+const compiledChecks = new WeakMap<object, SchemaCheck>();
 const MAX_CHARS = 500;
-/** A library of formats has regular expressions of its own. */
-const ALSO_COSTLY = ["format"];
+/** Excluded in addition: format validators use costly regular expressions. */
+const COSTLY_KEYWORDS = ["format"];
 
-/** What is wrong, if anything. A schema that is itself wrong finds nothing, and neither does one with references. */
-export async function mismatch(
+/** Returns what is wrong, or undefined. An invalid schema and a schema with references match everything. */
+export async function findSchemaMismatch(
   schema: Readonly<Record<string, unknown>>,
   content: unknown,
 ): Promise<string | undefined> {
-  if (content === undefined) return "there is none";
-  let check = checks.get(schema);
-  if (check === undefined) checks.set(schema, (check = await compiled(schema)));
+  if (content === undefined) return "it is missing";
+  let check = compiledChecks.get(schema);
+  if (check === undefined) compiledChecks.set(schema, (check = await compileCheck(schema)));
   return check(content)?.slice(0, MAX_CHARS);
 }
 
-async function compiled(schema: Readonly<Record<string, unknown>>): Promise<Check> {
+async function compileCheck(schema: Readonly<Record<string, unknown>>): Promise<SchemaCheck> {
   const { AjvJsonSchemaValidator } = await import("@modelcontextprotocol/sdk/validation/ajv");
   try {
-    const validate = new AjvJsonSchemaValidator().getValidator(boundedSchema(schema, ALSO_COSTLY) as typeof schema);
+    const validate = new AjvJsonSchemaValidator().getValidator(boundedSchema(schema, COSTLY_KEYWORDS) as typeof schema);
     return (content) => {
       const { valid, errorMessage } = validate(content);
       return valid ? undefined : errorMessage;

@@ -1,24 +1,28 @@
-/** A server of a `.mcp.json` as it is to be used. */
+/** Turns a server of a `.mcp.json` file into a spec. */
 import { z } from "zod";
 import type { EntryServer } from "../../domain/mcp-declared.ts";
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
-import { type Expansion, expansion, type Place } from "./expansion.ts";
+import { type Expansion, makeExpansion, type ExpansionContext } from "./expansion.ts";
 
-const Texts = z.record(z.string(), z.string());
-const Started = z.object({ command: z.string().min(1), args: z.array(z.string()).default([]), env: Texts.default({}) });
-const Reached = z.object({
+const StringRecord = z.record(z.string(), z.string());
+const CommandEntry = z.object({
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  env: StringRecord.default({}),
+});
+const UrlEntry = z.object({
   type: z.enum(["http", "sse", "streamable-http"]).default("http"),
   url: z.string().min(1),
-  headers: Texts.default({}),
+  headers: StringRecord.default({}),
 });
 
-/** What other programs keep there beside it is theirs. Throws `config_invalid`, which names the file and the key. */
-export function specOfEntry(declared: EntryServer, place: Place): StdioServerSpec | RemoteServerSpec {
+/** Ignores keys of other programs. Throws `config_invalid` with the file and the key. */
+export function resolveEntry(declared: EntryServer, place: ExpansionContext): StdioServerSpec | RemoteServerSpec {
   const { name, entry } = declared;
-  const expanded = expansion(declared, place);
+  const expanded = makeExpansion(declared, place);
   if ("command" in entry === "url" in entry) throw expanded.wrong([], "needs either command or url");
   if ("url" in entry) {
-    const { type, url, headers } = checked(Reached, entry, expanded);
+    const { type, url, headers } = parseEntry(UrlEntry, entry, expanded);
     const address = expanded.text(url, "url");
     if (!URL.canParse(address)) throw expanded.wrong(["url"], "is not a URL");
     return {
@@ -29,8 +33,8 @@ export function specOfEntry(declared: EntryServer, place: Place): StdioServerSpe
     };
   }
   const { type, ...started } = entry;
-  if (type !== undefined && type !== "stdio") throw expanded.wrong(["type"], 'must be "stdio" beside a command');
-  const { command, args, env } = checked(Started, started, expanded);
+  if (type !== undefined && type !== "stdio") throw expanded.wrong(["type"], 'must be "stdio" if there is a command');
+  const { command, args, env } = parseEntry(CommandEntry, started, expanded);
   return {
     type: "stdio",
     name,
@@ -40,7 +44,7 @@ export function specOfEntry(declared: EntryServer, place: Place): StdioServerSpe
   };
 }
 
-function checked<T>(schema: z.ZodType<T>, value: unknown, { wrong }: Expansion): T {
+function parseEntry<T>(schema: z.ZodType<T>, value: unknown, { wrong }: Expansion): T {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
   const [issue] = error.issues;

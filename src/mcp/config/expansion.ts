@@ -1,17 +1,17 @@
-/** Fills in the variables of one declared server, and says where one is missing. */
+/** Expands the variables in the declaration of one server. */
 import type { EnvironmentVariables } from "../../stdx/index.ts";
 import { type DeclaredServer, invalid } from "../../domain/mcp-declared.ts";
 import { expandVariables, MissingVariable } from "./variables.ts";
 
-export interface Place {
-  /** The session's working folder: `${WORKSPACE}`, and what a relative `cwd` is relative to. */
+export interface ExpansionContext {
+  /** The working directory of the session: the value of `${WORKSPACE}`, and the base of a relative `cwd`. */
   readonly cwd?: string | undefined;
   readonly env: EnvironmentVariables;
 }
 
 type Path = readonly (string | number)[];
 
-/** What it throws is `config_invalid`, and names the file and the key. */
+/** All functions throw `config_invalid` with the file and the key. */
 export interface Expansion {
   readonly text: (text: string, ...path: Path) => string;
   readonly texts: (list: readonly string[], ...path: Path) => string[];
@@ -19,7 +19,7 @@ export interface Expansion {
   readonly wrong: (path: Path, why: string, cause?: unknown) => Error;
 }
 
-export function expansion({ name, source, file }: DeclaredServer, { cwd, env }: Place): Expansion {
+export function makeExpansion({ name, source, file }: DeclaredServer, { cwd, env }: ExpansionContext): Expansion {
   const root = source === ".mcp.json" ? "mcpServers" : "mcp";
   const known = cwd === undefined ? env : { ...env, WORKSPACE: cwd };
   const wrong: Expansion["wrong"] = (path, why, cause) => invalid(file, [root, name, ...path], why, cause);

@@ -2,11 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../../testing/index.ts";
-import { parseMcpFile, readMcpFile } from "./file.ts";
+import { parseServerFile, readServerFile } from "./file.ts";
 
 const ENV = { HOME_OF: "/opt/tools", TOKEN: "s3cret", EMPTY: "", NESTED: "$TOKEN", WORKSPACE: "elsewhere" };
 
-it("reads programs and addresses", () => {
+it("reads commands and URLs", () => {
   const text = JSON.stringify({
     mcpServers: {
       files: { command: "npx", args: ["-y", "files"], env: { A: "1" }, disabled: false },
@@ -17,7 +17,7 @@ it("reads programs and addresses", () => {
     },
     other: "is someone else's",
   });
-  expect(parseMcpFile(text, ".mcp.json", { env: ENV })).toEqual([
+  expect(parseServerFile(text, ".mcp.json", { env: ENV })).toEqual([
     { type: "stdio", name: "files", command: "npx", args: ["-y", "files"], env: { A: "1" } },
     { type: "stdio", name: "plain", command: "/bin/plain", args: [], env: {} },
     { type: "http", name: "web", url: "https://web.invalid/mcp", headers: { Authorization: "Bearer x" } },
@@ -37,19 +37,19 @@ it.each([
   ["$WORKSPACE/${WORKSPACE}", "/project//project"],
   ["costs 5$, or $1, or $$", "costs 5$, or $1, or $"],
   ["$$TOKEN and $${TOKEN}", "$TOKEN and ${TOKEN}"],
-])("puts variables into %s", (arg, expanded) => {
+])("expands variables in %s", (arg, expanded) => {
   const text = JSON.stringify({ mcpServers: { s: { command: "c", args: [arg] } } });
-  expect(parseMcpFile(text, "f", { cwd: "/project", env: ENV })).toMatchObject([{ args: [expanded] }]);
+  expect(parseServerFile(text, "f", { cwd: "/project", env: ENV })).toMatchObject([{ args: [expanded] }]);
 });
 
-it("puts variables everywhere", () => {
+it("expands variables in commands, environments, URLs and headers", () => {
   const text = JSON.stringify({
     mcpServers: {
       a: { command: "$HOME_OF/a", env: { K: "${TOKEN}" } },
       b: { url: "https://${HOST:-b.invalid}/", headers: { Authorization: "Bearer $TOKEN" } },
     },
   });
-  expect(parseMcpFile(text, "f", { env: ENV })).toMatchObject([
+  expect(parseServerFile(text, "f", { env: ENV })).toMatchObject([
     { command: "/opt/tools/a", env: { K: "s3cret" } },
     { url: "https://b.invalid/", headers: { Authorization: "Bearer s3cret" } },
   ]);
@@ -76,19 +76,19 @@ it.each([
     '{"mcpServers":{"a":{"url":"http://a","headers":{"K":"${NOT_THERE}"}}}}',
     "f.json: mcpServers.a.headers.K: the environment variable NOT_THERE",
   ],
-])("says what is wrong with %s", (text, message) => {
-  expect(() => parseMcpFile(text, "f.json", { env: ENV })).toThrow(
+])("rejects %s with config_invalid and a clear message", (text, message) => {
+  expect(() => parseServerFile(text, "f.json", { env: ENV })).toThrow(
     expect.objectContaining({ code: "config_invalid", message: expect.stringContaining(message) as unknown }) as Error,
   );
 });
 
-it("reads a file, and names one that it cannot read", async () => {
+it("reads a file, and names a file that it cannot read", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, ".mcp.json");
-  await expect(readMcpFile(file, {})).rejects.toMatchObject({
+  await expect(readServerFile(file, {})).rejects.toMatchObject({
     code: "config_invalid",
     message: expect.stringContaining(file) as unknown,
   });
   await writeFile(file, '{"mcpServers":{"a":{"command":"c"}}}');
-  expect(await readMcpFile(file, {})).toEqual([{ type: "stdio", name: "a", command: "c", args: [], env: {} }]);
+  expect(await readServerFile(file, {})).toEqual([{ type: "stdio", name: "a", command: "c", args: [], env: {} }]);
 });

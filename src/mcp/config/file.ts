@@ -1,14 +1,14 @@
-/** Reads a `.mcp.json` that a person named: the servers that it lists, or what is wrong with it. */
+/** Reads a `.mcp.json` file that the user named. */
 import { readFile } from "node:fs/promises";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
 import { entriesOf, invalid } from "../../domain/mcp-declared.ts";
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
-import { specOfEntry } from "./entry.ts";
+import { resolveEntry } from "./entry.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";
-import type { Place } from "./expansion.ts";
+import type { ExpansionContext } from "./expansion.ts";
 
-/** Rejects with `config_invalid`, which names the file and the key. */
-export async function readMcpFile(
+/** Rejects with `config_invalid` and the file and key. */
+export async function readServerFile(
   file: string,
   env: EnvironmentVariables,
 ): Promise<(StdioServerSpec | RemoteServerSpec)[]> {
@@ -18,11 +18,15 @@ export async function readMcpFile(
   } catch (cause) {
     throw new RookeryError("config_invalid", `${file} cannot be read: ${messageOf(cause)}`, { cause });
   }
-  return parseMcpFile(text, file, { env });
+  return parseServerFile(text, file, { env });
 }
 
-export function parseMcpFile(text: string, file: string, place: Place): (StdioServerSpec | RemoteServerSpec)[] {
+export function parseServerFile(
+  text: string,
+  file: string,
+  place: ExpansionContext,
+): (StdioServerSpec | RemoteServerSpec)[] {
   const entries = entriesOf(text, file);
   if (entries === undefined) throw invalid(file, ["mcpServers"], "expected an object, but it is missing");
-  return Array.from(entries.values(), (entry) => specOfEntry(entry, place));
+  return Array.from(entries.values(), (entry) => resolveEntry(entry, place));
 }

@@ -1,4 +1,4 @@
-/** From what files declare to the servers of a session. Loads no MCP SDK. */
-export { parseMcpFile, readMcpFile } from "./file.ts";
-export { type DeclaredServers, isEnabled, type ServerChoice, serversFor, specOf } from "./servers.ts";
-export type { Place } from "./expansion.ts";
+/** Turns server declarations into the servers of a session. Does not load the MCP SDK. */
+export { parseServerFile, readServerFile } from "./file.ts";
+export { type DeclaredServers, isEnabled, type ServerChoice, selectServers, resolveServerSpec } from "./servers.ts";
+export type { ExpansionContext } from "./expansion.ts";

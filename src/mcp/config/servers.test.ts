@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { entriesOf, type DeclaredServer, type ServerTable } from "../../domain/mcp-declared.ts";
-import { serversFor } from "./index.ts";
+import { selectServers } from "./index.ts";
 
 const PLACE = { cwd: "/project", env: { TOKEN: "s3cret", WORKSPACE: "/elsewhere" } };
 
-/** As configuration gives them. */
+/** Builds declarations as the configuration does. */
 function config(tables: Readonly<Record<string, ServerTable>>, json = "{}"): { mcp: Map<string, DeclaredServer> } {
   const mcp = new Map<string, DeclaredServer>(entriesOf(json, ".mcp.json"));
   for (const [name, table] of Object.entries(tables)) {
@@ -16,7 +16,7 @@ function config(tables: Readonly<Record<string, ServerTable>>, json = "{}"): { m
 
 it.each<[string, ServerTable, object]>([
   [
-    "a program",
+    "a command",
     { command: ["$TOKEN/bin", "--in", "${WORKSPACE}"], env: { K: "a$$b" }, cwd: "tools", timeout: 1.5, defer: true },
     {
       type: "stdio",
@@ -29,14 +29,14 @@ it.each<[string, ServerTable, object]>([
       defer: true,
     },
   ],
-  ["a program and nothing else", { command: ["c"] }, { type: "stdio", name: "s", command: "c", args: [], env: {} }],
+  ["a command without options", { command: ["c"] }, { type: "stdio", name: "s", command: "c", args: [], env: {} }],
   [
-    "a folder that is said in full",
+    "an absolute working directory",
     { command: ["c"], cwd: "${OTHER:-/opt/tools}" },
     { type: "stdio", name: "s", command: "c", args: [], env: {}, cwd: "/opt/tools" },
   ],
   [
-    "an address",
+    "a URL",
     {
       url: "https://${HOST:-web.invalid}/mcp",
       headers: { Authorization: "Bearer $TOKEN" },
@@ -53,32 +53,36 @@ it.each<[string, ServerTable, object]>([
     },
   ],
   [
-    "an address of the old kind",
+    "an SSE URL",
     { url: "http://127.0.0.1:1/sse", type: "sse" },
     { type: "sse", name: "s", url: "http://127.0.0.1:1/sse", headers: {} },
   ],
-])("%s is made usable", (_, table, expected) => {
-  expect(serversFor(config({ s: table }), {}, PLACE)).toEqual([expected]);
+])("resolves %s", (_, table, expected) => {
+  expect(selectServers(config({ s: table }), {}, PLACE)).toEqual([expected]);
 });
 
 it.each<[string, ServerTable, string]>([
   ["a command", { command: ["$GONE"] }, "rookery.toml: mcp.s.command.0: the environment variable GONE is not set"],
-  ["a variable", { command: ["c"], env: { K: "${GONE}" } }, "rookery.toml: mcp.s.env.K: the environment variable GONE"],
-  ["a folder", { command: ["c"], cwd: "$GONE" }, "rookery.toml: mcp.s.cwd: the environment variable GONE"],
+  [
+    "an environment value",
+    { command: ["c"], env: { K: "${GONE}" } },
+    "rookery.toml: mcp.s.env.K: the environment variable GONE",
+  ],
+  ["a working directory", { command: ["c"], cwd: "$GONE" }, "rookery.toml: mcp.s.cwd: the environment variable GONE"],
   ["a header", { url: "http://a", headers: { K: "$GONE" } }, "rookery.toml: mcp.s.headers.K: the environment"],
   ["a secret", { url: "http://a", oauth: { client_secret: "$GONE" } }, "rookery.toml: mcp.s.oauth.client_secret: the"],
-  ["an address", { url: "$TOKEN" }, "rookery.toml: mcp.s.url: expected an http or https URL"],
-  ["an address of another kind", { url: "file:///a" }, "rookery.toml: mcp.s.url: expected an http or https URL"],
-])("%s that cannot be used makes its server unusable, and no other", (_, table, reason) => {
-  expect(serversFor(config({ s: table, other: { command: ["c"] } }), {}, PLACE)).toEqual([
+  ["a URL", { url: "$TOKEN" }, "rookery.toml: mcp.s.url: expected an http or https URL"],
+  ["a URL with another scheme", { url: "file:///a" }, "rookery.toml: mcp.s.url: expected an http or https URL"],
+])("marks a server unusable, and no other, if it has %s that cannot be resolved", (_, table, reason) => {
+  expect(selectServers(config({ s: table, other: { command: ["c"] } }), {}, PLACE)).toEqual([
     { type: "unusable", name: "s", reason: expect.stringContaining(reason) as unknown },
     { type: "stdio", name: "other", command: "c", args: [], env: {} },
   ]);
 });
 
-it("what only another program understands in a .mcp.json is unusable, and the rest of it is used", () => {
+it("marks unsupported entries of a .mcp.json unusable and uses the others", () => {
   const json = `{"mcpServers":{"a":{"type":"ws","url":"ws://a"},"b":{"command":"$GONE"},"c":{"command":"c"}}}`;
-  expect(serversFor(config({}, json), {}, PLACE)).toEqual([
+  expect(selectServers(config({}, json), {}, PLACE)).toEqual([
     { type: "unusable", name: "a", reason: expect.stringContaining(".mcp.json: mcpServers.a.type: ") as unknown },
     {
       type: "unusable",
@@ -90,25 +94,25 @@ it("what only another program understands in a .mcp.json is unusable, and the re
 });
 
 it.each([
-  ["all that are switched on", {}, ["a", "b", "c"]],
-  ["those that it names", { mcp: ["c", "a"] }, ["a", "c"]],
+  ["all enabled servers", {}, ["a", "b", "c"]],
+  ["the servers that it names", { mcp: ["c", "a"] }, ["a", "c"]],
   ["none", { mcp: [] }, []],
-  ["not one that is switched off, though it names it", { mcp: ["off", "b"] }, ["b"]],
-])("an agent gets %s", (_, agent, expected) => {
+  ["no disabled server, even if it names one", { mcp: ["off", "b"] }, ["b"]],
+])("gives an agent %s", (_, agent, expected) => {
   const off = { command: ["c"], enabled: false } as const;
   const declared = config(
     { b: { command: ["c"], enabled: true }, off, c: { command: ["c"] } },
     `{"mcpServers":{"a":{"command":"c"}}}`,
   );
-  expect(serversFor(declared, agent, PLACE).map(({ name }) => name)).toEqual(expected);
+  expect(selectServers(declared, agent, PLACE).map(({ name }) => name)).toEqual(expected);
 });
 
-it("a table that switches a server of .mcp.json off does so", () => {
+it("lets a table disable a server of .mcp.json", () => {
   const declared = config({ a: { command: ["c"], enabled: false } }, `{"mcpServers":{"a":{"command":"c"}}}`);
-  expect(serversFor(declared, {}, PLACE)).toEqual([]);
+  expect(selectServers(declared, {}, PLACE)).toEqual([]);
 });
 
-it("loads nothing but the domain, and so no MCP SDK", () => {
+it("imports only the domain, and not the MCP SDK", () => {
   const folder = new URL(".", import.meta.url);
   const files = readdirSync(folder).filter((file) => !file.endsWith(".test.ts"));
   const imported = files.flatMap((file) =>

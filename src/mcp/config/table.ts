@@ -1,14 +1,14 @@
-/** A server of a `rookery.toml` as it is to be used. */
+/** Turns a server table of `rookery.toml` into a spec. */
 import { resolve } from "node:path";
 import type { OAuthTable, TableServer } from "../../domain/mcp-declared.ts";
 import type { OAuthSpec, RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
-import { type Expansion, expansion, type Place } from "./expansion.ts";
+import { type Expansion, makeExpansion, type ExpansionContext } from "./expansion.ts";
 
-/** Throws `config_invalid`, which names the file and the key. */
-export function specOfTable(declared: TableServer, place: Place): StdioServerSpec | RemoteServerSpec {
+/** Throws `config_invalid` with the file and the key. */
+export function resolveTable(declared: TableServer, place: ExpansionContext): StdioServerSpec | RemoteServerSpec {
   const { name, table } = declared;
-  const expanded = expansion(declared, place);
-  const wanted = {
+  const expanded = makeExpansion(declared, place);
+  const common = {
     name,
     ...(table.timeout !== undefined && { timeoutMs: milliseconds(table.timeout) }),
     ...(table.connect_timeout !== undefined && { connectTimeoutMs: milliseconds(table.connect_timeout) }),
@@ -18,16 +18,16 @@ export function specOfTable(declared: TableServer, place: Place): StdioServerSpe
     const url = expanded.text(table.url, "url");
     if (!isHttp(url)) throw expanded.wrong(["url"], "expected an http or https URL");
     return {
-      ...wanted,
+      ...common,
       type: table.type ?? "http",
       url,
       headers: expanded.record(table.headers ?? {}, "headers"),
-      ...(table.oauth !== undefined && { oauth: oauthOf(table.oauth, expanded) }),
+      ...(table.oauth !== undefined && { oauth: toOAuthSpec(table.oauth, expanded) }),
     };
   }
   const [command = "", ...args] = expanded.texts(table.command ?? [], "command");
   return {
-    ...wanted,
+    ...common,
     type: "stdio",
     command,
     args,
@@ -36,7 +36,7 @@ export function specOfTable(declared: TableServer, place: Place): StdioServerSpe
   };
 }
 
-function oauthOf({ client_id, client_secret, scopes, callback_port }: OAuthTable, { text }: Expansion): OAuthSpec {
+function toOAuthSpec({ client_id, client_secret, scopes, callback_port }: OAuthTable, { text }: Expansion): OAuthSpec {
   return {
     ...(client_id !== undefined && { clientId: text(client_id, "oauth", "client_id") }),
     ...(client_secret !== undefined && { clientSecret: text(client_secret, "oauth", "client_secret") }),

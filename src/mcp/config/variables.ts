@@ -1,4 +1,4 @@
-/** Puts variables into a text: `$NAME`, `${NAME}`, `${NAME:-what is taken where it is not set}`, and `$$` for a dollar sign. */
+/** Expands variables: `$NAME`, `${NAME}`, `${NAME:-default}`, and `$$` for a dollar sign. */
 
 export class MissingVariable extends Error {
   readonly variable: string;
@@ -11,24 +11,24 @@ export class MissingVariable extends Error {
 }
 
 const VARIABLE = /\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\})/g;
-/** The same without braces. */
+/** The same without the braced form. */
 const BARE_VARIABLE = /\$(?:\$|([A-Za-z_]\w*))/g;
 
-/** What a variable holds is not expanded again. Any other `$` stays. Throws `MissingVariable`. */
+/** Expanded values are not expanded again. Any other `$` stays. Throws `MissingVariable`. */
 export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
-  const valueOf = (name: string | undefined, otherwise?: string): string => {
+  const resolveVariable = (name: string | undefined, fallback?: string): string => {
     if (name === undefined) return "$";
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (value !== undefined && (value !== "" || otherwise === undefined)) return value;
-    if (otherwise !== undefined) return otherwise;
+    if (value !== undefined && (value !== "" || fallback === undefined)) return value;
+    if (fallback !== undefined) return fallback;
     throw new MissingVariable(name);
   };
-  // Behind the last closing brace, each opening one would look for it to the end of the text.
+  // After the last closing brace, the braced pattern would scan to the end of the text for each opening brace.
   const end = text.lastIndexOf("}") + 1;
   const head = text
     .slice(0, end)
-    .replaceAll(VARIABLE, (_, bare?: string, braced?: string, otherwise?: string) =>
-      valueOf(bare ?? braced, otherwise),
+    .replaceAll(VARIABLE, (_, bare?: string, braced?: string, fallback?: string) =>
+      resolveVariable(bare ?? braced, fallback),
     );
-  return head + text.slice(end).replaceAll(BARE_VARIABLE, (_, bare?: string) => valueOf(bare));
+  return head + text.slice(end).replaceAll(BARE_VARIABLE, (_, bare?: string) => resolveVariable(bare));
 }

@@ -23,7 +23,7 @@ async function overHttp(): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(new URL(spec.url), { requestInit: { headers: spec.headers } });
   const listens = vi.spyOn(globalThis, "fetch");
   const client = await connected(transport);
-  // What is told while nobody listens is not told again: wait for the stream.
+  // A notification without a listener is not repeated, so wait for the stream.
   await vi.waitFor(async () => {
     const gets = listens.mock.calls.flatMap(([, init], index) => (init?.method === "GET" ? [index] : []));
     expect(gets).not.toEqual([]);
@@ -38,7 +38,7 @@ async function overStdio(): Promise<Client> {
   return client;
 }
 
-/** The transport of a server is one of a client too: it reads lines and writes lines. */
+/** The SDK's server transport also works for a client: it reads and writes lines. */
 async function stdio() {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -98,7 +98,7 @@ describe.each([
     expect(catalog.asked).toEqual([]);
   });
 
-  it("is told when the catalog really changed, and lists the new one", async () => {
+  it("is notified of real changes and lists the new catalog", async () => {
     const client = await connect();
     const told = vi.fn();
     client.setNotificationHandler(ToolListChangedNotificationSchema, told);
@@ -111,7 +111,7 @@ describe.each([
     expect(told).toHaveBeenCalledTimes(1);
   });
 
-  it("hears of progress", async () => {
+  it("receives progress", async () => {
     const client = await connect();
     const heard: string[] = [];
     const onprogress = ({ message = "" }) => void heard.push(message);
@@ -132,17 +132,17 @@ describe.each([
     expect(await client.callTool({ name: "echo" })).toMatchObject({ content: [{ text: "{}" }] });
   });
 
-  it("gets images as such, and what is gone in words", async () => {
+  it("receives images, and a note for missing ones", async () => {
     const client = await connect();
     expect(await client.callTool({ name: "draw" })).toEqual({
       content: [
         { type: "image", data: Buffer.from(PIXEL).toString("base64"), mimeType: "image/png" },
-        { type: "text", text: "(h-gone (audio/wav) is not there any more)" },
+        { type: "text", text: "(h-gone (audio/wav) is no longer available)" },
       ],
     });
   });
 
-  it("gets links to files and to what is large, and reads those and no others", async () => {
+  it("receives links to files and large images, and can read only those", async () => {
     const client = await connect();
     await expect(client.readResource({ uri: "rookery-blob:h-report" })).rejects.toThrow("there is no resource");
     expect(await client.callTool({ name: "report" })).toEqual({
@@ -158,7 +158,7 @@ describe.each([
     await expect(client.readResource({ uri: "rookery-blob:h-secret" })).rejects.toThrow("there is no resource");
   });
 
-  it("gets structured results, and is told where a promised one is missing", async () => {
+  it("receives structured results, and an error if a declared one is missing", async () => {
     const client = await connect();
     await client.listTools();
     expect(await client.callTool({ name: "weigh" })).toMatchObject({ structuredContent: { kg: 5 } });
@@ -172,7 +172,7 @@ describe.each([
     });
   });
 
-  it("pages through thousands of tools, all of one moment", async () => {
+  it("pages through thousands of tools of one snapshot", async () => {
     catalog.change(...Array.from({ length: 2_500 }, (_, index) => `tool_${index}`));
     const client = await connect();
     const first = await client.listTools();
@@ -188,7 +188,7 @@ describe.each([
   });
 });
 
-it("stops to listen for changes, and cancels calls, when the endpoint is put away", async () => {
+it("unsubscribes from changes and cancels calls when the endpoint is disposed", async () => {
   const endpoint = scene.use(await LoopbackHttp.listen()).serve(catalog.server);
   const { url, headers } = endpoint.spec;
   const client = await connected(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
@@ -201,8 +201,8 @@ it("stops to listen for changes, and cancels calls, when the endpoint is put awa
   expect(catalog.listening()).toBe(0);
 });
 
-describe("on stdio", () => {
-  it("it ends with the input, and leaves nothing running", async () => {
+describe("serveStdio", () => {
+  it("ends with its input and leaves nothing running", async () => {
     const { client, input, ended, lines } = await stdio();
     const call = client.callTool({ name: "hang" });
     call.catch(() => undefined);
@@ -215,10 +215,10 @@ describe("on stdio", () => {
   });
 
   it.each([
-    ["the reader of the output goes", ({ output }: Streams) => void output.destroy()],
-    ["the input breaks", ({ input }: Streams) => void input.destroy(new Error("broken"))],
-    ["a line has no end", ({ input }: Streams) => void input.write("x".repeat(17 * 1024 * 1024))],
-  ])("it ends when %s", async (_, happen) => {
+    ["the reader of the output goes away", ({ output }: Streams) => void output.destroy()],
+    ["the input fails", ({ input }: Streams) => void input.destroy(new Error("broken"))],
+    ["a line exceeds the limit", ({ input }: Streams) => void input.write("x".repeat(17 * 1024 * 1024))],
+  ])("ends if %s", async (_, happen) => {
     const streams = await stdio();
     streams.input.on("error", () => undefined);
     happen(streams);
@@ -226,7 +226,7 @@ describe("on stdio", () => {
     expect(catalog.listening()).toBe(0);
   });
 
-  it("it ends when it is told to", async () => {
+  it("ends when its signal fires", async () => {
     const controller = new AbortController();
     const streams = { input: new PassThrough(), output: new PassThrough() };
     const ended = serveStdio(catalog.server, streams, { signal: controller.signal });
@@ -235,7 +235,7 @@ describe("on stdio", () => {
     expect(catalog.listening()).toBe(0);
   });
 
-  it("it goes on after what is no message", async () => {
+  it("ignores lines that are not messages", async () => {
     const { client, input } = await stdio();
     input.write("noise\n{}\n");
     expect(await client.callTool({ name: "echo" })).toMatchObject({ content: [{ text: "{}" }] });

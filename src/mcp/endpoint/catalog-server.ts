@@ -1,43 +1,43 @@
-/** A session's tools as an MCP server of this process: how agents that are other people's programs get them. */
+/** Serves a session's tools as an MCP server of this process, for agents in other programs. */
 import type { CallToolRequest, ListToolsRequest } from "@modelcontextprotocol/sdk/types.js";
 import { newId } from "../../domain/ids.ts";
 import type { InProcessServerSpec, McpTransport } from "../../domain/mcp.ts";
 import type { ToolResult } from "../../domain/tools.ts";
 import type { Artifact, PreparedCall } from "../../tools/index.ts";
-import { Pages } from "./pages.ts";
-import { progressTo } from "./progress.ts";
-import { readLinked, resultOf } from "./result.ts";
+import { ToolPages } from "./pages.ts";
+import { makeProgressReporter } from "./progress.ts";
+import { readLinked, toCallToolResult } from "./result.ts";
 
 export interface CatalogServerOptions {
-  /** "rookery" if not said. */
+  /** Default: "rookery". */
   readonly name?: string | undefined;
-  /** What the agent has at this moment, after its filter: nothing else can be seen or called. */
+  /** Returns the agent's current tools after its filter. Nothing else can be seen or called. */
   readonly artifact: () => Artifact;
-  /** Tells when the artifact may be another one; returns how to stop being told. */
+  /** Subscribes to possible changes of the artifact. Returns a function that unsubscribes. */
   readonly onChange: (listener: () => void) => () => void;
   /**
-   * Asks for permission, records, and runs it where it is to be run. It also gets what a plugin settled, for the record;
-   * a tool that is not in the catalog never comes this far. Rejects when the signal fires.
+   * Asks for permission, records the call and runs it. Also receives calls that a plugin settled, so that they are
+   * recorded, but never calls to unknown tools. Rejects when the signal fires.
    */
   readonly call: (prepared: PreparedCall, options: CallOptions) => Promise<ToolResult>;
-  /** Undefined where they are gone. */
+  /** Resolves with undefined if the blob is missing. */
   readonly getBlob: (hash: string) => Promise<Uint8Array | undefined>;
 }
 
 export interface CallOptions {
-  /** Fires when the client cancels the call, or its connection ends. */
+  /** Fires when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
 }
 
-/** Give it to `LoopbackHttp.serve`, to `serveStdio`, or to whatever opens servers of this process. */
+/** Pass the result to `LoopbackHttp.serve`, to `serveStdio`, or to anything that opens in-process servers. */
 export function catalogServer(options: CatalogServerOptions): InProcessServerSpec {
   const { name = "rookery" } = options;
   return { type: "memory", name, open: () => openServer(name, options) };
 }
 
 async function openServer(name: string, { artifact, onChange, call, getBlob }: CatalogServerOptions) {
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- McpServer wants to know its tools beforehand, with schemas of zod
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- McpServer needs its tools up front, with zod schemas
   const [{ Server }, schemas] = await Promise.all([
     import("@modelcontextprotocol/sdk/server/index.js"),
     import("@modelcontextprotocol/sdk/types.js"),
@@ -50,23 +50,25 @@ async function openServer(name: string, { artifact, onChange, call, getBlob }: C
       ...(preamble !== "" && { instructions: preamble }),
     },
   );
-  const pages = new Pages();
+  const pages = new ToolPages();
   const linked = new Set<string>();
   const invalidParams = (message: string) => new schemas.McpError(schemas.ErrorCode.InvalidParams, message);
 
   server.setRequestHandler(schemas.ListToolsRequestSchema, ({ params }: ListToolsRequest) => {
     const page = pages.page(artifact, params?.cursor);
-    if (page === undefined) throw invalidParams("there is no such page; begin again without a cursor");
+    if (page === undefined) throw invalidParams("there is no such page; start again without a cursor");
     return page;
   });
   server.setRequestHandler(schemas.CallToolRequestSchema, async ({ params }: CallToolRequest, extra) => {
     const { signal, _meta, sendNotification } = extra;
-    const asked = { toolId: newId("tool"), name: params.name, input: params.arguments ?? {} };
-    const prepared = await artifact().prepare(asked, { signal });
-    using progress = progressTo(_meta?.progressToken, sendNotification);
+    const toolCall = { toolId: newId("tool"), name: params.name, input: params.arguments ?? {} };
+    const prepared = await artifact().prepare(toolCall, { signal });
+    using progress = makeProgressReporter(_meta?.progressToken, sendNotification);
     const unknown = prepared.kind === "settled" && prepared.spec === undefined;
-    const result = unknown ? prepared.result : await call(prepared, { signal, progress: (text) => progress.say(text) });
-    return await resultOf(result, { spec: prepared.spec, getBlob, linked });
+    const result = unknown
+      ? prepared.result
+      : await call(prepared, { signal, progress: (text) => progress.report(text) });
+    return await toCallToolResult(result, { spec: prepared.spec, getBlob, linked });
   });
   server.setRequestHandler(schemas.ListResourcesRequestSchema, () => ({ resources: [] }));
   server.setRequestHandler(schemas.ReadResourceRequestSchema, async ({ params }) => {
@@ -77,12 +79,13 @@ async function openServer(name: string, { artifact, onChange, call, getBlob }: C
 
   return {
     async connect(transport: McpTransport): Promise<void> {
-      let told = artifact();
+      let announced = artifact();
       const stop = onChange(() => {
         const now = artifact();
-        if (now === told) return;
-        told = now;
-        // Who has not said hello yet lists later; who does not listen now gets the present tools when it lists again.
+        if (now === announced) return;
+        announced = now;
+        // A client that has not initialized yet lists later. One without an open stream gets the current tools when it
+        // lists again.
         if (server.getClientCapabilities() !== undefined) server.sendToolListChanged().catch(() => undefined);
       });
       server.onclose = stop;

@@ -1,18 +1,18 @@
-/** The MCP sessions of one server over HTTP: each has a transport and a server of its own. */
+/** The HTTP sessions of one MCP server. Each has its own transport and server instance. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { functionArgument, objectArgument, textArgument } from "../../domain/arguments.ts";
 import type { InProcessServerSpec } from "../../domain/mcp.ts";
 
-/** What it takes to open a server of this process. */
-export type InProcessServer = Pick<InProcessServerSpec, "name" | "open">;
+/** What is needed to open an in-process server. */
+export type OpenableServer = Pick<InProcessServerSpec, "name" | "open">;
 
 export const IN_PROCESS_SERVER = objectArgument({ name: textArgument, open: functionArgument });
 
 interface Session {
   readonly transport: StreamableHTTPServerTransport;
-  /** Requests that are being answered, the stream of a client that listens among them. */
+  /** Requests in progress, including the stream of a listening client. */
   open: number;
 }
 
@@ -20,14 +20,14 @@ const MAX_SESSIONS = 64;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 export class HttpSessions implements AsyncDisposable {
-  readonly #server: InProcessServer;
-  /** The one that was used last is at the end. */
+  readonly #server: OpenableServer;
+  /** The most recently used session is last. */
   readonly #sessions = new Map<string, Session>();
-  /** Also those that have not been initialized yet. */
+  /** Includes transports that are not initialized yet. */
   readonly #transports = new Set<StreamableHTTPServerTransport>();
   #disposed = false;
 
-  constructor(server: InProcessServer) {
+  constructor(server: OpenableServer) {
     this.#server = server;
   }
 
@@ -46,7 +46,7 @@ export class HttpSessions implements AsyncDisposable {
     await Promise.all([...this.#transports].map((transport) => transport.close()));
   }
 
-  /** Becomes a session where the request is `initialize`; anything else is refused by the transport. */
+  /** Starts a session if the request is `initialize`. The transport rejects anything else. */
   async #begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(await this.#makeRoom())) return void response.writeHead(503).end("too many sessions are open");
     const session: Session = { transport: await this.#transport(() => session), open: 0 };
@@ -75,7 +75,7 @@ export class HttpSessions implements AsyncDisposable {
     return transport;
   }
 
-  /** A client that forgot its session holds no request open; one that lives and is put out gets 404 and begins again. */
+  /** Evicts a session without open requests. A client that still needs it gets 404 and starts a new session. */
   async #makeRoom(): Promise<boolean> {
     if (this.#transports.size < MAX_SESSIONS) return true;
     const idle = [...this.#sessions.values()].find(({ open }) => open === 0);

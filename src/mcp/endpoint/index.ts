@@ -1,4 +1,4 @@
-/** Rookery as an MCP server: a session's tools for agents that are other people's programs. */
+/** Rookery as an MCP server: serves a session's tools to agents in other programs. */
 export { type CallOptions, catalogServer, type CatalogServerOptions } from "./catalog-server.ts";
 export { type Endpoint, LoopbackHttp } from "./loopback.ts";
 export { serveStdio, type StdioStreams } from "./stdio.ts";

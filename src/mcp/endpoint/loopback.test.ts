@@ -28,44 +28,44 @@ afterEach(() => loopback[Symbol.asyncDispose]());
 it.each<[string, number, Record<string, string | undefined>]>([
   ["no token", 401, { authorization: undefined }],
   ["another token", 401, { authorization: `Bearer ${"x".repeat(43)}` }],
-  ["a token that is longer", 401, { authorization: `Bearer ${"x".repeat(5000)}` }],
-  ["a token of another kind", 401, { authorization: "Basic eDp5" }],
+  ["a longer token", 401, { authorization: `Bearer ${"x".repeat(5000)}` }],
+  ["another authorization scheme", 401, { authorization: "Basic eDp5" }],
   ["another host", 403, { host: "rebound.invalid" }],
-  ["localhost by name", 403, { host: "localhost" }],
-  ["the origin of a page", 403, { origin: "https://page.invalid" }],
-  ["an origin that hides", 403, { origin: "null" }],
-])("lets nobody in with %s", async (_, status, headers) => {
+  ["the host name localhost", 403, { host: "localhost" }],
+  ["the origin of a web page", 403, { origin: "https://page.invalid" }],
+  ["a null origin", 403, { origin: "null" }],
+])("rejects a request with %s", async (_, status, headers) => {
   expect(await post(spec, INITIALIZE, headers)).toBe(status);
   expect(server.opened).toBe(0);
 });
 
-it("lets in who has the token", async () => {
+it("accepts a request with the token", async () => {
   expect(await post(spec, INITIALIZE)).toBe(200);
   expect(server.live).toBe(1);
 });
 
-it("does not take the token of another server", async () => {
+it("rejects the token of another server", async () => {
   const { spec: other } = loopback.serve(toolServer("other"));
   expect(await post({ ...spec, headers: other.headers }, INITIALIZE)).toBe(401);
 });
 
-it("knows no other place", async () => {
+it("answers 404 for any other path", async () => {
   expect(await post({ ...spec, url: `${spec.url}x` }, INITIALIZE)).toBe(404);
 });
 
-it("takes no body above its limit", async () => {
+it("rejects a body above the limit", async () => {
   const huge = { ...INITIALIZE, params: { ...INITIALIZE.params, filler: "x".repeat(17 * 1024 * 1024) } };
   expect(await post(spec, huge)).toBe(413);
   expect(server.live).toBe(0);
 });
 
-it("keeps no server for what is not the beginning of a session", async () => {
+it("opens no server for a request that does not start a session", async () => {
   expect(await post(spec, { jsonrpc: "2.0", id: 1, method: "tools/list" })).toBe(400);
   expect(await post(spec, INITIALIZE, { "mcp-session-id": "no-such-session" })).toBe(404);
   expect(server.live).toBe(0);
 });
 
-it("answers with an error when the server cannot be opened", async () => {
+it("answers 500 if the server cannot be opened", async () => {
   const { spec: broken } = loopback.serve({
     name: "broken",
     open: () => Promise.reject(new Error("no such database")),
@@ -73,7 +73,7 @@ it("answers with an error when the server cannot be opened", async () => {
   expect(await post(broken, INITIALIZE)).toBe(500);
 });
 
-it("ends a session that its client ends", async () => {
+it("ends a session when its client terminates it", async () => {
   const client = await connectTo(remoteDeclaration(spec), "/");
   expect(server.live).toBe(1);
   await (client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession();
@@ -81,7 +81,7 @@ it("ends a session that its client ends", async () => {
   await client.close();
 });
 
-it("puts out forgotten sessions when there are too many, and none that is in use", async () => {
+it("evicts idle sessions above the limit, and none that is in use", async () => {
   const living = await connectTo(remoteDeclaration(spec), "/");
   for (let session = 0; session < 70; session += 1) expect(await post(spec, INITIALIZE)).toBe(200);
   expect(server.live).toBe(64);
@@ -89,7 +89,7 @@ it("puts out forgotten sessions when there are too many, and none that is in use
   await living.close();
 });
 
-it("does not know the session of one server at another, whoever asks", async () => {
+it("does not accept the session id of another server", async () => {
   const { spec: other } = loopback.serve(toolServer("other"));
   const id = await sessionAt(spec);
   const ping = { jsonrpc: "2.0", id: 2, method: "ping" };
@@ -97,7 +97,7 @@ it("does not know the session of one server at another, whoever asks", async () 
   expect(await post(other, ping, { "mcp-session-id": id })).toBe(404);
 });
 
-it("knows nothing of a server that was put away, and goes on with the others", async () => {
+it("stops serving a disposed endpoint and keeps the others", async () => {
   const { spec: other } = loopback.serve(toolServer("other"));
   const client = await connectTo(remoteDeclaration(spec), "/");
   await endpoint[Symbol.asyncDispose]();
@@ -111,7 +111,7 @@ it("knows nothing of a server that was put away, and goes on with the others", a
   await client.close();
 });
 
-it("is gone when it was closed, twice as well", async () => {
+it("refuses connections after disposal, even twice", async () => {
   await loopback[Symbol.asyncDispose]();
   await loopback[Symbol.asyncDispose]();
   await expect(post(spec, INITIALIZE)).rejects.toMatchObject({ code: "ECONNREFUSED" });
@@ -129,7 +129,7 @@ async function sessionAt({ url, headers }: RemoteServerSpec): Promise<string> {
   return sent.headers.get("mcp-session-id") ?? "none";
 }
 
-/** The status. What is undefined among the headers is left out. */
+/** Returns the status. Headers with the value undefined are not sent. */
 function post(to: RemoteServerSpec, body: unknown, more: Record<string, string | undefined> = {}): Promise<number> {
   const token = to.headers["Authorization"];
   const headers = {

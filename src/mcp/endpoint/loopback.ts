@@ -1,29 +1,32 @@
-/** MCP servers of this process on loopback HTTP, for agents that reach servers by URL: only who was told the token gets in. */
+/**
+ * Serves in-process MCP servers over loopback HTTP, for agents that reach servers by URL. Every request needs the
+ * token.
+ */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { checkArgument } from "../../domain/arguments.ts";
 import type { RemoteServerSpec } from "../../domain/mcp.ts";
 import { ServerConnections } from "../../stdx/index.ts";
-import { HttpSessions, IN_PROCESS_SERVER, type InProcessServer } from "./http-sessions.ts";
+import { HttpSessions, IN_PROCESS_SERVER, type OpenableServer } from "./http-sessions.ts";
 
 const HOST = "127.0.0.1";
 
-/** Where one server is, and the token for it alone. When it is disposed, the server cannot be reached any more. */
+/** The URL of one server and its token. Disposing it stops serving this server. */
 export interface Endpoint extends AsyncDisposable {
   readonly spec: RemoteServerSpec;
 }
 
-interface Served {
+interface ServedEndpoint {
   readonly tokenHash: Buffer;
   readonly sessions: HttpSessions;
 }
 
-/** Listens on a free port. */
+/** Listens on a free port of the loopback interface. */
 export class LoopbackHttp implements AsyncDisposable {
   readonly #http: Server;
   readonly #connections = new ServerConnections();
-  readonly #served = new Map<string, Served>();
+  readonly #served = new Map<string, ServedEndpoint>();
   #count = 0;
 
   private constructor(http: Server) {
@@ -41,7 +44,7 @@ export class LoopbackHttp implements AsyncDisposable {
     return new LoopbackHttp(http);
   }
 
-  serve(server: InProcessServer): Endpoint {
+  serve(server: OpenableServer): Endpoint {
     checkArgument(server, IN_PROCESS_SERVER, "the server");
     const token = randomBytes(32).toString("base64url");
     const path = `/mcp/${(this.#count += 1)}`;
@@ -73,10 +76,10 @@ export class LoopbackHttp implements AsyncDisposable {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.on("error", () => undefined); // whoever asked is gone
+    response.on("error", () => undefined); // the client is gone
     response.once("close", this.#connections.startRequest(request));
     const served = this.#served.get(request.url ?? "");
-    // A page in a browser reaches loopback too: by a name that it had resolved to it, or with its own origin.
+    // A web page can reach loopback too: through a host name that resolves to it, or with its own origin.
     if (request.headers.host !== this.#authority || request.headers.origin !== undefined) return refuse(response, 403);
     if (served === undefined) return refuse(response, 404);
     if (!isToken(request.headers.authorization, served.tokenHash)) return refuse(response, 401);
@@ -90,7 +93,7 @@ export class LoopbackHttp implements AsyncDisposable {
   }
 }
 
-/** Of equal length whatever was sent, so that the time it takes tells nothing. */
+/** Compares hashes, so that the time does not depend on the input. */
 function isToken(authorization: string | undefined, expected: Buffer): boolean {
   const token = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
   return token !== undefined && timingSafeEqual(hash(token), expected);

@@ -1,17 +1,17 @@
-/** Tells a client how a call is getting on, no faster than it can be told. */
+/** Sends progress notifications to a client, one at a time. */
 import type { ProgressToken, ServerNotification } from "@modelcontextprotocol/sdk/types.js";
 
-export interface Progress extends Disposable {
-  /** What is said while an earlier word is under way is put together; only the end of it is kept. */
-  say(text: string): void;
+export interface ProgressReporter extends Disposable {
+  /** Texts that arrive while a notification is being sent are joined; only the last 2,000 characters are kept. */
+  report(text: string): void;
 }
 
 const MAX_CHARACTERS = 2_000;
 
-export function progressTo(
+export function makeProgressReporter(
   token: ProgressToken | undefined,
   send: (notification: ServerNotification) => Promise<void>,
-): Progress {
+): ProgressReporter {
   let waiting = "";
   let count = 0;
   let sending = false;
@@ -26,14 +26,14 @@ export function progressTo(
       try {
         await send({ method: "notifications/progress", params });
       } catch {
-        over = true; // the connection is gone; the call hears of it by its signal
+        over = true; // the connection is gone; the call's signal reports that
       }
     }
     sending = false;
   }
 
   return {
-    say(text) {
+    report(text) {
       if (over || token === undefined) return;
       waiting = `${waiting}${text}`.slice(-MAX_CHARACTERS);
       if (!sending) void sendWaiting(token);

@@ -1,14 +1,14 @@
-/** A server of this process on a pair of streams: what a program that starts us speaks to. */
+/** Serves an in-process MCP server on a pair of streams, for a program that starts Rookery. */
 import { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { checkArgument, objectArgument, optionalArgument, signalArgument } from "../../domain/arguments.ts";
 import type { ArgumentCheck } from "../../domain/arguments.ts";
-import { IN_PROCESS_SERVER, type InProcessServer } from "./http-sessions.ts";
+import { IN_PROCESS_SERVER, type OpenableServer } from "./http-sessions.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
-  /** Nothing but the protocol may be written to it while it is served. */
+  /** Nothing but protocol messages may be written to it while it is served. */
   readonly output: Writable;
 }
 
@@ -17,9 +17,12 @@ const streamArgument: ArgumentCheck = (value) => (value instanceof EventEmitter 
 /** A longer line ends the connection. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-/** Resolves when the input ended, the reader of the output is gone, or the signal fired: calls are cancelled then. */
+/**
+ * Resolves when the input ends, the reader of the output goes away, or the signal fires. Pending calls are then
+ * cancelled.
+ */
 export async function serveStdio(
-  server: InProcessServer,
+  server: OpenableServer,
   streams: StdioStreams,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<void> {
@@ -39,12 +42,14 @@ export async function serveStdio(
   };
   signal?.addEventListener("abort", end, { once: true });
   if (signal?.aborted === true) end();
-  const over = new Promise<void>((resolve) => ended.signal.addEventListener("abort", () => resolve(), { once: true }));
+  const hasEnded = new Promise<void>((resolve) =>
+    ended.signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
   void finished(input, { writable: false, signal: ended.signal }).then(end, end);
   void finished(output, { readable: false, signal: ended.signal }).then(end, end);
   try {
     await (await server.open()).connect(transport);
-    if (!ended.signal.aborted) await over;
+    if (!ended.signal.aborted) await hasEnded;
   } finally {
     signal?.removeEventListener("abort", end);
     if (!closed) await transport.close();

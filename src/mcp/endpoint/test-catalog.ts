@@ -1,4 +1,4 @@
-/** For tests: the tools of a session with a gate before them, served to an MCP client. */
+/** For tests: the tools of a session with a permission gate, served to an MCP client. */
 import type { ToolContext, ToolResult, ToolSource, ToolSpec } from "../../domain/index.ts";
 import { deferred } from "../../stdx/index.ts";
 import { AgentTools, type PreparedCall } from "../../tools/index.ts";
@@ -63,7 +63,7 @@ export function testCatalog() {
   const tools = new AgentTools({ filter: { deny: ["hidden"] }, deferOver: Infinity });
   tools.add(source);
 
-  /** As a session's: it asks first, and records who asked. */
+  /** Behaves like a session: checks the permission and records the call. */
   async function call(prepared: PreparedCall, { signal, progress }: CallOptions): Promise<ToolResult> {
     asked.push(`${prepared.kind} ${prepared.call.name}`);
     if (prepared.kind === "settled") return prepared.result;
@@ -80,7 +80,7 @@ export function testCatalog() {
     hanging: hanging.promise,
     stopped: stopped.promise,
     listening: () => listening,
-    /** Without a name it says that something changed, and nothing did. */
+    /** Adds tools. Without names, reports a change although nothing changed. */
     change(...names: string[]) {
       if (names.length === 0) for (const listener of told) listener();
       extra.push(...names.map(spec));

@@ -1,29 +1,31 @@
-/** Reads a server's prompts and resources as ours; what cannot be read is passed over. */
+/** Reads a server's prompts and resources. Invalid entries are ignored. */
 import { z } from "zod";
 import type { McpPrompt, McpResource } from "../../domain/index.ts";
-import { shortened } from "../shortened.ts";
+import { truncateWithCount } from "../truncate.ts";
 
-const MAX_WORDS = 2_000;
-const words = () =>
+const MAX_TEXT_CHARACTERS = 2_000;
+const optionalText = () =>
   z
     .string()
-    .transform((text) => shortened(text, MAX_WORDS))
+    .transform((text) => truncateWithCount(text, MAX_TEXT_CHARACTERS))
     .optional()
     .catch(undefined);
 const Prompt = z.lazy(() =>
   z.object({
     name: z.string().min(1),
-    title: words(),
-    description: words(),
+    title: optionalText(),
+    description: optionalText(),
     arguments: z
-      .array(z.object({ name: z.string(), description: words(), required: z.boolean().catch(false).default(false) }))
+      .array(
+        z.object({ name: z.string(), description: optionalText(), required: z.boolean().catch(false).default(false) }),
+      )
       .catch([])
       .default([]),
   }),
 );
 const Resource = z.lazy(() => z.object({ uri: z.string().min(1), ...resource() }));
 const Template = z.lazy(() => z.object({ uriTemplate: z.string().min(1), ...resource() }));
-const resource = () => ({ name: words(), description: words(), mimeType: words() });
+const resource = () => ({ name: optionalText(), description: optionalText(), mimeType: optionalText() });
 
 export function readPrompts(server: string, items: readonly unknown[]): McpPrompt[] {
   return items.flatMap((item) => {

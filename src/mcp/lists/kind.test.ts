@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { kindOf } from "./kind.ts";
+import { guessToolKind } from "./kind.ts";
 
 it.each([
   ["read_file", undefined, "read"],
@@ -9,6 +9,6 @@ it.each([
   ["create_report", true, "read"],
   ["git.push", undefined, "other"],
   ["run-shell", undefined, "execute"],
-] as const)("%s, said to be read-only: %s, is of the kind %s", (tool, readOnly, kind) => {
-  expect(kindOf(tool, { readOnly })).toBe(kind);
+] as const)("classifies %s, with readOnly %s, as %s", (tool, readOnly, kind) => {
+  expect(guessToolKind(tool, { readOnly })).toBe(kind);
 });

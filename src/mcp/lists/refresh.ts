@@ -1,6 +1,6 @@
-/** Lists again when a server says that a list changed: soon, one at a time, and never once too few. */
+/** Lists again after a change notification: soon, one run at a time, and always after the last change. */
 
-/** Changes that come in a row are one. */
+/** Debounce time for several changes in a row. */
 const SETTLE_MS = 50;
 
 export class Refresh {
@@ -21,7 +21,7 @@ export class Refresh {
     if (!this.#isRunning) this.#timer ??= setTimeout(() => void this.#go(), SETTLE_MS);
   }
 
-  /** At once, where it is not under way; resolves when it is done. */
+  /** Runs immediately unless a run is in progress. Resolves when the run is done. */
   async now(): Promise<void> {
     if (!this.#isStopped && !this.#isRunning) await this.#go();
   }

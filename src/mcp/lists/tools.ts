@@ -1,16 +1,16 @@
-/** Reads a server's tools as ours, each for itself: one that cannot be offered does not take the others with it. */
+/** Reads a server's tools. A tool that cannot be used does not affect the others. */
 import { z } from "zod";
 import type { ToolHints, ToolSpec } from "../../domain/index.ts";
 import { toolName } from "../names.ts";
-import { kindOf } from "./kind.ts";
-import { shortened } from "../shortened.ts";
-import { excessOf, offerable } from "./schema.ts";
+import { guessToolKind } from "./kind.ts";
+import { truncateWithCount } from "../truncate.ts";
+import { findExcess, toProviderSchema } from "./schema.ts";
 
 export interface ToolTable {
   readonly specs: readonly ToolSpec[];
-  /** From the name that a model calls to the server's own. */
+  /** From the model's name for a tool to the server's name. */
   readonly origins: ReadonlyMap<string, string>;
-  /** What was left out or changed, and why. */
+  /** What was ignored or changed, and why. */
   readonly remarks: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export const NO_TOOLS: ToolTable = { specs: [], origins: new Map(), remarks: [] 
 const MAX_DESCRIPTION = 20_000;
 const MAX_TITLE = 200;
 
-const Announced = z.lazy(() =>
+const ListedTool = z.lazy(() =>
   z.object({
     name: z.string().min(1).max(1_000),
     title: z.string().optional().catch(undefined),
@@ -45,27 +45,27 @@ export function readTools(server: string, items: readonly unknown[], defer: bool
   const origins = new Map<string, string>();
   const remarks: string[] = [];
   for (const item of items) {
-    const read = Announced.safeParse(item);
+    const read = ListedTool.safeParse(item);
     if (!read.success) {
-      remarks.push("a tool without a name is left out");
+      remarks.push("a tool without a name is ignored");
       continue;
     }
     const { name: tool, annotations, description, outputSchema, execution } = read.data;
-    const said = read.data.title ?? annotations?.title;
-    const title = said && shortened(said, MAX_TITLE);
+    const rawTitle = read.data.title ?? annotations?.title;
+    const title = rawTitle && truncateWithCount(rawTitle, MAX_TITLE);
     const name = toolName(server, tool);
-    const leaveOut = (why: string): void => void remarks.push(`its tool ${tool.slice(0, 100)} is left out: ${why}`);
+    const ignoreTool = (why: string): void => void remarks.push(`its tool ${tool.slice(0, 100)} is ignored: ${why}`);
     if (execution?.taskSupport === "required") {
-      leaveOut("it runs only as a task of its own, which is not supported");
+      ignoreTool("it runs only as a task, which Rookery does not support");
       continue;
     }
     if (origins.has(name)) {
-      leaveOut("it is listed twice");
+      ignoreTool("it is listed twice");
       continue;
     }
-    const schema = offerable(read.data.inputSchema);
+    const schema = toProviderSchema(read.data.inputSchema);
     if ("refused" in schema) {
-      leaveOut(schema.refused);
+      ignoreTool(schema.refused);
       continue;
     }
     const hints: ToolHints = {
@@ -74,16 +74,15 @@ export function readTools(server: string, items: readonly unknown[], defer: bool
       idempotent: annotations?.idempotentHint,
       openWorld: annotations?.openWorldHint,
     };
-    const excess = outputSchema && excessOf(outputSchema);
-    if (excess !== undefined)
-      remarks.push(`what its tool ${tool.slice(0, 100)} promises to return is left out: ${excess}`);
+    const excess = outputSchema && findExcess(outputSchema);
+    if (excess !== undefined) remarks.push(`the output schema of its tool ${tool.slice(0, 100)} is ignored: ${excess}`);
     origins.set(name, tool);
     specs.push({
       name,
       description: (description ?? title ?? "").slice(0, MAX_DESCRIPTION),
       inputSchema: schema.schema,
-      kind: kindOf(tool, hints),
-      readOnly: false, // a hint is not a promise
+      kind: guessToolKind(tool, hints),
+      readOnly: false, // the server's hint is not trusted
       hints,
       ...(title !== undefined && { title }),
       ...(outputSchema !== undefined && excess === undefined && { outputSchema }),

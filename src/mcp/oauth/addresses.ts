@@ -1,9 +1,9 @@
-/** Which addresses a login may go to: what a server says of itself and of others is not believed without a look. */
+/** Decides which addresses a login may use. Addresses from a server are validated before use. */
 import { BlockList } from "node:net";
 import { LoginFailure } from "./failure.ts";
 
-const LOOPBACK = blocks(["127.0.0.0", 8, "ipv4"], ["::1", 128, "ipv6"]);
-const PRIVATE = blocks(
+const LOOPBACK = makeBlockList(["127.0.0.0", 8, "ipv4"], ["::1", 128, "ipv6"]);
+const PRIVATE = makeBlockList(
   ["0.0.0.0", 8, "ipv4"],
   ["10.0.0.0", 8, "ipv4"],
   ["100.64.0.0", 10, "ipv4"],
@@ -15,7 +15,7 @@ const PRIVATE = blocks(
   ["fe80::", 10, "ipv6"],
 );
 
-/** The server as a resource: one spelling for one server. */
+/** Normalizes a server URL, so that one server has one spelling. */
 export function canonicalUrl(text: string): string {
   const url = new URL(text);
   url.hash = url.username = url.password = "";
@@ -23,25 +23,26 @@ export function canonicalUrl(text: string): string {
 }
 
 /**
- * Codes and tokens travel encrypted, or do not leave this machine. A server that is elsewhere has no business with what
- * listens here or in a network that it is not in: addresses of those are for servers that have such an address too.
+ * Checks an address from the login flow. Codes and tokens must be encrypted unless they stay on this machine. A remote
+ * server must not point at loopback or private addresses; only a server with such an address may. Throws
+ * `LoginFailure`.
  */
-export function checkedEndpoint(text: string | URL, what: string, server: string): URL {
+export function checkEndpoint(text: string | URL, what: string, server: string): URL {
   const url = URL.canParse(String(text)) ? new URL(text) : undefined;
-  if (url === undefined) throw new LoginFailure(`${what} is not a URL: ${shown(text)}`);
-  if (!/^https?:$/.test(url.protocol)) throw new LoginFailure(`${what} is neither https nor http: ${shown(text)}`);
+  if (url === undefined) throw new LoginFailure(`${what} is not a URL: ${quoteShort(text)}`);
+  if (!/^https?:$/.test(url.protocol)) throw new LoginFailure(`${what} must use https or http: ${quoteShort(text)}`);
   if (url.protocol === "http:" && !isLoopback(url))
-    throw new LoginFailure(`${what} is plain http on another machine: ${shown(text)}`);
+    throw new LoginFailure(`${what} uses plain http to another machine: ${quoteShort(text)}`);
   if (isLoopback(url) && !isLoopback(new URL(server)))
-    throw new LoginFailure(`${what} is on this machine, although the server is not: ${shown(text)}`);
+    throw new LoginFailure(`${what} is on this machine, but the server is not: ${quoteShort(text)}`);
   if (isPrivate(url) && !isPrivate(new URL(server)))
-    throw new LoginFailure(`${what} is in a private network, although the server is not: ${shown(text)}`);
+    throw new LoginFailure(`${what} is in a private network, but the server is not: ${quoteShort(text)}`);
   return url;
 }
 
-/** One slash at the end makes no other issuer: the URL of an origin has it, and what people write often has not. */
+/** Ignores one trailing slash, because the URL of an origin has one and people often omit it. */
 export function isSameIssuer(a: string, b: string): boolean {
-  return withoutSlash(a) === withoutSlash(b);
+  return stripTrailingSlash(a) === stripTrailingSlash(b);
 }
 
 export function isSameOrigin(a: string, b: string): boolean {
@@ -49,31 +50,31 @@ export function isSameOrigin(a: string, b: string): boolean {
 }
 
 function isLoopback({ hostname }: URL): boolean {
-  return /(^|\.)localhost$/.test(hostname) || LOOPBACK.check(...address(hostname));
+  return /(^|\.)localhost$/.test(hostname) || LOOPBACK.check(...toSocketAddress(hostname));
 }
 
-/** By its number: a name that resolves to such an address is what its owner's certificate says it is. */
+/** Checks literal addresses only. A host name that resolves to a private address must present a valid certificate. */
 function isPrivate(url: URL): boolean {
-  return isLoopback(url) || PRIVATE.check(...address(url.hostname));
+  return isLoopback(url) || PRIVATE.check(...toSocketAddress(url.hostname));
 }
 
-/** As a URL has it, which knows one spelling of each. */
-function address(hostname: string): [string, "ipv4" | "ipv6"] {
+/** Expects the normalized form that `URL` produces. */
+function toSocketAddress(hostname: string): [string, "ipv4" | "ipv6"] {
   return hostname.startsWith("[") ? [hostname.slice(1, -1), "ipv6"] : [hostname, "ipv4"];
 }
 
-/** IPv4 addresses that are written as IPv6 ones count too. */
-function blocks(...subnets: readonly (readonly [string, number, "ipv4" | "ipv6"])[]): BlockList {
+/** The list also covers IPv4-mapped IPv6 addresses. */
+function makeBlockList(...subnets: readonly (readonly [string, number, "ipv4" | "ipv6"])[]): BlockList {
   const list = new BlockList();
   for (const subnet of subnets) list.addSubnet(...subnet);
   return list;
 }
 
-function withoutSlash(text: string): string {
+function stripTrailingSlash(text: string): string {
   return (URL.canParse(text) ? new URL(text).href : text).replace(/\/$/, "");
 }
 
-/** What a stranger wrote, short enough for a status line. */
-export function shown(text: string | URL): string {
+/** Quotes text from a server, shortened for a status line. */
+export function quoteShort(text: string | URL): string {
   return JSON.stringify(String(text).slice(0, 200));
 }

@@ -1,74 +1,76 @@
-/** Where the browser comes back to after a login: one page on loopback, open for as long as the login takes. */
+/** The OAuth redirect target: one page on loopback, open only during the login. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { deferred, ServerConnections } from "../../stdx/index.ts";
-import { isSameIssuer, shown } from "./addresses.ts";
+import { isSameIssuer, quoteShort } from "./addresses.ts";
 import { LoginFailure } from "./failure.ts";
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";
-/** Of these the oldest is closed for the next one, so that nobody who connects and falls silent keeps the browser out. */
+/** The oldest connection is closed for a new one, so that silent clients cannot block the browser. */
 const LIMITS = { unauthenticated: 16, authenticated: 0 };
 
 export interface Callback extends AsyncDisposable {
   readonly redirectUrl: string;
-  /** The query of the first request that has the state of this login. Never rejects, and stays pending without one. */
-  readonly came: Promise<URLSearchParams>;
+  /** Resolves with the query of the first request that has the state of this login. Never rejects. */
+  readonly received: Promise<URLSearchParams>;
 }
 
 /**
- * Undefined if the port is taken; port 0 is a free one. Any program and any page on this machine can call the address,
- * so a request without the state, a secret of this login, changes nothing.
+ * Returns undefined if the port is in use. Port 0 selects a free one. Any program and any page on this machine can call
+ * the address, so requests without the secret state of this login are ignored.
  */
 export async function listenForCallback(port: number, state: string): Promise<Callback | undefined> {
   const http = createServer();
   new ServerConnections(LIMITS).watch(http);
-  if (!(await listening(http, port))) return undefined;
+  if (!(await tryListen(http, port))) return undefined;
   const authority = `${HOST}:${(http.address() as AddressInfo).port}`;
-  const came = deferred<URLSearchParams>();
+  const received = deferred<URLSearchParams>();
   const pages = new Set<Promise<void>>();
   http.on("request", (request, response) => {
-    const page = answer(request, response, { authority, state }, (query) => came.resolve(query)).finally(() =>
-      pages.delete(page),
+    const page = answerCallback(request, response, { authority, state }, (query) => received.resolve(query)).finally(
+      () => pages.delete(page),
     );
     pages.add(page);
   });
   return {
     redirectUrl: `http://${authority}${PATH}`,
-    came: came.promise,
+    received: received.promise,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
-      await Promise.all(pages); // the person sees the page that says that this is over
+      await Promise.all(pages); // until the browser has received the page
       http.closeAllConnections();
       await closed;
     },
   };
 }
 
-export interface Expected {
+export interface ExpectedIssuer {
   readonly issuer: string | undefined;
-  /** The server says that it always names itself (RFC 9207). */
+  /** The server always sends its issuer (RFC 9207). */
   readonly namesIssuer: boolean;
 }
 
-/** The code that came back. Throws `LoginFailure` if it is of another issuer, or the server refused. */
-export function codeOf(query: URLSearchParams, { issuer, namesIssuer }: Expected): string {
+/** Returns the authorization code. Throws `LoginFailure` if the issuer is wrong or the server refused. */
+export function readAuthorizationCode(query: URLSearchParams, { issuer, namesIssuer }: ExpectedIssuer): string {
   const named = query.get("iss");
   if (issuer !== undefined && (named === null ? namesIssuer : !isSameIssuer(named, issuer))) {
-    throw new LoginFailure(`the callback is of another issuer: ${shown(named ?? "none")}`);
+    throw new LoginFailure(`the callback received from another issuer: ${quoteShort(named ?? "none")}`);
   }
   const error = query.get("error");
   if (error !== null) {
     const description = query.get("error_description");
-    throw new LoginFailure(`it refused: ${shown(error)}${description === null ? "" : ` ${shown(description)}`}`);
+    throw new LoginFailure(
+      `the server refused the login: ${quoteShort(error)}${description === null ? "" : ` ${quoteShort(description)}`}`,
+    );
   }
   const code = query.get("code");
-  if (code === null || code === "") throw new LoginFailure("the callback brought no code");
+  if (code === null || code === "") throw new LoginFailure("the callback has no code");
   return code;
 }
 
-async function listening(http: Server, port: number): Promise<boolean> {
+async function tryListen(http: Server, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     http.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EADDRINUSE" || error.code === "EACCES") resolve(false);
@@ -78,27 +80,27 @@ async function listening(http: Server, port: number): Promise<boolean> {
   });
 }
 
-async function answer(
+async function answerCallback(
   request: IncomingMessage,
   response: ServerResponse,
   { authority, state }: { readonly authority: string; readonly state: string },
-  came: (query: URLSearchParams) => void,
+  received: (query: URLSearchParams) => void,
 ): Promise<void> {
   const url = URL.canParse(request.url ?? "", `http://${authority}`)
     ? new URL(request.url ?? "", `http://${authority}`)
     : undefined;
   const isOurs = request.method === "GET" && url?.pathname === PATH && request.headers.host === authority;
   const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store", connection: "close" };
-  const hasState = isOurs && isSame(url.searchParams.get("state") ?? "", state);
+  const hasState = isOurs && isSameSecret(url.searchParams.get("state") ?? "", state);
   response.writeHead(hasState ? 200 : isOurs ? 400 : 404, { ...headers, "referrer-policy": "no-referrer" });
   const sent = new Promise<void>((resolve) => void response.once("close", resolve));
   response.end(hasState ? PAGE : isOurs ? WRONG_STATE : "");
-  if (hasState) came(url.searchParams);
+  if (hasState) received(url.searchParams);
   await sent;
 }
 
-/** Of equal length whatever came, so that the time it takes tells nothing. */
-function isSame(a: string, b: string): boolean {
+/** Compares digests, so that the time does not depend on the input. */
+function isSameSecret(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
@@ -106,7 +108,7 @@ function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-const WRONG_STATE = `<!doctype html><meta charset="utf-8"><title>Rookery</title><p>This is not the answer to the login that Rookery waits for. Open the login page again from Rookery.</p>\n`;
+const WRONG_STATE = `<!doctype html><meta charset="utf-8"><title>Rookery</title><p>This request does not belong to the login that Rookery is waiting for. Open the login page again from Rookery.</p>\n`;
 
-/** Says nothing of how it went: that is told where the login was asked for. */
-const PAGE = `<!doctype html><meta charset="utf-8"><title>Rookery</title><p>You can close this page and go back to Rookery.</p>\n`;
+/** Does not report the outcome: the program that started the login does. */
+const PAGE = `<!doctype html><meta charset="utf-8"><title>Rookery</title><p>You can close this page and return to Rookery.</p>\n`;

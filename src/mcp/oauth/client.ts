@@ -1,91 +1,97 @@
-/** Who we are to an authorization server: configured, registered before, or registered now; with the port it knows. */
+/**
+ * Our identity at an authorization server: configured, registered earlier, or registered now, together with the
+ * callback port.
+ */
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { OAuthSpec } from "../../domain/index.ts";
-import { isSameIssuer, shown } from "./addresses.ts";
+import { isSameIssuer, quoteShort } from "./addresses.ts";
 import { type Callback, listenForCallback } from "./callback.ts";
-import { LoginFailure, reasonOf } from "./failure.ts";
-import type { Client, Grant } from "./grant.ts";
+import { LoginFailure, formatLoginError } from "./failure.ts";
+import type { OAuthClient, Grant } from "./grant.ts";
 import type { Fetch } from "./guarded-fetch.ts";
 
-export interface Registration {
-  readonly client: Client;
+export interface ClientRegistration {
+  readonly client: OAuthClient;
   readonly callback: Callback;
 }
 
-export interface ClientOptions {
+export interface OAuthClientOptions {
   readonly oauth: OAuthSpec;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata | undefined;
   readonly scope: string | undefined;
   /** From an earlier login. */
-  readonly kept: Grant | undefined;
+  readonly storedGrant: Grant | undefined;
   readonly now: number;
-  /** The secret by which the callback knows the answer to this login. */
+  /** The secret that identifies the callback of this login. */
   readonly state: string;
   readonly fetch: Fetch;
 }
 
-/** The caller closes the callback. Throws `LoginFailure`. */
-export async function registered(options: ClientOptions): Promise<Registration> {
+/** Returns a client and an open callback, which the caller must close. Throws `LoginFailure`. */
+export async function prepareClient(options: OAuthClientOptions): Promise<ClientRegistration> {
   const { oauth } = options;
   if (oauth.clientId !== undefined) {
-    checkSecretStays(options);
+    assertSameAuthorizationServer(options);
     const client = {
       client_id: oauth.clientId,
       ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
     };
-    return { client, callback: await opened(oauth.callbackPort, options.state) };
+    return { client, callback: await openCallback(oauth.callbackPort, options.state) };
   }
-  const kept = reusable(options);
-  if (kept !== undefined) {
-    const callback = await listenForCallback(kept.port, options.state);
-    if (callback !== undefined) return { client: kept.client, callback };
+  const reusable = findReusableClient(options);
+  if (reusable !== undefined) {
+    const callback = await listenForCallback(reusable.port, options.state);
+    if (callback !== undefined) return { client: reusable.client, callback };
   }
-  const callback = await opened(oauth.callbackPort, options.state);
+  const callback = await openCallback(oauth.callbackPort, options.state);
   try {
-    return { client: await register(options, callback.redirectUrl), callback };
+    return { client: await registerWithServer(options, callback.redirectUrl), callback };
   } catch (error) {
     await callback[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-/** A secret that a person configured was for the one it was first shown to, whoever the server names now. */
-function checkSecretStays({ oauth, kept, authorizationServer }: ClientOptions): void {
-  if (oauth.clientSecret === undefined || kept === undefined) return;
-  if (isSameIssuer(kept.authorizationServer, authorizationServer)) return;
-  const [before, now] = [shown(kept.authorizationServer), shown(authorizationServer)];
-  throw new LoginFailure(
-    `its authorization server was ${before} and is now said to be ${now}: log out first if that is right`,
-  );
+/**
+ * A configured secret is sent only to the authorization server of the first login, even if the server names another one
+ * now.
+ */
+function assertSameAuthorizationServer({ oauth, storedGrant, authorizationServer }: OAuthClientOptions): void {
+  if (oauth.clientSecret === undefined || storedGrant === undefined) return;
+  if (isSameIssuer(storedGrant.authorizationServer, authorizationServer)) return;
+  const [before, now] = [quoteShort(storedGrant.authorizationServer), quoteShort(authorizationServer)];
+  throw new LoginFailure(`its authorization server was ${before} and is now ${now}: log out first if that is correct`);
 }
 
-async function opened(port: number | undefined, state: string): Promise<Callback> {
+async function openCallback(port: number | undefined, state: string): Promise<Callback> {
   const callback = await listenForCallback(port ?? 0, state);
-  if (callback === undefined) throw new LoginFailure(`port ${port ?? 0} for the callback is taken`);
+  if (callback === undefined) throw new LoginFailure(`the callback port ${port ?? 0} is in use`);
   return callback;
 }
 
-/** Servers compare the redirect with what was registered, so the port belongs to the registration. */
-function reusable({
-  kept,
+/** A registration includes its redirect URL, so it can be reused only with the same port. */
+function findReusableClient({
+  storedGrant,
   oauth,
   authorizationServer,
   now,
-}: ClientOptions): { client: Client; port: number } | undefined {
-  if (kept?.client === undefined || kept.redirectUrl === undefined) return undefined;
-  if (!isSameIssuer(kept.authorizationServer, authorizationServer)) return undefined;
-  const { client_secret_expires_at: expires = 0 } = kept.client;
+}: OAuthClientOptions): { client: OAuthClient; port: number } | undefined {
+  if (storedGrant?.client === undefined || storedGrant.redirectUrl === undefined) return undefined;
+  if (!isSameIssuer(storedGrant.authorizationServer, authorizationServer)) return undefined;
+  const { client_secret_expires_at: expires = 0 } = storedGrant.client;
   if (expires !== 0 && expires * 1_000 <= now) return undefined;
-  const port = Number(new URL(kept.redirectUrl).port);
-  return oauth.callbackPort === undefined || oauth.callbackPort === port ? { client: kept.client, port } : undefined;
+  const port = Number(new URL(storedGrant.redirectUrl).port);
+  return oauth.callbackPort === undefined || oauth.callbackPort === port
+    ? { client: storedGrant.client, port }
+    : undefined;
 }
 
-async function register(options: ClientOptions, redirectUrl: string): Promise<Client> {
+async function registerWithServer(options: OAuthClientOptions, redirectUrl: string): Promise<OAuthClient> {
   const { authorizationServer, metadata, scope, fetch } = options;
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
     throw new LoginFailure(
-      "its authorization server registers no clients: set the oauth client id of one in its declaration",
+      "its authorization server does not register clients: set an OAuth client id in the server's declaration",
     );
   }
   const { registerClient } = await import("@modelcontextprotocol/sdk/client/auth.js");
@@ -104,11 +110,13 @@ async function register(options: ClientOptions, redirectUrl: string): Promise<Cl
     });
   } catch (error) {
     if (error instanceof LoginFailure) throw error;
-    throw new LoginFailure(`its authorization server does not register us: ${reasonOf(error)}`, { cause: error });
+    throw new LoginFailure(`its authorization server rejected the registration: ${formatLoginError(error)}`, {
+      cause: error,
+    });
   }
 }
 
-/** A program on a person's machine keeps no secret, so none is asked for where none is needed. */
+/** Prefers a client without a secret, because a program on a user's machine cannot keep one. */
 function registrationMethod(metadata: AuthorizationServerMetadata | undefined): string {
   const methods = metadata?.token_endpoint_auth_methods_supported ?? [];
   return methods.length === 0 || methods.includes("none") ? "none" : (methods[0] ?? "none");

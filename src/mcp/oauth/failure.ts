@@ -1,4 +1,4 @@
-/** Why a login did not come about, in words for the person; the server's name is put in front of them. */
+/** Why a login failed, as a message for people. Callers put the server's name in front of it. */
 export class LoginFailure extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options);
@@ -6,20 +6,21 @@ export class LoginFailure extends Error {
   }
 }
 
-/** The words for anything that was thrown on the way, also by the MCP SDK. */
-export function reasonOf(error: unknown): string {
+/** Formats any error of the login flow, including those of the MCP SDK. */
+export function formatLoginError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ("issues" in error && Array.isArray(error.issues)) return error.issues.slice(0, 3).map(issueText).join("; ");
+  if ("issues" in error && Array.isArray(error.issues)) return error.issues.slice(0, 3).map(formatIssue).join("; ");
   const { errorCode } = error as { errorCode?: unknown };
-  if (typeof errorCode === "string") return clean(error.message === "" ? errorCode : `${errorCode}: ${error.message}`);
-  return clean(error.message);
+  if (typeof errorCode === "string")
+    return toBoundedLine(error.message === "" ? errorCode : `${errorCode}: ${error.message}`);
+  return toBoundedLine(error.message);
 }
 
-function issueText(issue: { path?: unknown[]; message?: string }): string {
-  return clean(`${issue.path?.join(".") ?? "it"}: ${issue.message ?? "is not right"}`);
+function formatIssue(issue: { path?: unknown[]; message?: string }): string {
+  return toBoundedLine(`${issue.path?.join(".") ?? "it"}: ${issue.message ?? "is invalid"}`);
 }
 
-/** One line, bounded: it may hold what a stranger wrote. */
-function clean(text: string): string {
+/** One bounded line, because it may contain text from a server. */
+function toBoundedLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, " ").slice(0, 300);
 }

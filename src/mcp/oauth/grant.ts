@@ -1,4 +1,4 @@
-/** What is kept of a login: who we are to the authorization server, and what it gave us. */
+/** The stored form of a login: the client registration and the tokens. */
 import { z } from "zod";
 
 const Metadata = z.looseObject({
@@ -16,7 +16,7 @@ export const Grant = z.object({
   /** The canonical URL of the MCP server. */
   server: z.string(),
   authorizationServer: z.string(),
-  /** As it was checked when it was discovered. None where the server is of the time before metadata. */
+  /** As it was checked at discovery. Undefined for older servers without metadata. */
   metadata: Metadata.optional(),
   /** The resource indicator (RFC 8707), as the server spells it. */
   resource: z.string().optional(),
@@ -28,12 +28,12 @@ export const Grant = z.object({
       token_endpoint_auth_method: z.string().optional(),
     })
     .optional(),
-  /** Where the registered client is called back; none for a configured one. */
+  /** The redirect URL of the registered client. Undefined for a configured client. */
   redirectUrl: z.string().optional(),
-  /** Another one after each login, and the same after a refresh. */
+  /** Changes with each login and stays the same after a refresh. */
   loginId: z.string().optional(),
   requestedScope: z.string().optional(),
-  /** What the server wants beyond that, since it refused a call for want of it. */
+  /** The scope that the server required in addition when it refused a call. */
   widerScope: z.string().optional(),
   tokens: z
     .object({
@@ -46,11 +46,11 @@ export const Grant = z.object({
     .optional(),
 });
 export type Grant = z.infer<typeof Grant>;
-export type Tokens = NonNullable<Grant["tokens"]>;
-export type Client = NonNullable<Grant["client"]>;
+export type GrantTokens = NonNullable<Grant["tokens"]>;
+export type OAuthClient = NonNullable<Grant["client"]>;
 
-/** As a token endpoint answers; the refresh token stays where no other one came. */
-export function tokensFrom(
+/** Converts the response of a token endpoint. The previous refresh token stays if the response has none. */
+export function toGrantTokens(
   answer: {
     access_token: string;
     refresh_token?: string | undefined;
@@ -58,8 +58,8 @@ export function tokensFrom(
     scope?: string | undefined;
   },
   now: number,
-  before?: Tokens,
-): Tokens {
+  before?: GrantTokens,
+): GrantTokens {
   const {
     access_token: access,
     refresh_token: refresh = before?.refresh,
@@ -69,11 +69,11 @@ export function tokensFrom(
   return { access, refresh, expiresAt: seconds === undefined ? undefined : now + seconds * 1_000, scope };
 }
 
-export function scopesOf(scope: string | undefined): string[] {
+export function splitScope(scope: string | undefined): string[] {
   return scope?.split(" ").filter((word) => word !== "") ?? [];
 }
 
 export function scopeUnion(...scopes: (string | undefined)[]): string | undefined {
-  const words = new Set(scopes.flatMap(scopesOf));
+  const words = new Set(scopes.flatMap(splitScope));
   return words.size === 0 ? undefined : [...words].join(" ");
 }

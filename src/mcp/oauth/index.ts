@@ -1,35 +1,35 @@
-/** OAuth 2.1 for MCP servers, as their specification has it: logins kept under a folder, shared by all who use it. */
+/** OAuth 2.1 for MCP servers. Logins are stored in a folder and shared by all processes that use it. */
 import type { RemoteServerSpec } from "../../domain/index.ts";
 import { type Clock, systemClock } from "../../stdx/clock.ts";
 import type { Authorizer } from "../authorizer.ts";
 import { canonicalUrl } from "./addresses.ts";
 import type { Fetch } from "./guarded-fetch.ts";
-import { serverAuthorizer, type Shared } from "./server-authorizer.ts";
+import { serverAuthorizer, type SharedLogin } from "./server-authorizer.ts";
 import { openVault } from "./vault.ts";
 
 const LOGIN_TIMEOUT_MS = 5 * 60_000;
 
 export interface AuthorizersOptions {
-  /** Made when there is something to keep. */
+  /** Created when the first login is stored. */
   readonly folder: string;
   readonly clock?: Clock | undefined;
   readonly fetch?: Fetch | undefined;
-  /** How long a person has; five minutes if not said. */
+  /** How long the user has to complete a login. Default: 5 min. */
   readonly loginTimeoutMs?: number | undefined;
 }
 
 export interface Authorizers extends AsyncDisposable {
-  /** Two that are for the same URL have the same login. Nothing is read or sent before it is used. */
+  /** Authorizers for the same URL share a login. Nothing is read or sent before first use. */
   for(spec: RemoteServerSpec): Authorizer;
 }
 
-/** Closing gives up what is under way: a login ends as cancelled, and its port is closed. */
+/** Disposing cancels logins in progress and closes their callback ports. */
 export function openAuthorizers(options: AuthorizersOptions): Authorizers {
   const { folder, clock = systemClock, fetch = globalThis.fetch, loginTimeoutMs = LOGIN_TIMEOUT_MS } = options;
   const vault = openVault(folder);
   const closing = new AbortController();
-  /** As many as servers were declared. */
-  const all = new Map<string, Shared>();
+  /** One entry for each declared server. */
+  const all = new Map<string, SharedLogin>();
   return {
     for(spec) {
       const key = JSON.stringify([canonicalUrl(spec.url), spec.oauth?.clientId]);

@@ -1,16 +1,16 @@
-/** The whole way to a token: discovery, registration, the page a person opens, the callback, the exchange. */
+/** The login flow: discovery, registration, the login page, the callback and the token exchange. */
 import { randomBytes } from "node:crypto";
 import type { LoginOutcome, RemoteServerSpec } from "../../domain/index.ts";
 import type { Clock } from "../../stdx/clock.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import type { LoginOptions } from "../authorizer.ts";
-import { checkedEndpoint } from "./addresses.ts";
-import { type Callback, codeOf } from "./callback.ts";
+import { checkEndpoint } from "./addresses.ts";
+import { type Callback, readAuthorizationCode } from "./callback.ts";
 import type { Challenge } from "./challenge.ts";
-import { type Registration, registered } from "./client.ts";
-import { discover, type Discovered } from "./discovery.ts";
-import { LoginFailure, reasonOf } from "./failure.ts";
-import { type Grant, scopesOf, scopeUnion, tokensFrom } from "./grant.ts";
+import { type ClientRegistration, prepareClient } from "./client.ts";
+import { discover, type DiscoveredServer } from "./discovery.ts";
+import { LoginFailure, formatLoginError } from "./failure.ts";
+import { type Grant, splitScope, scopeUnion, toGrantTokens } from "./grant.ts";
 import { type Fetch, guardedFetch } from "./guarded-fetch.ts";
 
 export interface LoginContext extends LoginOptions {
@@ -19,59 +19,65 @@ export interface LoginContext extends LoginOptions {
   readonly server: string;
   readonly challenge: Challenge | undefined;
   /** From an earlier login. */
-  readonly kept: Grant | undefined;
+  readonly storedGrant: Grant | undefined;
   readonly clock: Clock;
   readonly fetch: Fetch;
   readonly timeoutMs: number;
 }
 
-export type LoggedIn = { readonly outcome: LoginOutcome; readonly grant?: Grant };
+export type LoginResult = { readonly outcome: LoginOutcome; readonly grant?: Grant };
 
-/** Never rejects. The port is closed when it resolves, however that is. */
-export async function logIn(context: LoginContext): Promise<LoggedIn> {
+/** Never rejects. The callback port is closed when it resolves. */
+export async function performLogin(context: LoginContext): Promise<LoginResult> {
   const { spec, signal } = context;
   try {
     signal.throwIfAborted();
-    return await attempt(context);
+    return await attemptLogin(context);
   } catch (error) {
     if (signal.aborted) return { outcome: { status: "cancelled" } };
-    return { outcome: { status: "failed", reason: `${spec.name}: ${reasonOf(error)}` } };
+    return { outcome: { status: "failed", reason: `${spec.name}: ${formatLoginError(error)}` } };
   }
 }
 
-async function attempt(context: LoginContext): Promise<LoggedIn> {
-  const { spec, server, kept, clock, signal } = context;
+async function attemptLogin(context: LoginContext): Promise<LoginResult> {
+  const { spec, server, storedGrant, clock, signal } = context;
   const guarded = { fetch: context.fetch, server, signal };
   const fetch = guardedFetch(guarded);
   const headers = Object.fromEntries(Object.entries(spec.headers).filter(([name]) => !/^authorization$/i.test(name)));
-  const found = await discover({ ...guarded, challenge: context.challenge, headers, transport: spec.type });
-  const scope = wantedScope(context, found);
-  const { authorizationServer, metadata } = found;
+  const discovered = await discover({ ...guarded, challenge: context.challenge, headers, transport: spec.type });
+  const scope = selectScope(context, discovered);
+  const { authorizationServer, metadata } = discovered;
   const state = randomBytes(32).toString("base64url");
-  const registration = await registered({
+  const registration = await prepareClient({
     oauth: spec.oauth ?? {},
     authorizationServer,
     metadata,
     scope,
-    kept,
+    storedGrant,
     now: clock.now(),
     state,
     fetch,
   });
   await using callback = registration.callback;
-  const { authorizationUrl, codeVerifier } = await begin(context, found, registration, scope, state);
-  const came = await personWent(context, callback, authorizationUrl);
-  if (came instanceof URLSearchParams) {
+  const { authorizationUrl, codeVerifier } = await buildAuthorizationUrl(
+    context,
+    discovered,
+    registration,
+    scope,
+    state,
+  );
+  const result = await waitForUser(context, callback, authorizationUrl);
+  if (result instanceof URLSearchParams) {
     const namesIssuer =
       (metadata as Record<string, unknown> | undefined)?.["authorization_response_iss_parameter_supported"] === true;
-    const code = codeOf(came, { issuer: metadata?.issuer, namesIssuer });
-    const tokens = await exchange(context, found, registration, code, codeVerifier, fetch);
+    const code = readAuthorizationCode(result, { issuer: metadata?.issuer, namesIssuer });
+    const tokens = await exchangeCode(context, discovered, registration, code, codeVerifier, fetch);
     const grant: Grant = {
       version: 1,
       server,
       authorizationServer,
       metadata,
-      resource: found.resource,
+      resource: discovered.resource,
       client: registration.client,
       redirectUrl: spec.oauth?.clientId === undefined ? callback.redirectUrl : undefined,
       loginId: randomBytes(12).toString("hex"),
@@ -80,20 +86,23 @@ async function attempt(context: LoginContext): Promise<LoggedIn> {
     };
     return { outcome: { status: "done" }, grant };
   }
-  return { outcome: came };
+  return { outcome: result };
 }
 
-/** Configured before asked for before supported; with what a call was refused for; and staying logged in where offered. */
-function wantedScope({ spec, kept }: LoginContext, { scope, metadata }: Discovered): string | undefined {
-  const wanted = scopeUnion(spec.oauth?.scopes?.join(" ") ?? scope, kept?.widerScope);
+/**
+ * Configured scopes take precedence finished the server's. Adds any wider scope that a call required, and `offline_access`
+ * if offered.
+ */
+function selectScope({ spec, storedGrant }: LoginContext, { scope, metadata }: DiscoveredServer): string | undefined {
+  const wanted = scopeUnion(spec.oauth?.scopes?.join(" ") ?? scope, storedGrant?.widerScope);
   const offline = metadata?.scopes_supported?.includes("offline_access") === true;
-  return offline && scopesOf(wanted).length > 0 ? scopeUnion(wanted, "offline_access") : wanted;
+  return offline && splitScope(wanted).length > 0 ? scopeUnion(wanted, "offline_access") : wanted;
 }
 
-async function begin(
+async function buildAuthorizationUrl(
   { server }: LoginContext,
-  { authorizationServer, metadata, resource }: Discovered,
-  { client, callback }: Registration,
+  { authorizationServer, metadata, resource }: DiscoveredServer,
+  { client, callback }: ClientRegistration,
   scope: string | undefined,
   state: string,
 ): Promise<{ authorizationUrl: string; codeVerifier: string }> {
@@ -106,52 +115,52 @@ async function begin(
     state,
     ...(resource !== undefined && { resource }),
   });
-  checkedEndpoint(authorizationUrl, "the page to log in at", server);
+  checkEndpoint(authorizationUrl, "the login page", server);
   return { authorizationUrl: authorizationUrl.href, codeVerifier };
 }
 
-/** What came back, or what the person said instead. Who says yes to the question has yet to come back. */
-async function personWent(
+/** Waits for the callback, or for the user to decline. An accepted question alone does not complete the login. */
+async function waitForUser(
   context: LoginContext,
   callback: Callback,
   url: string,
 ): Promise<URLSearchParams | LoginOutcome> {
   const { spec, signal, timeoutMs } = context;
-  const over = new AbortController();
+  const finished = new AbortController();
   const completed = deferred();
-  const waited = deferred<LoginOutcome>();
-  const late = new LoginFailure(`nobody came back from the login page within ${Math.round(timeoutMs / 1_000)} s`);
-  const timer = setTimeout(() => waited.reject(late), timeoutMs);
-  const aborted = (): void => waited.resolve({ status: "cancelled" });
+  const outcome = deferred<LoginOutcome>();
+  const timeoutError = new LoginFailure(`the login was not completed within ${Math.round(timeoutMs / 1_000)} s`);
+  const timer = setTimeout(() => outcome.reject(timeoutError), timeoutMs);
+  const aborted = (): void => outcome.resolve({ status: "cancelled" });
   signal.addEventListener("abort", aborted, { once: true });
   if (signal.aborted) aborted();
-  const asked = context
+  const question = context
     .ask(
-      { message: `${spec.name} wants you to log in: open the page, then come back here.`, from: spec.name, url },
-      { signal: AbortSignal.any([signal, over.signal]), completed: completed.promise },
+      { message: `${spec.name} requires a login: open the page, then return here.`, from: spec.name, url },
+      { signal: AbortSignal.any([signal, finished.signal]), completed: completed.promise },
     )
     .then(({ action }) => {
-      if (action === "decline") waited.resolve({ status: "declined" });
-      if (action === "cancel") waited.resolve({ status: "cancelled" });
+      if (action === "decline") outcome.resolve({ status: "declined" });
+      if (action === "cancel") outcome.resolve({ status: "cancelled" });
     })
-    .catch((error: unknown) => waited.reject(error));
+    .catch((error: unknown) => outcome.reject(error));
   try {
-    return await Promise.race([callback.came, waited.promise]);
+    return await Promise.race([callback.received, outcome.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", aborted);
-    waited.promise.catch(() => undefined); // whatever comes after the first is too late
+    outcome.promise.catch(() => undefined); // later outcomes are ignored
     completed.resolve();
-    // One turn of the loop, so that who asked sees that it was completed before that it is over.
-    setImmediate(() => over.abort());
-    asked.catch(() => undefined);
+    // Waits one turn of the event loop, so that the asker sees the completion before the abort.
+    setImmediate(() => finished.abort());
+    question.catch(() => undefined);
   }
 }
 
-async function exchange(
+async function exchangeCode(
   { clock }: LoginContext,
-  { authorizationServer, metadata, resource }: Discovered,
-  { client, callback }: Registration,
+  { authorizationServer, metadata, resource }: DiscoveredServer,
+  { client, callback }: ClientRegistration,
   authorizationCode: string,
   codeVerifier: string,
   fetchFn: Fetch,
@@ -167,9 +176,9 @@ async function exchange(
       ...(resource !== undefined && { resource }),
       fetchFn,
     });
-    return tokensFrom(answer, clock.now());
+    return toGrantTokens(answer, clock.now());
   } catch (error) {
     if (error instanceof LoginFailure) throw error;
-    throw new LoginFailure(`its token endpoint refused: ${reasonOf(error)}`, { cause: error });
+    throw new LoginFailure(`its token endpoint refused the request: ${formatLoginError(error)}`, { cause: error });
   }
 }

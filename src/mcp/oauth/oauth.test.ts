@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RemoteServerSpec } from "../../domain/index.ts";
 import { type Authorizer, LoginNeeded, type LoginOptions } from "../authorizer.ts";
 import { type Authorizers, type AuthorizersOptions, openAuthorizers } from "./index.ts";
-import { consents, startTestAuthorization, type TestAuthorization } from "./test-authorization.ts";
+import { consentingUser, startTestAuthorization, type TestAuthorization } from "./test-authorization.ts";
 
 let server: TestAuthorization;
 let folder: string;
@@ -38,8 +38,11 @@ function authorizer(spec: Partial<RemoteServerSpec> = {}): Authorizer {
   return open().for(server.spec(spec));
 }
 
-const login = (of: Authorizer, ask: LoginOptions["ask"] = consents, signal = never): ReturnType<Authorizer["login"]> =>
-  of.login({ ask, signal });
+const login = (
+  of: Authorizer,
+  ask: LoginOptions["ask"] = consentingUser,
+  signal = never,
+): ReturnType<Authorizer["login"]> => of.login({ ask, signal });
 
 const PING = { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }) };
 const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -61,9 +64,9 @@ async function isFree(port: number): Promise<boolean> {
 const portOf = (redirect: string | undefined): number => Number(new URL(redirect ?? "http://127.0.0.1:1").port);
 
 describe("a login", () => {
-  it("is asked for by name, done by a person at a page, and good for the tools behind it", async () => {
+  it("starts at a page and then gives access to the tools", async () => {
     const vault = authorizer();
-    await expect(call(vault)).rejects.toThrow(new LoginNeeded("vault", "it lets nobody in without one"));
+    await expect(call(vault)).rejects.toThrow(new LoginNeeded("vault", "there is no saved login"));
     expect(await login(vault)).toEqual({ status: "done" });
     const client = new Client({ name: "test", version: "1" });
     await client.connect(
@@ -75,7 +78,7 @@ describe("a login", () => {
     expect(await isFree(portOf(server.asked.redirectUri))).toBe(true);
   });
 
-  it("shows the page as a question of the server, and takes a yes to it as no more than that", async () => {
+  it("shows the page as a question, and does not count its acceptance as a login", async () => {
     const ask = vi.fn<LoginOptions["ask"]>(async ({ url }) => {
       setImmediate(() => void fetch(url ?? ""));
       return { action: "accept" };
@@ -85,7 +88,7 @@ describe("a login", () => {
     expect(ask.mock.calls[0]![0].url).toContain("code_challenge_method=S256");
   });
 
-  it("is there for whoever opens the same folder later, and is encrypted and for its user alone", async () => {
+  it("is stored encrypted, readable only by its user, and usable by later processes", async () => {
     await login(authorizer());
     expect(await call(authorizer())).toBe(200);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -93,16 +96,16 @@ describe("a login", () => {
     expect((await readdir(folder)).sort()).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.login$/), "key"]);
   });
 
-  it("with a configured client registers none", async () => {
+  it("with a configured client does not register one", async () => {
     server.knobs.registers = false;
     const { reason } = (await login(authorizer())) as { reason: string };
-    expect(reason).toContain("registers no clients");
+    expect(reason).toContain("does not register clients");
     server.knobs.registers = true;
     expect(await login(authorizer({ oauth: { clientId: "unknown" } }), neverCameBack)).toEqual({ status: "cancelled" });
     expect(server.counts.registrations).toBe(0);
   });
 
-  it("uses its registration again on the same port, and registers anew where that port is taken", async () => {
+  it("reuses its registration on the same port, and registers again if that port is in use", async () => {
     await login(authorizer());
     const first = server.asked.redirectUri;
     await login(authorizer());
@@ -116,7 +119,7 @@ describe("a login", () => {
     await new Promise<void>((resolve) => void squatter.close(() => resolve()));
   });
 
-  it("asks for the scopes that are configured, then for those the server names", async () => {
+  it("requests the configured scopes, or those that the server names", async () => {
     server.knobs.resourceMetadata = (said) => ({ ...said, scopes_supported: ["read", "write"] });
     await login(authorizer());
     expect(server.asked.scope).toBe("read write");
@@ -125,14 +128,14 @@ describe("a login", () => {
   });
 });
 
-/** Gives up by itself once it was asked. */
+/** Cancels as soon as it is asked. */
 const neverCameBack: LoginOptions["ask"] = async () => ({ action: "cancel" });
 
-describe("a login that does not come about closes its port and says why", () => {
+describe("a failed login closes its port and gives a reason", () => {
   it.each<[string, LoginOptions["ask"], string]>([
     ["declined", async () => ({ action: "decline" }), "declined"],
     ["cancelled", async () => ({ action: "cancel" }), "cancelled"],
-  ])("%s by the person", async (_how, ask, status) => {
+  ])("if the user has %s it", async (_how, ask, status) => {
     let redirect = "";
     const answer = vi.fn<LoginOptions["ask"]>((question, options) => {
       redirect = new URL(question.url ?? "").searchParams.get("redirect_uri") ?? "";
@@ -143,16 +146,16 @@ describe("a login that does not come about closes its port and says why", () => 
   });
 
   it.each<[TestAuthorization["knobs"]["page"], string]>([
-    ["refuses", 'vault: it refused: "access_denied" "no thanks"'],
-    ["no code", "vault: the callback brought no code"],
-    ["other issuer", 'vault: the callback is of another issuer: "https://elsewhere.example"'],
-  ])("when the page %s", async (page, reason) => {
+    ["refuses", 'vault: the server refused the login: "access_denied" "no thanks"'],
+    ["no code", "vault: the callback has no code"],
+    ["other issuer", 'vault: the callback came from another issuer: "https://elsewhere.example"'],
+  ])(`if the page outcome is "%s"`, async (page, reason) => {
     server.knobs.page = page;
     expect(await login(authorizer())).toEqual({ status: "failed", reason });
     expect(await isFree(portOf(server.asked.redirectUri))).toBe(true);
   });
 
-  it("not because somebody else called the callback first", async () => {
+  it("ignores callbacks without the right state", async () => {
     const statuses: number[] = [];
     const ask: LoginOptions["ask"] = async (question, options) => {
       const page = new URL(question.url ?? "");
@@ -170,7 +173,7 @@ describe("a login that does not come about closes its port and says why", () => 
       ]) {
         statuses.push((await fetch(`${callback}${query}`)).status);
       }
-      const answer = await consents(question, options);
+      const answer = await consentingUser(question, options);
       for (const socket of silent) socket.destroy();
       return answer;
     };
@@ -178,13 +181,13 @@ describe("a login that does not come about closes its port and says why", () => 
     expect(statuses).toEqual([400, 400, 400, 400, 400, 400]);
   });
 
-  it("when the token endpoint refuses", async () => {
+  it("if the token endpoint refuses", async () => {
     server.knobs.tokenError = "invalid_grant";
-    const reason = "vault: its token endpoint refused: invalid_grant: as the test wants it";
+    const reason = "vault: its token endpoint refused the request: invalid_grant: as the test wants it";
     expect(await login(authorizer())).toEqual({ status: "failed", reason });
   });
 
-  it("when nobody comes back", async () => {
+  it("if the user does not complete it in time", async () => {
     server.knobs.page = "never calls back";
     const vault = open({ loginTimeoutMs: 200 }).for(server.spec());
     let ended: unknown;
@@ -193,13 +196,13 @@ describe("a login that does not come about closes its port and says why", () => 
         void fetch(url ?? "");
         signal?.addEventListener("abort", () => reject((ended = new Error("over"))));
       });
-    const reason = "vault: nobody came back from the login page within 0 s";
+    const reason = "vault: the login was not completed within 0 s";
     expect(await login(vault, ask)).toEqual({ status: "failed", reason });
     await vi.waitFor(() => expect(ended).toBeDefined());
     expect(await isFree(portOf(server.asked.redirectUri))).toBe(true);
   });
 
-  it("when it is aborted, or the authorizers are closed", async () => {
+  it("if it is aborted or the authorizers are disposed", async () => {
     server.knobs.page = "never calls back";
     const aborting = new AbortController();
     const onPage =
@@ -225,7 +228,7 @@ describe("a login that does not come about closes its port and says why", () => 
 });
 
 describe("tokens", () => {
-  it("are refreshed when they expire, once for all who need it", async () => {
+  it("are refreshed once for all users when they expire", async () => {
     const vault = authorizer();
     await login(vault);
     time += 3_600_000;
@@ -235,7 +238,7 @@ describe("tokens", () => {
     expect(server.counts).toMatchObject({ refreshes: 1, reuses: 0 });
   });
 
-  it("are refreshed when the server refuses them, once per request", async () => {
+  it("are refreshed once per request when the server rejects them", async () => {
     const vault = authorizer();
     await login(vault);
     server.expireTokens();
@@ -246,32 +249,32 @@ describe("tokens", () => {
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();
       return true;
     };
-    await expect(call(vault)).rejects.toThrow("vault wants a login: it does not take the saved one any more");
+    await expect(call(vault)).rejects.toThrow("vault requires a login: the saved login is no longer valid");
     expect(server.counts.refreshes).toBe(2);
   });
 
-  it("are forgotten when the refresh is refused, and another login gets others", async () => {
+  it("are removed when the refresh is rejected, until the next login", async () => {
     const vault = authorizer();
     await login(vault);
     server.revokeAll();
     await expect(call(vault)).rejects.toThrow(LoginNeeded);
-    await expect(call(authorizer())).rejects.toThrow("it lets nobody in without one");
+    await expect(call(authorizer())).rejects.toThrow("there is no saved login");
     await login(vault);
     expect(await call(vault)).toBe(200);
   });
 
-  it("stay when the refresh fails for what may pass", async () => {
+  it("stay when the refresh fails temporarily", async () => {
     const vault = authorizer();
     await login(vault);
     server.expireTokens();
     server.knobs.tokenError = "temporarily_unavailable";
-    await expect(call(vault)).rejects.toThrow("vault: its token could not be refreshed");
+    await expect(call(vault)).rejects.toThrow("vault: cannot refresh its token");
     await expect(call(vault)).rejects.not.toBeInstanceOf(LoginNeeded);
     server.knobs.tokenError = undefined;
     expect(await call(vault)).toBe(200);
   });
 
-  it("that a server forgot together with its client are replaced by a login that registers anew", async () => {
+  it("are replaced by a login with a new registration if the server forgot the client", async () => {
     const vault = authorizer();
     await login(vault);
     server.expireTokens();
@@ -281,7 +284,7 @@ describe("tokens", () => {
     expect(server.counts.registrations).toBe(2);
   });
 
-  it("are revoked and forgotten at logout", async () => {
+  it("are revoked and removed at logout", async () => {
     const vault = authorizer();
     await login(vault);
     expect(await vault.logout(never)).toBe(true);
@@ -290,7 +293,7 @@ describe("tokens", () => {
     expect(await vault.logout(never)).toBe(false);
   });
 
-  it("go to the server's origin alone, and leave a key of the declaration as it is", async () => {
+  it("are sent only to the server's origin, and never replace a configured key", async () => {
     const seen: (string | null)[] = [];
     const fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
       seen.push(new Headers(init?.headers).get("authorization"));
@@ -310,11 +313,11 @@ describe("tokens", () => {
   });
 });
 
-it("a call that wants a wider scope is a login for what there was and what is wanted, and no second one for the same", async () => {
+it("asks for a login with both scopes if a call needs a wider one, and only once", async () => {
   const vault = authorizer({ oauth: { scopes: ["read"] } });
   await login(vault);
   server.knobs.requiredScopes = ["write"];
-  await expect(call(vault)).rejects.toThrow("it wants write");
+  await expect(call(vault)).rejects.toThrow("does not have the scope write");
   const other = authorizer({ oauth: { scopes: ["read"] } });
   expect(await login(other)).toEqual({ status: "done" });
   expect(server.asked.scope).toBe("read write");

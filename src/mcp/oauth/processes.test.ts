@@ -1,4 +1,4 @@
-/** Real processes that share nothing but the folder of logins. */
+/** Real processes that share only the folder of logins. */
 import { createInterface } from "node:readline";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ afterEach(() => scene[Symbol.asyncDispose]());
 
 interface LoginProcess {
   tell(word: string): void;
-  /** The next word that it says. */
+  /** Reads the next word that it prints. */
   readonly heard: () => Promise<string>;
   kill(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function start(): Promise<LoginProcess> {
   };
 }
 
-it("two processes that log in at once do it once, and refresh once", async () => {
+it("logs in once and refreshes once for two processes", async () => {
   const both = await Promise.all([start(), start()]);
   for (const one of both) one.tell("login");
   const words = await Promise.all(both.map(wordsOfLogin));
@@ -67,7 +67,7 @@ async function wordsOfLogin({ heard }: LoginProcess): Promise<string[]> {
   return words;
 }
 
-it("a process that is killed in its login leaves the login to the next", async () => {
+it("lets another process log in after the first is killed", async () => {
   const [first, second] = await Promise.all([start(), start()]);
   first.tell("hang");
   expect(await first.heard()).toBe("asked");

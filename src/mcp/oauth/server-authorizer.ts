@@ -1,25 +1,25 @@
-/** One server's logins: its token on every request, refreshed when it must be, and the way to another one. */
+/** The authorizer of one server: adds its token to requests, refreshes it, and logs in again. */
 import { raceAbort } from "../../stdx/index.ts";
 import type { LoginOutcome, RemoteServerSpec } from "../../domain/index.ts";
 import type { Clock } from "../../stdx/clock.ts";
 import { type Authorizer, LoginNeeded, type LoginOptions } from "../authorizer.ts";
 import { canonicalUrl } from "./addresses.ts";
-import { type Challenge, challengeOf } from "./challenge.ts";
-import { reasonOf } from "./failure.ts";
-import { type Grant, scopesOf, scopeUnion } from "./grant.ts";
+import { type Challenge, readChallenge } from "./challenge.ts";
+import { formatLoginError } from "./failure.ts";
+import { type Grant, splitScope, scopeUnion } from "./grant.ts";
 import { type Fetch, guardedFetch } from "./guarded-fetch.ts";
-import { lock } from "./lock.ts";
-import { type LoggedIn, logIn } from "./login.ts";
-import { refreshed, revoke } from "./tokens.ts";
+import { acquireLock } from "./lock.ts";
+import { type LoginResult, performLogin } from "./login.ts";
+import { refreshGrant, revokeTokens } from "./tokens.ts";
 import type { Vault } from "./vault.ts";
 
-/** A token that ends while its request travels is no use. */
-const EARLY_MS = 10_000;
-/** As long as a token endpoint may take, twice. */
+/** Refreshes early, because a token may expire while its request is sent. */
+const REFRESH_EARLY_MS = 10_000;
+/** Twice the time limit of a token request, and more. */
 const SAVE_WAIT_MS = 60_000;
 
-/** What everyone in this process who uses the same server has in common. */
-export interface Shared {
+/** State that all users of a server share in this process. */
+export interface SharedLogin {
   grant: Grant | undefined;
   challenge: Challenge | undefined;
   login: Promise<LoginOutcome> | undefined;
@@ -28,12 +28,12 @@ export interface Shared {
 
 export interface AuthorizerContext {
   readonly spec: RemoteServerSpec;
-  readonly shared: Shared;
+  readonly shared: SharedLogin;
   readonly vault: Vault;
   readonly clock: Clock;
   readonly fetch: Fetch;
   readonly loginTimeoutMs: number;
-  /** Fires when all authorizers are closed. */
+  /** Fires when all authorizers are disposed. */
   readonly closing: AbortSignal;
 }
 
@@ -45,53 +45,58 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
   const read = async (): Promise<{ grant?: Grant | undefined; damage?: string | undefined }> => {
     const { grant, damage } = await vault.read(server);
     const { clientId } = spec.oauth ?? {};
-    // Another client's tokens are not those that the declaration means.
-    const isMeant = clientId === undefined || grant?.client?.client_id === clientId;
-    shared.grant = isMeant ? grant : undefined;
+    // Tokens of another client do not match the declaration.
+    const isSameClient = clientId === undefined || grant?.client?.client_id === clientId;
+    shared.grant = isSameClient ? grant : undefined;
     return { grant: shared.grant, damage };
   };
 
-  const saving = async <T>(signal: AbortSignal, act: (grant: Grant | undefined) => Promise<T>): Promise<T> => {
-    await using _held = await lock(vault.path(server, "lock"), { signal, waitMs: SAVE_WAIT_MS });
+  const withGrantLock = async <T>(signal: AbortSignal, act: (grant: Grant | undefined) => Promise<T>): Promise<T> => {
+    await using _held = await acquireLock(vault.path(server, "lock"), { signal, waitMs: SAVE_WAIT_MS });
     return await act((await read()).grant);
   };
 
-  const keep = async (grant: Grant): Promise<Grant> => {
+  const saveGrant = async (grant: Grant): Promise<Grant> => {
     await vault.write(grant);
     return (shared.grant = grant);
   };
 
-  /** A refresh token that rotates is used once: whoever comes while it is used gets what came of it. */
+  /** A rotating refresh token works once, so concurrent callers share one refresh. */
   const refresh = async (stale: string): Promise<Grant | undefined> =>
-    saving(closing, async (grant) => {
-      if (grant?.tokens === undefined || grant.tokens.access !== stale) return grant; // another process was faster
-      const next = await refreshed(grant, clock.now(), guardedFetch({ fetch: context.fetch, server, signal: closing }));
-      return keep(next);
+    withGrantLock(closing, async (grant) => {
+      // another process already refreshed it
+      if (grant?.tokens === undefined || grant.tokens.access !== stale) return grant;
+      const next = await refreshGrant(
+        grant,
+        clock.now(),
+        guardedFetch({ fetch: context.fetch, server, signal: closing }),
+      );
+      return saveGrant(next);
     });
 
-  const renewed = async (stale: string, signal: AbortSignal | undefined): Promise<string | undefined> => {
+  const refreshToken = async (stale: string, signal: AbortSignal | undefined): Promise<string | undefined> => {
     shared.refresh ??= refresh(stale).finally(() => (shared.refresh = undefined));
     try {
       return (await raceAbort(shared.refresh, signal))?.tokens?.access;
     } catch (error) {
       signal?.throwIfAborted();
-      throw new Error(`${spec.name}: its token could not be refreshed: ${reasonOf(error)}`, { cause: error });
+      throw new Error(`${spec.name}: cannot refresh its token: ${formatLoginError(error)}`, { cause: error });
     }
   };
 
   const currentToken = async (signal: AbortSignal | undefined): Promise<string | undefined> => {
     const tokens = shared.grant?.tokens ?? (await read()).grant?.tokens;
-    if (tokens?.expiresAt === undefined || tokens.expiresAt - EARLY_MS > clock.now()) return tokens?.access;
-    return renewed(tokens.access, signal);
+    if (tokens?.expiresAt === undefined || tokens.expiresAt - REFRESH_EARLY_MS > clock.now()) return tokens?.access;
+    return refreshToken(tokens.access, signal);
   };
 
-  /** The wider scope is remembered for the login that it takes; false where a login would change nothing. */
+  /** Stores the wider scope for the next login. Returns false if a login would not help. */
   const needsWiderScope = async ({ error, scope }: Challenge, signal: AbortSignal): Promise<boolean> => {
     if (error !== "insufficient_scope" || scope === undefined) return false;
-    return saving(signal, async (grant) => {
-      const had = new Set(scopesOf(scopeUnion(grant?.requestedScope, grant?.tokens?.scope)));
-      if (grant === undefined || scopesOf(scope).every((word) => had.has(word))) return false;
-      await keep({ ...grant, widerScope: scopeUnion(grant.widerScope, [...had].join(" "), scope) });
+    return withGrantLock(signal, async (grant) => {
+      const had = new Set(splitScope(scopeUnion(grant?.requestedScope, grant?.tokens?.scope)));
+      if (grant === undefined || splitScope(scope).every((word) => had.has(word))) return false;
+      await saveGrant({ ...grant, widerScope: scopeUnion(grant.widerScope, [...had].join(" "), scope) });
       return true;
     });
   };
@@ -111,32 +116,33 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
     const signal = AbortSignal.any([options.signal, closing]);
     const before = (await read()).grant?.loginId;
     const waitMs = context.loginTimeoutMs + SAVE_WAIT_MS;
-    await using _held = await lock(vault.path(server, "login.lock"), { signal, waitMs });
-    const { grant: kept } = await read();
-    if (kept?.tokens !== undefined && kept.loginId !== before) return { status: "done" }; // in another process, meanwhile
+    await using _held = await acquireLock(vault.path(server, "login.lock"), { signal, waitMs });
+    const { grant: storedGrant } = await read();
+    // another process logged in meanwhile
+    if (storedGrant?.tokens !== undefined && storedGrant.loginId !== before) return { status: "done" };
     const { challenge } = shared;
-    const result = await logIn({
+    const result = await performLogin({
       ...options,
       signal,
       spec,
       server,
       challenge,
-      kept,
+      storedGrant,
       clock,
       fetch: context.fetch,
       timeoutMs: context.loginTimeoutMs,
     });
-    await settle(result);
+    await saveResult(result);
     return result.outcome;
   };
 
-  const settle = async ({ outcome, grant }: LoggedIn): Promise<void> => {
+  const saveResult = async ({ outcome, grant }: LoginResult): Promise<void> => {
     shared.challenge = undefined;
-    if (grant !== undefined) await saving(closing, () => keep(grant));
-    // The server may have forgotten our registration, and a page in a browser cannot tell us so.
+    if (grant !== undefined) await withGrantLock(closing, () => saveGrant(grant));
+    // The server may have forgotten our registration, and a page in a browser cannot report that.
     else if (outcome.status === "failed") {
-      await saving(closing, async (kept) => {
-        if (kept?.redirectUrl !== undefined) await keep({ ...kept, redirectUrl: undefined });
+      await withGrantLock(closing, async (stored) => {
+        if (stored?.redirectUrl !== undefined) await saveGrant({ ...stored, redirectUrl: undefined });
       });
     }
   };
@@ -144,13 +150,13 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
   return {
     async fetch(url, init = {}) {
       const signal = init.signal ?? undefined;
-      // What has its own key needs no login, and what is elsewhere gets no token.
+      // A request with its own key needs no login, and another origin gets no token.
       if (new URL(url).origin !== origin || new Headers(init.headers).has("authorization"))
         return send(url, init, undefined);
       let token = await currentToken(signal);
       let response = await send(url, init, token);
       if (response.status === 401 && token !== undefined) {
-        const other = await renewed(token, signal);
+        const other = await refreshToken(token, signal);
         if (other !== undefined && other !== token) {
           await response.body?.cancel();
           token = other;
@@ -159,16 +165,14 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
       }
       if (response.status === 401) {
         await response.body?.cancel();
-        shared.challenge = await challengeOf(response);
-        throw await loginNeeded(
-          token === undefined ? "it lets nobody in without one" : "it does not take the saved one any more",
-        );
+        shared.challenge = await readChallenge(response);
+        throw await loginNeeded(token === undefined ? "there is no saved login" : "the saved login is no longer valid");
       }
       if (response.status === 403 && token !== undefined) {
-        const challenge = await challengeOf(response);
+        const challenge = await readChallenge(response);
         if (await needsWiderScope(challenge, signal ?? closing)) {
           await response.body?.cancel();
-          throw await loginNeeded(`the saved one is not good for this; it wants ${challenge.scope ?? "more"}`);
+          throw await loginNeeded(`the saved login does not have the scope ${challenge.scope ?? "that it needs"}`);
         }
       }
       return response;
@@ -179,24 +183,24 @@ export function serverAuthorizer(context: AuthorizerContext): Authorizer {
         const running = shared.login;
         if (running === undefined) break;
         const outcome = await raceAbort(running, options.signal).catch(() => ({ status: "cancelled" }) as const);
-        // Whose login was given up with its session does not speak for the others.
+        // A login that was cancelled with its session does not count for other sessions.
         if (outcome.status !== "cancelled" || options.signal.aborted || closing.aborted) return outcome;
       }
       shared.login = runLogin(options)
         .catch((error: unknown): LoginOutcome => {
           if (options.signal.aborted || closing.aborted) return { status: "cancelled" };
-          return { status: "failed", reason: `${spec.name}: ${reasonOf(error)}` };
+          return { status: "failed", reason: `${spec.name}: ${formatLoginError(error)}` };
         })
         .finally(() => (shared.login = undefined));
       return shared.login;
     },
 
     async logout(signal) {
-      return saving(signal, async () => {
+      return withGrantLock(signal, async () => {
         const { grant } = await vault.read(server);
         if (grant !== undefined) {
-          // Forgotten here in any case: what cannot be told to the server ends there by itself.
-          await revoke(grant, guardedFetch({ fetch: context.fetch, server, signal })).catch(() => undefined);
+          // The login is removed even if it cannot be revoked; its tokens expire at the server.
+          await revokeTokens(grant, guardedFetch({ fetch: context.fetch, server, signal })).catch(() => undefined);
         }
         shared.grant = undefined;
         return vault.remove(server);

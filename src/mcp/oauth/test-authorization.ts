@@ -1,4 +1,4 @@
-/** A real MCP server behind a login, on the SDK's server side, that tests can make lie, forget and refuse. */
+/** A real MCP server with OAuth, built on the SDK, that tests can make lie, forget and refuse. */
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,20 +13,20 @@ import type { OAuthClientInformationFull, OAuthTokens } from "@modelcontextproto
 import type { RemoteServerSpec } from "../../domain/index.ts";
 import type { LoginOptions } from "../authorizer.ts";
 
-/** To be changed at any time. */
+/** Can be changed at any time. */
 export interface Knobs {
-  /** What the page does that the person opens. */
+  /** What the login page does. */
   page: "consents" | "refuses" | "no code" | "other issuer" | "never calls back";
-  /** How long access tokens are said to be good for. */
+  /** Announced lifetime of access tokens. */
   tokenSeconds: number;
   requiredScopes: string[];
-  /** The code of the error that the token endpoint answers with. */
+  /** The error code that the token endpoint returns. */
   tokenError: string | undefined;
-  /** Are new clients registered? */
+  /** Whether clients can register. */
   registers: boolean;
   metadata(said: Record<string, unknown>): unknown;
   resourceMetadata(said: Record<string, unknown>): unknown;
-  /** Answers in place of everything else where it returns true. */
+  /** Replaces the normal response if it returns true. */
   instead(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
@@ -35,10 +35,10 @@ export interface Counts {
   pages: number;
   exchanges: number;
   refreshes: number;
-  /** A refresh token came that was used before. */
+  /** Refresh tokens that were used a second time. */
   reuses: number;
   revocations: number;
-  /** Requests to the MCP endpoint that were let in. */
+  /** Authorized requests to the MCP endpoint. */
   calls: number;
 }
 
@@ -47,26 +47,26 @@ export interface TestAuthorization extends AsyncDisposable {
   readonly origin: string;
   readonly knobs: Knobs;
   readonly counts: Counts;
-  /** What the last page was asked for. */
+  /** The parameters of the last login page. */
   readonly asked: { scope?: string; resource?: string; redirectUri?: string };
   spec(more?: Partial<RemoteServerSpec>): RemoteServerSpec;
-  /** The access tokens given out so far are refused from now on; refresh tokens go on. */
+  /** Rejects the access tokens issued so far. Refresh tokens stay valid. */
   expireTokens(): void;
-  /** All that was given out so far is refused from now on. */
+  /** Rejects all tokens issued so far. */
   revokeAll(): void;
   forgetClients(): void;
 }
 
-interface Given {
+interface IssuedGrant {
   readonly clientId: string;
   readonly scopes: string[];
   readonly resource: URL | undefined;
 }
 
-/** It comes with the SDK, without types: by another name than a literal none are looked for. */
+/** A dependency of the SDK without types. A non-literal name keeps the compiler from looking for them. */
 const EXPRESS: string = "express";
 
-/** As much of it as is used here. */
+/** The part of the Express API that is used here. */
 interface App extends RequestListener {
   use(...handlers: unknown[]): void;
   all(path: string, ...handlers: unknown[]): void;
@@ -99,12 +99,12 @@ export async function startTestAuthorization(): Promise<TestAuthorization> {
   const url = `${origin}/mcp`;
 
   const clients = new Map<string, OAuthClientInformationFull>();
-  const codes = new Map<string, Given & { readonly challenge: string }>();
-  const access = new Map<string, Given>();
-  const refresh = new Map<string, Given>();
+  const codes = new Map<string, IssuedGrant & { readonly challenge: string }>();
+  const access = new Map<string, IssuedGrant>();
+  const refresh = new Map<string, IssuedGrant>();
   const used = new Set<string>();
 
-  const give = (given: Given): OAuthTokens => {
+  const give = (given: IssuedGrant): OAuthTokens => {
     const tokens = { access_token: `access-${secret()}`, refresh_token: `refresh-${secret()}` };
     access.set(tokens.access_token, given);
     refresh.set(tokens.refresh_token, given);
@@ -133,7 +133,7 @@ export async function startTestAuthorization(): Promise<TestAuthorization> {
       const code = `code-${secret()}`;
       const { scopes = [], resource, codeChallenge: challenge } = params;
       codes.set(code, { clientId: client.client_id, scopes, resource, challenge });
-      const back = pageLeadsTo(knobs.page, params, code);
+      const back = buildCallbackUrl(knobs.page, params, code);
       if (back === undefined) response.end("log in here");
       else response.redirect(back);
     },
@@ -233,9 +233,9 @@ export async function startTestAuthorization(): Promise<TestAuthorization> {
   };
 }
 
-/** A person who opens the page at once; the page consents by itself. */
-export const consents: LoginOptions["ask"] = async ({ url }, { completed }) => {
-  // A page that does not load is the person's to see; the login waits.
+/** A user who opens the page at once. The page consents by itself. */
+export const consentingUser: LoginOptions["ask"] = async ({ url }, { completed }) => {
+  // A page that does not load is the user's problem; the login keeps waiting.
   void fetch(url ?? "")
     .then((page) => page.text())
     .catch(() => undefined);
@@ -256,7 +256,7 @@ class TokenRefusal extends OAuthError {
   }
 }
 
-function pageLeadsTo(
+function buildCallbackUrl(
   page: Knobs["page"],
   { redirectUri, state = "" }: AuthorizationParams,
   code: string,
@@ -271,7 +271,7 @@ function pageLeadsTo(
   return query && `${redirectUri}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Changes what is said as JSON, whole. */
+/** Replaces the JSON body of a response. */
 function rewrite(response: ServerResponse, change: (said: Record<string, unknown>) => unknown): void {
   const end = response.end.bind(response) as (text: string) => ServerResponse;
   response.end = ((text: string | Buffer) => {

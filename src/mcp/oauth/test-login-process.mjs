@@ -1,4 +1,4 @@
-// A process of its own that shares a folder of logins with others: does what it is told on stdin, a word a line.
+// A separate process that shares a folder of logins with others. It reads one command per line from stdin.
 import { createInterface } from "node:readline";
 import { createViteServer } from "vitest/node";
 
@@ -7,7 +7,7 @@ const loader = await createViteServer({
   configFile: false,
   logLevel: "silent",
   appType: "custom",
-  esbuild: { target: "node20" }, // which has no `await using`
+  esbuild: { target: "node20" }, // it has no `await using`
   optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, hmr: false, ws: false, watch: null },
 });

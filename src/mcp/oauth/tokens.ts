@@ -1,9 +1,12 @@
-/** What is done with tokens once they are there: getting new ones for the old, and giving them back. */
-import { type Client, type Grant, tokensFrom } from "./grant.ts";
+/** Refreshes and revokes tokens. */
+import { type OAuthClient, type Grant, toGrantTokens } from "./grant.ts";
 import type { Fetch } from "./guarded-fetch.ts";
 
-/** Without tokens where the refresh is refused for good: only another login helps. Rejects for what may pass. */
-export async function refreshed(grant: Grant, now: number, fetchFn: Fetch): Promise<Grant> {
+/**
+ * Returns a grant without tokens if the refresh is rejected permanently; then only a login helps. Rejects on temporary
+ * failures.
+ */
+export async function refreshGrant(grant: Grant, now: number, fetchFn: Fetch): Promise<Grant> {
   const { tokens, client, resource, authorizationServer, metadata } = grant;
   if (tokens?.refresh === undefined || client === undefined) return { ...grant, tokens: undefined };
   const { refreshAuthorization } = await import("@modelcontextprotocol/sdk/client/auth.js");
@@ -16,7 +19,7 @@ export async function refreshed(grant: Grant, now: number, fetchFn: Fetch): Prom
       ...(resource !== undefined && { resource }),
       fetchFn,
     });
-    return { ...grant, tokens: tokensFrom(answer, now, tokens) };
+    return { ...grant, tokens: toGrantTokens(answer, now, tokens) };
   } catch (error) {
     if (error instanceof errors.InvalidGrantError) return { ...grant, tokens: undefined };
     if (error instanceof errors.InvalidClientError || error instanceof errors.UnauthorizedClientError) {
@@ -26,15 +29,15 @@ export async function refreshed(grant: Grant, now: number, fetchFn: Fetch): Prom
   }
 }
 
-/** RFC 7009, where the server has it. Rejects where it could not be told. */
-export async function revoke({ metadata, tokens, client }: Grant, fetch: Fetch): Promise<void> {
+/** Revokes the tokens (RFC 7009) if the server supports it. Rejects if the request fails. */
+export async function revokeTokens({ metadata, tokens, client }: Grant, fetch: Fetch): Promise<void> {
   const endpoint = metadata?.revocation_endpoint;
   if (endpoint === undefined || tokens === undefined || client === undefined) return;
   const methods =
     metadata?.revocation_endpoint_auth_methods_supported ?? metadata?.token_endpoint_auth_methods_supported ?? [];
   const { selectClientAuthMethod } = await import("@modelcontextprotocol/sdk/client/auth.js");
   const method = selectClientAuthMethod(client, methods);
-  // The refresh token first: with it goes, at most servers, all that came of it.
+  // The refresh token first, because most servers then revoke the access tokens too.
   for (const [hint, token] of [
     ["refresh_token", tokens.refresh],
     ["access_token", tokens.access],
@@ -48,7 +51,7 @@ export async function revoke({ metadata, tokens, client }: Grant, fetch: Fetch):
   }
 }
 
-function authenticate(method: string, client: Client, headers: Headers, body: URLSearchParams): void {
+function authenticate(method: string, client: OAuthClient, headers: Headers, body: URLSearchParams): void {
   const { client_id: id, client_secret: secret } = client;
   if (method === "client_secret_basic" && secret !== undefined) {
     headers.set("authorization", `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`);

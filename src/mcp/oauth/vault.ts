@@ -1,9 +1,9 @@
 /**
- * Logins at rest: one encrypted file per server, readable by the user alone.
+ * Stored logins: one encrypted file per server, readable only by the user.
  *
- * The key lies beside the files, so this is not a defence against who can read the user's files: the modes (0700,
- * 0600) are that. It keeps tokens out of a search over the disk, out of a backup or a copy that leaves the key out,
- * and it notices a file that was changed or given another server's name.
+ * The key is in the same folder, so the encryption does not protect against a reader of the user's files; the file
+ * modes (0700, 0600) do. It keeps tokens out of disk searches and of backups without the key, and detects a file that
+ * was changed or renamed to another server.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { chmodSync } from "node:fs";
@@ -18,19 +18,19 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-export type Kept =
+export type StoredLogin =
   | { readonly grant: Grant; readonly damage?: undefined }
-  /** With `damage` there is something that cannot be used, and why. */
+  /** `damage` says why a stored login cannot be used. */
   | { readonly grant?: undefined; readonly damage?: string };
 
-/** Servers are named by their canonical URL. */
+/** Servers are identified by their canonical URL. */
 export interface Vault {
-  read(server: string): Promise<Kept>;
-  /** Whole or not at all. */
+  read(server: string): Promise<StoredLogin>;
+  /** Atomic. */
   write(grant: Grant): Promise<void>;
-  /** False where there was nothing. */
+  /** Returns false if there was none. */
   remove(server: string): Promise<boolean>;
-  /** Where something beside the login of this server can lie. */
+  /** Returns a path for another file of this server. */
   path(server: string, suffix: string): string;
 }
 
@@ -40,19 +40,19 @@ export function openVault(folder: string): Vault {
     path,
     async read(server) {
       try {
-        const bytes = await readIfThere(path(server, "login"));
+        const bytes = await readIfPresent(path(server, "login"));
         if (bytes === undefined) return {};
         const key = await readKey(folder);
-        if (key === undefined) return { damage: "the key of the saved logins is gone" };
-        return { grant: Grant.parse(JSON.parse(decrypted(bytes, key, server))) };
+        if (key === undefined) return { damage: "the key of the saved logins is missing" };
+        return { grant: Grant.parse(JSON.parse(decrypt(bytes, key, server))) };
       } catch (error) {
         return { damage: `the saved login cannot be read: ${messageOf(error).slice(0, 200)}` };
       }
     },
     async write(grant) {
-      makePrivate(folder);
+      makePrivateFolder(folder);
       const key = (await readKey(folder)) ?? (await makeKey(folder));
-      await replace(path(grant.server, "login"), encrypted(JSON.stringify(grant), key, grant.server));
+      await replace(path(grant.server, "login"), encrypt(JSON.stringify(grant), key, grant.server));
     },
     async remove(server) {
       try {
@@ -66,46 +66,50 @@ export function openVault(folder: string): Vault {
   };
 }
 
-/** Also a folder that was there before, whoever made it wider. */
-export function makePrivate(folder: string): void {
+/** Also restricts the mode of a folder that exists already. */
+export function makePrivateFolder(folder: string): void {
   makeFolder(folder);
   chmodSync(folder, 0o700);
 }
 
-function encrypted(text: string, key: Buffer, server: string): Buffer {
+function encrypt(text: string, key: Buffer, server: string): Buffer {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(boundTo(server));
+  const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(authenticatedData(server));
   const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   return Buffer.concat([MAGIC, iv, cipher.getAuthTag(), body]);
 }
 
-function decrypted(bytes: Buffer, key: Buffer, server: string): string {
+function decrypt(bytes: Buffer, key: Buffer, server: string): string {
   const tagAt = MAGIC.length + IV_BYTES;
   const bodyAt = tagAt + TAG_BYTES;
-  if (bytes.length < bodyAt || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error("it is not one of ours");
+  if (bytes.length < bodyAt || !bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new Error("it is not a login file");
   const iv = bytes.subarray(MAGIC.length, tagAt);
   const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
-  decipher.setAAD(boundTo(server)).setAuthTag(bytes.subarray(tagAt, bodyAt));
+  decipher.setAAD(authenticatedData(server)).setAuthTag(bytes.subarray(tagAt, bodyAt));
   try {
     return decipher.update(bytes.subarray(bodyAt), undefined, "utf8") + decipher.final("utf8");
   } catch (cause) {
-    throw new Error("it was changed, or is of another key or server", { cause });
+    throw new Error("it was changed, or belongs to another key or server", { cause });
   }
 }
 
-function boundTo(server: string): Buffer {
+function authenticatedData(server: string): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(server)]);
 }
 
 async function readKey(folder: string): Promise<Buffer | undefined> {
-  const key = await readIfThere(join(folder, "key"));
+  const key = await readIfPresent(join(folder, "key"));
   return key?.length === KEY_BYTES ? key : undefined;
 }
 
-/** Of two processes that make one at the same moment, both use the first. A damaged one is replaced: nothing opens with it. */
+/**
+ * If two processes create a key at the same time, both use the first. A damaged key is replaced, because it decrypts
+ * nothing.
+ */
 async function makeKey(folder: string): Promise<Buffer> {
   const file = join(folder, "key");
-  const draft = await drafted(file, randomBytes(KEY_BYTES));
+  const draft = await writeDraft(file, randomBytes(KEY_BYTES));
   try {
     await link(draft, file);
   } catch (error) {
@@ -115,12 +119,12 @@ async function makeKey(folder: string): Promise<Buffer> {
     await rm(draft, { force: true });
   }
   const key = await readKey(folder);
-  if (key === undefined) throw new Error(`${file} cannot be used`);
+  if (key === undefined) throw new Error(`${file} is not a usable key`);
   return key;
 }
 
 async function replace(file: string, bytes: Buffer): Promise<void> {
-  const draft = await drafted(file, bytes);
+  const draft = await writeDraft(file, bytes);
   try {
     await rename(draft, file);
   } catch (error) {
@@ -129,7 +133,7 @@ async function replace(file: string, bytes: Buffer): Promise<void> {
   }
 }
 
-async function drafted(file: string, bytes: Buffer): Promise<string> {
+async function writeDraft(file: string, bytes: Buffer): Promise<string> {
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   const handle = await open(draft, "wx", 0o600);
   try {
@@ -144,7 +148,7 @@ async function drafted(file: string, bytes: Buffer): Promise<string> {
   return draft;
 }
 
-async function readIfThere(file: string): Promise<Buffer | undefined> {
+async function readIfPresent(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);
   } catch (error) {

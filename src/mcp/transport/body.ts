@@ -1,10 +1,10 @@
-/** Bounds what a remote server sends: the body of an answer, or one event of a stream of them. */
+/** Limits the size of responses from a remote server: of a whole body, or of one event in a stream. */
 
-/** A stream of events goes on for ever; anything else ends, and is bounded as a whole. */
-export function bounded(response: Response, maxBytes: number, broke: (error: unknown) => void): Response {
+/** An event stream never ends, so each event is limited. Any other body is limited as a whole. */
+export function limitBody(response: Response, maxBytes: number, broke: (error: unknown) => void): Response {
   if (response.body === null) return response;
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
-  const limit = isStream ? wholeLines(maxBytes) : upTo(maxBytes);
+  const limit = isStream ? limitEvents(maxBytes) : limitBytes(maxBytes);
   response.body.pipeTo(limit.writable).catch(broke);
   const body = limit.readable;
   const { status, statusText, headers } = response;
@@ -13,35 +13,35 @@ export function bounded(response: Response, maxBytes: number, broke: (error: unk
   return copy;
 }
 
-export class TooLong extends Error {
+export class MessageTooLong extends Error {
   constructor(maxBytes: number) {
     super(`it sent a message of more than ${maxBytes} bytes`);
     this.name = "TooLong";
   }
 }
 
-function upTo(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+function limitBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.length;
-      if (bytes > maxBytes) controller.error(new TooLong(maxBytes));
+      if (bytes > maxBytes) controller.error(new MessageTooLong(maxBytes));
       else controller.enqueue(chunk);
     },
   });
 }
 
 /**
- * Passes nothing on before a line is whole, because the SDK's parser looks through all of an unfinished line again at each
- * chunk; and counts to the empty line that ends an event, because the parser keeps all lines of one.
+ * Passes on only complete lines, because the SDK's parser scans an unfinished line again for each chunk. Counts bytes
+ * up to the blank line that ends an event, because the parser keeps all lines of an event.
  */
-function wholeLines(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+function limitEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let parts: Uint8Array[] = [];
   const event = new EventSize();
   return new TransformStream({
     transform(chunk, controller) {
       const end = chunk.lastIndexOf(NEWLINE) + 1;
-      if (event.after(chunk) > maxBytes) return controller.error(new TooLong(maxBytes));
+      if (event.after(chunk) > maxBytes) return controller.error(new MessageTooLong(maxBytes));
       if (end === 0) return void parts.push(chunk);
       controller.enqueue(
         parts.length === 0 ? chunk.subarray(0, end) : Buffer.concat([...parts, chunk.subarray(0, end)]),
@@ -57,13 +57,13 @@ function wholeLines(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** How many bytes of an event there are before the empty line that ends it. */
+/** Counts the bytes of the current event up to the blank line that ends it. */
 class EventSize {
   #whole = 0;
   #line = 0;
   #isBlank = true;
 
-  /** The largest that there was in this chunk. */
+  /** Returns the largest size reached in this chunk. */
   after(chunk: Uint8Array): number {
     let largest = 0;
     let start = 0;

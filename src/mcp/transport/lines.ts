@@ -1,23 +1,23 @@
-/** Cuts bytes into lines whatever the chunks are; a line past the limit is not kept. */
+/** Splits bytes into lines. A line above the limit is dropped. */
 
-export interface LineSink {
-  /** In order; without its end, and never empty. */
+export interface MessageLineSink {
+  /** Called for each non-empty line in order, without the line end. */
   line(text: string): void;
-  /** Called once; nothing is read after it. */
+  /** Called once. Nothing is read after it. */
   tooLong(): void;
 }
 
 const NEWLINE = 10;
 
-/** Parts of a long line are put together once, when its end is there: a line of 100 MB costs a copy of it, not more. */
-export class Lines {
-  readonly #sink: LineSink;
+/** Joins the parts of a line once, at its end, so that a line of 100 MB is copied only once. */
+export class MessageLines {
+  readonly #sink: MessageLineSink;
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
   #isOver = false;
 
-  constructor(sink: LineSink, maxBytes: number) {
+  constructor(sink: MessageLineSink, maxBytes: number) {
     this.#sink = sink;
     this.#maxBytes = maxBytes;
   }

@@ -1,10 +1,10 @@
-/** The way to a server within this process. */
+/** Connects to a server in this process. */
 import type { InProcessServerSpec } from "../../domain/index.ts";
 import { deferred, raceAbort } from "../../stdx/index.ts";
-import type { Way } from "./transport.ts";
+import type { ServerTransport } from "./transport.ts";
 
-/** Rejects when the signal fires, although who opens it does not know of signals. */
-export async function openMemory(spec: InProcessServerSpec, signal: AbortSignal): Promise<Way> {
+/** Rejects when the signal fires, although `spec.open` takes no signal. */
+export async function openMemory(spec: InProcessServerSpec, signal: AbortSignal): Promise<ServerTransport> {
   const { InMemoryTransport } = await import("@modelcontextprotocol/sdk/inMemory.js");
   const [near, far] = InMemoryTransport.createLinkedPair();
   const lost = deferred<Error>();

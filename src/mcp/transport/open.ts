@@ -1,23 +1,23 @@
-/** Opens the way to a server, whatever it is. */
+/** Connects to a server by its type. */
 import type { EventBody, McpServerSpec } from "../../domain/index.ts";
 import type { Authorizer } from "../authorizer.ts";
 import { openMemory } from "./memory.ts";
 import { openRemote } from "./remote.ts";
 import { openStdio } from "./stdio.ts";
-import { Hopeless, type Way } from "./transport.ts";
+import { PermanentFailure, type ServerTransport } from "./transport.ts";
 
-export interface WayOptions {
+export interface TransportOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly marker: string;
   readonly authorizer: Authorizer | undefined;
   readonly maxBytes: number;
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
   record(body: EventBody): void;
 }
 
-export async function openWay(spec: McpServerSpec, options: WayOptions): Promise<Way> {
+export async function openTransport(spec: McpServerSpec, options: TransportOptions): Promise<ServerTransport> {
   switch (spec.type) {
     case "stdio":
       return openStdio(spec, options);
@@ -27,8 +27,8 @@ export async function openWay(spec: McpServerSpec, options: WayOptions): Promise
     case "memory":
       return openMemory(spec, options.signal);
     case "foreign":
-      throw new Hopeless("it is declared in a way that only the agent it was meant for understands");
+      throw new PermanentFailure("only the agent that it was declared for can use it");
     case "unusable":
-      throw new Hopeless(spec.reason);
+      throw new PermanentFailure(spec.reason);
   }
 }

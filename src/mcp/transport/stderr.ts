@@ -1,25 +1,27 @@
-/** What a local server prints beside the protocol: told in whole lines, at a bounded rate, and its end kept for when it fails. */
-import { Allowance } from "../allowance.ts";
+/**
+ * The stderr of a local server: passed on in whole lines at a limited rate, with the last part kept for error messages.
+ */
+import { RateLimiter } from "../rate-limiter.ts";
 
 const TAIL_CHARS = 2_000;
 const LINE_CHARS = 4_000;
-/** How much is told at once, and how much more a second after that. The rest is left out and counted. */
+/** Characters that are passed on at once, and per second after that. The rest is dropped and counted. */
 const BURST_CHARS = 256 * 1024;
-const CHARS_A_SECOND = 8 * 1024;
+const CHARS_PER_SECOND = 8 * 1024;
 
-export class Stderr {
-  readonly #tell: (text: string) => void;
-  readonly #allowance: Allowance;
+export class StderrRelay {
+  readonly #write: (text: string) => void;
+  readonly #rateLimiter: RateLimiter;
   #tail = "";
   #line = "";
-  #leftOut = 0;
+  #omitted = 0;
 
-  constructor(tell: (text: string) => void, now = () => performance.now()) {
-    this.#tell = tell;
-    this.#allowance = new Allowance({ atOnce: BURST_CHARS, perSecond: CHARS_A_SECOND, now });
+  constructor(write: (text: string) => void, now = () => performance.now()) {
+    this.#write = write;
+    this.#rateLimiter = new RateLimiter({ atOnce: BURST_CHARS, perSecond: CHARS_PER_SECOND, now });
   }
 
-  /** The last lines, for a reason. */
+  /** The last lines, for error messages. */
   get tail(): string {
     return this.#tail.trim();
   }
@@ -30,22 +32,22 @@ export class Stderr {
     const whole = end === -1 ? "" : this.#line + text.slice(0, end);
     const rest = end === -1 ? this.#line + text : text.slice(end + 1);
     this.#line = rest.length > LINE_CHARS ? "" : rest;
-    if (whole !== "") this.#pass(whole);
-    if (rest.length > LINE_CHARS) this.#pass(rest);
+    if (whole !== "") this.#emit(whole);
+    if (rest.length > LINE_CHARS) this.#emit(rest);
   }
 
   end(): void {
-    if (this.#line !== "") this.#pass(this.#line);
+    if (this.#line !== "") this.#emit(this.#line);
     this.#line = "";
   }
 
-  #pass(text: string): void {
-    if (!this.#allowance.take(text.length)) {
-      this.#leftOut += text.length;
+  #emit(text: string): void {
+    if (!this.#rateLimiter.take(text.length)) {
+      this.#omitted += text.length;
       return;
     }
-    const missing = this.#leftOut === 0 ? "" : `[${this.#leftOut} characters were left out]\n`;
-    this.#leftOut = 0;
-    this.#tell(missing + text);
+    const missing = this.#omitted === 0 ? "" : `[${this.#omitted} characters omitted]\n`;
+    this.#omitted = 0;
+    this.#write(missing + text);
   }
 }

@@ -1,13 +1,15 @@
-/** The way to a server that is a child of ours: lines of JSON on its pipes, in a process group that ends with the connection. */
+/**
+ * Connects to a server in a child process: JSON lines over its pipes, in a process group that ends with the connection.
+ */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf, type EventBody, type StdioServerSpec } from "../../domain/index.ts";
 import { deferred, startGroup, type ProcessExit, type ProcessGroup } from "../../stdx/index.ts";
-import { Lines } from "./lines.ts";
-import { Stderr } from "./stderr.ts";
-import { Hopeless, type Way } from "./transport.ts";
+import { MessageLines } from "./lines.ts";
+import { StderrRelay } from "./stderr.ts";
+import { PermanentFailure, type ServerTransport } from "./transport.ts";
 
 export interface StdioOptions {
   readonly cwd: string;
@@ -17,44 +19,47 @@ export interface StdioOptions {
   record(body: EventBody): void;
 }
 
-/** What a server may leave unread before it is given up. */
+/** Unread bytes after which the server counts as stuck. */
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
-/** A server that is told the end by its closed stdin has so long to go by itself. */
-const GOODBYE_MS = 500;
-/** After the end of the process, for what it printed last; a descendant may hold the pipes for ever. */
-const LAST_WORDS_MS = 500;
+/** How long a server has to exit after its stdin is closed. */
+const EXIT_GRACE_MS = 500;
+/** How long to read output after the process has exited. A descendant may keep the pipes open forever. */
+const DRAIN_MS = 500;
 
-/** What was to be sent was not: how the server ended is the reason. */
-class NotTaken extends Error {}
+/** A message could not be sent. The exit of the server is the actual reason. */
+class SendFailure extends Error {}
 
-/** Rejects with `Hopeless` where the program cannot be started. */
-export async function openStdio(spec: StdioServerSpec, options: StdioOptions): Promise<Way> {
-  const group = await start(spec, options);
+/** Rejects with `PermanentFailure` if the program cannot be started. */
+export async function openStdio(spec: StdioServerSpec, options: StdioOptions): Promise<ServerTransport> {
+  const group = await startServer(spec, options);
   options.record({
     type: "process.started",
     ...group.identity,
     marker: options.marker,
-    command: spec.command.slice(0, 1_000), // its arguments may hold what a variable held: a key, say
+    command: spec.command.slice(0, 1_000), // without arguments, which may contain an expanded key
   });
-  return new StdioWay(spec.name, group, options);
+  return new StdioServerTransport(spec.name, group, options);
 }
 
-async function start({ command, args, env, cwd }: StdioServerSpec, options: StdioOptions): Promise<ProcessGroup> {
+async function startServer({ command, args, env, cwd }: StdioServerSpec, options: StdioOptions): Promise<ProcessGroup> {
   try {
     return await startGroup(command, args, {
       cwd: cwd ?? options.cwd,
-      env: { ...childEnvironment(options.env), ...env }, // what it needs, its declaration names
+      env: { ...childEnvironment(options.env), ...env }, // the declaration adds what the server needs
       marker: options.marker,
       stdin: "pipe",
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? `${command} was not found (in ${cwd ?? options.cwd})` : message;
-    throw new Hopeless(`cannot be started: ${why}`, { cause: error, fix: "correct its command, or install it" });
+    throw new PermanentFailure(`cannot be started: ${why}`, {
+      cause: error,
+      fix: "correct its command, or install it",
+    });
   }
 }
 
-class StdioWay implements Way, Transport {
+class StdioServerTransport implements ServerTransport, Transport {
   onmessage: Transport["onmessage"];
   onclose: Transport["onclose"];
   onerror: Transport["onerror"];
@@ -62,22 +67,22 @@ class StdioWay implements Way, Transport {
   readonly #server: string;
   readonly #group: ProcessGroup;
   readonly #options: StdioOptions;
-  readonly #stderr: Stderr;
+  readonly #stderr: StderrRelay;
   readonly #lost = deferred<Error>();
-  #why: Error | undefined;
+  #failure: Error | undefined;
   #exit: ProcessExit | undefined;
-  #hasEndedItself = false;
+  #exitedByItself = false;
   #hasAnswered = false;
-  #noise = 0;
+  #ignoredLines = 0;
   #closing: Promise<void> | undefined;
 
   constructor(server: string, group: ProcessGroup, options: StdioOptions) {
     this.#server = server;
     this.#group = group;
     this.#options = options;
-    this.#stderr = new Stderr((text) => options.record({ type: "output.text", text, from: `mcp ${server}` }));
+    this.#stderr = new StderrRelay((text) => options.record({ type: "output.text", text, from: `mcp ${server}` }));
     group.child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#stderr.push(text));
-    group.child.stdin?.on("error", () => void this.#pipeEnded("it closed its input"));
+    group.child.stdin?.on("error", () => void this.#handlePipeEnd("it closed its input"));
     void this.#awaitEnd();
   }
 
@@ -86,29 +91,29 @@ class StdioWay implements Way, Transport {
   }
 
   start(): Promise<void> {
-    const lines = new Lines(
+    const lines = new MessageLines(
       {
         line: (text) => this.#read(text),
-        tooLong: () => this.#giveUp(`it sent a message of more than ${this.#options.maxBytes} bytes`),
+        tooLong: () => this.#failWith(`it sent a message of more than ${this.#options.maxBytes} bytes`),
       },
       this.#options.maxBytes,
     );
     this.#group.child.stdout?.on("data", (chunk: Buffer) => lines.push(chunk));
-    this.#group.child.stdout?.once("end", () => void this.#pipeEnded("it closed its output"));
+    this.#group.child.stdout?.once("end", () => void this.#handlePipeEnd("it closed its output"));
     return Promise.resolve();
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#group.child.stdin;
     if (stdin === null || !stdin.writable)
-      return Promise.reject(this.#why ?? new NotTaken("it takes nothing any more"));
+      return Promise.reject(this.#failure ?? new SendFailure("its input is closed"));
     stdin.write(`${JSON.stringify(message)}\n`);
-    if (stdin.writableLength > MAX_UNREAD_BYTES) this.#giveUp("it does not read what it is sent");
+    if (stdin.writableLength > MAX_UNREAD_BYTES) this.#failWith("it does not read its input");
     return Promise.resolve();
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#end());
+    return (this.#closing ??= this.#stop());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -116,16 +121,16 @@ class StdioWay implements Way, Transport {
   }
 
   explain(error: unknown): Error {
-    const exit = this.#hasEndedItself || error instanceof NotTaken ? this.#exit : undefined;
-    const why = this.#why?.message ?? (exit === undefined ? messageOf(error) : this.#ended(exit));
-    const message = this.#stderr.tail === "" ? why : `${why}; its last words: ${this.#stderr.tail}`;
-    // A server that ends before it says anything will do so again.
-    const isHopeless = exit !== undefined && !this.#hasAnswered;
-    return isHopeless ? new Hopeless(message, { cause: error }) : new Error(message, { cause: error });
+    const exit = this.#exitedByItself || error instanceof SendFailure ? this.#exit : undefined;
+    const why = this.#failure?.message ?? (exit === undefined ? messageOf(error) : this.#describeExit(exit));
+    const message = this.#stderr.tail === "" ? why : `${why}; its last output: ${this.#stderr.tail}`;
+    // A server that exits before its first message will do so again.
+    const isPermanent = exit !== undefined && !this.#hasAnswered;
+    return isPermanent ? new PermanentFailure(message, { cause: error }) : new Error(message, { cause: error });
   }
 
-  #ended({ exitCode, signal }: ProcessExit): string {
-    const how = signal === null ? `exited with code ${exitCode ?? "unknown"}` : `was ended by ${signal}`;
+  #describeExit({ exitCode, signal }: ProcessExit): string {
+    const how = signal === null ? `exited with code ${exitCode ?? "unknown"}` : `was killed by ${signal}`;
     return this.#hasAnswered ? `it ${how}` : `it ${how} before it answered`;
   }
 
@@ -134,52 +139,52 @@ class StdioWay implements Way, Transport {
     try {
       message = JSON.parse(text);
     } catch {
-      return this.#passOver(text);
+      return this.#ignoreLine(text);
     }
-    if (typeof message !== "object" || message === null || !("jsonrpc" in message)) return this.#passOver(text);
+    if (typeof message !== "object" || message === null || !("jsonrpc" in message)) return this.#ignoreLine(text);
     this.#hasAnswered = true;
     this.onmessage?.(message as JSONRPCMessage);
   }
 
-  #passOver(text: string): void {
-    this.#noise += 1;
-    if (this.#noise > 1) return;
+  #ignoreLine(text: string): void {
+    this.#ignoredLines += 1;
+    if (this.#ignoredLines > 1) return;
     this.#options.record({
       type: "notice",
       level: "warning",
       code: "mcp_noise",
-      message: `the MCP server ${this.#server} prints what is not MCP on its stdout, which is passed over: ${text.slice(0, 200)}`,
+      message: `the MCP server ${this.#server} printed something other than MCP on stdout, which Rookery ignores: ${text.slice(0, 200)}`,
     });
   }
 
-  #giveUp(why: string): void {
+  #failWith(why: string): void {
     if (this.#closing !== undefined) return;
-    this.#why ??= new Error(why);
+    this.#failure ??= new Error(why);
     void this.close();
   }
 
-  /** Most end with it; one that does not cannot be spoken with all the same. */
-  async #pipeEnded(what: string): Promise<void> {
+  /** Most servers exit when a pipe ends. One that does not is unusable and is stopped. */
+  async #handlePipeEnd(what: string): Promise<void> {
     const ended = this.#group.ended.then(() => true);
-    if (!(await Promise.race([ended, sleep(LAST_WORDS_MS, false, { ref: false })]))) this.#giveUp(what);
+    if (!(await Promise.race([ended, sleep(DRAIN_MS, false, { ref: false })]))) this.#failWith(what);
   }
 
   async #awaitEnd(): Promise<void> {
     await this.#group.ended;
-    this.#hasEndedItself = this.#closing === undefined;
-    await Promise.race([this.#group.exited, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+    this.#exitedByItself = this.#closing === undefined;
+    await Promise.race([this.#group.exited, sleep(DRAIN_MS, undefined, { ref: false })]);
     await this.close();
   }
 
-  async #end(): Promise<void> {
+  async #stop(): Promise<void> {
     const { child, ended, exited, identity } = this.#group;
     child.stdin?.end();
-    if (this.#why === undefined) await Promise.race([ended, sleep(GOODBYE_MS, undefined, { ref: false })]);
+    if (this.#failure === undefined) await Promise.race([ended, sleep(EXIT_GRACE_MS, undefined, { ref: false })]);
     await this.#group.stop();
     const { exitCode, signal } = (this.#exit = await exited);
     this.#stderr.end();
     this.#options.record({ type: "process.exited", pid: identity.pid, exitCode, signal });
-    this.#lost.resolve(this.explain(new Error("it ended"))); // before the SDK is told, which knows no reasons
+    this.#lost.resolve(this.explain(new Error("it ended"))); // before `onclose`, which carries no reason
     this.onclose?.();
   }
 }

@@ -1,18 +1,18 @@
-/** What a connection needs of the way to a server, whatever it is. */
+/** The connection to a server, independent of its type. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 
-export interface Way extends AsyncDisposable {
+export interface ServerTransport extends AsyncDisposable {
   readonly transport: Transport;
-  /** Resolves when nothing comes this way any more, with the reason if there is one to tell. */
+  /** Resolves with the reason when the connection is lost. */
   readonly lost: Promise<Error>;
-  /** Called when something broke that may mean that the server is not there any more. */
-  doubted?: (() => void) | undefined;
-  /** Why it failed, where the way knows more than who used it. */
+  /** Called when a failure suggests that the server may be gone. */
+  onSuspectedLoss?: (() => void) | undefined;
+  /** Turns an error into one that says why the connection failed. */
   explain(error: unknown): Error;
 }
 
-/** There is no use in trying again: the program is not there, or it ended by itself. */
-export class Hopeless extends Error {
+/** A failure that a retry cannot fix: the program is missing or exits by itself. */
+export class PermanentFailure extends Error {
   readonly fix: string | undefined;
 
   constructor(message: string, options?: { cause?: unknown; fix?: string }) {

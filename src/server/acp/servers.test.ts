@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { scripted } from "../../mcp/test-scene.ts";
+import { scriptedServer } from "../../mcp/test-servers.ts";
 import { call, readAcpRecord, say, writeAcpAgent } from "../../testing/index.ts";
 import { openDesk, updated } from "./test-scene.ts";
 
@@ -20,7 +20,7 @@ it("gives an agent that speaks ACP the MCP servers that the editor brings", asyn
   expect(editor.failures).toEqual([]);
 });
 
-const { command, args } = scripted("notes");
+const { command, args } = scriptedServer("notes");
 const WORKING = { name: "notes", command, args: [...args], env: [] };
 
 it("gives them to the built-in agent as well, behind the editor's permissions", async () => {

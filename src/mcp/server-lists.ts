@@ -1,41 +1,44 @@
-/** All that a server offers over one connection, listed again whenever it says that it changed. */
+/** The tools, prompts and resources of a server over one connection, listed again after each change notification. */
 import { messageOf, type McpPrompt, type McpResource } from "../domain/index.ts";
 import { deadline } from "../stdx/index.ts";
 import type { Link } from "./link.ts";
 import { readPrompts, readResources, readTemplates } from "./lists/extras.ts";
-import { allPages } from "./lists/pages.ts";
+import { readAllPages } from "./lists/pages.ts";
 import { Refresh } from "./lists/refresh.ts";
 import { NO_TOOLS, readTools, type ToolTable } from "./lists/tools.ts";
-import { shortened } from "./shortened.ts";
+import { truncateWithCount } from "./truncate.ts";
 
-export interface OfferOptions {
+export interface ServerListsOptions {
   readonly server: string;
   readonly defer: boolean | undefined;
   readonly max: number;
   readonly maxChars: number;
   readonly listMs: number;
-  /** Each with what changed. */
+  /** Called with the lists that changed. */
   readonly changed: (what: { tools?: ToolTable; prompts?: McpPrompt[]; resources?: McpResource[] }) => void;
-  /** Something is not as it should be, and the server is used all the same. */
+  /** Reports a problem that does not prevent using the server. */
   remark(text: string): void;
 }
 
-/** Of one list: a server of a thousand bad tools is not told of a thousand times. */
+/** Maximum remarks per list, for servers with thousands of bad tools. */
 const MAX_REMARKS = 5;
-/** Of one connection: a server that lists again and again is not told of again and again. */
-const MAX_SAID = 50;
+/** Maximum remarks per connection, for servers that change constantly. */
+const MAX_REPORTED_REMARKS = 50;
 const MAX_REMARK_CHARS = 1_000;
 
-export class Offer {
+export class ServerLists {
   readonly #link: Link;
-  readonly #options: OfferOptions;
+  readonly #options: ServerListsOptions;
   readonly #closing = new AbortController();
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #refreshes: ReadonlyMap<string, Refresh>;
-  /** What changed before the first list was taken: it is listed again after that, or the older list would win. */
-  #early: Set<Refresh> | undefined = new Set();
+  /**
+   * Lists that changed before the first listing was done. They are listed again afterwards, so that the older list does
+   * not win.
+   */
+  #changedEarly: Set<Refresh> | undefined = new Set();
 
-  constructor(link: Link, options: OfferOptions) {
+  constructor(link: Link, options: ServerListsOptions) {
     this.#link = link;
     this.#options = options;
     const { changed } = options;
@@ -49,17 +52,19 @@ export class Offer {
     );
   }
 
-  notified(method: string): void {
+  onNotification(method: string): void {
     const refresh = this.#refreshes.get(method);
     if (refresh === undefined) return;
-    if (this.#early === undefined) refresh.request();
-    else this.#early.add(refresh);
+    if (this.#changedEarly === undefined) refresh.request();
+    else this.#changedEarly.add(refresh);
   }
 
-  /** When the tools were taken: prompts and resources, and what changed meanwhile. Never rejects. */
+  /**
+   * Call after the first tool list: lists prompts and resources, and everything that changed meanwhile. Never rejects.
+   */
   async listOthers(): Promise<void> {
-    for (const refresh of this.#early ?? []) refresh.request();
-    this.#early = undefined;
+    for (const refresh of this.#changedEarly ?? []) refresh.request();
+    this.#changedEarly = undefined;
     const had = (["prompts", "resources"] as const).filter((what) => this.#link.has(what));
     await Promise.all(had.map(async (what) => this.#refreshes.get(`notifications/${what}/list_changed`)?.now()));
   }
@@ -69,7 +74,7 @@ export class Offer {
     const table = readTools(this.#options.server, await this.#list("tools/list", "tools", signal), this.#options.defer);
     const { remarks } = table;
     for (const remark of remarks.slice(0, MAX_REMARKS)) this.#remark(remark);
-    if (remarks.length > MAX_REMARKS) this.#remark(`${remarks.length - MAX_REMARKS} more of its tools are left out`);
+    if (remarks.length > MAX_REMARKS) this.#remark(`${remarks.length - MAX_REMARKS} more of its tools are ignored`);
     return table;
   }
 
@@ -84,7 +89,7 @@ export class Offer {
 
   async #resources(signal: AbortSignal): Promise<McpResource[]> {
     const { server } = this.#options;
-    // Many servers with resources have no templates, and say so with an error.
+    // Many servers with resources have no templates and answer with an error.
     const templates = this.#list("resources/templates/list", "resourceTemplates", signal).catch(() => []);
     const resources = await this.#list("resources/list", "resources", signal);
     return [...readResources(server, resources), ...readTemplates(server, await templates)];
@@ -92,15 +97,15 @@ export class Offer {
 
   async #list(method: string, key: string, signal: AbortSignal): Promise<readonly unknown[]> {
     const { max, maxChars } = this.#options;
-    const { items, cut } = await allPages(this.#link, { method, key, max, maxChars, signal });
+    const { items, cut } = await readAllPages(this.#link, { method, key, max, maxChars, signal });
     if (cut !== undefined) this.#remark(cut);
     return items;
   }
 
   #remark(text: string): void {
-    const remark = shortened(text, MAX_REMARK_CHARS);
-    if (this.#said.has(remark) || this.#said.size >= MAX_SAID) return;
-    this.#said.add(remark);
+    const remark = truncateWithCount(text, MAX_REMARK_CHARS);
+    if (this.#reported.has(remark) || this.#reported.size >= MAX_REPORTED_REMARKS) return;
+    this.#reported.add(remark);
     this.#options.remark(remark);
   }
 
@@ -111,7 +116,7 @@ export class Offer {
       try {
         await run(limit.signal);
       } catch (error) {
-        if (!closing.aborted) this.#remark(`one of its lists could not be read again: ${messageOf(error)}`);
+        if (!closing.aborted) this.#remark(`one of its lists cannot be read again: ${messageOf(error)}`);
       }
     });
   }

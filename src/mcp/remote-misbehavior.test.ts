@@ -1,14 +1,14 @@
-/** Remote servers, and what stands before them, that do what they should not. */
+/** Misbehaving remote servers and proxies. */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { expect, it, vi } from "vitest";
 import type { Authorizer } from "./index.ts";
-import { scene } from "./test-scene.ts";
-import { authorizer, listen, streamable, type Handler } from "./test-web.ts";
+import { openTestServers } from "./test-servers.ts";
+import { fakeAuthorizer, serveHttp, streamable, type Handler } from "./test-web.ts";
 
 const QUICK = { retryFirstMs: 20, retryLastMs: 50 };
 const STREAM = { "content-type": "text/event-stream" };
 
-/** Behaves until it has greeted and listed; from then on, each POST is the handler's. */
+/** Serves normally until the tools are listed. From then on, `handler` answers each POST. */
 function later(handler: Handler): Handler {
   let posts = 0;
   return (request, response) => {
@@ -19,11 +19,13 @@ function later(handler: Handler): Handler {
 }
 
 it.each<[string, Handler]>([
-  ["one event of lines without end", (_, response) => endless(response, () => `data: ${"x".repeat(1_000)}\n`)],
-  ["one line without end", (_, response) => endless(response, () => "x".repeat(1_000))],
-])("%s is not kept, and ends the connection with the reason", async (_, handler) => {
-  await using web = await listen(later(handler));
-  await using s = scene([web.spec], { bounds: { messageBytes: 200_000, retryFirstMs: 60_000, retryLastMs: 60_000 } });
+  ["an event with endless lines", (_, response) => endless(response, () => `data: ${"x".repeat(1_000)}\n`)],
+  ["an endless line", (_, response) => endless(response, () => "x".repeat(1_000))],
+])("ends the connection with a reason for %s", async (_, handler) => {
+  await using web = await serveHttp(later(handler));
+  await using s = openTestServers([web.spec], {
+    bounds: { messageBytes: 200_000, retryFirstMs: 60_000, retryLastMs: 60_000 },
+  });
   await s.ready();
   expect(await s.call("web__greet")).toMatchObject({
     outcome: "unknown",
@@ -32,9 +34,9 @@ it.each<[string, Handler]>([
   expect(s.state()).toMatchObject({ status: "gone", reason: expect.stringContaining("more than 200000 bytes") });
 });
 
-it("many events of a stream may be more than one message may", async () => {
+it("accepts a stream that is larger than the limit of one message", async () => {
   const big = JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params: { data: "x".repeat(50_000) } });
-  await using web = await listen(
+  await using web = await serveHttp(
     later((request, response) => {
       response.writeHead(200, STREAM);
       for (let times = 0; times < 10; times += 1) response.write(`event: message\r\ndata: ${big}\r\n\r\n`);
@@ -45,26 +47,26 @@ it("many events of a stream may be more than one message may", async () => {
       });
     }),
   );
-  await using s = scene([web.spec], { bounds: { messageBytes: 100_000 } });
+  await using s = openTestServers([web.spec], { bounds: { messageBytes: 100_000 } });
   await s.ready();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok", text: "after all" });
 });
 
 it.each([500, 502])(
-  "a page of HTTP %i instead of an answer fails the call, in few words, and nothing else",
+  "fails only the call, with a short message, if the response is a page with HTTP %i",
   async (status) => {
     const page = `<html>${"<p>Bad gateway</p>".repeat(50_000)}</html>`;
     let isDown = true;
-    await using web = await listen(
+    await using web = await serveHttp(
       later((request, response) =>
         isDown ? response.writeHead(status, { "content-type": "text/html" }).end(page) : streamable(request, response),
       ),
     );
-    await using s = scene([web.spec]);
+    await using s = openTestServers([web.spec]);
     await s.ready();
     const { outcome, text } = await s.call("web__greet");
     expect(outcome).toBe("failed");
-    expect(text).toMatch(/^the MCP server web failed greet: .*Bad gateway/);
+    expect(text).toMatch(/^the call of greet on the MCP server web failed: .*Bad gateway/);
     expect(text.length).toBeLessThan(5_000);
     isDown = false;
     expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
@@ -72,52 +74,52 @@ it.each([500, 502])(
   },
 );
 
-it("a page of HTTP 500 instead of a greeting is a reason of few words", async () => {
-  await using web = await listen((_, response) => response.writeHead(500).end("x".repeat(1_000_000)));
-  await using s = scene([web.spec], { bounds: QUICK });
+it("shortens the reason if the server answers with a page of HTTP 500", async () => {
+  await using web = await serveHttp((_, response) => response.writeHead(500).end("x".repeat(1_000_000)));
+  await using s = openTestServers([web.spec], { bounds: QUICK });
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state().status).toBe("failed");
   expect(s.state().reason?.length).toBeLessThan(3_000);
 });
 
-it("an SSE server that never says where to send fails in time", async () => {
-  await using web = await listen((_, response) => response.writeHead(200, STREAM).write(": hello\n\n"));
-  await using s = scene([{ ...web.spec, type: "sse", connectTimeoutMs: 300 }]);
+it("times out on an SSE server that never sends its endpoint", async () => {
+  await using web = await serveHttp((_, response) => response.writeHead(200, STREAM).write(": hello\n\n"));
+  await using s = openTestServers([{ ...web.spec, type: "sse", connectTimeoutMs: 300 }]);
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.3 s" });
 });
 
-it("an SSE server that wants messages sent elsewhere is not followed", async () => {
+it("does not follow an SSE endpoint on another origin", async () => {
   const reached = vi.fn();
-  await using elsewhere = await listen(reached);
-  await using web = await listen((_, response) =>
+  await using elsewhere = await serveHttp(reached);
+  await using web = await serveHttp((_, response) =>
     response.writeHead(200, STREAM).write(`event: endpoint\ndata: ${elsewhere.spec.url}\n\n`),
   );
-  await using s = scene([{ ...web.spec, type: "sse", headers: { "X-Key": "secret" } }], { bounds: QUICK });
+  await using s = openTestServers([{ ...web.spec, type: "sse", headers: { "X-Key": "secret" } }], { bounds: QUICK });
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state().status).toBe("failed");
   expect(reached).not.toHaveBeenCalled();
 });
 
-it("the headers of a declaration follow a redirect within the server, and none to elsewhere", async () => {
+it("sends declared headers to redirects within the server only", async () => {
   const reached = vi.fn();
-  await using elsewhere = await listen(reached);
-  await using web = await listen((request, response) => {
+  await using elsewhere = await serveHttp(reached);
+  await using web = await serveHttp((request, response) => {
     if (request.url === "/moved") return response.writeHead(307, { location: elsewhere.spec.url }).end();
     if (request.url === "/mcp") return response.writeHead(307, { location: "/mcp/" }).end();
     return request.headers["x-key"] === "secret" ? streamable(request, response) : response.writeHead(401).end();
   });
   const spec = { ...web.spec, headers: { "X-Key": "secret" } };
-  await using s = scene([spec, { ...spec, name: "moved", url: new URL("/moved", spec.url).href }]);
+  await using s = openTestServers([spec, { ...spec, name: "moved", url: new URL("/moved", spec.url).href }]);
   await s.ready("web");
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state("moved")).toMatchObject({ status: "failed", reason: expect.stringContaining(elsewhere.spec.url) });
   expect(reached).not.toHaveBeenCalled();
 });
 
-it("a server whose streams all break is asked whether it is there, and not over and over", async () => {
+it("probes a server whose streams break, at most twice", async () => {
   const asked: string[] = [];
-  await using web = await listen(
+  await using web = await serveHttp(
     later((request, response) => {
       request.on("data", (chunk: Buffer) => {
         asked.push((JSON.parse(String(chunk)) as { method: string }).method);
@@ -125,16 +127,16 @@ it("a server whose streams all break is asked whether it is there, and not over 
       });
     }),
   );
-  await using s = scene([{ ...web.spec, timeoutMs: 1_000 }]);
+  await using s = openTestServers([{ ...web.spec, timeoutMs: 1_000 }]);
   await s.ready();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "timed_out" });
   expect(asked.filter((method) => method === "ping").length).toBeLessThanOrEqual(2);
 });
 
-it("a login that is refused later is asked for again", async () => {
-  await using web = await listen(streamable);
-  const login = authorizer({ status: "done" });
-  await using s = scene([web.spec], { authorizer: () => login.authorizer });
+it("asks for a login again if it is rejected later", async () => {
+  await using web = await serveHttp(streamable);
+  const login = fakeAuthorizer({ status: "done" });
+  await using s = openTestServers([web.spec], { authorizer: () => login.authorizer });
   await s.ready();
   login.revoke();
   expect(await s.call("web__greet")).toMatchObject({ outcome: "failed" });
@@ -143,26 +145,26 @@ it("a login that is refused later is asked for again", async () => {
   expect(await s.call("web__greet")).toMatchObject({ outcome: "ok" });
 });
 
-it("closing in the middle of a login waits until nothing of it is left", async () => {
-  await using web = await listen(streamable);
+it("waits for a cancelled login when it is disposed", async () => {
+  await using web = await serveHttp(streamable);
   const login = { begun: vi.fn(), over: vi.fn() };
   const slow: Authorizer = {
-    ...authorizer({ status: "declined" }).authorizer,
+    ...fakeAuthorizer({ status: "declined" }).authorizer,
     async login({ signal }) {
       login.begun();
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      await new Promise(setImmediate); // a port takes a moment to be closed
+      await new Promise(setImmediate); // closing a port takes a moment
       login.over();
       return { status: "cancelled" };
     },
   };
-  const s = scene([web.spec], { authorizer: () => slow });
+  const s = openTestServers([web.spec], { authorizer: () => slow });
   await vi.waitFor(() => expect(login.begun).toHaveBeenCalled());
   await s[Symbol.asyncDispose]();
   expect(login.over).toHaveBeenCalled();
 });
 
-it("a question that nobody was there for yet does not hold the close", async () => {
+it("can be disposed while a question waits for a session", async () => {
   const server = new McpServer({ name: "asks", version: "1" });
   const asked = vi.fn();
   server.registerTool("ask", {}, async () => {
@@ -170,7 +172,7 @@ it("a question that nobody was there for yet does not hold the close", async () 
     await server.server.elicitInput({ message: "Who?", requestedSchema: { type: "object", properties: {} } });
     return { content: [] };
   });
-  const s = scene([{ type: "memory", name: "s", open: () => server }], { isAttached: false });
+  const s = openTestServers([{ type: "memory", name: "s", open: () => server }], { isAttached: false });
   await s.ready();
   const call = s.call("s__ask", {}, { ask: () => new Promise(() => undefined) });
   await vi.waitFor(() => expect(asked).toHaveBeenCalled());

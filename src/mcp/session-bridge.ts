@@ -1,27 +1,27 @@
-/** Where servers' words go: to the session's desk, and until there is one, to a small waiting room. */
+/** Passes events and questions of servers to the session, and buffers events until the session is attached. */
 import type { AskOptions, EventBody, EventOf, Question, QuestionAnswer, SessionDesk } from "../domain/index.ts";
 import { deferred, raceAbort } from "../stdx/index.ts";
 
 type StatusBody = Extract<EventBody, { type: "mcp.status" }>;
 
-/** What waits beside statuses and living processes; the oldest goes first. */
-const MAX_WAITING = 200;
+/** Limit of buffered events other than statuses and live processes. The oldest is dropped first. */
+const MAX_BUFFERED = 200;
 
-export class Outlet {
-  readonly #desk = deferred<SessionDesk>();
+export class SessionBridge {
+  readonly #session = deferred<SessionDesk>();
   #attached: SessionDesk | undefined;
   #statuses = new Map<string, StatusBody>();
   #processes = new Map<number, EventBody>();
-  #waiting: EventBody[] = [];
+  #buffered: EventBody[] = [];
 
-  attach(desk: SessionDesk): void {
+  attach(session: SessionDesk): void {
     if (this.#attached !== undefined) return;
-    this.#attached = desk;
-    desk.record(...this.#processes.values(), ...this.#waiting, ...this.#statuses.values());
+    this.#attached = session;
+    session.record(...this.#processes.values(), ...this.#buffered, ...this.#statuses.values());
     this.#processes.clear();
-    this.#waiting = [];
+    this.#buffered = [];
     this.#statuses.clear();
-    this.#desk.resolve(desk);
+    this.#session.resolve(session);
   }
 
   readonly record = (body: EventBody): void => {
@@ -29,20 +29,20 @@ export class Outlet {
     if (body.type === "mcp.status") return void this.#statuses.set(body.server, body);
     if (body.type === "process.started") return void this.#processes.set(body.pid, body);
     if (body.type === "process.exited") return void this.#processes.delete(body.pid);
-    this.#waiting.push(body);
-    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+    this.#buffered.push(body);
+    if (this.#buffered.length > MAX_BUFFERED) this.#buffered.shift();
   };
 
   notice(message: string, code: EventOf<"notice">["code"] = "mcp_server"): void {
     this.record({ type: "notice", level: "warning", code, message });
   }
 
-  /** Resolves when there is a desk. */
-  get desk(): Promise<SessionDesk> {
-    return this.#desk.promise;
+  /** Resolves when a session is attached. */
+  get session(): Promise<SessionDesk> {
+    return this.#session.promise;
   }
 
   async ask(question: Question, options: AskOptions): Promise<QuestionAnswer> {
-    return (this.#attached ?? (await raceAbort(this.desk, options.signal))).ask(question, options);
+    return (this.#attached ?? (await raceAbort(this.session, options.signal))).ask(question, options);
   }
 }

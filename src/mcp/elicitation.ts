@@ -1,18 +1,18 @@
-/** Elicitation: what a server asks a person, as a question; and a person's answer, as the protocol has it. */
+/** Elicitation: converts a server's request into a question, and the user's answer into the protocol's format. */
 import { z } from "zod";
 import type { Question, QuestionAnswer } from "../domain/index.ts";
-import { shortened } from "./shortened.ts";
+import { truncateWithCount } from "./truncate.ts";
 
-export interface Asking {
+export interface ServerQuestion {
   readonly question: Question;
-  /** Under which the server tells that what it asked for has happened. */
+  /** The id with which the server reports completion. */
   readonly elicitationId?: string | undefined;
 }
 
-/** The code of an error that says: first have the user visit these. */
+/** The error code that requires the user to visit URLs first. */
 const URL_REQUIRED = -32042;
 const MAX_URLS = 10;
-/** A question is kept in the log, and a person reads it. */
+/** Questions are logged and read by people. */
 const MAX_MESSAGE = 10_000;
 const MAX_URL = 10_000;
 const MAX_SCHEMA = 256 * 1024;
@@ -27,34 +27,36 @@ const Params = z.lazy(() =>
   }),
 );
 
-/** A schema that nobody here knows is asked as it is: whoever asks the person decides. Throws where it is no question. */
-export function readAsking(server: string, params: unknown): Asking {
+/** Passes on unknown schemas unchanged; the asker decides. Throws if the request is not a valid question. */
+export function parseServerQuestion(server: string, params: unknown): ServerQuestion {
   const { mode, url, elicitationId, requestedSchema, ...words } = Params.parse(params ?? {});
-  const message = shortened(words.message, MAX_MESSAGE);
+  const message = truncateWithCount(words.message, MAX_MESSAGE);
   if (mode !== "url") {
-    if ((JSON.stringify(requestedSchema) ?? "").length > MAX_SCHEMA)
-      throw new Error("the form is too large to be asked");
+    if ((JSON.stringify(requestedSchema) ?? "").length > MAX_SCHEMA) throw new Error("the form is too large");
     return { question: { message, from: server, schema: requestedSchema } };
   }
-  if (url === undefined || !isWeb(url)) throw new Error("a question of mode url needs a URL of http or https");
-  if (url.length > MAX_URL) throw new Error(`a URL of more than ${MAX_URL} characters is not asked to be visited`);
+  if (url === undefined || !isHttpUrl(url)) throw new Error("a question with mode url needs an http or https URL");
+  if (url.length > MAX_URL) throw new Error(`the URL is longer than ${MAX_URL} characters`);
   return { question: { message, from: server, url }, elicitationId };
 }
 
-/** Undefined where the error is another. */
-export function requiredUrls(server: string, error: unknown): Asking[] | undefined {
+/** Returns undefined for any other error. */
+export function readRequiredUrls(server: string, error: unknown): ServerQuestion[] | undefined {
   const { code, data } = (error ?? {}) as { code?: unknown; data?: { elicitations?: unknown } };
   if (code !== URL_REQUIRED || !Array.isArray(data?.elicitations)) return undefined;
   const all = (data.elicitations as unknown[]).slice(0, MAX_URLS);
-  return all.map((one) => readAsking(server, { ...(one as object), mode: "url" }));
+  return all.map((one) => parseServerQuestion(server, { ...(one as object), mode: "url" }));
 }
 
-export function answerOf({ question }: Asking, { action, content }: QuestionAnswer): Record<string, unknown> {
+export function toElicitationResult(
+  { question }: ServerQuestion,
+  { action, content }: QuestionAnswer,
+): Record<string, unknown> {
   const isForm = question.url === undefined;
   return action === "accept" && isForm ? { action, content: content ?? {} } : { action };
 }
 
-function isWeb(url: string): boolean {
+function isHttpUrl(url: string): boolean {
   const protocol = URL.canParse(url) ? new URL(url).protocol : "";
   return protocol === "http:" || protocol === "https:";
 }

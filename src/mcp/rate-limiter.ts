@@ -1,24 +1,24 @@
-/** How much somebody may do: so much at once, and so much more a second after that. */
+/** A rate limiter (token bucket): a burst at once, and a steady rate after that. */
 
-export interface AllowanceOptions {
+export interface RateLimiterOptions {
   readonly atOnce: number;
   readonly perSecond: number;
-  /** Milliseconds. */
+  /** Returns milliseconds. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
-export class Allowance {
-  readonly #options: Required<AllowanceOptions>;
+export class RateLimiter {
+  readonly #options: Required<RateLimiterOptions>;
   #left: number;
   #filledAt: number;
 
-  constructor({ now = () => performance.now(), ...rates }: AllowanceOptions) {
+  constructor({ now = () => performance.now(), ...rates }: RateLimiterOptions) {
     this.#options = { now, ...rates };
     this.#left = rates.atOnce;
     this.#filledAt = now();
   }
 
-  /** False where it is too much for now; nothing is taken then. */
+  /** Returns false, and takes nothing, if the amount exceeds the limit for now. */
   take(amount = 1): boolean {
     const { atOnce, perSecond, now } = this.#options;
     const at = now();

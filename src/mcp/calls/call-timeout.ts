@@ -1,6 +1,6 @@
-/** How long a call may take: silence ends it, progress begins it anew, and waiting for a person does not count. */
+/** The timeout of a call: silence ends it, progress resets it, and waiting for a person does not count. */
 
-export class Patience {
+export class CallTimeout {
   readonly #silentMs: number;
   readonly #expired: () => void;
   #leftMs: number;
@@ -16,7 +16,7 @@ export class Patience {
     this.#start();
   }
 
-  heard(): void {
+  recordProgress(): void {
     if (this.#pauses === 0) this.#silence?.refresh();
   }
 

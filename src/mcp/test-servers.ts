@@ -1,4 +1,4 @@
-/** A session's servers with a desk and a tool context that remember what they were told. */
+/** A session's servers with a recording session and tool context. */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ export const EVERYTHING = fileURLToPath(
 
 type Answer = (question: Question, options?: AskOptions) => Promise<QuestionAnswer>;
 
-export interface Scene extends AsyncDisposable {
+export interface TestServers extends AsyncDisposable {
   readonly servers: McpServers;
   readonly events: EventBody[];
   readonly questions: Question[];
@@ -41,17 +41,17 @@ export interface Scene extends AsyncDisposable {
   statuses(name?: string): string[];
 }
 
-export interface SceneOptions extends Partial<Omit<ServersOptions, "servers">> {
+export interface TestServersOptions extends Partial<Omit<ServersOptions, "servers">> {
   readonly answer?: Answer;
   readonly attended?: boolean;
   readonly isAttached?: boolean;
 }
 
-export function scripted(name = "s", ...behaviours: string[]): StdioServerSpec {
+export function scriptedServer(name = "s", ...behaviours: string[]): StdioServerSpec {
   return { type: "stdio", name, command: process.execPath, args: [SCRIPTED, ...behaviours], env: {} };
 }
 
-export function scene(specs: readonly McpServerSpec[], options: SceneOptions = {}): Scene {
+export function openTestServers(specs: readonly McpServerSpec[], options: TestServersOptions = {}): TestServers {
   const folder = mkdtempSync(join(tmpdir(), "rookery-mcp-"));
   const marker = `test-${randomUUID()}`;
   const events: EventBody[] = [];

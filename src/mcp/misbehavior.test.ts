@@ -1,9 +1,9 @@
-/** Servers that do what no server should: each costs a status or a typed failure, and bounded room. */
+/** Misbehaving servers: each results in a status or a typed failure, with bounded memory. */
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
 import type { StdioServerSpec } from "../domain/index.ts";
 import { processesMarked } from "../stdx/index.ts";
-import { scene } from "./test-scene.ts";
+import { openTestServers } from "./test-servers.ts";
 
 const RUDE = fileURLToPath(new URL("./test-rude-server.mjs", import.meta.url));
 
@@ -11,31 +11,31 @@ function rude(how: string): StdioServerSpec {
   return { type: "stdio", name: "s", command: process.execPath, args: [RUDE, how], env: {} };
 }
 
-it("words without end are shortened wherever they go", async () => {
-  await using s = scene([rude("long words")]);
+it("truncates long texts everywhere", async () => {
+  await using s = openTestServers([rude("long words")]);
   await s.ready();
   expect(s.state().instructions?.length).toBeLessThan(60_000);
   expect(s.state().tools[0]?.title?.length).toBeLessThan(1_000);
   const told: string[] = [];
   const { outcome, text } = await s.call("s__go", {}, { progress: (words) => void told.push(words) });
   expect(outcome).toBe("failed");
-  expect(text).toMatch(/^the MCP server s failed go: .*more characters\]$/);
+  expect(text).toMatch(/^the call of go on the MCP server s failed: .*more characters\]$/);
   expect(text.length).toBeLessThan(5_000);
   expect(told[0]?.length).toBeLessThan(5_000);
   expect(s.questions[0]?.message.length).toBeLessThan(11_000);
   expect(JSON.stringify(s.events).length).toBeLessThan(10_000);
 });
 
-it("a form that is too large is not asked, and the server is told so", async () => {
-  await using s = scene([rude("huge form")]);
+it("does not ask with a form that is too large, and tells the server", async () => {
+  await using s = openTestServers([rude("huge form")]);
   await s.ready();
-  expect(await s.call("s__go")).toMatchObject({ text: "the form is too large to be asked" });
+  expect(await s.call("s__go")).toMatchObject({ text: "the form is too large" });
   expect(s.questions).toEqual([]);
 });
 
-it("a schema of too many parts costs its tool alone, and a promise that is nested too deeply itself alone", async () => {
-  await using wide = scene([rude("wide schema")]);
-  await using deep = scene([rude("deep promise")]);
+it("ignores a tool with too large a schema, and an output schema that is nested too deeply", async () => {
+  await using wide = openTestServers([rude("wide schema")]);
+  await using deep = openTestServers([rude("deep promise")]);
   await wide.ready();
   await deep.ready();
   expect(wide.state().tools.map(({ name }) => name)).toEqual(["s__go"]);
@@ -43,34 +43,34 @@ it("a schema of too many parts costs its tool alone, and a promise that is neste
   expect(deep.state().tools[0]).not.toHaveProperty("outputSchema");
 });
 
-it("a list that is too large altogether is cut, and says so", async () => {
+it("truncates a list that is too large and reports it", async () => {
   const warned = vi.fn();
   process.on("warning", warned);
-  await using s = scene([rude("endless schemas")], { bounds: { listedChars: 2_000_000 } });
+  await using s = openTestServers([rude("endless schemas")], { bounds: { listedChars: 2_000_000 } });
   await s.ready();
   process.off("warning", warned);
   expect(warned).not.toHaveBeenCalled();
   expect(s.state().tools).toHaveLength(19);
   expect(s.events).toContainEqual(
     expect.objectContaining({
-      message: "the MCP server s: its list of tools has more than 2000000 characters; the rest is left out",
+      message: "the MCP server s: its list of tools has more than 2000000 characters; the rest is ignored",
     }),
   );
 });
 
-it("a pattern that takes for ever is not tried, and the rest of its schema is", async () => {
-  await using s = scene([rude("slow pattern")]);
+it("skips a slow pattern and checks the rest of the schema", async () => {
+  await using s = openTestServers([rude("slow pattern")]);
   await s.ready();
   expect(await s.call("s__go")).toMatchObject({ outcome: "ok", text: expect.stringContaining("n must be number") });
 }, 10_000);
 
-it("a server that asks the model a hundred times at once is refused most of it", async () => {
+it("refuses sampling requests above the limit", async () => {
   const waiting: (() => void)[] = [];
   const sample = vi.fn(async () => {
     await new Promise<void>((resolve) => waiting.push(resolve));
     return { model: "m", text: "hello" };
   });
-  await using s = scene([rude("samples")], { sample });
+  await using s = openTestServers([rude("samples")], { sample });
   await s.ready();
   const call = s.call("s__go");
   await vi.waitFor(() => expect(waiting).toHaveLength(32));
@@ -79,8 +79,8 @@ it("a server that asks the model a hundred times at once is refused most of it",
   expect(sample).toHaveBeenCalledTimes(32);
 });
 
-it("a server that asks for ever is heard for a while", async () => {
-  await using s = scene([rude("asks for ever")]);
+it("limits the number of questions of a server", async () => {
+  await using s = openTestServers([rude("asks for ever")]);
   await s.ready();
   const { text } = await s.call("s__go");
   expect(s.questions.length).toBeGreaterThanOrEqual(100);
@@ -88,21 +88,21 @@ it("a server that asks for ever is heard for a while", async () => {
   expect(text).toBe(`${300 - s.questions.length} cancelled`);
 });
 
-it("a server that says for ever that its tools changed is complained of once", async () => {
-  await using s = scene([rude("changes for ever")]);
+it("reports a server whose tools change constantly only once", async () => {
+  await using s = openTestServers([rude("changes for ever")]);
   await s.ready();
   expect(await s.call("s__go")).toMatchObject({ text: "listed" });
   expect(s.events.filter(({ type }) => type === "notice")).toHaveLength(1);
 });
 
-it("tools that change while they are first listed are listed again", async () => {
-  await using s = scene([rude("changes while it lists")]);
+it("lists tools again if they change during the first listing", async () => {
+  await using s = openTestServers([rude("changes while it lists")]);
   await s.ready();
   await vi.waitFor(() => expect(s.state().tools.map(({ name }) => name)).toEqual(["s__new"]));
 });
 
-it("progress without end is told in part", async () => {
-  await using s = scene([rude("progress for ever")]);
+it("limits the rate of progress messages", async () => {
+  await using s = openTestServers([rude("progress for ever")]);
   await s.ready();
   const progress = vi.fn();
   expect(await s.call("s__go", {}, { progress })).toMatchObject({ outcome: "ok", text: "done" });
@@ -110,16 +110,16 @@ it("progress without end is told in part", async () => {
   expect(progress.mock.calls.length).toBeLessThan(500);
 });
 
-it("the first answer counts, and what answers nothing is passed over", async () => {
-  await using s = scene([rude("answers twice")]);
+it("uses the first response and ignores unrelated ones", async () => {
+  await using s = openTestServers([rude("answers twice")]);
   await s.ready();
   expect(await s.call("s__go")).toMatchObject({ outcome: "ok", text: "first" });
   expect(await s.call("s__go")).toMatchObject({ outcome: "ok", text: "first" });
   expect(s.statuses()).toEqual(["connecting", "ready"]);
 });
 
-it("a server may ask before it greets", async () => {
-  await using s = scene([rude("asks before it greets")]);
+it("accepts requests before initialization", async () => {
+  await using s = openTestServers([rude("asks before it greets")]);
   await s.ready();
   expect(await s.call("s__go")).toMatchObject({ text: "gone well" });
 });
@@ -128,20 +128,20 @@ it.each([
   ["refuses to greet", /no seat is free/],
   ["is of another time", /protocol version is not supported: 1999-01-01/],
   ["refuses to list", /the database is locked/],
-])("a server that %s fails in its own words", async (how, reason) => {
-  await using s = scene([rude(how)]);
+])("reports the reason of a server that %s", async (how, reason) => {
+  await using s = openTestServers([rude(how)]);
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "failed", reason: expect.stringMatching(reason) });
 });
 
-it("half a line and silence is no answer", async () => {
-  await using s = scene([{ ...rude("half a line"), connectTimeoutMs: 300 }]);
+it("times out on an incomplete line", async () => {
+  await using s = openTestServers([{ ...rude("half a line"), connectTimeoutMs: 300 }]);
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.3 s" });
 });
 
-it("a server that closes its input and lives on is gone, and started anew", async () => {
-  await using s = scene([rude("closes its input")], { bounds: { retryFirstMs: 20 } });
+it("restarts a server that closes its input and keeps running", async () => {
+  await using s = openTestServers([rude("closes its input")], { bounds: { retryFirstMs: 20 } });
   await s.ready();
   expect(await s.call("s__go")).toMatchObject({ text: "closed" });
   expect(await s.call("s__go")).toMatchObject({
@@ -151,10 +151,10 @@ it("a server that closes its input and lives on is gone, and started anew", asyn
   await vi.waitFor(() => expect(s.statuses()).toEqual(["connecting", "ready", "gone", "ready"]), 10_000);
 });
 
-it("a child that a server leaves behind holds neither the call nor a process", async () => {
-  await using s = scene([rude("leaves an heir")], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
+it("ends the call and the process if a server leaves a child behind", async () => {
+  await using s = openTestServers([rude("leaves an heir")], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
   await s.ready();
-  expect(processesMarked(s.marker)).toHaveLength(1); // by which the next start finds what a killed one left
+  expect(processesMarked(s.marker)).toHaveLength(1); // the marker by which the next start finds leftover processes
   expect(await s.call("s__go")).toMatchObject({
     outcome: "unknown",
     text: expect.stringContaining("it exited with code 5"),
@@ -162,18 +162,18 @@ it("a child that a server leaves behind holds neither the call nor a process", a
   await vi.waitFor(() => expect(processesMarked(s.marker)).toEqual([]));
 });
 
-it("a key among a server's arguments is not written down", async () => {
+it("does not record a server's arguments, which may contain a key", async () => {
   const spec = rude("well");
-  await using s = scene([{ ...spec, args: [...spec.args, "--key=s3cret"] }]);
+  await using s = openTestServers([{ ...spec, args: [...spec.args, "--key=s3cret"] }]);
   await s.ready();
   expect(JSON.stringify(s.events)).not.toContain("s3cret");
 });
 
-it("a server within the process that never opens fails in time, and can be closed", async () => {
+it("times out on an in-process server that never opens, and can be closed", async () => {
   const open = (): Promise<never> => new Promise(() => undefined);
-  await using s = scene([{ type: "memory", name: "s", connectTimeoutMs: 100, open }]);
+  await using s = openTestServers([{ type: "memory", name: "s", connectTimeoutMs: 100, open }]);
   await s.servers.settled(AbortSignal.timeout(10_000));
   expect(s.state()).toMatchObject({ status: "failed", reason: "it did not answer within 0.1 s" });
-  const other = scene([{ type: "memory", name: "s", open }]);
+  const other = openTestServers([{ type: "memory", name: "s", open }]);
   await other[Symbol.asyncDispose]();
 });
