@@ -60,7 +60,6 @@ async function remembered(turn: TurnContext, key: EffectKey): Promise<Verdict> {
     repeatable: true,
     perform: () => Promise.reject(new Error("what was answered is in the journal")),
     parse: (journalled) => Verdict.parse(journalled),
-    lost: askedAgain,
   });
   return value;
 }
@@ -80,14 +79,9 @@ async function asked(turn: TurnContext, key: EffectKey, over: Overdrawn, { agent
       return { value: verdict, events: verdict === "raised" ? [raised] : [] };
     },
     parse: (journalled) => Verdict.parse(journalled),
-    lost: askedAgain,
   });
   await turn.log.commit(); // what was raised counts once it is in the log
   return value;
-}
-
-function askedAgain(): never {
-  throw new Error("what was asked is in the log, and is waited for again");
 }
 
 /** An answer that says nothing more than yes takes the first choice. */

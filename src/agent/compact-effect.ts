@@ -41,9 +41,6 @@ export async function summarize(agent: Acting, turn: TurnContext, asked: Summari
       return { value: answer.text, events: [compacted, usage] };
     },
     parse: (value) => answeredFrom(value, (text) => z.string().parse(text)),
-    lost: () => {
-      throw new Error("a summary may always be made again");
-    },
   });
   return settled.value;
 }

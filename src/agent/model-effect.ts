@@ -45,9 +45,6 @@ export async function callModel(agent: Acting, turn: TurnContext, { step, id, me
       return { value: answer, events: "failed" in answer ? [] : eventsOf(answer, messageId, agent) };
     },
     parse: (value) => answeredFrom(value, (reply) => ModelReply.parse(reply)),
-    lost: () => {
-      throw new Error("a model call may always be repeated");
-    },
   });
   if (!("failed" in settled.value)) for (const { toolId } of settled.value.calls) agent.callIds.add(toolId);
   return settled.value;

@@ -22,8 +22,5 @@ export async function rest(
       return { value: null };
     },
     parse: () => null,
-    lost: () => {
-      throw new Error("a rest may always be repeated");
-    },
   });
 }

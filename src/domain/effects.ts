@@ -14,18 +14,28 @@ export interface EffectHost {
   isFinished(key: EffectKey): boolean;
 }
 
-export interface Effect<T> {
+export type Effect<T> = RepeatableEffect<T> | OneTimeEffect<T>;
+
+/** An effect that may run again if its outcome is lost in a crash, such as a model call or a read. */
+export interface RepeatableEffect<T> extends EffectBase<T> {
+  readonly repeatable: true;
+}
+
+/** An effect that must not run twice. */
+export interface OneTimeEffect<T> extends EffectBase<T> {
+  readonly repeatable: false;
+  /** The outcome if a process died while performing it, so that it may or may not have taken effect. */
+  lost(): Performed<T>;
+}
+
+interface EffectBase<T> {
   readonly key: EffectKey;
-  /** May it run again where its outcome was lost? True for a model call or a read, false for what changes something. */
-  readonly repeatable: boolean;
   /** Recorded with the start, once. */
   readonly started?: readonly EventBody[];
-  /** `perform` does nothing but say what is known: start and outcome are committed as one. */
+  /** `perform` only returns known facts, so that start and outcome are committed together. Default: false. */
   readonly instant?: boolean;
   perform(): Promise<Performed<T>>;
-  /** What it counts as where it was begun by a process that died, and may or may not have happened. */
-  lost(): Performed<T>;
-  /** Reads a journalled value back; throws where it is not one. */
+  /** Parses a journaled value. Throws if it is invalid. */
   parse(value: unknown): T;
 }
 
