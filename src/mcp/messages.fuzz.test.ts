@@ -27,7 +27,7 @@ const RESULTS: Readonly<Record<string, object>> = {
       {
         name: "echo",
         title: "Echo",
-        description: "Says it again",
+        description: "Repeats the text",
         inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
         outputSchema: { type: "object", properties: { text: { type: "string" } } },
         annotations: { readOnlyHint: true },

@@ -12,7 +12,7 @@ function rude(how: string): StdioServerSpec {
 }
 
 it("truncates long texts everywhere", async () => {
-  await using s = openTestServers([rude("long words")]);
+  await using s = openTestServers([rude("long texts")]);
   await s.ready();
   expect(s.state().instructions?.length).toBeLessThan(60_000);
   expect(s.state().tools[0]?.title?.length).toBeLessThan(1_000);
@@ -35,7 +35,7 @@ it("does not ask with a form that is too large, and tells the server", async () 
 
 it("ignores a tool with too large a schema, and an output schema that is nested too deeply", async () => {
   await using wide = openTestServers([rude("wide schema")]);
-  await using deep = openTestServers([rude("deep promise")]);
+  await using deep = openTestServers([rude("deep output schema")]);
   await wide.ready();
   await deep.ready();
   expect(wide.state().tools.map(({ name }) => name)).toEqual(["s__go"]);
@@ -80,7 +80,7 @@ it("refuses sampling requests above the limit", async () => {
 });
 
 it("limits the number of questions of a server", async () => {
-  await using s = openTestServers([rude("asks for ever")]);
+  await using s = openTestServers([rude("asks forever")]);
   await s.ready();
   const { text } = await s.call("s__go");
   expect(s.questions.length).toBeGreaterThanOrEqual(100);
@@ -89,7 +89,7 @@ it("limits the number of questions of a server", async () => {
 });
 
 it("reports a server whose tools change constantly only once", async () => {
-  await using s = openTestServers([rude("changes for ever")]);
+  await using s = openTestServers([rude("changes forever")]);
   await s.ready();
   expect(await s.call("s__go")).toMatchObject({ text: "listed" });
   expect(s.events.filter(({ type }) => type === "notice")).toHaveLength(1);
@@ -102,7 +102,7 @@ it("lists tools again if they change during the first listing", async () => {
 });
 
 it("limits the rate of progress messages", async () => {
-  await using s = openTestServers([rude("progress for ever")]);
+  await using s = openTestServers([rude("progress forever")]);
   await s.ready();
   const progress = vi.fn();
   expect(await s.call("s__go", {}, { progress })).toMatchObject({ outcome: "ok", text: "done" });
@@ -119,14 +119,14 @@ it("uses the first response and ignores unrelated ones", async () => {
 });
 
 it("accepts requests before initialization", async () => {
-  await using s = openTestServers([rude("asks before it greets")]);
+  await using s = openTestServers([rude("asks before initialization")]);
   await s.ready();
-  expect(await s.call("s__go")).toMatchObject({ text: "gone well" });
+  expect(await s.call("s__go")).toMatchObject({ text: "done" });
 });
 
 it.each([
-  ["refuses to greet", /no seat is free/],
-  ["is of another time", /protocol version is not supported: 1999-01-01/],
+  ["refuses to initialize", /no seat is free/],
+  ["has an old protocol version", /protocol version is not supported: 1999-01-01/],
   ["refuses to list", /the database is locked/],
 ])("reports the reason of a server that %s", async (how, reason) => {
   await using s = openTestServers([rude(how)]);
@@ -152,7 +152,7 @@ it("restarts a server that closes its input and keeps running", async () => {
 });
 
 it("ends the call and the process if a server leaves a child behind", async () => {
-  await using s = openTestServers([rude("leaves an heir")], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
+  await using s = openTestServers([rude("leaves a child")], { bounds: { retryFirstMs: 60_000, retryLastMs: 60_000 } });
   await s.ready();
   expect(processesMarked(s.marker)).toHaveLength(1); // the marker by which the next start finds leftover processes
   expect(await s.call("s__go")).toMatchObject({

@@ -167,7 +167,7 @@ it("ends a cancelled call at once and notifies the server", async () => {
   controller.abort();
   expect(await call).toMatchObject({ outcome: "cancelled" });
   await vi.waitFor(() =>
-    expect(readFileSync(join(s.folder, "journal"), "utf8")).toContain("told notifications/cancelled"),
+    expect(readFileSync(join(s.folder, "journal"), "utf8")).toContain("received notifications/cancelled"),
   );
 });
 

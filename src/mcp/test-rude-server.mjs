@@ -22,10 +22,10 @@ function request(method, params) {
 }
 
 function initialized(params) {
-  if (how === "refuses to greet") throw { code: -32001, message: "no seat is free" };
-  if (how === "is of another time") return { ...greeting(params), protocolVersion: "1999-01-01" };
+  if (how === "refuses to initialize") throw { code: -32001, message: "no seat is free" };
+  if (how === "has an old protocol version") return { ...greeting(params), protocolVersion: "1999-01-01" };
   if (how === "half a line") return void process.stdout.write('{"jsonrpc":"2.0","id":0,"resu');
-  if (how === "asks before it greets") {
+  if (how === "asks before initialization") {
     void request("roots/list");
     void request("no/such/thing");
     write({ method: "notifications/message", params: { level: "info", data: "early" } });
@@ -38,7 +38,7 @@ function greeting(params) {
     protocolVersion: params.protocolVersion,
     capabilities: { tools: { listChanged: true } },
     serverInfo: { name: "rude", version: "1" },
-    ...(how === "long words" && { instructions: long }),
+    ...(how === "long texts" && { instructions: long }),
   };
 }
 
@@ -54,12 +54,12 @@ async function listed({ cursor } = {}) {
     await new Promise((resolve) => setTimeout(resolve, 200)); // so that the older list completes last
     return { tools: [] };
   }
-  if (how === "long words") return { tools: [{ ...tool, title: long, description: long }] };
+  if (how === "long texts") return { tools: [{ ...tool, title: long, description: long }] };
   if (how === "wide schema")
     return {
       tools: [{ name: "wide", inputSchema: { ...object, properties: { a: { enum: Array(300_000).fill(1) } } } }, tool],
     };
-  if (how === "deep promise") return { tools: [{ ...tool, outputSchema: { ...object, items: "DEEP" } }] };
+  if (how === "deep output schema") return { tools: [{ ...tool, outputSchema: { ...object, items: "DEEP" } }] };
   if (how === "slow pattern") {
     const properties = { a: { type: "string", pattern: "^(a+)+$" }, n: { type: "number" } };
     return { tools: [{ ...tool, outputSchema: { ...object, properties } }] };
@@ -68,13 +68,13 @@ async function listed({ cursor } = {}) {
     const inputSchema = { ...object, description: "x".repeat(100_000) };
     return { tools: [{ name: `t${cursor ?? 0}`, inputSchema }], nextCursor: String(Number(cursor ?? 0) + 1) };
   }
-  if (how === "changes for ever") return { tools: [bad, tool] };
+  if (how === "changes forever") return { tools: [bad, tool] };
   return { tools: [tool] };
 }
 
 async function called(id, { _meta }) {
   switch (how) {
-    case "long words":
+    case "long texts":
       write({
         method: "notifications/progress",
         params: { progressToken: _meta.progressToken, progress: 1, message: long },
@@ -87,7 +87,7 @@ async function called(id, { _meta }) {
     }
     case "slow pattern":
       return { ...text("done"), structuredContent: { a: `${"a".repeat(40)}!`, n: "one" } };
-    case "asks for ever": {
+    case "asks forever": {
       let cancelled = 0;
       for (let times = 0; times < 300; times += 1) {
         const { result } = await request("elicitation/create", { message: "?", requestedSchema: object });
@@ -100,14 +100,14 @@ async function called(id, { _meta }) {
       const all = await Promise.all(Array.from({ length: 100 }, () => request("sampling/createMessage", params)));
       return text(`${all.filter(({ error }) => error !== undefined).length} of ${all.length} refused`);
     }
-    case "changes for ever": {
+    case "changes forever": {
       const before = lists;
       const timer = setInterval(() => write({ method: "notifications/tools/list_changed" }), 5);
       while (lists < before + 3) await new Promise((resolve) => setTimeout(resolve, 5));
       clearInterval(timer);
       return text("listed");
     }
-    case "progress for ever":
+    case "progress forever":
       for (let progress = 1; progress <= 5_000; progress += 1)
         write({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress } });
       return text("done");
@@ -125,11 +125,11 @@ async function called(id, { _meta }) {
       write({ id, result: text("closed") });
       setInterval(() => undefined, 1_000);
       return undefined;
-    case "leaves an heir":
+    case "leaves a child":
       spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
       return process.exit(5);
     default:
-      return text("gone well");
+      return text("done");
   }
 }
 

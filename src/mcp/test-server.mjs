@@ -21,17 +21,17 @@ if (does("exit")) {
 if (does("ignore-term")) process.on("SIGTERM", () => undefined);
 
 const TOOLS = [
-  ["echo", "Says it again", { type: "object", properties: { text: { type: "string" } } }],
+  ["echo", "Repeats the text", { type: "object", properties: { text: { type: "string" } } }],
   ["hang", "Never answers"],
   ["slow", "Makes progress, then answers", { type: "object", properties: { steps: { type: "number" } } }],
   ["big", "Returns many bytes", { type: "object", properties: { bytes: { type: "number" } } }],
-  ["fail", "Says that it failed"],
+  ["fail", "Returns an error"],
   ["ask", "Asks a form"],
-  ["ask-odd", "Asks a form with a schema nobody knows"],
-  ["visit", "Asks for a page to be visited"],
-  ["visit-first", "Fails until a page was visited"],
-  ["sample", "Asks for the model"],
-  ["wrong", "Returns what its output schema does not have"],
+  ["ask-odd", "Asks a form with an unknown schema"],
+  ["visit", "Asks the user to visit a page"],
+  ["visit-first", "Fails until a page is visited"],
+  ["sample", "Requests sampling"],
+  ["wrong", "Returns content that violates its output schema"],
   ["mixed", "Returns all kinds of content"],
   ["rename", "Changes the tools while it runs"],
 ].map(([name, description, inputSchema = { type: "object" }]) => ({ name, description, inputSchema }));
@@ -157,7 +157,7 @@ async function call(id, { name, arguments: args, _meta }) {
       send({ method: "notifications/prompts/list_changed" });
       send({ method: "notifications/unheard/of", params: { a: 1 } });
       return text(
-        await ask("elicitation/create", { message: "Go on?", requestedSchema: { type: "object", properties: {} } }),
+        await ask("elicitation/create", { message: "Continue?", requestedSchema: { type: "object", properties: {} } }),
       );
     default:
       throw { code: -32602, message: `no tool ${name}` };
@@ -217,7 +217,7 @@ async function answer({ id, method, params }) {
 createInterface({ input: process.stdin }).on("line", async (line) => {
   const message = JSON.parse(line);
   if (message.method === undefined) return waiting.get(message.id)?.(message.result ?? { error: message.error });
-  if (message.id === undefined) return note(`told ${message.method} ${JSON.stringify(message.params ?? {})}`);
+  if (message.id === undefined) return note(`received ${message.method} ${JSON.stringify(message.params ?? {})}`);
   try {
     const result = await answer(message);
     if (result !== undefined) send({ id: message.id, result });

@@ -72,8 +72,8 @@ export function parseModelName(name: string): ModelName {
 export function findEndpoint(name: string, options: ProviderOptions): ModelEndpoint {
   const { provider, model } = parseModelName(name);
   const { known, configured } = lookUpProvider(name, options);
-  const { key, variable, wanted } = findKey(provider, options);
-  if (key === undefined && wanted !== undefined) throw missingKeyError(provider, wanted);
+  const { key, variable, requiredVariable } = findKey(provider, options);
+  if (key === undefined && requiredVariable !== undefined) throw missingKeyError(provider, requiredVariable);
   assertSendable(provider, variable ?? "the key", key);
   for (const [header, value] of Object.entries(configured?.headers ?? {})) {
     assertSendable(provider, `the header ${header} under [providers.${provider}]`, value);
@@ -89,7 +89,7 @@ export function findEndpoint(name: string, options: ProviderOptions): ModelEndpo
     headers: configured?.headers ?? {},
     images: configured?.images,
     context: options.context ?? configured?.context,
-    keyVariable: variable ?? wanted ?? `key_env under [providers.${provider}]`,
+    keyVariable: variable ?? requiredVariable ?? `key_env under [providers.${provider}]`,
     urlVariable: known?.urls[0] ?? `base_url under [providers.${provider}]`,
   };
 }
@@ -99,8 +99,9 @@ export function findEndpoint(name: string, options: ProviderOptions): ModelEndpo
  */
 export function findMissingSetup(name: string, options: ProviderOptions): string | undefined {
   try {
-    const { key, wanted } = findKey(parseModelName(name).provider, options);
-    if (key === undefined && wanted !== undefined) return `${wanted} is not set: export ${wanted}=…`;
+    const { key, requiredVariable } = findKey(parseModelName(name).provider, options);
+    if (key === undefined && requiredVariable !== undefined)
+      return `${requiredVariable} is not set: export ${requiredVariable}=…`;
     findEndpoint(name, options);
     return undefined;
   } catch (error) {
@@ -126,21 +127,21 @@ function lookUpProvider(name: string, { providers = new Map<string, ConfiguredPr
   );
 }
 
-/** `variable` is the one that holds the key. `wanted` is the one to set if the provider requires a key. */
+/** `variable` is the one that holds the key. `requiredVariable` is the one to set if the provider requires a key. */
 function findKey(provider: string, { env, apiKey, providers }: ProviderOptions) {
   const known = KNOWN_PROVIDERS.get(provider);
   const own = providers?.get(provider)?.keyEnv;
   const variable = (own === undefined ? known?.keys : [own])?.find((name) => (env[name] ?? "") !== "");
-  const wanted = own ?? (known?.local === true ? undefined : known?.keys[0]);
+  const requiredVariable = own ?? (known?.local === true ? undefined : known?.keys[0]);
   const key = apiKey ?? (variable === undefined ? undefined : env[variable]);
-  return { key: key?.trim(), variable, wanted }; // a key read from a file may end with a line break
+  return { key: key?.trim(), variable, requiredVariable }; // a key read from a file may end with a line break
 }
 
 /** Rejects values that are invalid in a header. The error of fetch would contain the whole value. */
-function assertSendable(provider: string, where: string, value = ""): void {
+function assertSendable(provider: string, setting: string, value = ""): void {
   if (!/[^\t\x20-\x7e]/.test(value)) return;
   const what = "contains a line break or a character that headers do not allow";
-  throw new RookeryError("provider_unconfigured", `${where} cannot be sent to ${provider}: it ${what}; set it again`);
+  throw new RookeryError("provider_unconfigured", `${setting} cannot be sent to ${provider}: it ${what}; set it again`);
 }
 
 function missingKeyError(provider: string, variable: string): RookeryError {
@@ -164,18 +165,18 @@ function resolveBaseUrl(provider: string, kind: ProviderKind, { env, baseUrl, pr
       `the address of ${provider} is unknown: set base_url under [providers.${provider}] in rookery.toml`,
     );
   }
-  const where = baseUrl === undefined && configured === undefined ? (variable ?? "") : "the base URL";
+  const setting = baseUrl === undefined && configured === undefined ? (variable ?? "") : "the base URL";
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw new RookeryError("provider_unconfigured", `${where} is not a URL: ${JSON.stringify(url)}`);
+    throw new RookeryError("provider_unconfigured", `${setting} is not a URL: ${JSON.stringify(url)}`);
   }
   const { username, password, search, hash } = new URL(url);
   if (username + password !== "") {
     const fix = `send them as a header, under [providers.${provider}.headers] in rookery.toml`;
-    throw new RookeryError("provider_unconfigured", `${where} contains a user name or a password: ${fix}`);
+    throw new RookeryError("provider_unconfigured", `${setting} contains a user name or a password: ${fix}`);
   }
   if (search + hash !== "") {
     const fix = "remove it, because Rookery appends the path of each request";
-    throw new RookeryError("provider_unconfigured", `${where} contains a query or a fragment: ${fix}`);
+    throw new RookeryError("provider_unconfigured", `${setting} contains a query or a fragment: ${fix}`);
   }
   return appendApiVersion(trimEndOf(url, "/"), kind);
 }
