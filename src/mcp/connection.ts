@@ -1,5 +1,4 @@
 /** One server during the life of a session: connects, reconnects, and reports when it gives up. */
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   messageOf,
   RookeryError,
@@ -10,7 +9,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from "../domain/index.ts";
-import { deferred } from "../stdx/index.ts";
+import { deferred, raceTimeout } from "../stdx/index.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { callServerTool } from "./calls/call.ts";
 import { CallsInFlight } from "./calls/in-flight.ts";
@@ -18,6 +17,7 @@ import { ServerRequestHandlers } from "./handlers.ts";
 import { Link } from "./link.ts";
 import { NO_TOOLS, type ToolTable } from "./lists/tools.ts";
 import { ServerLists } from "./server-lists.ts";
+import { ServerLogins } from "./server-logins.ts";
 import type { Bounds, ServersOptions } from "./options.ts";
 import type { SessionBridge } from "./session-bridge.ts";
 import { reconnectDelay, isPermanent } from "./retry.ts";
@@ -60,14 +60,14 @@ export class McpConnection implements AsyncDisposable {
   #ready: ReadyServer | undefined;
   #wake = deferred<"wake">();
   #reconnectRequested = false;
-  #hasOfferedLogin = false;
-  /** Logins in progress. Each has an open callback port. */
-  readonly #logins = new Set<Promise<unknown>>();
+  readonly #logins: ServerLogins;
 
   constructor(spec: McpServerSpec, options: McpConnectionOptions) {
     this.spec = spec;
     this.#options = options;
-    const { cwd, sample, bridge } = options;
+    const { cwd, sample, bridge, authorizer } = options;
+    const closing = this.#closing.signal;
+    this.#logins = new ServerLogins({ authorizer, bridge, closing, onDone: () => this.reconnect() });
     this.#handlers = new ServerRequestHandlers({ server: spec.name, cwd, sample, bridge, calls: this.#calls });
     this.#state = { name: spec.name, status: "connecting", ...EMPTY_LISTS };
     bridge.record({ type: "mcp.status", server: spec.name, status: "connecting" });
@@ -131,18 +131,8 @@ export class McpConnection implements AsyncDisposable {
     }
   }
 
-  async login(signal: AbortSignal): Promise<LoginOutcome> {
-    const { authorizer, bridge } = this.#options;
-    if (authorizer === undefined) return { status: "failed", reason: "no login is available for this server" };
-    const combined = AbortSignal.any([signal, this.#closing.signal]);
-    const login = authorizer.login({ ask: (question, options) => bridge.ask(question, options), signal: combined });
-    const settledLogin: Promise<unknown> = login
-      .catch(() => undefined)
-      .finally(() => this.#logins.delete(settledLogin));
-    this.#logins.add(settledLogin);
-    const outcome = await login;
-    if (outcome.status === "done") this.reconnect();
-    return outcome;
+  login(signal: AbortSignal): Promise<LoginOutcome> {
+    return this.#logins.login(signal);
   }
 
   reconnect(): void {
@@ -153,7 +143,7 @@ export class McpConnection implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error("the servers were closed"));
     this.#wake.resolve("wake");
-    await Promise.all([this.#lifecycle, ...this.#logins]);
+    await Promise.all([this.#lifecycle, this.#logins.settled()]);
     this.#settled.resolve();
   }
 
@@ -185,10 +175,7 @@ export class McpConnection implements AsyncDisposable {
         this.#reportFailure(why, tries);
         await this.#wake.promise;
       } else if (why !== undefined) {
-        const stop = new AbortController();
-        const pause = sleep(reconnectDelay(tries, bounds), undefined, { signal: stop.signal }).catch(() => undefined);
-        await Promise.race([pause, this.#wake.promise]);
-        stop.abort();
+        await raceTimeout(this.#wake.promise, reconnectDelay(tries, bounds));
         tries += 1;
       }
       if (isClosed()) return;
@@ -232,7 +219,7 @@ export class McpConnection implements AsyncDisposable {
       try {
         const table = await lists.tools(signal);
         const ready = (this.#ready = { link, lists });
-        this.#hasOfferedLogin = false;
+        this.#logins.allowOffer();
         const instructions = link.instructions && truncateWithCount(link.instructions, MAX_INSTRUCTIONS);
         this.#updateState(table, { status: "ready", reason: undefined, fix: undefined, instructions });
         void this.#settleWith(lists.listOthers());
@@ -249,17 +236,14 @@ export class McpConnection implements AsyncDisposable {
 
   /** Waits for prompts and resources for a limited time, so that a slow server still counts as settled. */
   async #settleWith(others: Promise<void>): Promise<void> {
-    const stop = new AbortController();
-    const enough = sleep(EXTRAS_WAIT_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
-    await Promise.race([others, enough]);
-    stop.abort();
+    await raceTimeout(others, EXTRAS_WAIT_MS, { ref: false });
     this.#settled.resolve();
   }
 
   #reportFailure(why: Error, tries: number): void {
     if (findLoginNeeded(why) !== undefined) {
       this.#setStatus("needs_login", why.message, this.#loginFix);
-      void this.#offerLogin(this.#loginFix);
+      void this.#offerLogin();
       return;
     }
     const reason = tries === 0 ? why.message : `gave up after ${tries} tries: ${why.message}`;
@@ -270,21 +254,9 @@ export class McpConnection implements AsyncDisposable {
     return `\`rookery mcp auth ${this.spec.name}\``;
   }
 
-  /** Offers a login once until the server was ready, so that a user who declined is not asked again automatically. */
-  async #offerLogin(fix: string): Promise<void> {
-    if (this.#hasOfferedLogin || this.#options.authorizer === undefined) return;
-    const session = await this.#options.bridge.session;
-    if (!session.attended || this.#state.status !== "needs_login" || this.#hasOfferedLogin) return;
-    this.#hasOfferedLogin = true;
-    try {
-      const outcome = await this.login(this.#closing.signal);
-      if (outcome.status === "done" || this.#state.status !== "needs_login") return;
-      const reason =
-        outcome.status === "failed" ? `the login failed: ${outcome.reason}` : `the login was ${outcome.status}`;
-      this.#setStatus("needs_login", reason, fix);
-    } catch (error) {
-      if (!this.#closing.signal.aborted) this.#setStatus("needs_login", `the login failed: ${messageOf(error)}`, fix);
-    }
+  async #offerLogin(): Promise<void> {
+    const reason = await this.#logins.offer(() => this.#state.status === "needs_login");
+    if (reason !== undefined) this.#setStatus("needs_login", reason, this.#loginFix);
   }
 
   #describeNotReady(): string {

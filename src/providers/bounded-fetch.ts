@@ -1,4 +1,5 @@
 /** `fetch` for model APIs that limits how much memory an endless or broken response can use. */
+import { raceTimeout } from "../stdx/wait.ts";
 import { ProviderError } from "./provider-error.ts";
 
 /** Limits in bytes after decompression, and one in milliseconds. */
@@ -128,11 +129,8 @@ function truncateBody(body: Body, { error: limit, errorMs }: ResponseLimits): Bo
   let bytes = 0;
   return new ReadableStream({
     async pull(controller) {
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<{ done: true; value?: undefined }>((resolve) => {
-        timer = setTimeout(() => resolve({ done: true }), Math.max(0, deadline - performance.now()));
-      });
-      const { done, value } = await Promise.race([reader.read(), timeout]).finally(() => clearTimeout(timer));
+      const remainingMs = Math.max(0, deadline - performance.now());
+      const { done, value } = (await raceTimeout(reader.read(), remainingMs)) ?? { done: true };
       if (!done && value !== undefined) controller.enqueue(value.subarray(0, limit - bytes));
       bytes += value?.length ?? 0;
       if (!done && bytes < limit) return;

@@ -8,6 +8,7 @@ import {
   type ToolSource,
 } from "../domain/index.ts";
 import { makeArtifact, type Artifact, type CatalogKey } from "./artifact.ts";
+import { callSafely, ChangeNotifier } from "./change-notifier.ts";
 import { toolConflictError, assertNoConflicts } from "./conflict.ts";
 import type { ToolFilter } from "./filter.ts";
 import { PluginHooks, type PluginStates } from "./hooks.ts";
@@ -53,7 +54,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
   readonly #options: AgentToolsOptions;
   readonly #hooks: PluginHooks;
   readonly #choices: Map<string, boolean>;
-  readonly #listeners = new Set<() => void>();
+  readonly #notifier = new ChangeNotifier(() => `${this.generation} ${this.#overlayRevision}`, "0 0");
   readonly #artifacts = new Map<string, Artifact>();
   /** In order of registration. A removed source stays as `undefined`, so that it returns to its position. */
   readonly #sources = new Map<string, BoundSource | undefined>();
@@ -66,8 +67,6 @@ export class AgentTools implements Disposable, AsyncDisposable {
   #selection: ToolSelection;
   #reportedConflicts: ReadonlySet<string> = new Set();
   #dirty = false;
-  #notificationScheduled = false;
-  #lastNotified = "0 0";
 
   /** Throws `tool_conflict` if two plugins provide the same tool, and `plugin_failed` if a plugin is malformed. */
   constructor(options: AgentToolsOptions = {}) {
@@ -126,7 +125,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     const overlay: ResolvedOverlay = { sources: overlaySources, contributions, base };
     if (sameOverlay(overlay, this.#overlay)) {
       for (const source of this.#overlaySources) source.markStale();
-      return this.#scheduleNotification();
+      return this.#notifier.schedule();
     }
     this.#refresh();
     checkContributions(overlay.contributions);
@@ -149,7 +148,7 @@ export class AgentTools implements Disposable, AsyncDisposable {
     this.#overlayRevision += 1;
     this.#overlayLayer = new ToolLayer();
     this.#overlayLayer.update(sources, this.#selection);
-    this.#scheduleNotification();
+    this.#notifier.schedule();
   }
 
   /** Resolves the current tools. Returns the same object until something changes. */
@@ -223,14 +222,13 @@ export class AgentTools implements Disposable, AsyncDisposable {
    * unsubscribes.
    */
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#notifier.add(listener);
   }
 
   /** Unsubscribes from all sources. The caller that added them still owns them. */
   [Symbol.dispose](): void {
     for (const source of [...this.#sources.values(), ...this.#overlaySources]) source?.close();
-    this.#listeners.clear();
+    this.#notifier.clear();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -253,13 +251,13 @@ export class AgentTools implements Disposable, AsyncDisposable {
   };
 
   #bind(source: ToolSource, always: boolean): BoundSource {
-    return new BoundSource(source, { always, onNotice: this.#notice, onChange: () => this.#scheduleNotification() });
+    return new BoundSource(source, { always, onNotice: this.#notice, onChange: () => this.#notifier.schedule() });
   }
 
   #markChanged(): void {
     this.#dirty = true;
     this.#refresh(); // immediately, because the first source that provides a tool keeps it
-    this.#scheduleNotification();
+    this.#notifier.schedule();
   }
 
   #refresh(): void {
@@ -290,27 +288,6 @@ export class AgentTools implements Disposable, AsyncDisposable {
       hooks: this.#hooks,
       onNotice: this.#notice,
     });
-  }
-
-  #scheduleNotification(): void {
-    if (this.#notificationScheduled) return;
-    this.#notificationScheduled = true;
-    queueMicrotask(() => {
-      this.#notificationScheduled = false;
-      const now = `${this.generation} ${this.#overlayRevision}`;
-      if (now === this.#lastNotified) return;
-      this.#lastNotified = now;
-      for (const listener of this.#listeners) callSafely(listener);
-    });
-  }
-}
-
-/** Keeps an exception of a listener from breaking the caller. */
-function callSafely(listener: () => void): void {
-  try {
-    listener();
-  } catch {
-    // a bug in the listener; there is nowhere to report it
   }
 }
 

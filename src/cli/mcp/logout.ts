@@ -12,7 +12,9 @@ import { findDeclaredServer, requireRemoteServer } from "./declared-servers.ts";
 export async function logOutCommand({ io, args: [name = ""], options }: CommandCall): Promise<ExitCode> {
   await using rookery = await Rookery.open({ env: io.env, cwd: io.cwd() });
   const { declared } = await rookery.declaredServers();
-  const spec = requireRemoteServer(resolveServerSpec(findDeclaredServer(declared, name), { cwd: io.cwd(), env: io.env }));
+  const spec = requireRemoteServer(
+    resolveServerSpec(findDeclaredServer(declared, name), { cwd: io.cwd(), env: io.env }),
+  );
   using interrupts = watchInterrupts(io);
   const had = await rookery.authorizer(spec).logout(interrupts.signal);
   if (isSet(options, "json")) await printJson(io, { server: name, forgotten: had });

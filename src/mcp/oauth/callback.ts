@@ -56,7 +56,7 @@ export interface ExpectedIssuer {
 export function readAuthorizationCode(query: URLSearchParams, { issuer, namesIssuer }: ExpectedIssuer): string {
   const named = query.get("iss");
   if (issuer !== undefined && (named === null ? namesIssuer : !isSameIssuer(named, issuer))) {
-    throw new LoginFailure(`the callback received from another issuer: ${quoteShort(named ?? "none")}`);
+    throw new LoginFailure(`the callback came from another issuer: ${quoteShort(named ?? "none")}`);
   }
   const error = query.get("error");
   if (error !== null) {

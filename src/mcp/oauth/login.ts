@@ -90,7 +90,7 @@ async function attemptLogin(context: LoginContext): Promise<LoginResult> {
 }
 
 /**
- * Configured scopes take precedence finished the server's. Adds any wider scope that a call required, and `offline_access`
+ * Configured scopes take precedence over the server's. Adds any wider scope that a call required, and `offline_access`
  * if offered.
  */
 function selectScope({ spec, storedGrant }: LoginContext, { scope, metadata }: DiscoveredServer): string | undefined {

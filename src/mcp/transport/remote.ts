@@ -1,8 +1,7 @@
 /** Connects to a server at a URL, with a client transport of the MCP SDK and a monitored `fetch`. */
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RemoteServerSpec } from "../../domain/index.ts";
-import { deferred } from "../../stdx/index.ts";
+import { deferred, raceTimeout } from "../../stdx/index.ts";
 import { LoginNeeded, type Authorizer } from "../authorizer.ts";
 import { limitBody, MessageTooLong } from "./body.ts";
 import { PermanentFailure, type ServerTransport } from "./transport.ts";
@@ -72,8 +71,8 @@ export async function openRemote(
       onSuspectedLoss = listener;
     },
     async [Symbol.asyncDispose]() {
-      const late = sleep(TERMINATE_TIMEOUT_MS, undefined, { ref: false });
-      await Promise.race([transport.terminateSession().catch(() => undefined), late]);
+      const terminated = transport.terminateSession().catch(() => undefined);
+      await raceTimeout(terminated, TERMINATE_TIMEOUT_MS, { ref: false });
       await transport.close();
     },
   };

@@ -3,10 +3,9 @@
  */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { setTimeout as sleep } from "node:timers/promises";
 import { childEnvironment } from "../../domain/child-environment.ts";
 import { messageOf, type EventBody, type StdioServerSpec } from "../../domain/index.ts";
-import { deferred, startGroup, type ProcessExit, type ProcessGroup } from "../../stdx/index.ts";
+import { deferred, raceTimeout, startGroup, type ProcessExit, type ProcessGroup } from "../../stdx/index.ts";
 import { MessageLines } from "./lines.ts";
 import { StderrRelay } from "./stderr.ts";
 import { PermanentFailure, type ServerTransport } from "./transport.ts";
@@ -166,20 +165,20 @@ class StdioServerTransport implements ServerTransport, Transport {
   /** Most servers exit when a pipe ends. One that does not is unusable and is stopped. */
   async #handlePipeEnd(what: string): Promise<void> {
     const ended = this.#group.ended.then(() => true);
-    if (!(await Promise.race([ended, sleep(DRAIN_MS, false, { ref: false })]))) this.#failWith(what);
+    if ((await raceTimeout(ended, DRAIN_MS, { ref: false })) === undefined) this.#failWith(what);
   }
 
   async #awaitEnd(): Promise<void> {
     await this.#group.ended;
     this.#exitedByItself = this.#closing === undefined;
-    await Promise.race([this.#group.exited, sleep(DRAIN_MS, undefined, { ref: false })]);
+    await raceTimeout(this.#group.exited, DRAIN_MS, { ref: false });
     await this.close();
   }
 
   async #stop(): Promise<void> {
     const { child, ended, exited, identity } = this.#group;
     child.stdin?.end();
-    if (this.#failure === undefined) await Promise.race([ended, sleep(EXIT_GRACE_MS, undefined, { ref: false })]);
+    if (this.#failure === undefined) await raceTimeout(ended, EXIT_GRACE_MS, { ref: false });
     await this.#group.stop();
     const { exitCode, signal } = (this.#exit = await exited);
     this.#stderr.end();
