@@ -29,7 +29,7 @@ import { sample, type Sampler } from "./sampling.ts";
 export interface ApiBackendOptions extends ProviderOptions {
   readonly resources?: AgentResources | undefined;
   /** Looks up the price of a model by `provider/model`. Takes precedence over the built-in prices. */
-  readonly priceOf?: ((model: string) => Price | undefined) | undefined;
+  readonly priceOf?: ((model: string) => ModelPrice | undefined) | undefined;
   /** Number of retries after a transient failure of the model. Default: `RETRY_LIMITS.tries`. */
   readonly retries?: number | undefined;
   /** Timeouts of tools in seconds, by tool name or by prefix with a `*`. */

@@ -31,7 +31,7 @@ import {
 import type { Authorizer, McpServers, ServersOptions } from "../mcp/index.ts";
 import { deadline, DisposeStack } from "../stdx/index.ts";
 import { createOfferedServer } from "./offered-tools.ts";
-import { AgentTools, CALL, resultsSource, type Plugin, type ToolFilter } from "../tools/index.ts";
+import { AgentTools, CALL_TOOL, readResultSource, type Plugin, type ToolFilter } from "../tools/index.ts";
 
 /** What the configuration and the embedding program provide for an agent. */
 export interface AgentResources {
@@ -105,7 +105,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
     }),
   );
   for (const source of options.base) tools.add(source, { always: true });
-  if (servers !== undefined) tools.add(resultsSource(), { always: true }); // only MCP servers produce oversized results
+  if (servers !== undefined) tools.add(readResultSource(), { always: true }); // only MCP servers produce oversized results
   for (const source of servers?.sources ?? []) tools.add(source);
   const states = options.saved?.pluginStates ?? {};
   await tools.restorePlugins(states);
@@ -137,7 +137,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
       return running;
     },
     arrivedEarly: (tool) => {
-      const at = tool === CALL ? 0 : early.indexOf(tool); // the program sees every such call as `call_tool`
+      const at = tool === CALL_TOOL ? 0 : early.indexOf(tool); // the program sees every such call as `call_tool`
       return at !== -1 && early.splice(at, 1).length > 0;
     },
     get desk() {

@@ -148,7 +148,7 @@ async function runOfferedCall(
   if (pen === undefined) return { outcome: "denied", text: "the session is still opening, so no tool can run yet" };
   const { spec, description } = prepared;
   const { name, input } = prepared.call;
-  const reported = options.reported(name) ?? options.reported(CALL); // the program may see it as a call of `call_tool`
+  const reported = options.reported(name) ?? options.reported(CALL_TOOL); // the program may see it as a call of `call_tool`
   if (reported === undefined && options.turn() !== undefined) options.unreported(name);
   const toolId = reported ?? prepared.call.toolId;
   const record = async (body: EventBody): Promise<void> => {

@@ -13,7 +13,7 @@ export interface RecordedModel {
   readonly configured: string | undefined;
 }
 
-type ProviderConfig = Parameters<typeof missingFor>[1] & { readonly providers: ReadonlyMap<string, unknown> };
+type ProviderConfig = Parameters<typeof findMissingSetup>[1] & { readonly providers: ReadonlyMap<string, unknown> };
 
 /** Throws `provider_unknown`, `provider_mismatch` or `provider_unconfigured`. The message names both providers. */
 export function assertRecordedProvider(
