@@ -22,7 +22,7 @@ import {
   type McpServerSpec,
   type PermissionPolicy,
   type RemoteServerSpec,
-  type SessionDesk,
+  type BetweenTurnsContext,
   type SessionEvent,
   type SessionSummary,
   type StartTask,
@@ -44,18 +44,18 @@ import {
   checkRemoteServerSpec,
   checkServerSpecs,
   checkText,
-  closeStored,
+  closeStoredSession,
   createSession,
-  deleteStored,
-  forkStored,
+  deleteStoredSession,
+  forkStoredSession,
   reopenSession,
-  settleStored,
-  tellStored,
+  settleStoredSession,
+  queueStoredInput,
   type Answer,
   type Deliver,
-  type Allowed,
+  type BudgetOptions,
   type LeaseTiming,
-  type NewSession,
+  type NewSessionOptions,
   type Session,
 } from "./session/index.ts";
 import { DisposeStack, openOwner, sweepDeadOwners, systemClock, type Clock, type Owner } from "./stdx/index.ts";
@@ -97,7 +97,7 @@ export interface OpenSessionOptions extends AgentOverrides {
    */
   readonly budget?: Budget;
   /** Budget of the whole task, and what the task has used in other sessions. */
-  readonly taskBudget?: Allowed["taskBudget"];
+  readonly taskBudget?: BudgetOptions["taskBudget"];
 }
 
 export interface ServersQuery {
@@ -211,7 +211,7 @@ export class Rookery implements AsyncDisposable {
     return this.#open(options);
   }
 
-  async #open(options: OpenSessionOptions & Pick<NewSession, "child">): Promise<Session> {
+  async #open(options: OpenSessionOptions & Pick<NewSessionOptions, "child">): Promise<Session> {
     const { id, agent, model, permissions, title, task, child, budget, taskBudget } = options;
     const cwd = options.cwd === undefined ? undefined : this.#resolveFolder(options.cwd);
     const prepare = prepareWith(this.#sharedServices, options);
@@ -304,7 +304,7 @@ export class Rookery implements AsyncDisposable {
     options: { deliver?: Deliver } = {},
   ): Promise<string> {
     checkArgument(options, TELL_OPTIONS, "the options of the input");
-    return tellStored(this.store, { sessionId, input, ...options, clock: this.#clock });
+    return queueStoredInput(this.store, { sessionId, input, ...options, clock: this.#clock });
   }
 
   /** Closes a session for good. If another process drives it, that process stops. */
@@ -312,7 +312,7 @@ export class Rookery implements AsyncDisposable {
     checkText(sessionId, "the session id");
     if (reason !== undefined) checkText(reason, "the reason");
     const opening = { ...this.#leaseOptions, attended: false };
-    return closeStored(opening, sessionId, reason);
+    return closeStoredSession(opening, sessionId, reason);
   }
 
   /**
@@ -325,7 +325,7 @@ export class Rookery implements AsyncDisposable {
     const { title } = options;
     const cwd = options.cwd === undefined ? undefined : this.#resolveFolder(options.cwd);
     if (cwd !== undefined) await requireFolder(cwd);
-    return forkStored(this.#leaseOptions, sessionId, { cwd, title });
+    return forkStoredSession(this.#leaseOptions, sessionId, { cwd, title });
   }
 
   /**
@@ -336,7 +336,7 @@ export class Rookery implements AsyncDisposable {
     checkText(sessionId, "the session id");
     const open = [...this.#sessions].filter(({ id }) => id === sessionId);
     for (const session of open) await session[Symbol.asyncDispose]();
-    await deleteStored(this.#leaseOptions, sessionId);
+    await deleteStoredSession(this.#leaseOptions, sessionId);
   }
 
   /** Returns the MCP servers declared for a folder without starting them. */
@@ -357,7 +357,7 @@ export class Rookery implements AsyncDisposable {
   /** Connects to MCP servers without a session, to list and call their tools. The caller closes them. */
   async connectServers(
     specs: readonly McpServerSpec[],
-    options: { cwd?: string; desk?: SessionDesk; bounds?: Partial<Bounds> } = {},
+    options: { cwd?: string; desk?: BetweenTurnsContext; bounds?: Partial<Bounds> } = {},
   ): Promise<McpServers> {
     checkServerSpecs(specs);
     checkArgument(options, CONNECT_OPTIONS, "the options of connectServers");
@@ -424,7 +424,7 @@ export class Rookery implements AsyncDisposable {
   }
 
   #settle(id: string): Promise<void> {
-    return settleStored({ ...this.#leaseOptions, attended: false }, id);
+    return settleStoredSession({ ...this.#leaseOptions, attended: false }, id);
   }
 
   /** Only the user's configuration file counts, since the limit applies to all repositories. */

@@ -1,6 +1,6 @@
 /** The effect of summarizing a conversation that has become too long; the log keeps all of it. */
 import { z } from "zod";
-import { textOf, type TurnContext } from "../domain/index.ts";
+import { formatInput, type TurnContext } from "../domain/index.ts";
 import type { TurnEffect } from "./machine.ts";
 import type { Message, ModelReply } from "../providers/index.ts";
 import { answeredFrom, orFailed, type Failed } from "./model-effect.ts";
@@ -67,7 +67,7 @@ async function summaryOf(
 function recorded(message: Message): string {
   switch (message.role) {
     case "user":
-      return `PERSON: ${textOf(message.parts)}`;
+      return `PERSON: ${formatInput(message.parts)}`;
     case "assistant": {
       const calls = message.calls.map(
         ({ name, input }) => `CALLS ${name} ${shortened(JSON.stringify(input) ?? "", MOST_OF_ONE)}`,

@@ -8,7 +8,7 @@ import type {
   McpSnapshot,
   PromptContribution,
   RemoteServerSpec,
-  SessionDesk,
+  BetweenTurnsContext,
   SessionState,
   SessionTools,
   ToolSource,
@@ -112,7 +112,7 @@ export async function openEquipment(options: EquipmentOptions): Promise<Equipmen
   const kept = new Map(Object.entries(states).map(([plugin, saved]) => [plugin, JSON.stringify(saved)]));
   let first = true;
   let running: TurnContext | undefined;
-  let between: SessionDesk | undefined;
+  let between: BetweenTurnsContext | undefined;
   const early: string[] = [];
   const closing = new AbortController();
   const calling = new Set<Promise<unknown>>();
@@ -295,7 +295,7 @@ class PendingEvents {
     else if (this.#waiting.length < MAX_PENDING_EVENTS) this.#waiting.push(body);
   }
 
-  attach(desk: SessionDesk): void {
+  attach(desk: BetweenTurnsContext): void {
     this.#desk = desk;
     desk.record(...this.#waiting);
     this.#waiting = [];

@@ -107,7 +107,7 @@ function formatEvent(event: SessionEvent): string | undefined {
   switch (event.type) {
     case "turn.started":
     case "input.delivered":
-      return `User: ${textOf(event.input)}`;
+      return `User: ${formatInput(event.input)}`;
     case "message.completed":
       return event.text.trim() === "" ? undefined : `Agent: ${event.text}`;
     case "tool.started":

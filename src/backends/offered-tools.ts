@@ -2,7 +2,7 @@
 import type {
   EventBody,
   InProcessServerSpec,
-  SessionDesk,
+  BetweenTurnsContext,
   ToolContext,
   ToolKind,
   ToolResult,

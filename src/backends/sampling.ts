@@ -9,7 +9,7 @@ export interface Sampler {
   readonly usageOf: (reply: ModelReply) => EventBody;
   /** Returns the running turn, if any. */
   readonly turn: () => TurnContext | undefined;
-  readonly desk: () => SessionDesk | undefined;
+  readonly desk: () => BetweenTurnsContext | undefined;
 }
 
 /** Maximum output tokens of one request. */

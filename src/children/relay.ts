@@ -25,14 +25,14 @@ export interface RelayOptions {
   readonly onBroken: () => void;
 }
 
-interface Parts {
+interface RelayParts {
   readonly store: SessionStore;
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
 }
 
 type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
-export function relayOf(parts: Parts, options: RelayOptions): Relay {
+export function startRelay(parts: RelayParts, options: RelayOptions): Relay {
   const { session, watcher, attended, onBroken } = options;
   const stopping = new AbortController();
   const open = new Map<string, { readonly asked: Asked; readonly withdraw: AbortController }>();
@@ -82,7 +82,7 @@ export function relayOf(parts: Parts, options: RelayOptions): Relay {
 }
 
 async function answerFor(
-  parts: Parts,
+  parts: RelayParts,
   { session, title, watcher }: RelayOptions,
   asked: Asked,
   signal: AbortSignal,
@@ -90,32 +90,32 @@ async function answerFor(
   const { requestId } = asked;
   const answer =
     asked.type === "permission.requested"
-      ? await decided(asked, { title, watcher, signal })
-      : await answered(asked, { title, watcher, signal });
+      ? await requestDecision(asked, { title, watcher, signal })
+      : await requestAnswer(asked, { title, watcher, signal });
   await parts.answer(session.id, requestId, answer).catch((error: unknown) => {
     if (!isRookeryError(error, "request_resolved")) throw error; // someone was faster
   });
 }
 
-interface Asking {
+interface AskTarget {
   readonly title: string;
   readonly watcher: ChildWatcher;
   readonly signal: AbortSignal;
 }
 
-async function decided(asked: EventOf<"permission.requested">, { title, watcher, signal }: Asking): Promise<Answer> {
+async function requestDecision(asked: EventOf<"permission.requested">, { title, watcher, signal }: AskTarget): Promise<Answer> {
   const { sessionId, requestId, tool, kind, input, from } = asked;
   const toolId = `${sessionId}/${requestId}`; // the same after a crash, so that it is asked once
   const request = { toolId, tool, title: `${title}: ${asked.title}`, kind, readOnly: false, input };
-  const decision = await watcher.permit({ ...request, from: nameOf(title, from) }, { signal });
+  const decision = await watcher.permit({ ...request, from: formatAsker(title, from) }, { signal });
   return decision.allowed ? { decision: "allow" } : { decision: "deny", message: decision.message };
 }
 
-async function answered(asked: EventOf<"question.asked">, { title, watcher, signal }: Asking): Promise<Answer> {
+async function requestAnswer(asked: EventOf<"question.asked">, { title, watcher, signal }: AskTarget): Promise<Answer> {
   const { message, from, schema, url } = asked;
-  return watcher.ask({ message, from: nameOf(title, from), schema, url }, { signal });
+  return watcher.ask({ message, from: formatAsker(title, from), schema, url }, { signal });
 }
 
-function nameOf(title: string, from: string | undefined): string {
+function formatAsker(title: string, from: string | undefined): string {
   return from === undefined ? title : `${title}, ${from}`;
 }

@@ -9,48 +9,48 @@ import {
   type TurnOutcome,
 } from "../domain/index.ts";
 import type { Session, Turn } from "../session/index.ts";
-import { attemptOf, endOf, turnIdOf, type Ended } from "./ending.ts";
-import type { ChildrenParts, Parent } from "./index.ts";
-import { relayOf } from "./relay.ts";
+import { parseAttempt, readChildEnd, childTurnId, type ChildAttemptEnd } from "./child-end.ts";
+import type { ChildrenParts, ParentSession } from "./index.ts";
+import { startRelay } from "./relay.ts";
 
-export interface Running extends ChildrenParts {
-  readonly parent: Parent;
+export interface ChildRunParts extends ChildrenParts {
+  readonly parent: ParentSession;
 }
 
 /** How often a child is told to go on by processes that are killed. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 const CANCELLED: TurnOutcome = { status: "cancelled" };
 
 export async function runChild(
-  parts: Running,
+  parts: ChildRunParts,
   child: Child,
   watcher: ChildWatcher,
   signal: AbortSignal,
 ): Promise<ChildEnd> {
-  const before = await endOf(parts.store, child.id);
+  const before = await readChildEnd(parts.store, child.id);
   if (child.ended !== undefined) return { text: "", usage: undefined, ...before, outcome: child.ended };
-  if (before !== undefined && !isToGoOn(before)) return before;
+  if (before !== undefined && !shouldRetry(before)) return before;
   if (signal.aborted) return before ?? { outcome: CANCELLED, text: "", usage: undefined };
   let session: Session;
   try {
-    session = await open(parts, child);
+    session = await openChild(parts, child);
   } catch (error) {
-    return (await endOf(parts.store, child.id)) ?? failed(error);
+    return (await readChildEnd(parts.store, child.id)) ?? toFailedEnd(error);
   }
   try {
-    await drive(parts, session, child, watcher, signal);
+    await driveChild(parts, session, child, watcher, signal);
   } finally {
     await session[Symbol.asyncDispose]();
   }
-  return (await endOf(parts.store, child.id)) ?? { outcome: CANCELLED, text: "", usage: undefined };
+  return (await readChildEnd(parts.store, child.id)) ?? { outcome: CANCELLED, text: "", usage: undefined };
 }
 
 /** Its process was killed, and its agent could not go on with the turn by itself. */
-function isToGoOn({ outcome, attempt }: Ended): boolean {
-  return outcome.status === "failed" && outcome.code === "interrupted" && attempt < MOST_ATTEMPTS;
+function shouldRetry({ outcome, attempt }: ChildAttemptEnd): boolean {
+  return outcome.status === "failed" && outcome.code === "interrupted" && attempt < MAX_ATTEMPTS;
 }
 
-async function open(parts: Running, child: Child): Promise<Session> {
+async function openChild(parts: ChildRunParts, child: Child): Promise<Session> {
   const { store, parent } = parts;
   const { id, title, agent = parent.agent } = child;
   const { attended, cwd, sessionId, depth } = parent;
@@ -59,7 +59,7 @@ async function open(parts: Running, child: Child): Promise<Session> {
   const configured = parent.agents.find(({ name }) => name === agent);
   const model = agent === parent.agent ? parent.model : configured?.model;
   const own = agent === parent.agent ? undefined : configured?.permissions;
-  const permissions = narrower(child.permissions, own);
+  const permissions = narrowPermissions(child.permissions, own);
   return parts.open({
     child: { id, parent: sessionId, depth: depth + 1 },
     agent,
@@ -75,13 +75,13 @@ async function open(parts: Running, child: Child): Promise<Session> {
  * A child may never do more than its parent, and another agent that is to do less does less. What the parent may do
  * without asking nobody is asked for: the person who said so said it of the whole session.
  */
-function narrower(parents: PermissionPolicy | undefined, own: PermissionPolicy | undefined): typeof own {
+function narrowPermissions(parents: PermissionPolicy | undefined, own: PermissionPolicy | undefined): typeof own {
   if (own === "none" || parents === "none") return "none";
   return own === "read" || parents === "read" ? "read" : parents;
 }
 
-async function drive(
-  parts: Running,
+async function driveChild(
+  parts: ChildRunParts,
   session: Session,
   child: Child,
   watcher: ChildWatcher,
@@ -89,11 +89,11 @@ async function drive(
 ): Promise<void> {
   const cancel = (): void => void session.cancel().catch(() => undefined); // whoever waits for the turn is told
   const { attended } = parts.parent;
-  const relay = relayOf(parts, { session, title: child.title, attended, watcher, signal, onBroken: cancel });
+  const relay = startRelay(parts, { session, title: child.title, attended, watcher, signal, onBroken: cancel });
   signal.addEventListener("abort", cancel, { once: true });
   try {
     if (signal.aborted) cancel();
-    const turn = await turnOf(parts, session, child, signal);
+    const turn = await startTurn(parts, session, child, signal);
     await turn?.outcome.catch(() => undefined); // a log that cannot be written has no end of it
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -102,29 +102,29 @@ async function drive(
 }
 
 /** Undefined where there is nothing to do any more. */
-async function turnOf(
-  { store }: Running,
+async function startTurn(
+  { store }: ChildRunParts,
   session: Session,
   { id, prompt }: Child,
   signal: AbortSignal,
 ): Promise<Turn | undefined> {
-  if (attemptOf(id, session.resumed?.id) !== undefined) return session.resumed;
+  if (parseAttempt(id, session.resumed?.id) !== undefined) return session.resumed;
   await session.idle(); // what a person gave it comes first
   if (signal.aborted) return undefined;
-  const last = await endOf(store, id);
-  if (last === undefined) return session.prompt(prompt, { signal, turnId: turnIdOf(id, 1) });
-  if (!isToGoOn(last)) return undefined;
-  return session.prompt(goOnWords(prompt), { signal, turnId: turnIdOf(id, last.attempt + 1) });
+  const last = await readChildEnd(store, id);
+  if (last === undefined) return session.prompt(prompt, { signal, turnId: childTurnId(id, 1) });
+  if (!shouldRetry(last)) return undefined;
+  return session.prompt(formatResumePrompt(prompt), { signal, turnId: childTurnId(id, last.attempt + 1) });
 }
 
-function goOnWords(prompt: string): string {
+function formatResumePrompt(prompt: string): string {
   return (
     "The process in which you worked was killed in the middle. Look at what is done already, do not do it again, and " +
     `finish your task, which is:\n\n${prompt}`
   );
 }
 
-function failed(error: unknown): ChildEnd {
+function toFailedEnd(error: unknown): ChildEnd {
   const code = isRookeryError(error) ? error.code : "internal";
   return { outcome: { status: "failed", code, message: messageOf(error) }, text: "", usage: undefined };
 }

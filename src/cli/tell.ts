@@ -4,7 +4,7 @@ import type { TaskView } from "../domain/task/view.ts";
 import type { Rookery } from "../rookery.ts";
 import { isDriven } from "../session/lease.ts";
 import { loadState } from "../session/open.ts";
-import { runningTaskOf } from "../session/task-session.ts";
+import { findRunningTask } from "../session/task-session.ts";
 import { systemClock } from "../stdx/clock.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
@@ -36,7 +36,7 @@ async function currentSession({ store }: Rookery, { id, sessions, endedAt }: Tas
 }
 
 async function describeDelivery({ store }: Rookery, id: string): Promise<string> {
-  const task = await runningTaskOf(store, id);
+  const task = await findRunningTask(store, id);
   const nobody = "no process drives the session now, so that it waits";
   if (task !== undefined) return `${nobody} until task ${task} comes to it: rookery task show ${task}`;
   return `${nobody}; go on with it: ${resumeSessionCommand(await loadState(store, id))}`;

@@ -1,6 +1,6 @@
 /** `rookery trust`: remembers that what a repository brings may be used, as it is now. */
 import { resolve } from "node:path";
-import { tooLargeMessage, trust } from "../config/trust.ts";
+import { formatTooLarge, trust } from "../config/trust.ts";
 import type { CommandCall } from "./command.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { print, printJson, printNotice } from "./io.ts";
@@ -14,7 +14,7 @@ export async function trustCommand({ io, args: [dir = "."], options }: CommandCa
     await print(io, `${escapeInvisible(state.root)} brings nothing that needs trust\n`);
   else await print(io, `trusted ${escapeInvisible(state.root)}: ${state.files.map(escapeInvisible).join(", ")}\n`);
   if (state.status === "trusted" && state.tooLarge !== undefined) {
-    printNotice(io, escapeInvisible(tooLargeMessage(state.root, state.tooLarge)));
+    printNotice(io, escapeInvisible(formatTooLarge(state.root, state.tooLarge)));
   }
   return EXIT.done;
 }

@@ -4,12 +4,12 @@ import type { AgentSpec } from "../domain/backend.ts";
 import type { Budget } from "../domain/budget.ts";
 import { RookeryError } from "../domain/errors.ts";
 import type { Effort } from "../domain/provider.ts";
-import { first, type Layer } from "./layer.ts";
-import type { AgentTable, ToolPattern } from "./schema.ts";
-import { subagentsOf } from "./subagents.ts";
+import { firstDefined, type ConfigLayer } from "./layer.ts";
+import type { AgentTable, ConfiguredToolPattern } from "./schema.ts";
+import { toSubagentLimits } from "./subagents.ts";
 
 export interface AgentConfig extends AgentSpec {
-  readonly tools: { readonly allow: readonly ToolPattern[] | undefined; readonly deny: readonly ToolPattern[] };
+  readonly tools: { readonly allow: readonly ConfiguredToolPattern[] | undefined; readonly deny: readonly ConfiguredToolPattern[] };
   /** Which MCP servers it gets; all if not said. */
   readonly mcp: readonly string[] | undefined;
   readonly baseUrl: string | undefined;
@@ -63,54 +63,54 @@ const BUILT_IN: Record<string, AgentTable> = {
 export const BUILT_IN_AGENTS: readonly string[] = Object.keys(BUILT_IN);
 
 /** Throws `config_invalid` where it drives a program and nobody says which. */
-export function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
-  const own = layers.flatMap(({ table }) => tableOf(table.agents, name) ?? []);
-  const tables = [...own, tableOf(BUILT_IN, name) ?? {}];
+export function mergeAgent(name: string, layers: readonly ConfigLayer[]): AgentConfig {
+  const own = layers.flatMap(({ table }) => findAgentTable(table.agents, name) ?? []);
+  const tables = [...own, findAgentTable(BUILT_IN, name) ?? {}];
   const agent: AgentConfig = {
     name,
-    backend: first(tables, ({ backend }) => backend) ?? "api",
-    model: first(tables, ({ model }) => model),
-    permissions: first(tables, ({ permissions }) => permissions),
-    prompts: first(layers, (layer) => promptTexts(layer, name)) ?? [],
-    command: first(tables, ({ command }) => command),
+    backend: firstDefined(tables, ({ backend }) => backend) ?? "api",
+    model: firstDefined(tables, ({ model }) => model),
+    permissions: firstDefined(tables, ({ permissions }) => permissions),
+    prompts: firstDefined(layers, (layer) => findPromptTexts(layer, name)) ?? [],
+    command: firstDefined(tables, ({ command }) => command),
     tools: {
-      allow: first(tables, ({ tools }) => tools?.allow),
-      deny: first(tables, ({ tools }) => tools?.deny) ?? [],
+      allow: firstDefined(tables, ({ tools }) => tools?.allow),
+      deny: firstDefined(tables, ({ tools }) => tools?.deny) ?? [],
     },
-    mcp: first(tables, ({ mcp }) => mcp),
-    baseUrl: first(tables, ({ base_url }) => base_url),
-    effort: first(tables, ({ effort }) => effort),
-    context: first(tables, ({ context }) => context),
-    retries: first(tables, ({ retries }) => retries),
-    timeouts: first(tables, ({ timeouts }) => timeouts) ?? {},
-    registry: first(tables, ({ registry }) => registry),
-    env: first(tables, ({ env }) => env) ?? {},
-    auth: first(tables, ({ auth }) => auth),
-    serve: first(tables, ({ serve }) => serve) ?? [],
-    mode: first(tables, ({ mode }) => mode),
-    pty: first(tables, ({ pty }) => pty) ?? false,
-    passEnv: first(tables, ({ pass_env }) => pass_env) ?? [],
-    stall: first(tables, ({ stall }) => stall) ?? {},
-    parkLimit: first(tables, ({ park_limit }) => park_limit),
-    sessionPath: first(tables, ({ session_path }) => session_path),
-    textPath: first(tables, ({ text_path }) => text_path),
-    resumeCommand: first(tables, ({ resume_command }) => resume_command),
-    folders: first(layers, (layer) => foldersOf(layer, name)) ?? [],
-    code: codeOf(first(tables, ({ code }) => code) ?? false),
-    maxRunning: first(tables, ({ max_running }) => max_running),
-    budget: budgetOf(first(tables, ({ budget }) => budget)),
-    subagents: subagentsOf(first(tables, ({ subagents }) => subagents)),
+    mcp: firstDefined(tables, ({ mcp }) => mcp),
+    baseUrl: firstDefined(tables, ({ base_url }) => base_url),
+    effort: firstDefined(tables, ({ effort }) => effort),
+    context: firstDefined(tables, ({ context }) => context),
+    retries: firstDefined(tables, ({ retries }) => retries),
+    timeouts: firstDefined(tables, ({ timeouts }) => timeouts) ?? {},
+    registry: firstDefined(tables, ({ registry }) => registry),
+    env: firstDefined(tables, ({ env }) => env) ?? {},
+    auth: firstDefined(tables, ({ auth }) => auth),
+    serve: firstDefined(tables, ({ serve }) => serve) ?? [],
+    mode: firstDefined(tables, ({ mode }) => mode),
+    pty: firstDefined(tables, ({ pty }) => pty) ?? false,
+    passEnv: firstDefined(tables, ({ pass_env }) => pass_env) ?? [],
+    stall: firstDefined(tables, ({ stall }) => stall) ?? {},
+    parkLimit: firstDefined(tables, ({ park_limit }) => park_limit),
+    sessionPath: firstDefined(tables, ({ session_path }) => session_path),
+    textPath: firstDefined(tables, ({ text_path }) => text_path),
+    resumeCommand: firstDefined(tables, ({ resume_command }) => resume_command),
+    folders: firstDefined(layers, (layer) => resolveFolders(layer, name)) ?? [],
+    code: toCodeConfig(firstDefined(tables, ({ code }) => code) ?? false),
+    maxRunning: firstDefined(tables, ({ max_running }) => max_running),
+    budget: toBudget(firstDefined(tables, ({ budget }) => budget)),
+    subagents: toSubagentLimits(firstDefined(tables, ({ subagents }) => subagents)),
     builtIn: own.length === 0,
   };
   if (agent.backend === "command" && agent.command === undefined) {
-    const file = layers.find(({ table }) => tableOf(table.agents, name) !== undefined)?.file ?? "";
+    const file = layers.find(({ table }) => findAgentTable(table.agents, name) !== undefined)?.file ?? "";
     throw new RookeryError(
       "config_invalid",
       `${file}: agents.${name} drives a program and needs a command = ["program", "{prompt}"]`,
     );
   }
   if (agent.backend === "acp" && agent.command === undefined && agent.registry === undefined) {
-    const file = layers.find(({ table }) => tableOf(table.agents, name) !== undefined)?.file ?? "";
+    const file = layers.find(({ table }) => findAgentTable(table.agents, name) !== undefined)?.file ?? "";
     const example = 'command = ["npx", "-y", "some-acp-agent"]';
     throw new RookeryError(
       "config_invalid",
@@ -121,15 +121,15 @@ export function agentOf(name: string, layers: readonly Layer[]): AgentConfig {
 }
 
 /** An agent may have a name that every object knows, such as "constructor". */
-function tableOf(agents: Readonly<Record<string, AgentTable>> = {}, name: string): AgentTable | undefined {
+function findAgentTable(agents: Readonly<Record<string, AgentTable>> = {}, name: string): AgentTable | undefined {
   return Object.hasOwn(agents, name) ? agents[name] : undefined;
 }
 
-function promptTexts({ table, prompts }: Layer, name: string): string[] | undefined {
-  return tableOf(table.agents, name)?.prompts?.map((named) => prompts.get(named) ?? "");
+function findPromptTexts({ table, prompts }: ConfigLayer, name: string): string[] | undefined {
+  return findAgentTable(table.agents, name)?.prompts?.map((named) => prompts.get(named) ?? "");
 }
 
-function codeOf(code: NonNullable<AgentTable["code"]>): CodeConfig | undefined {
+function toCodeConfig(code: NonNullable<AgentTable["code"]>): CodeConfig | undefined {
   if (typeof code === "boolean") return code ? {} : undefined;
   const { time, total, memory, calls, output } = code;
   return {
@@ -141,11 +141,11 @@ function codeOf(code: NonNullable<AgentTable["code"]>): CodeConfig | undefined {
   };
 }
 
-function foldersOf({ table, file }: Layer, name: string): string[] | undefined {
-  return tableOf(table.agents, name)?.folders?.map((folder) => resolve(dirname(file), folder));
+function resolveFolders({ table, file }: ConfigLayer, name: string): string[] | undefined {
+  return findAgentTable(table.agents, name)?.folders?.map((folder) => resolve(dirname(file), folder));
 }
 
-function budgetOf(table: AgentTable["budget"]): Budget | undefined {
+function toBudget(table: AgentTable["budget"]): Budget | undefined {
   if (table === undefined) return undefined;
   const { minutes, ...budget } = table;
   return { ...budget, ...(minutes !== undefined && { seconds: minutes * 60 }) };

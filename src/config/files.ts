@@ -6,7 +6,7 @@ import { isAbsolute, relative, resolve, dirname, sep } from "node:path";
 import { messageOf, RookeryError } from "../domain/errors.ts";
 
 /** Configuration and prompts are written by people; what is longer than this was named by mistake. */
-export const MAX_FILE_BYTES = 1_048_576;
+export const MAX_CONFIG_FILE_BYTES = 1_048_576;
 const CHUNK_BYTES = 65_536;
 
 export interface TextFile {
@@ -16,7 +16,7 @@ export interface TextFile {
 }
 
 /** Undefined where there is no such file. */
-export async function readText(path: string, maxBytes = MAX_FILE_BYTES): Promise<TextFile | undefined> {
+export async function readTextFile(path: string, maxBytes = MAX_CONFIG_FILE_BYTES): Promise<TextFile | undefined> {
   let bytes: Buffer;
   try {
     bytes = await readBounded(path, maxBytes);
@@ -29,9 +29,9 @@ export async function readText(path: string, maxBytes = MAX_FILE_BYTES): Promise
 }
 
 /** A prompt that a configuration file names; with `within`, one that may not lie outside of that folder. */
-export async function readPrompt(named: string, configFile: string, within?: string): Promise<TextFile> {
+export async function readPromptFile(named: string, configFile: string, within?: string): Promise<TextFile> {
   const path = resolve(dirname(configFile), named);
-  const file = await readText(path);
+  const file = await readTextFile(path);
   if (file === undefined) {
     throw new RookeryError("config_invalid", `${configFile}: the prompt file ${named} does not exist`);
   }

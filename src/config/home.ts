@@ -9,21 +9,21 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** The log, trust and everything else that outlives a process. Throws `cwd_missing` or `config_invalid`. */
 export function homeFolder(env: Env): string {
   const chosen = env["ROOKERY_HOME"];
-  if (chosen !== undefined && chosen !== "") return absolute(chosen);
-  return join(xdg(env, "XDG_STATE_HOME", ".local", "state"), "rookery");
+  if (chosen !== undefined && chosen !== "") return resolveHome(chosen);
+  return join(xdgFolder(env, "XDG_STATE_HOME", ".local", "state"), "rookery");
 }
 
 export function userConfigFile(env: Env): string {
-  return join(xdg(env, "XDG_CONFIG_HOME", ".config"), "rookery", "rookery.toml");
+  return join(xdgFolder(env, "XDG_CONFIG_HOME", ".config"), "rookery", "rookery.toml");
 }
 
 /** The XDG specification says that a relative path in one of its variables is to be ignored. */
-function xdg(env: Env, variable: string, ...fallback: string[]): string {
+function xdgFolder(env: Env, variable: string, ...fallback: string[]): string {
   const folder = env[variable];
   return folder !== undefined && isAbsolute(folder) ? folder : join(userFolder(env), ...fallback);
 }
 
-function absolute(chosen: string): string {
+function resolveHome(chosen: string): string {
   try {
     return resolve(chosen);
   } catch (cause) {

@@ -6,7 +6,7 @@ export {
   keyVariableNames,
   loadConfig,
   type LoadOptions,
-  type Price,
+  type PriceConfig,
   type ProviderConfig,
   resolveAgent,
   userDefaults,
@@ -14,5 +14,5 @@ export {
 } from "./load.ts";
 export { didYouMean, nearest } from "./nearest.ts";
 export { repositoryRoot } from "./root.ts";
-export type { StageTable, ToolPattern } from "./schema.ts";
+export type { StageTable, ConfiguredToolPattern } from "./schema.ts";
 export { requireTrust, trust, trustState, type TrustState } from "./trust.ts";

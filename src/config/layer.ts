@@ -2,14 +2,14 @@
 import type { ConfigTable } from "./schema.ts";
 
 /** With the texts of the prompts that it names. */
-export interface Layer {
+export interface ConfigLayer {
   readonly file: string;
   readonly table: ConfigTable;
   readonly prompts: ReadonlyMap<string, string>;
 }
 
 /** What the first that says something says. */
-export function first<From, Value>(list: readonly From[], pick: (from: From) => Value | undefined): Value | undefined {
+export function firstDefined<From, Value>(list: readonly From[], pick: (from: From) => Value | undefined): Value | undefined {
   for (const from of list) {
     const value = pick(from);
     if (value !== undefined) return value;

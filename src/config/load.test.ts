@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_FILE_BYTES } from "./files.ts";
+import { MAX_CONFIG_FILE_BYTES } from "./files.ts";
 import type { Env } from "./home.ts";
 import { type Config, loadConfig, resolveAgent } from "./load.ts";
 import { trust } from "./trust.ts";
@@ -143,13 +143,13 @@ it("prompts are the texts of the files, in order, beside the file that names the
 it.each([
   ["is missing", `prompts = ["gone.md"]`, "the prompt file gone.md does not exist"],
   ["is a folder", `prompts = [".git"]`, "is not a file"],
-  ["is too large", `prompts = ["large.md"]`, `at most ${MAX_FILE_BYTES}`],
+  ["is too large", `prompts = ["large.md"]`, `at most ${MAX_CONFIG_FILE_BYTES}`],
   ["is not text", `prompts = ["binary"]`, "is not UTF-8 text"],
   ["lies outside", `prompts = ["../secret"]`, "the prompt file ../secret is outside of the repository"],
   ["leads outside", `prompts = ["link"]`, "the prompt file link is outside of the repository"],
 ])("a prompt of a repository that %s is named", async (_, line, expected) => {
   await write("repo/rookery.toml", `[agents.x]\n${line}`);
-  await write("repo/large.md", Buffer.alloc(MAX_FILE_BYTES + 1));
+  await write("repo/large.md", Buffer.alloc(MAX_CONFIG_FILE_BYTES + 1));
   await write("repo/binary", Buffer.from([0xff, 0xfe]));
   await write("secret", "s");
   await symlink(join(folder, "secret"), join(repo, "link"));

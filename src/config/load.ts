@@ -2,15 +2,15 @@
 import { RookeryError } from "../domain/errors.ts";
 import type { DeclaredServer } from "../domain/mcp-declared.ts";
 import type { ProviderKind } from "../domain/provider.ts";
-import { agentOf, BUILT_IN_AGENTS, type AgentConfig } from "./agent.ts";
-import { type Brought, namedPrompts, parsed, readBrought } from "./brought.ts";
-import { readPrompt, readText } from "./files.ts";
+import { mergeAgent, BUILT_IN_AGENTS, type AgentConfig } from "./agent.ts";
+import { type RepositoryFiles, listPromptNames, parseConfigFile, readRepositoryFiles } from "./repository-files.ts";
+import { readPromptFile, readTextFile } from "./files.ts";
 import { type Env, userConfigFile } from "./home.ts";
-import { first, type Layer } from "./layer.ts";
+import { firstDefined, type ConfigLayer } from "./layer.ts";
 import { didYouMean } from "./nearest.ts";
 import type { ConfigTable, PriceTable, ProviderTable, StageTable } from "./schema.ts";
 import { declaredServers, refuseUnknownServers } from "./servers.ts";
-import { requireTrust, trustFor, trustOf, type DrivenProgram, type TrustState } from "./trust.ts";
+import { requireTrust, evaluateTrustFor, evaluateTrust, type DrivenProgram, type TrustState } from "./trust.ts";
 
 export interface Config {
   readonly root: string;
@@ -18,7 +18,7 @@ export interface Config {
   /** The repository's first, then the user's, then the built-in one. */
   readonly agents: ReadonlyMap<string, AgentConfig>;
   /** By `provider/model`. */
-  readonly prices: ReadonlyMap<string, Price>;
+  readonly prices: ReadonlyMap<string, PriceConfig>;
   /** Model APIs that are described, by name. */
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   /** The MCP servers that are declared, those that are switched off among them; `src/mcp/config` makes them usable. */
@@ -64,7 +64,7 @@ export interface ProviderConfig {
 }
 
 /** USD per million tokens. */
-export interface Price {
+export interface PriceConfig {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number | undefined;
@@ -80,17 +80,17 @@ export interface LoadOptions {
 
 /** Rejects with `config_invalid`, `not_trusted` or `cwd_missing`. */
 export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): Promise<Config> {
-  const brought = await readBrought(cwd);
-  const state = await trustOf(brought, env);
+  const brought = await readRepositoryFiles(cwd);
+  const state = await evaluateTrust(brought, env);
   if (trust === "require") requireTrust(state);
   const leftOut = trust === "leave_out" && state.status === "untrusted";
-  const requireTrustFor = async (program: DrivenProgram) => requireTrust(await trustFor(brought, program, env), cwd);
+  const requireTrustFor = async (program: DrivenProgram) => requireTrust(await evaluateTrustFor(brought, program, env), cwd);
   const repository = repositoryLayer(brought);
   const user = await userLayer(userConfigFile(env));
   const layers = [...(leftOut ? [] : repository), ...user];
   refuseUnknownServers(layers, declaredServers({ repository, entries: brought.servers, user }));
   const mcp = declaredServers(leftOut ? { user } : { repository, entries: brought.servers, user });
-  return { root: brought.root, ...merged(layers), mcp, trust: state, requireTrustFor };
+  return { root: brought.root, ...mergeLayers(layers), mcp, trust: state, requireTrustFor };
 }
 
 /** The agent of that name, or the default one. Throws `agent_unknown`. */
@@ -108,51 +108,51 @@ export function keyVariableNames({ providers }: Pick<Config, "providers">): stri
 
 /** What the user's own file says for all repositories. Rejects with `config_invalid`. */
 export async function userDefaults(env: Env): Promise<Config["defaults"]> {
-  return merged(await userLayer(userConfigFile(env))).defaults;
+  return mergeLayers(await userLayer(userConfigFile(env))).defaults;
 }
 
-function repositoryLayer({ config, prompts }: Brought): Layer[] {
+function repositoryLayer({ config, prompts }: RepositoryFiles): ConfigLayer[] {
   return config === undefined ? [] : [{ ...config, prompts }];
 }
 
-async function userLayer(file: string): Promise<Layer[]> {
-  const read = await readText(file);
+async function userLayer(file: string): Promise<ConfigLayer[]> {
+  const read = await readTextFile(file);
   if (read === undefined) return [];
-  const table = await parsed(read.text, file);
+  const table = await parseConfigFile(read.text, file);
   const prompts = new Map<string, string>();
-  for (const named of namedPrompts(table)) prompts.set(named, (await readPrompt(named, file)).text);
+  for (const named of listPromptNames(table)) prompts.set(named, (await readPromptFile(named, file)).text);
   return [{ file, table, prompts }];
 }
 
 /** Earlier layers win, key by key. */
-function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust" | "requireTrustFor"> {
-  const deferOver = first(layers, ({ table }) => table.tools?.defer_over);
+function mergeLayers(layers: readonly ConfigLayer[]): Omit<Config, "root" | "mcp" | "trust" | "requireTrustFor"> {
+  const deferOver = firstDefined(layers, ({ table }) => table.tools?.defer_over);
   const tables = layers.map(({ table }) => table);
   const configured = layers.flatMap(({ table }) => Object.keys(table.agents ?? {}));
   const names = new Set([...configured, ...BUILT_IN_AGENTS]);
-  const agents = new Map(Array.from(names, (name) => [name, agentOf(name, layers)]));
+  const agents = new Map(Array.from(names, (name) => [name, mergeAgent(name, layers)]));
   return {
     defaults: {
-      agent: first(tables, ({ defaults }) => defaults?.agent) ?? configured[0] ?? "anthropic",
-      maxRunning: first(tables, ({ defaults }) => defaults?.max_running),
+      agent: firstDefined(tables, ({ defaults }) => defaults?.agent) ?? configured[0] ?? "anthropic",
+      maxRunning: firstDefined(tables, ({ defaults }) => defaults?.max_running),
     },
     agents,
-    prices: new Map(tables.toReversed().flatMap(({ prices }) => Object.entries(prices ?? {}).map(priceOf))),
-    providers: providersOf(tables),
+    prices: new Map(tables.toReversed().flatMap(({ prices }) => Object.entries(prices ?? {}).map(toPriceConfig))),
+    providers: mergeProviders(tables),
     tools: { deferOver: deferOver === false ? Infinity : deferOver },
-    worktree: worktreeOf(tables),
+    worktree: mergeWorktree(tables),
     pipelines: new Map(
       tables
         .toReversed()
         .flatMap(({ pipelines }) => Object.entries(pipelines ?? {}).map(([of, { stages }]) => [of, stages])),
     ),
     merge: {
-      how: first(tables, ({ merge }) => merge?.how) ?? "merge",
-      gate: first(tables, ({ merge }) => merge?.gate),
+      how: firstDefined(tables, ({ merge }) => merge?.how) ?? "merge",
+      gate: firstDefined(tables, ({ merge }) => merge?.gate),
     },
     limits: {
-      perRepository: first(tables, ({ limits }) => limits?.per_repository),
-      providers: first(tables, ({ limits }) => limits?.providers) ?? {},
+      perRepository: firstDefined(tables, ({ limits }) => limits?.per_repository),
+      providers: firstDefined(tables, ({ limits }) => limits?.providers) ?? {},
     },
     files: layers.map(({ file }) => file),
   };
@@ -161,43 +161,43 @@ function merged(layers: readonly Layer[]): Omit<Config, "root" | "mcp" | "trust"
 const SETUP_TIMEOUT_S = 600;
 const GIGABYTE = 1e9;
 
-function worktreeOf(tables: readonly ConfigTable[]): WorktreeConfig {
-  const quota = first(tables, ({ worktree }) => worktree?.quota_gb);
+function mergeWorktree(tables: readonly ConfigTable[]): WorktreeConfig {
+  const quota = firstDefined(tables, ({ worktree }) => worktree?.quota_gb);
   return {
-    setup: first(tables, ({ worktree }) => worktree?.setup),
-    setupTimeout: first(tables, ({ worktree }) => worktree?.setup_timeout) ?? SETUP_TIMEOUT_S,
-    copy: first(tables, ({ worktree }) => worktree?.copy) ?? [],
-    port: first(tables, ({ worktree }) => worktree?.port) ?? true,
-    passEnv: first(tables, ({ worktree }) => worktree?.pass_env) ?? [],
-    branchPrefix: first(tables, ({ worktree }) => worktree?.branch_prefix) ?? "rookery/",
+    setup: firstDefined(tables, ({ worktree }) => worktree?.setup),
+    setupTimeout: firstDefined(tables, ({ worktree }) => worktree?.setup_timeout) ?? SETUP_TIMEOUT_S,
+    copy: firstDefined(tables, ({ worktree }) => worktree?.copy) ?? [],
+    port: firstDefined(tables, ({ worktree }) => worktree?.port) ?? true,
+    passEnv: firstDefined(tables, ({ worktree }) => worktree?.pass_env) ?? [],
+    branchPrefix: firstDefined(tables, ({ worktree }) => worktree?.branch_prefix) ?? "rookery/",
     quota: quota === undefined ? undefined : quota * GIGABYTE,
   };
 }
 
-function providersOf(tables: readonly ConfigTable[]): ReadonlyMap<string, ProviderConfig> {
+function mergeProviders(tables: readonly ConfigTable[]): ReadonlyMap<string, ProviderConfig> {
   const names = new Set(tables.flatMap(({ providers }) => Object.keys(providers ?? {})));
   return new Map(
     Array.from(names, (name) => {
       const own = tables.flatMap(({ providers = {} }) =>
         Object.hasOwn(providers, name) ? (providers[name] ?? []) : [],
       );
-      return [name, providerOf(own)];
+      return [name, mergeProvider(own)];
     }),
   );
 }
 
-function providerOf(tables: readonly ProviderTable[]): ProviderConfig {
+function mergeProvider(tables: readonly ProviderTable[]): ProviderConfig {
   return {
-    kind: first(tables, ({ kind }) => kind),
-    baseUrl: first(tables, ({ base_url }) => base_url),
-    keyEnv: first(tables, ({ key_env }) => key_env),
-    headers: first(tables, ({ headers }) => headers) ?? {},
-    context: first(tables, ({ context }) => context),
-    images: first(tables, ({ images }) => images),
+    kind: firstDefined(tables, ({ kind }) => kind),
+    baseUrl: firstDefined(tables, ({ base_url }) => base_url),
+    keyEnv: firstDefined(tables, ({ key_env }) => key_env),
+    headers: firstDefined(tables, ({ headers }) => headers) ?? {},
+    context: firstDefined(tables, ({ context }) => context),
+    images: firstDefined(tables, ({ images }) => images),
   };
 }
 
-function priceOf([model, price]: [string, PriceTable]): [string, Price] {
+function toPriceConfig([model, price]: [string, PriceTable]): [string, PriceConfig] {
   const { input, output, cache_read, cache_write } = price;
   return [model, { input, output, cacheRead: cache_read, cacheWrite: cache_write }];
 }

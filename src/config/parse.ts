@@ -11,25 +11,25 @@ export function parseConfig(text: string, file: string): ConfigTable {
   refusePrototypes(table, file);
   const result = ConfigTable.safeParse(table, { reportInput: true });
   if (result.success) return result.data;
-  const { first, others } = firstComplaint(result.error.issues);
+  const { first, others } = describeFirstIssue(result.error.issues);
   const more = others === 0 ? "" : ` (and ${others} more)`;
   throw invalid(`${file}: ${first ?? "not a configuration"}${more}`, result.error);
 }
 
 /** Past it only the first is put into words: each needs a search for the nearest known name. */
-const MAX_COMPLAINTS = 100;
+const MAX_DESCRIBED_ISSUES = 100;
 
-function firstComplaint(issues: readonly z.core.$ZodIssue[]): { readonly first?: string; readonly others: number } {
+function describeFirstIssue(issues: readonly z.core.$ZodIssue[]): { readonly first?: string; readonly others: number } {
   const count = issues.reduce((sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1), 0);
-  if (count <= MAX_COMPLAINTS) {
-    const [first, ...rest] = issues.flatMap(complaintsOf);
+  if (count <= MAX_DESCRIBED_ISSUES) {
+    const [first, ...rest] = issues.flatMap(describeIssue);
     return { ...(first !== undefined && { first }), others: rest.length };
   }
   const [issue] = issues;
   const [first] =
     issue === undefined
       ? []
-      : complaintsOf(issue.code === "unrecognized_keys" ? { ...issue, keys: issue.keys.slice(0, 1) } : issue);
+      : describeIssue(issue.code === "unrecognized_keys" ? { ...issue, keys: issue.keys.slice(0, 1) } : issue);
   return { ...(first !== undefined && { first }), others: count - 1 };
 }
 
@@ -50,58 +50,58 @@ const MAX_DEPTH = 50;
 function refusePrototypes(value: unknown, file: string, path: readonly string[] = []): void {
   if (typeof value !== "object" || value === null) return;
   if (path.length > MAX_DEPTH) {
-    throw invalid(`${file}: ${dotted(path.slice(0, 3))}…: tables are nested more than ${MAX_DEPTH} deep`, undefined);
+    throw invalid(`${file}: ${formatPath(path.slice(0, 3))}…: tables are nested more than ${MAX_DEPTH} deep`, undefined);
   }
   for (const [key, inner] of Object.entries(value)) {
     const here = [...path, key];
-    if (key === "__proto__") throw invalid(`${file}: ${dotted(here)}: this name cannot be used`, undefined);
+    if (key === "__proto__") throw invalid(`${file}: ${formatPath(here)}: this name cannot be used`, undefined);
     refusePrototypes(inner, file, here);
   }
 }
 
-function complaintsOf(issue: z.core.$ZodIssue): string[] {
-  const at = dotted(issue.path);
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(issue.path, key));
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const at = formatPath(issue.path);
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => describeUnknownKey(issue.path, key));
   if (issue.code === "invalid_value") {
     const known = issue.values.map(String);
     const guess = typeof issue.input === "string" ? didYouMean(issue.input, known, (value) => `"${value}"`) : "";
     return [`${at}: expected one of ${known.join(", ")}${guess}`];
   }
-  if (issue.code === "invalid_type") return [`${at}: expected ${expectedOf(issue)}`];
-  if (issue.code === "invalid_union") return choiceOf(issue);
-  if (issue.code === "too_small") return [`${at}: ${tooSmall(issue)}`];
+  if (issue.code === "invalid_type") return [`${at}: expected ${describeExpected(issue)}`];
+  if (issue.code === "invalid_union") return describeUnionIssue(issue);
+  if (issue.code === "too_small") return [`${at}: ${describeTooSmall(issue)}`];
   if (issue.code === "invalid_key") return [`${at}: a name has letters, digits, "-", "_" and "." only`];
   if (issue.code === "invalid_format") return [`${at}: expected an http or https URL`];
   return [`${at}: ${issue.message.replace(/^\w/, (letter) => letter.toLowerCase())}`];
 }
 
-function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): string {
+function describeTooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): string {
   if (origin === "array" || origin === "string") return "must not be empty";
   return inclusive === false ? `must be more than ${minimum}` : `must be ${minimum} or more`;
 }
 
 /** What is wrong by the one of the forms that was meant, which is the one of the right type; else that it is none of them. */
-function choiceOf({ errors, path }: z.core.$ZodIssueInvalidUnion): string[] {
-  const meant = errors.find((issues) => !issues.some((issue) => issue.path.length === 0 && isOtherKind(issue)));
-  if (meant !== undefined) return meant.flatMap((issue) => complaintsOf({ ...issue, path: [...path, ...issue.path] }));
+function describeUnionIssue({ errors, path }: z.core.$ZodIssueInvalidUnion): string[] {
+  const meant = errors.find((issues) => !issues.some((issue) => issue.path.length === 0 && isTypeMismatch(issue)));
+  if (meant !== undefined) return meant.flatMap((issue) => describeIssue({ ...issue, path: [...path, ...issue.path] }));
   const forms = errors.flatMap(([issue]) => {
-    if (issue?.code === "invalid_type") return [expectedOf(issue)];
+    if (issue?.code === "invalid_type") return [describeExpected(issue)];
     return issue?.code === "invalid_value" ? issue.values.map(String) : [];
   });
-  return [`${dotted(path)}: expected ${forms.join(" or ")}`];
+  return [`${formatPath(path)}: expected ${forms.join(" or ")}`];
 }
 
-function isOtherKind({ code }: z.core.$ZodIssue): boolean {
+function isTypeMismatch({ code }: z.core.$ZodIssue): boolean {
   return code === "invalid_type" || code === "invalid_value";
 }
 
-function unknownKey(path: readonly PropertyKey[], key: string): string {
-  const known = keysAt(ConfigTable, path);
+function describeUnknownKey(path: readonly PropertyKey[], key: string): string {
+  const known = listKnownKeys(ConfigTable, path);
   const guess = didYouMean(key, known);
-  return `unknown key ${dotted([...path, key])}${guess || `; known here: ${known.join(", ")}`}`;
+  return `unknown key ${formatPath([...path, key])}${guess || `; known here: ${known.join(", ")}`}`;
 }
 
-function expectedOf(issue: z.core.$ZodIssueInvalidType): string {
+function describeExpected(issue: z.core.$ZodIssueInvalidType): string {
   const words: Record<string, string> = {
     object: "a table",
     record: "a table",
@@ -112,20 +112,20 @@ function expectedOf(issue: z.core.$ZodIssueInvalidType): string {
 }
 
 /** The keys that the schema knows at a path. */
-function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
-  if (schema instanceof z.ZodOptional) return keysAt(schema.unwrap(), path);
+function listKnownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional) return listKnownKeys(schema.unwrap(), path);
   const [key, ...rest] = path;
-  if (schema instanceof z.ZodRecord) return key === undefined ? [] : keysAt(schema.valueType, rest);
-  if (schema instanceof z.ZodArray) return key === undefined ? [] : keysAt(schema.element, rest);
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => keysAt(option, path));
+  if (schema instanceof z.ZodRecord) return key === undefined ? [] : listKnownKeys(schema.valueType, rest);
+  if (schema instanceof z.ZodArray) return key === undefined ? [] : listKnownKeys(schema.element, rest);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => listKnownKeys(option, path));
   if (!(schema instanceof z.ZodObject)) return [];
   const shape = schema.shape as Record<string, z.core.$ZodType>;
   if (key === undefined) return Object.keys(shape);
   const inner = Object.hasOwn(shape, key) ? shape[String(key)] : undefined;
-  return inner === undefined ? [] : keysAt(inner, rest);
+  return inner === undefined ? [] : listKnownKeys(inner, rest);
 }
 
-function dotted(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   const text = path.map((key) => (/^[\w-]+$/.test(String(key)) ? String(key) : JSON.stringify(String(key)))).join(".");
   return text === "" ? "the file" : text;
 }

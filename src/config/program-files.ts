@@ -3,7 +3,7 @@ import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { ProgramFamily } from "../domain/program-family.ts";
 import { ORDERS, PROGRAM_NAMES, type OrderSource } from "./program-orders.ts";
-import { packagesOfProgram } from "./program-packages.ts";
+import { findProgramPackages } from "./program-packages.ts";
 import { TreeHasher, type FileHashes } from "./tree-hash.ts";
 
 /** Past it, folders below the working folder are too many to look through for orders. */
@@ -36,36 +36,36 @@ export async function orderFiles(
 ): Promise<ProgramFiles> {
   const hasher = new TreeHasher(checkout);
   const sources = ORDERS[family].sources.filter((source) => isKnown || source.ofKnownProgram !== true);
-  for (const folder of upwards(cwd, checkout)) {
+  for (const folder of listParents(cwd, checkout)) {
     for (const source of sources) await addSource(hasher, folder, source);
   }
   const below = sources.filter((source) => source.below);
   if (below.length > 0) await addBelow(hasher, { checkout, cwd }, below);
   await refuseEmbedded(hasher, { checkout, cwd });
   const { hashes, unhashable } = hasher;
-  return { hashes: apartFromOurs(hashes, root === checkout), unhashable };
+  return { hashes: withoutOwnMcpFile(hashes, root === checkout), unhashable };
 }
 
 /** The program among the repository's packages, with all packages that it would load. */
 export async function binaryFiles({ checkout, cwd }: Checkout, family: ProgramFamily): Promise<ProgramFiles> {
   const hasher = new TreeHasher(checkout);
-  for (const folder of upwards(cwd, checkout)) {
+  for (const folder of listParents(cwd, checkout)) {
     const path = join(folder, "node_modules", ".bin", PROGRAM_NAMES[family]);
     await hasher.add(path);
-    for (const packageFolder of await packagesOfProgram(path, checkout)) await hasher.addPackages(packageFolder);
+    for (const packageFolder of await findProgramPackages(path, checkout)) await hasher.addPackages(packageFolder);
   }
   return { hashes: hasher.hashes, unhashable: hasher.unhashable };
 }
 
 /** Rookery reads `.mcp.json` too: the same file, or for a task's worktree that of its repository, which has the same name. */
-function apartFromOurs(hashes: FileHashes, isSame: boolean): FileHashes {
+function withoutOwnMcpFile(hashes: FileHashes, isSame: boolean): FileHashes {
   const { ".mcp.json": own, ...others } = hashes;
   return own === undefined || isSame ? others : { ...others, ".mcp.json of the worktree": own };
 }
 
-function upwards(folder: string, root: string): string[] {
+function listParents(folder: string, root: string): string[] {
   const above = dirname(folder);
-  return folder === root || above === folder ? [root] : [folder, ...upwards(above, root)];
+  return folder === root || above === folder ? [root] : [folder, ...listParents(above, root)];
 }
 
 /** By every spelling that some file system takes for the name. */
@@ -119,7 +119,7 @@ async function addBelow(
 async function linkedFolder(link: string, checkout: string): Promise<string | undefined> {
   const real = await realpath(link).catch(() => undefined);
   if (real === undefined || !real.startsWith(checkout + sep)) return undefined;
-  return (await isThere(real, "folder")) ? real : undefined;
+  return (await pathExists(real, "folder")) ? real : undefined;
 }
 
 /** An agent that works here does not work on files in there; worktrees of tasks are trusted by themselves. */
@@ -130,17 +130,17 @@ const SKIPPED = new Set([".git", "node_modules", ".rookery"]);
  * on, and runs what its author wrote into its settings. Every program runs git when it starts.
  */
 async function refuseEmbedded(hasher: TreeHasher, { checkout, cwd }: Pick<Checkout, "checkout" | "cwd">) {
-  for (const folder of upwards(cwd, checkout)) {
-    const isCheckout = folder === checkout && (await isThere(join(folder, ".git")));
-    if (isCheckout || !(await isThere(join(folder, "HEAD")))) continue;
+  for (const folder of listParents(cwd, checkout)) {
+    const isCheckout = folder === checkout && (await pathExists(join(folder, ".git")));
+    if (isCheckout || !(await pathExists(join(folder, "HEAD")))) continue;
     const isBare =
-      (await isThere(join(folder, "commondir"))) ||
-      ((await isThere(join(folder, "objects"), "folder")) && (await isThere(join(folder, "refs"), "folder")));
+      (await pathExists(join(folder, "commondir"))) ||
+      ((await pathExists(join(folder, "objects"), "folder")) && (await pathExists(join(folder, "refs"), "folder")));
     if (isBare) hasher.unhashable[relative(checkout, folder) || "."] = "a git repository among the files of another";
   }
 }
 
-async function isThere(path: string, kind: "any" | "folder" = "any"): Promise<boolean> {
+async function pathExists(path: string, kind: "any" | "folder" = "any"): Promise<boolean> {
   return (kind === "folder" ? stat : lstat)(path).then(
     (found) => kind === "any" || found.isDirectory(),
     () => false,

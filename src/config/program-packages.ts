@@ -6,13 +6,13 @@ import { basename, dirname, join } from "node:path";
 const MAX_PACKAGES = 500;
 
 /** Empty if there is no such program, or it belongs to no package. Real paths; those outside of `root` among them. */
-export async function packagesOfProgram(program: string, root: string): Promise<readonly string[]> {
+export async function findProgramPackages(program: string, root: string): Promise<readonly string[]> {
   const real = await realpath(program).catch(() => undefined);
-  const own = real === undefined ? undefined : await packageAround(real, root);
+  const own = real === undefined ? undefined : await findPackage(real, root);
   if (own === undefined) return [];
   const found = new Set([own]);
   for (const folder of found) {
-    for (const name of await dependenciesOf(folder)) {
+    for (const name of await readDependencies(folder)) {
       const dependency = await resolvePackage(name, folder);
       if (dependency !== undefined && found.size < MAX_PACKAGES) found.add(dependency);
     }
@@ -20,16 +20,16 @@ export async function packagesOfProgram(program: string, root: string): Promise<
   return [...found];
 }
 
-async function packageAround(file: string, root: string): Promise<string | undefined> {
+async function findPackage(file: string, root: string): Promise<string | undefined> {
   for (let folder = dirname(file); folder !== dirname(folder) && folder !== root; folder = dirname(folder)) {
     if (basename(folder) === "node_modules" || basename(folder) === ".bin") return undefined;
-    if (await isThere(join(folder, "package.json"))) return folder;
+    if (await packageExists(join(folder, "package.json"))) return folder;
   }
   return undefined;
 }
 
 /** Optional ones are the program itself for one platform (Claude Code, Codex, opencode). */
-async function dependenciesOf(folder: string): Promise<string[]> {
+async function readDependencies(folder: string): Promise<string[]> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
     const lists = [manifest["dependencies"], manifest["optionalDependencies"], manifest["peerDependencies"]];
@@ -42,12 +42,12 @@ async function dependenciesOf(folder: string): Promise<string[]> {
 async function resolvePackage(name: string, from: string): Promise<string | undefined> {
   for (let folder = from; folder !== dirname(folder); folder = dirname(folder)) {
     const candidate = join(folder, "node_modules", name);
-    if (await isThere(candidate)) return realpath(candidate).catch(() => undefined);
+    if (await packageExists(candidate)) return realpath(candidate).catch(() => undefined);
   }
   return undefined;
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function packageExists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

@@ -13,7 +13,7 @@ export async function repositoryRoot(cwd: string): Promise<string> {
 }
 
 /** Where a working folder is: what is checked out around it, and the repository whose configuration holds there. */
-export interface Place {
+export interface RepositoryLocation {
   readonly root: string;
   /** The same folder, but for the worktree of a task: what its agent's program finds is there. */
   readonly checkout: string;
@@ -23,7 +23,7 @@ export interface Place {
  * A task is configured and trusted as its repository is, whatever its branch says: its worktree lies in
  * `.rookery/worktrees/` of that. Nobody but the repository can put one there.
  */
-export async function placeOf(cwd: string): Promise<Place> {
+export async function locateRepository(cwd: string): Promise<RepositoryLocation> {
   const checkout = await repositoryRoot(cwd);
   const worktrees = dirname(checkout);
   const root = dirname(dirname(worktrees));

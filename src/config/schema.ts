@@ -9,20 +9,20 @@ import { EFFORTS, PROVIDER_KINDS } from "../domain/provider.ts";
 const name = z.string().min(1);
 
 /** The dearest model costs a tenth of it; what is said per token or per thousand tokens is below the least. */
-const MOST_USD = 1000;
+const MAX_USD = 1000;
 
 /** A wrong unit is off by a thousand or a million, and would be found out on a bill. */
 const usdPerMillionTokens = (least: number) =>
   z.number().superRefine((value, context) => {
-    if (value === 0 || (value >= least && value <= MOST_USD)) return;
-    const bounds = `0, or from ${least} to ${MOST_USD}`;
+    if (value === 0 || (value >= least && value <= MAX_USD)) return;
+    const bounds = `0, or from ${least} to ${MAX_USD}`;
     context.addIssue(
       `${value} is not what a million tokens cost in USD (${bounds}): the unit is USD per million tokens`,
     );
   });
 
 /** A tool by its name, by the beginning of its name and a `*`, or by what it says of itself, as MCP spells it. */
-const ToolPattern = z.union([
+const ConfiguredToolPattern = z.union([
   name,
   z
     .strictObject({
@@ -36,7 +36,7 @@ const ToolPattern = z.union([
       "expected at least one of readOnly, destructive, idempotent, openWorld",
     ),
 ]);
-export type ToolPattern = z.infer<typeof ToolPattern>;
+export type ConfiguredToolPattern = z.infer<typeof ConfiguredToolPattern>;
 
 /** Names of variables. Rookery gives its own token to nobody, so naming that is a mistake. */
 const passEnv = z.array(
@@ -51,7 +51,7 @@ const AgentTable = z.strictObject({
   permissions: PermissionPolicy.optional(),
   /** Files, relative to the one that names them. */
   prompts: z.array(name).optional(),
-  tools: z.strictObject({ allow: z.array(ToolPattern).optional(), deny: z.array(ToolPattern).optional() }).optional(),
+  tools: z.strictObject({ allow: z.array(ConfiguredToolPattern).optional(), deny: z.array(ConfiguredToolPattern).optional() }).optional(),
   /** Which of the MCP servers it gets; all if not said. */
   mcp: z.array(name).optional(),
   command: z.array(name).nonempty().optional(),
@@ -167,8 +167,8 @@ export type ProviderTable = z.infer<typeof ProviderTable>;
 
 const seconds = z.number().positive();
 const texts = z.record(z.string(), z.string());
-const OF_COMMAND = ["env", "cwd"] as const;
-const OF_URL = ["type", "headers", "oauth"] as const;
+const COMMAND_ONLY_KEYS = ["env", "cwd"] as const;
+const URL_ONLY_KEYS = ["type", "headers", "oauth"] as const;
 
 /** Its texts may hold variables, which are filled in for each session: a URL is looked at then. */
 const McpTable = z
@@ -198,7 +198,7 @@ const McpTable = z
   .superRefine((table, context) => {
     const { command, url } = table;
     if ((command === undefined) === (url === undefined)) context.addIssue("needs either command or url");
-    for (const key of command === undefined ? OF_COMMAND : OF_URL) {
+    for (const key of command === undefined ? COMMAND_ONLY_KEYS : URL_ONLY_KEYS) {
       const needed = command === undefined ? "command" : "url";
       if (table[key] !== undefined)
         context.addIssue({ code: "custom", path: [key], message: `is for a server with ${needed}` });
@@ -214,7 +214,7 @@ const back = {
   tries: z.int().min(1).max(100).optional(),
 };
 const mergeHow = z.enum(MERGE_METHODS);
-const ONE_OF_STAGE = ["agent", "run", "merge"] as const;
+const STAGE_KINDS = ["agent", "run", "merge"] as const;
 
 const StageTable = z
   .strictObject({
@@ -234,8 +234,8 @@ const StageTable = z
     gate: name.optional(),
   })
   .superRefine((table, context) => {
-    if (ONE_OF_STAGE.filter((key) => table[key] !== undefined).length !== 1) {
-      context.addIssue(`needs exactly one of ${ONE_OF_STAGE.join(", ")}`);
+    if (STAGE_KINDS.filter((key) => table[key] !== undefined).length !== 1) {
+      context.addIssue(`needs exactly one of ${STAGE_KINDS.join(", ")}`);
     }
   });
 export type StageTable = z.infer<typeof StageTable>;

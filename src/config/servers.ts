@@ -10,7 +10,7 @@ interface TomlFile {
   readonly table: ConfigTable;
 }
 
-interface Places {
+interface DeclarationSources {
   readonly repository?: readonly TomlFile[];
   /** Of `.mcp.json`. */
   readonly entries?: ReadonlyMap<string, EntryServer>;
@@ -25,9 +25,9 @@ export function declaredServers({
   repository = [],
   entries = new Map(),
   user,
-}: Places): ReadonlyMap<string, DeclaredServer> {
+}: DeclarationSources): ReadonlyMap<string, DeclaredServer> {
   const declared = new Map<string, DeclaredServer>();
-  const all = [...tablesOf(repository, "rookery.toml"), ...entries.values(), ...tablesOf(user, "user")];
+  const all = [...toTableServers(repository, "rookery.toml"), ...entries.values(), ...toTableServers(user, "user")];
   for (const server of all) if (!declared.has(server.name)) declared.set(server.name, server);
   return declared;
 }
@@ -45,7 +45,7 @@ export function refuseUnknownServers(files: readonly TomlFile[], declared: Reado
   }
 }
 
-function tablesOf(files: readonly TomlFile[], source: TableServer["source"]): TableServer[] {
+function toTableServers(files: readonly TomlFile[], source: TableServer["source"]): TableServer[] {
   return files.flatMap(({ file, table }) =>
     Object.entries(table.mcp ?? {}).map(([name, table]) => ({ name, source, file, table })),
   );

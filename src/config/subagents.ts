@@ -2,7 +2,7 @@
 import { SUBAGENT_LIMITS, type SubagentLimits } from "../domain/children.ts";
 import type { AgentTable } from "./schema.ts";
 
-export function subagentsOf(table: AgentTable["subagents"]): SubagentLimits | false {
+export function toSubagentLimits(table: AgentTable["subagents"]): SubagentLimits | false {
   if (table === false) return false;
   if (table === undefined || table === true) return SUBAGENT_LIMITS;
   return {

@@ -25,8 +25,8 @@ export class TreeHasher {
   readonly hashes: Record<string, string> = {};
   readonly unhashable: Record<string, string> = {};
   readonly #root: string;
-  readonly #orders = new Budget(ORDER_BOUNDS);
-  readonly #packages = new Budget(PACKAGE_BOUNDS);
+  readonly #orders = new HashBudget(ORDER_BOUNDS);
+  readonly #packages = new HashBudget(PACKAGE_BOUNDS);
   /** For one file after the other. */
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
 
@@ -48,7 +48,7 @@ export class TreeHasher {
     if (texts.length > 0) this.hashes[name] = `packages:${sha256(JSON.stringify(texts))}`;
   }
 
-  async #add(path: string, budget: Budget, walk: Walk): Promise<void> {
+  async #add(path: string, budget: HashBudget, walk: Walk): Promise<void> {
     const found = await lstat(path).catch((error: unknown) => (error as NodeJS.ErrnoException).code ?? "EIO");
     if (found === "ENOENT" || found === "ENOTDIR") return;
     const name = relative(this.#root, path);
@@ -76,7 +76,7 @@ export class TreeHasher {
     walk.into[name] = link === undefined ? hash : `link:${sha256(JSON.stringify([link, hash]))}`;
   }
 
-  async #addFolder(path: string, budget: Budget, walk: Walk): Promise<void> {
+  async #addFolder(path: string, budget: HashBudget, walk: Walk): Promise<void> {
     const entries = await readdir(path, { encoding: "buffer" }).catch(() => undefined);
     if (entries === undefined) {
       walk.into[relative(this.#root, path)] = "unreadable"; // a program that cannot read it takes no orders from it
@@ -104,7 +104,7 @@ interface Walk {
   readonly top?: string;
 }
 
-class Budget {
+class HashBudget {
   readonly bounds: HashBounds;
   #files = 0;
   #bytes = 0;
@@ -127,7 +127,7 @@ class Budget {
 }
 
 /** As `readText` has it, so that one file has one hash. Undefined past the bound. */
-async function hashFile(path: string, budget: Budget, buffer: Buffer): Promise<string | undefined> {
+async function hashFile(path: string, budget: HashBudget, buffer: Buffer): Promise<string | undefined> {
   const hash = createHash("sha256");
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // it may have become a FIFO

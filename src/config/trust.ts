@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { RookeryError } from "../domain/errors.ts";
 import { makeFolder } from "../stdx/folder.ts";
-import { type Brought, readBrought } from "./brought.ts";
-import { readText } from "./files.ts";
+import { type RepositoryFiles, readRepositoryFiles } from "./repository-files.ts";
+import { readTextFile } from "./files.ts";
 import { type Env, homeFolder } from "./home.ts";
 import { binaryFiles, orderFiles, type ProgramFiles } from "./program-files.ts";
 import { PROGRAM_FAMILIES, type ProgramFamily } from "../domain/program-family.ts";
@@ -46,8 +46,8 @@ type Ledger = z.infer<typeof Ledger>;
 
 /** Of all that the repository brings, for whatever agent. `dir` is any folder of it. */
 export async function trustState(dir: string, env: Env): Promise<TrustState> {
-  const brought = await readBrought(dir);
-  return trustOf({ ...brought, ...(await everything(brought)) }, env);
+  const brought = await readRepositoryFiles(dir);
+  return evaluateTrust({ ...brought, ...(await hashEverything(brought)) }, env);
 }
 
 /**
@@ -55,8 +55,8 @@ export async function trustState(dir: string, env: Env): Promise<TrustState> {
  * is too large to hash stays untrusted; the answer names it.
  */
 export async function trust(dir: string, env: Env): Promise<TrustState> {
-  const brought = await readBrought(dir);
-  const { hashes, unhashable } = await everything(brought);
+  const brought = await readRepositoryFiles(dir);
+  const { hashes, unhashable } = await hashEverything(brought);
   const files = Object.keys(hashes);
   const tooLarge = Object.keys(unhashable).length > 0 && { tooLarge: unhashable };
   if (files.length === 0 && tooLarge === false) return { status: "nothing_to_trust", root: brought.root };
@@ -75,21 +75,21 @@ export interface DrivenProgram {
 }
 
 /** Of what Rookery itself would use, and of what the agent's program would. */
-export async function trustFor(brought: Brought, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
+export async function evaluateTrustFor(brought: RepositoryFiles, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
   const families = family === undefined ? PROGRAM_FAMILIES : [family];
   const files = [
     ...families.map((each) => orderFiles(brought, each, family !== undefined)),
     ...(local && family !== undefined ? [binaryFiles(brought, family)] : []),
   ];
-  return trustOf({ ...brought, ...together(brought.hashes, await Promise.all(files)) }, env);
+  return evaluateTrust({ ...brought, ...mergeProgramFiles(brought.hashes, await Promise.all(files)) }, env);
 }
 
-interface Hashed extends Pick<Brought, "root" | "checkout" | "hashes"> {
+interface HashedRepository extends Pick<RepositoryFiles, "root" | "checkout" | "hashes"> {
   readonly unhashable?: TooLarge;
 }
 
 /** The worktree of a task may have what its repository was trusted with, and what it was trusted with itself. */
-export async function trustOf({ root, checkout, hashes, unhashable = {} }: Hashed, env: Env): Promise<TrustState> {
+export async function evaluateTrust({ root, checkout, hashes, unhashable = {} }: HashedRepository, env: Env): Promise<TrustState> {
   const files = Object.keys(hashes);
   const tooLarge = Object.keys(unhashable).length > 0 && { tooLarge: unhashable };
   if (files.length === 0 && tooLarge === false) return { status: "nothing_to_trust", root };
@@ -103,12 +103,12 @@ export async function trustOf({ root, checkout, hashes, unhashable = {} }: Hashe
     : { status: "untrusted", root, files, changed, ...tooLarge };
 }
 
-async function everything(brought: Brought): Promise<ProgramFiles> {
+async function hashEverything(brought: RepositoryFiles): Promise<ProgramFiles> {
   const files = PROGRAM_FAMILIES.flatMap((family) => [orderFiles(brought, family), binaryFiles(brought, family)]);
-  return together(brought.hashes, await Promise.all(files));
+  return mergeProgramFiles(brought.hashes, await Promise.all(files));
 }
 
-function together(hashes: FileHashes, files: readonly ProgramFiles[]): ProgramFiles {
+function mergeProgramFiles(hashes: FileHashes, files: readonly ProgramFiles[]): ProgramFiles {
   return {
     hashes: Object.assign({}, hashes, ...files.map((each) => each.hashes)) as FileHashes,
     unhashable: Object.assign({}, ...files.map((each) => each.unhashable)) as TooLarge,
@@ -119,23 +119,23 @@ function together(hashes: FileHashes, files: readonly ProgramFiles[]): ProgramFi
 export function requireTrust(state: TrustState, dir = state.root): void {
   if (state.status !== "untrusted") return;
   const { root, files, changed, tooLarge } = state;
-  if (tooLarge !== undefined) throw new RookeryError("not_trusted", tooLargeMessage(root, tooLarge));
-  const what = changed.length > 0 ? `${listed(changed)} changed since` : `${listed(files)} there was not trusted`;
+  if (tooLarge !== undefined) throw new RookeryError("not_trusted", formatTooLarge(root, tooLarge));
+  const what = changed.length > 0 ? `${formatList(changed)} changed since` : `${formatList(files)} there was not trusted`;
   const said = changed.length > 0 ? `${root} was trusted, but ${what}` : `${root} is not trusted: ${what} yet`;
-  throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoted(dir)}`);
+  throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoteForShell(dir)}`);
 }
 
 /** What is too large, why, and what to do about it. */
-export function tooLargeMessage(root: string, tooLarge: TooLarge): string {
+export function formatTooLarge(root: string, tooLarge: TooLarge): string {
   const what = Object.entries(tooLarge).map(([path, why]) => `${path} (${why})`);
   const fix =
     'delete it, make it smaller or rename it, install the program outside of the repository (or name it with command = ["…"]), or start the agent in a folder below';
-  return `${root} cannot be trusted: ${listed(what)} cannot be checked, and the agent's program would take orders from it; ${fix}`;
+  return `${root} cannot be trusted: ${formatList(what)} cannot be checked, and the agent's program would take orders from it; ${fix}`;
 }
 
 const MAX_LISTED = 10;
 
-function listed(names: readonly string[]): string {
+function formatList(names: readonly string[]): string {
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
   return `${names.slice(0, MAX_LISTED).join(", ")}${more}`;
 }
@@ -145,7 +145,7 @@ const MAX_LEDGER_BYTES = 64 * 1024 * 1024;
 
 async function readLedger(env: Env): Promise<Ledger> {
   const file = ledgerFile(env);
-  const read = await readText(file, MAX_LEDGER_BYTES);
+  const read = await readTextFile(file, MAX_LEDGER_BYTES);
   if (read === undefined) return { version: 1, repositories: {} };
   try {
     return Ledger.parse(JSON.parse(read.text));
@@ -173,6 +173,6 @@ function ledgerFile(env: Env): string {
   return join(homeFolder(env), "trust.json");
 }
 
-function quoted(path: string): string {
+function quoteForShell(path: string): string {
   return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -11,11 +11,11 @@ export type FieldChecks = Readonly<Record<string, ArgumentCheck>>;
 
 /** Throws `input_invalid`. A getter or a proxy that throws is invalid too. */
 export function checkArgument(value: unknown, check: ArgumentCheck, what: string): void {
-  const problem = problemOf(value, check);
+  const problem = findArgumentProblem(value, check);
   if (problem !== undefined) throw new RookeryError("input_invalid", `${what} cannot be used: ${problem}`);
 }
 
-function problemOf(value: unknown, check: ArgumentCheck): string | undefined {
+function findArgumentProblem(value: unknown, check: ArgumentCheck): string | undefined {
   try {
     return check(value);
   } catch (cause) {

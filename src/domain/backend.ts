@@ -67,7 +67,7 @@ export interface AgentConnection extends AsyncDisposable {
   /** Can it go on with a turn whose process died? If not, such a turn is ended when the session is opened. */
   readonly resumesTurns: boolean;
   /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */
-  attach?(desk: SessionDesk): void;
+  attach?(desk: BetweenTurnsContext): void;
   /**
    * Another agent drove the session, and this one goes on with it: what it has of the log is old. Rejects where it cannot,
    * and stays as it was then.
@@ -122,7 +122,7 @@ export interface LimitReached {
 }
 
 /** A session's pen and ear outside of a turn: for what servers say and ask while no turn runs. */
-export interface SessionDesk {
+export interface BetweenTurnsContext {
   /** Never throws: what cannot be written any more is told by the next turn. */
   record(...bodies: EventBody[]): void;
   /**

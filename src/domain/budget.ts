@@ -71,13 +71,13 @@ export function amountText(unit: BudgetUnit, amount: number): string {
       return `${amount.toFixed(amount !== 0 && amount < 0.01 ? 6 : 2)} USD`;
     case "tokens":
     case "steps":
-      return counted(amount, unit);
+      return formatCount(amount, unit);
     case "seconds":
-      return amount >= 60 ? counted(amount / 60, "minutes") : counted(amount, unit);
+      return amount >= 60 ? formatCount(amount / 60, "minutes") : formatCount(amount, unit);
   }
 }
 
-function counted(amount: number, units: string): string {
+function formatCount(amount: number, units: string): string {
   const rounded = Number(amount.toFixed(1));
   return `${rounded} ${rounded === 1 ? units.slice(0, -1) : units}`;
 }

@@ -60,7 +60,7 @@ const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 
 /** Whether no child may have the variable, no matter what is configured. */
 export function isRookerySecret(name: string): boolean {
-  const parts = partsOf(name);
+  const parts = splitName(name);
   if (parts[0] !== ROOKERY_PREFIX) return false;
   return parts.join("_") === ROOKERY_BRIDGE || namesCredential(parts);
 }
@@ -68,7 +68,7 @@ export function isRookerySecret(name: string): boolean {
 /** Whether a child gets the variable only if it needs it. False for credentials of builds. */
 export function isWithheldCredential(name: string, value = ""): boolean {
   if ([MODEL_KEY_VALUE, MODEL_KEY_WITHIN, PRIVATE_KEY_WITHIN].some((known) => known.test(value))) return true;
-  const parts = partsOf(name);
+  const parts = splitName(name);
   if (!namesCredential(parts)) return false;
   const upper = spacedName(name);
   return parts.some((part) => MODEL_PART.test(part)) || !BUILD_CREDENTIALS.some((known) => known.test(upper));
@@ -79,7 +79,7 @@ function spacedName(name: string): string {
   return name.replaceAll(/([a-z\d])([A-Z])/g, "$1_$2").toUpperCase();
 }
 
-function partsOf(name: string): readonly string[] {
+function splitName(name: string): readonly string[] {
   return spacedName(name)
     .split(/[^A-Z\d]+/)
     .filter((part) => part !== "");

@@ -6,7 +6,7 @@ import {
   emptySummary,
   eventBodies,
   newId,
-  statusOf,
+  sessionStatus,
   summarize,
   timeOfId,
   type EventBody,
@@ -119,7 +119,7 @@ describe("the state", () => {
     ],
   ])("is %s", (_, bodies, expected) => {
     const state = applyAll(emptyState("ses_1"), log(...bodies));
-    expect({ ...state, status: statusOf(state) }).toMatchObject(expected);
+    expect({ ...state, status: sessionStatus(state) }).toMatchObject(expected);
   });
 
   it("adds usage up, and knows no cost as soon as one part of it has none", () => {
@@ -172,7 +172,7 @@ it("the summary agrees with the state, whatever happens in whatever order", () =
     const events = log(...possible);
     const state = applyAll(emptyState("ses_1"), events);
     const summary = summarize(emptySummary("ses_1"), events);
-    expect({ events, status: summary.status }).toEqual({ events, status: statusOf(state) });
+    expect({ events, status: summary.status }).toEqual({ events, status: sessionStatus(state) });
     expect(summary.waitingFor).toEqual(state.requests.filter((r) => r.answer === undefined).map((r) => r.requestId));
     expect(summary.parkedUntil).toBe(state.turn?.parkedUntil);
     expect(summary).toMatchObject({ head: state.head, turns: state.turns, cwd: state.cwd });

@@ -72,7 +72,7 @@ const planEntry = () =>
 const tokens = () => z.int().nonnegative();
 
 /** What each type carries beside the envelope. */
-export const eventBodies = once(() => ({
+export const eventBodies = lazily(() => ({
   "session.opened": z.strictObject({
     cwd: z.string(),
     backend: z.string(),
@@ -295,11 +295,11 @@ export const SessionEvent: z.ZodType<SessionEvent> = z.lazy(
 );
 
 /** The text of an input, for people and for backends that take only text. */
-export function textOf(input: readonly InputPart[]): string {
+export function formatInput(input: readonly InputPart[]): string {
   return input.map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`)).join("\n");
 }
 
-function once<T>(make: () => T): () => T {
+function lazily<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }

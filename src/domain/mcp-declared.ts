@@ -3,25 +3,25 @@ import { messageOf, RookeryError } from "./errors.ts";
 
 export type DeclaredServer = TableServer | EntryServer;
 
-interface Declared {
+interface DeclaredServerBase {
   readonly name: string;
   readonly file: string;
 }
 
 /** From a `rookery.toml`: that of the repository, or the user's own. */
-export interface TableServer extends Declared {
+export interface TableServer extends DeclaredServerBase {
   readonly source: "rookery.toml" | "user";
-  readonly table: ServerTable;
+  readonly table: McpServerTable;
 }
 
 /** From a `.mcp.json`, which other programs read too: what stands there was not looked at yet. */
-export interface EntryServer extends Declared {
+export interface EntryServer extends DeclaredServerBase {
   readonly source: ".mcp.json";
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
 /** `[mcp.NAME]`, with either `command` or `url`. Times are in seconds. */
-export interface ServerTable {
+export interface McpServerTable {
   readonly command?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
@@ -43,32 +43,32 @@ export interface OAuthTable {
 }
 
 /** The servers of a `.mcp.json` by name; undefined where it lists none. Throws `config_invalid` for a broken file. */
-export function entriesOf(text: string, file: string): ReadonlyMap<string, EntryServer> | undefined {
-  const value = jsonOf(text, file);
-  if (!isTable(value)) throw invalid(file, [], "expected an object with mcpServers");
+export function parseMcpEntries(text: string, file: string): ReadonlyMap<string, EntryServer> | undefined {
+  const value = parseJson(text, file);
+  if (!isTable(value)) throw configInvalidAt(file, [], "expected an object with mcpServers");
   const { mcpServers } = value;
   if (mcpServers === undefined) return undefined;
-  if (!isTable(mcpServers)) throw invalid(file, ["mcpServers"], "expected an object with a server by each name");
+  if (!isTable(mcpServers)) throw configInvalidAt(file, ["mcpServers"], "expected an object with a server by each name");
   return new Map(
     Object.entries(mcpServers).map(([name, entry]) => {
-      if (!isTable(entry)) throw invalid(file, ["mcpServers", name], "expected an object with command or url");
-      if (name === "") throw invalid(file, ["mcpServers"], "a server has no name");
+      if (!isTable(entry)) throw configInvalidAt(file, ["mcpServers", name], "expected an object with command or url");
+      if (name === "") throw configInvalidAt(file, ["mcpServers"], "a server has no name");
       return [name, { name, source: ".mcp.json", file, entry }];
     }),
   );
 }
 
 /** Names the file and the place in it. */
-export function invalid(file: string, path: readonly PropertyKey[], why: string, cause?: unknown): RookeryError {
+export function configInvalidAt(file: string, path: readonly PropertyKey[], why: string, cause?: unknown): RookeryError {
   const at = path.length === 0 ? "" : ` ${path.map(String).join(".")}:`;
   return new RookeryError("config_invalid", `${file}:${at} ${why}`, { cause });
 }
 
-function jsonOf(text: string, file: string): unknown {
+function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text, refusePrototype);
   } catch (cause) {
-    throw invalid(file, [], `not JSON that can be used: ${messageOf(cause)}`, cause);
+    throw configInvalidAt(file, [], `not JSON that can be used: ${messageOf(cause)}`, cause);
   }
 }
 

@@ -6,7 +6,7 @@ export type McpServerSpec =
   StdioServerSpec | RemoteServerSpec | InProcessServerSpec | ForeignServerSpec | UnusableServerSpec;
 
 /** What is wanted of a server, however it is reached. */
-interface Wanted {
+interface ServerSpecBase {
   readonly name: string;
   /** How long a call may be silent: progress begins it anew. */
   readonly timeoutMs?: number | undefined;
@@ -17,7 +17,7 @@ interface Wanted {
   readonly asDeclared?: unknown;
 }
 
-export interface StdioServerSpec extends Wanted {
+export interface StdioServerSpec extends ServerSpecBase {
   readonly type: "stdio";
   readonly command: string;
   readonly args: readonly string[];
@@ -27,7 +27,7 @@ export interface StdioServerSpec extends Wanted {
   readonly cwd?: string | undefined;
 }
 
-export interface RemoteServerSpec extends Wanted {
+export interface RemoteServerSpec extends ServerSpecBase {
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export interface OAuthSpec {
 }
 
 /** Lives in this process. */
-export interface InProcessServerSpec extends Wanted {
+export interface InProcessServerSpec extends ServerSpecBase {
   readonly type: "memory";
   /** Called for each connection, because a server of the MCP SDK serves one at a time. */
   open(): ConnectableServer | Promise<ConnectableServer>;
@@ -64,13 +64,13 @@ export interface McpTransport {
 }
 
 /** Declared in a way that only the agent it was meant for may understand. */
-export interface ForeignServerSpec extends Wanted {
+export interface ForeignServerSpec extends ServerSpecBase {
   readonly type: "foreign";
   readonly declaration: unknown;
 }
 
 /** It was declared, and cannot be used as it stands: a variable is not set, say. */
-export interface UnusableServerSpec extends Wanted {
+export interface UnusableServerSpec extends ServerSpecBase {
   readonly type: "unusable";
   readonly reason: string;
 }

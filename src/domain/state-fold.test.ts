@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { applyAll, emptyState, SessionFold, statusOf, type EventBody, type SessionEvent } from "./index.ts";
+import { applyAll, emptyState, SessionFold, sessionStatus, type EventBody, type SessionEvent } from "./index.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const opened: EventBody = { type: "session.opened", backend: "api", cwd: "/tmp", permissions: "ask" };
@@ -128,7 +128,7 @@ it("leaves a state as it was when more events are added", () => {
 
 it("waits for as long as a request of the turn has no answer", () => {
   const events = eventsOf([opened, turn, ...permissions(3)]);
-  const statuses = events.map((_, at) => statusOf(applyAll(emptyState("ses_1"), events.slice(0, at + 1))));
+  const statuses = events.map((_, at) => sessionStatus(applyAll(emptyState("ses_1"), events.slice(0, at + 1))));
   expect(statuses).toEqual(["idle", "running", "waiting", "waiting", "waiting", "waiting", "waiting", "running"]);
 });
 

@@ -30,7 +30,7 @@ export function applyAll(before: SessionState, events: readonly SessionEvent[]):
 
 type Lists = Pick<SessionState, "queue" | "requests" | "tools" | "subagents">;
 type Fields = { -readonly [Key in Exclude<keyof SessionState, keyof Lists>]: SessionState[Key] };
-type Answered = EventOf<"permission.resolved"> | EventOf<"question.answered">;
+type AnswerEvent = EventOf<"permission.resolved"> | EventOf<"question.answered">;
 
 /** A state that events are added to. Use it instead of `applyAll` to read a log page by page. */
 export class SessionFold {
@@ -127,7 +127,7 @@ export class SessionFold {
           startedSeq: event.seq,
           startedAt: event.at,
           input: event.input,
-          ...FRESH,
+          ...NEW_TURN,
         };
         if (event.inputId !== undefined) this.#queue.remove(event.inputId);
         break;
@@ -275,7 +275,7 @@ export class SessionFold {
   }
 
   /** The first answer counts; a later one to the same request changes nothing. */
-  #answer(event: Answered): void {
+  #answer(event: AnswerEvent): void {
     this.#requests.change(event.requestId, (request) => {
       if (isOfNoTurn(request)) return undefined;
       this.#waiting -= 1;
@@ -297,4 +297,4 @@ export class SessionFold {
 }
 
 /** Of a turn that has just begun. */
-const FRESH = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };
+const NEW_TURN = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };

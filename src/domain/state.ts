@@ -140,7 +140,7 @@ export function emptyState(id: string): SessionState {
   };
 }
 
-export function statusOf(state: SessionState): SessionStatus {
+export function sessionStatus(state: SessionState): SessionStatus {
   if (state.copying) return "copying";
   if (state.closed) return "closed";
   if (state.turn === undefined) return "idle";

@@ -56,11 +56,11 @@ export function summarize(before: SessionSummary, events: readonly SessionEvent[
   const last = events.at(-1);
   if (last === undefined) return before;
   const summary = { ...before, head: last.seq, updatedAt: last.at };
-  for (const event of events) Object.assign(summary, changeOf(summary, event));
+  for (const event of events) Object.assign(summary, changeFor(summary, event));
   return summary;
 }
 
-function changeOf(summary: SessionSummary, event: SessionEvent): Partial<SessionSummary> | undefined {
+function changeFor(summary: SessionSummary, event: SessionEvent): Partial<SessionSummary> | undefined {
   switch (event.type) {
     case "session.opened":
       return {
@@ -76,7 +76,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
         status: event.copying === true ? "copying" : summary.status === "copying" ? "idle" : summary.status,
       };
     case "session.closed":
-      return { status: "closed", waitingFor: ofTurns(summary), ...(summary.ofNoTurn && { ofNoTurn: [] }) };
+      return { status: "closed", waitingFor: requestsOfTurn(summary), ...(summary.ofNoTurn && { ofNoTurn: [] }) };
     case "agent.switched":
       return { agent: event.to };
     case "turn.started": {
@@ -95,7 +95,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       };
     case "turn.continued":
       return {
-        status: unlessFixed(summary, ofTurns(summary).length > 0 ? "waiting" : "running"),
+        status: unlessFixed(summary, requestsOfTurn(summary).length > 0 ? "waiting" : "running"),
         parkedUntil: undefined,
       };
     case "turn.ended":
@@ -107,7 +107,7 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
       };
     case "permission.requested":
     case "question.asked":
-      return asked(summary, event);
+      return addRequest(summary, event);
     case "permission.resolved":
     case "question.answered": {
       const others = (requestId: string) => requestId !== event.requestId;
@@ -120,29 +120,29 @@ function changeOf(summary: SessionSummary, event: SessionEvent): Partial<Session
     case "usage.reported":
       return { usage: addUsage(summary.usage ?? NO_USAGE, event) };
     case "message.completed":
-      return lastLineOf(event.text);
+      return toLastLine(event.text);
     case "tool.started":
-      return lastLineOf(event.title);
+      return toLastLine(event.title);
     case "output.text":
-      return event.from === undefined ? lastLineOf(event.text) : undefined;
+      return event.from === undefined ? toLastLine(event.text) : undefined;
     default: // a listing shows nothing of the rest
       return undefined;
   }
 }
 
 /** Of a long text only its end is looked at. */
-function lastLineOf(text: string): Partial<SessionSummary> | undefined {
+function toLastLine(text: string): Partial<SessionSummary> | undefined {
   const end = text.slice(-4 * LINE_LENGTH).trimEnd();
   const line = end.slice(end.lastIndexOf("\n") + 1).trim();
   return line === "" ? undefined : { lastLine: line.slice(0, LINE_LENGTH).toWellFormed() };
 }
 
-function ofTurns({ waitingFor, ofNoTurn = [] }: SessionSummary): readonly string[] {
+function requestsOfTurn({ waitingFor, ofNoTurn = [] }: SessionSummary): readonly string[] {
   const outlasting = new Set(ofNoTurn);
   return waitingFor.filter((requestId) => !outlasting.has(requestId));
 }
 
-function asked(
+function addRequest(
   summary: SessionSummary,
   { requestId, turnId }: { readonly requestId: string; readonly turnId?: string | undefined },
 ): Partial<SessionSummary> {

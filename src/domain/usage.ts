@@ -21,9 +21,9 @@ export const NO_USAGE: Usage = {
   costUsd: 0,
 };
 
-type Reported = { readonly [Key in keyof Usage]?: Usage[Key] | undefined };
+type UsageReport = { readonly [Key in keyof Usage]?: Usage[Key] | undefined };
 
-export function addUsage(sum: Usage, more: Reported): Usage {
+export function addUsage(sum: Usage, more: UsageReport): Usage {
   return {
     inputTokens: sum.inputTokens + (more.inputTokens ?? 0),
     outputTokens: sum.outputTokens + (more.outputTokens ?? 0),
@@ -31,11 +31,11 @@ export function addUsage(sum: Usage, more: Reported): Usage {
     cacheWriteTokens: sum.cacheWriteTokens + (more.cacheWriteTokens ?? 0),
     reasoningTokens: sum.reasoningTokens + (more.reasoningTokens ?? 0),
     costUsd: sum.costUsd === undefined || more.costUsd === undefined ? undefined : sum.costUsd + more.costUsd,
-    costBy: costByOf(sum, more),
+    costBy: mergeCostBy(sum, more),
   };
 }
 
-function costByOf(sum: Usage, { costUsd = 0, costBy = "reported" }: Reported): Usage["costBy"] {
+function mergeCostBy(sum: Usage, { costUsd = 0, costBy = "reported" }: UsageReport): Usage["costBy"] {
   if (costUsd === 0) return sum.costBy;
   return sum.costBy === undefined || sum.costBy === costBy ? costBy : "mixed";
 }

@@ -8,13 +8,13 @@ import { RookeryError } from "./errors.ts";
  * @param what the value in words, as the start of the message: `the options of openSession`
  */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
-  const { success, data, error } = safelyParsed(schema, value, what);
+  const { success, data, error } = safeParseValue(schema, value, what);
   if (success) return data;
   throw new RookeryError("input_invalid", `${what} cannot be used: ${describeZodError(error)}`, { cause: error });
 }
 
 /** A getter or a proxy may throw while the value is read. */
-function safelyParsed<T>(schema: z.ZodType<T>, value: unknown, what: string): z.ZodSafeParseResult<T> {
+function safeParseValue<T>(schema: z.ZodType<T>, value: unknown, what: string): z.ZodSafeParseResult<T> {
   try {
     return schema.safeParse(value);
   } catch (cause) {

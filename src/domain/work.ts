@@ -22,13 +22,13 @@ export function workAfter(
   event: SessionEvent,
   { works, lastAt }: { readonly works: boolean; readonly lastAt: string },
 ): WorkState {
-  const done = event.type === "message.completed" ? added(work, event.agent, { steps: 1, ranMs: 0 }) : work;
+  const done = event.type === "message.completed" ? addWork(work, event.agent, { steps: 1, ranMs: 0 }) : work;
   const { since } = done;
   const wasLost = event.type === "notice" && event.code === "turn_resumed"; // nobody worked since the process died
   if (since === undefined) return works ? { ...done, since: event.at } : done;
   if (works && !wasLost) return done;
   const ranMs = Math.max(0, Date.parse(wasLost ? lastAt : event.at) - Date.parse(since));
-  return { ...added(done, event.agent, { steps: 0, ranMs }), since: works ? event.at : undefined };
+  return { ...addWork(done, event.agent, { steps: 0, ranMs }), since: works ? event.at : undefined };
 }
 
 /** Of one agent, or of all. */
@@ -39,7 +39,7 @@ export function workOf({ byAgent, since }: WorkState, now: number, agent?: strin
   return { steps: sum("steps"), ranMs: sum("ranMs") + running };
 }
 
-function added(work: WorkState, agent: string, { steps, ranMs }: Work): WorkState {
+function addWork(work: WorkState, agent: string, { steps, ranMs }: Work): WorkState {
   const before = Object.hasOwn(work.byAgent, agent) ? work.byAgent[agent] : undefined;
   const after = { steps: (before?.steps ?? 0) + steps, ranMs: (before?.ranMs ?? 0) + ranMs };
   return { ...work, byAgent: { ...work.byAgent, [agent]: after } };

@@ -4,7 +4,7 @@ import {
   type LoginOutcome,
   type McpPart,
   type McpSnapshot,
-  type SessionDesk,
+  type BetweenTurnsContext,
   type ToolSource,
 } from "../domain/index.ts";
 import { raceAbort } from "../stdx/index.ts";

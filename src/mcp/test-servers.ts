@@ -12,7 +12,7 @@ import type {
   McpServerState,
   Question,
   QuestionAnswer,
-  SessionDesk,
+  BetweenTurnsContext,
   StdioServerSpec,
   ToolContext,
   ToolResult,
@@ -77,7 +77,7 @@ export function openTestServers(specs: readonly McpServerSpec[], options: TestSe
     },
     getBlob: (hash: string) => Promise.resolve(blobs.get(hash)),
   };
-  const desk: SessionDesk = {
+  const desk: BetweenTurnsContext = {
     ...shelf,
     record: (...bodies) => void events.push(...bodies),
     ask,

@@ -1,6 +1,6 @@
 /** Opens a connection to an agent from resolved settings. */
 import { keyVariables, toolsOnlyBackend } from "../backends/index.ts";
-import { openChildren, type ChildOpening } from "../children/index.ts";
+import { openChildren, type OpenChildOptions } from "../children/index.ts";
 import { childEnvironment } from "../domain/child-environment.ts";
 import {
   messageOf,
@@ -73,7 +73,7 @@ function childSessions(
 ): Children {
   const { agent, model, cwd } = resolved.settings;
   const { baseUrl, apiKey, env, mcpServers, folders, attended = true } = overrides;
-  const open = (options: ChildOpening) =>
+  const open = (options: OpenChildOptions) =>
     services.children.open({
       ...(options.agent === firstAgent && { ...(baseUrl && { baseUrl }), ...(apiKey && { apiKey }) }),
       ...(env !== undefined && { env }),

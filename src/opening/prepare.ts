@@ -1,11 +1,11 @@
 /** Prepares the agent of a session: resolves its settings first, and connects to it when the session asks for it. */
-import type { Prepare } from "../session/index.ts";
+import type { PrepareAgent } from "../session/index.ts";
 import { connectAgent } from "./connect.ts";
 import { requireRecordedProvider, resolveSettings } from "./resolve.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
 
 /** The API URL and key in `overrides` apply to the first agent that the session opens, and to no other. */
-export function prepareWith(services: SharedServices, overrides: AgentOverrides): Prepare {
+export function prepareWith(services: SharedServices, overrides: AgentOverrides): PrepareAgent {
   let firstAgent: string | undefined;
   return async (state, changes) => {
     const resolved = await resolveSettings(services, overrides, state, changes);

@@ -11,13 +11,13 @@ import {
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { loadConfig, resolveAgent, type AgentConfig, type Config } from "../config/index.ts";
 import { RookeryError, type RemoteServerSpec, type SessionState } from "../domain/index.ts";
-import type { Changes, Settings } from "../session/index.ts";
+import type { Changes, DriverSettings } from "../session/index.ts";
 import type { AgentOverrides, SharedServices } from "./services.ts";
 
 export interface ResolvedAgent {
   readonly agent: AgentConfig;
   readonly config: Config;
-  readonly settings: Settings;
+  readonly settings: DriverSettings;
   /** The environment of Rookery, with the variables of the agent and of the caller. */
   readonly env: EnvironmentVariables;
   readonly tools: Omit<AgentResources, "plugins" | "env">;
@@ -72,7 +72,7 @@ export async function requireFolder(cwd: string): Promise<void> {
   throw new RookeryError("cwd_missing", `the working directory ${cwd} ${problem}; choose another one with --cwd`);
 }
 
-function mergeSettings(agent: AgentConfig, state: SessionState, changes: Changes & { readonly cwd: string }): Settings {
+function mergeSettings(agent: AgentConfig, state: SessionState, changes: Changes & { readonly cwd: string }): DriverSettings {
   const last = lastUse(agent, state);
   return {
     agent: agent.name,

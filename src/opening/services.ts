@@ -1,6 +1,6 @@
 /** What opening an agent takes: services of the process, and the options of the caller. */
 import type { EnvironmentVariables } from "../stdx/index.ts";
-import type { ChildOpening, ChildrenParts } from "../children/index.ts";
+import type { OpenChildOptions, ChildrenParts } from "../children/index.ts";
 import type { McpServerSpec, RemoteServerSpec } from "../domain/index.ts";
 import type { Authorizer } from "../mcp/authorizer.ts";
 import type { Session } from "../session/index.ts";
@@ -16,7 +16,7 @@ export interface SharedServices {
   /** Returns a new marker for the child processes of one agent. */
   claim(): string;
   /** Opens the sessions that an agent starts as its children. */
-  readonly children: Omit<ChildrenParts, "open"> & { open(options: ChildOpening & AgentOverrides): Promise<Session> };
+  readonly children: Omit<ChildrenParts, "open"> & { open(options: OpenChildOptions & AgentOverrides): Promise<Session> };
 }
 
 /** The session that a plugin is created for. */

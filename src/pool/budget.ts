@@ -4,7 +4,7 @@
  */
 import { resolveAgent } from "../config/index.ts";
 import { addUsage, NO_USAGE, workOf, type SessionState, type TaskState, type Usage } from "../domain/index.ts";
-import { loadState, type Allowed } from "../session/index.ts";
+import { loadState, type BudgetOptions } from "../session/index.ts";
 import { stopped, type RunEnded } from "./reasons.ts";
 import type { Run } from "./stage/run.ts";
 
@@ -24,7 +24,7 @@ export async function budgetFor(
   run: Pick<Run, "parts" | "pen" | "worktree">,
   agent: string,
   sessionId: string | undefined,
-): Promise<Allowed["taskBudget"]> {
+): Promise<BudgetOptions["taskBudget"]> {
   const { parts, pen, worktree } = run;
   const { budget } = pen.state.spec;
   if (Object.keys(budget).length === 0) return undefined;

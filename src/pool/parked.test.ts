@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { loadConfig } from "../config/index.ts";
 import { NO_CAPABILITIES, type AgentConnection, type LimitReached, type TurnOutcome } from "../domain/index.ts";
-import { createSession, reopenSession, type Prepare } from "../session/index.ts";
-import { turnedClock } from "../session/test-played.ts";
+import { createSession, reopenSession, type PrepareAgent } from "../session/index.ts";
+import { manualClock } from "../session/test-scripted-session.ts";
 import { ownIdentity } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { builtEnvironment, temporaryFolder, temporaryRepository } from "../testing/index.ts";
@@ -14,7 +14,7 @@ it("a task that meets a limit is parked, gives its place to another, and goes on
   await using repository = await temporaryRepository();
   await using home = await temporaryFolder();
   await using store = openMemoryStore();
-  const clock = turnedClock();
+  const clock = manualClock();
   const env = builtEnvironment({ home: home.path });
   const { pid, startTime } = ownIdentity();
   const owner = `${pid}.${startTime}.parked`;
@@ -26,7 +26,7 @@ it("a task that meets a limit is parked, gives its place to another, and goes on
     runTurn: () => Promise.resolve(answers.shift() ?? { status: "cancelled" }),
     [Symbol.asyncDispose]: () => Promise.resolve(void (open -= 1)),
   };
-  const prepare: Prepare = (_, { agent = "robin", cwd = "" }) =>
+  const prepare: PrepareAgent = (_, { agent = "robin", cwd = "" }) =>
     Promise.resolve({
       settings: { agent, backend: "acp", model: undefined, cwd, permissions: "all" },
       connect: () => Promise.resolve(connection).finally(() => (open += 1)),

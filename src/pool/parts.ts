@@ -1,7 +1,7 @@
 /** What the pool is made of. */
 import type { Config } from "../config/index.ts";
 import type { PermissionPolicy, Store } from "../domain/index.ts";
-import type { Allowed, LeaseTiming, Session } from "../session/index.ts";
+import type { BudgetOptions, LeaseTiming, Session } from "../session/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import type { Repository } from "../worktrees/index.ts";
 
@@ -37,7 +37,7 @@ export interface TaskSessionOptions {
   readonly title: string;
   readonly task: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly taskBudget?: Allowed["taskBudget"];
+  readonly taskBudget?: BudgetOptions["taskBudget"];
 }
 
 /** Opened once and shared: what they guard is in the repository's own folder. */

@@ -10,7 +10,7 @@ import {
   type TaskEventDraft,
   type TaskState,
 } from "../domain/index.ts";
-import { giveBackLease, keepLease, retryStore, takeLease, type LeaseTiming } from "../session/index.ts";
+import { releaseSessionLease, keepLeaseRenewed, retryStore, takeLease, type LeaseTiming } from "../session/index.ts";
 import type { Clock } from "../stdx/index.ts";
 
 export interface PenParts {
@@ -45,7 +45,7 @@ export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
     });
   });
   const state = await retryStore(() => mustBeThere(store, taskId)).catch(async (error: unknown) => {
-    await giveBackLease(store, lease).catch(() => undefined); // the first failure says more
+    await releaseSessionLease(store, lease).catch(() => undefined); // the first failure says more
     throw error;
   });
   return holdPen(parts, state, lease);
@@ -55,7 +55,7 @@ export async function takePen(parts: PenParts, taskId: string): Promise<Pen> {
 export function holdPen({ store, clock, owner, leaseTiming: timing }: PenParts, taken: TaskState, lease: Lease): Pen {
   const lost = new AbortController();
   const keeping = { store, sessionId: taken.id, owner, clock, timing };
-  const kept = keepLease(keeping, lease, (error) => lost.abort(error));
+  const kept = keepLeaseRenewed(keeping, lease, (error) => lost.abort(error));
   const { id: taskId } = taken;
   let state = taken;
   let last: Promise<unknown> = Promise.resolve();

@@ -1,13 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
-import { NO_CAPABILITIES, type SessionDesk, type TurnContext, type TurnOutcome } from "../domain/index.ts";
-import { scriptedServer } from "../mcp/test-servers.ts";
+import { NO_CAPABILITIES, type BetweenTurnsContext, type TurnContext, type TurnOutcome } from "../domain/index.ts";
+import { scripted } from "../mcp/test-scene.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";
-import type { Changes, Prepared } from "./driver.ts";
+import type { Changes, PreparedAgent } from "./driver.ts";
 import { createSession } from "./open.ts";
-import { DONE, stopped } from "./test-played.ts";
+import { DONE, waitForStop } from "./test-scripted-session.ts";
 import { openScene, openWorld } from "./test-scene.ts";
 
 /** A session of agents that are opened and closed under the test's eyes. */
@@ -17,7 +17,7 @@ async function openTroupe(
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
   const seen: string[] = [];
-  const desks = new Map<string, SessionDesk>();
+  const desks = new Map<string, BetweenTurnsContext>();
   const missing = new Set<string>();
   const closing = { until: Promise.resolve() };
   const connect = (agent: string) => () => {
@@ -27,13 +27,13 @@ async function openTroupe(
       resumesTurns: false,
       capabilities: NO_CAPABILITIES,
       runTurn: (turn: TurnContext) => play(agent, turn),
-      attach: (desk: SessionDesk) => void desks.set(agent, desk),
+      attach: (desk: BetweenTurnsContext) => void desks.set(agent, desk),
       returned: () => Promise.resolve(void seen.push(`back ${agent}`)),
       forget: () => Promise.resolve(void seen.push(`forget ${agent}`)),
       [Symbol.asyncDispose]: () => closing.until.then(() => void seen.push(`close ${agent}`)),
     });
   };
-  const prepare = (state: { agent: string; model: string | undefined }, changes: Changes): Promise<Prepared> => {
+  const prepare = (state: { agent: string; model: string | undefined }, changes: Changes): Promise<PreparedAgent> => {
     const { agent = state.agent || "a", model = agent === state.agent ? state.model : undefined } = changes;
     const settings = { agent, backend: "api", model, cwd: "/", permissions: "ask" as const };
     return Promise.resolve({ settings, connect: connect(agent) });
@@ -56,7 +56,7 @@ async function openTroupe(
 /** A turn that lasts until the test lets it end. */
 function lasting() {
   const end = deferred<TurnOutcome>();
-  const cancelled = (turn: TurnContext) => stopped(turn).then((): TurnOutcome => ({ status: "cancelled" }));
+  const cancelled = (turn: TurnContext) => waitForStop(turn).then((): TurnOutcome => ({ status: "cancelled" }));
   return {
     end: () => end.resolve(DONE),
     play: (_: string, turn: TurnContext) => Promise.race([end.promise, cancelled(turn)]),

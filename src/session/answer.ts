@@ -25,7 +25,7 @@ export interface AnswerOptions {
   readonly clock: Clock;
 }
 
-type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
+type RequestEvent = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
 /** Rejects with `session_not_found`, `request_not_found`, `request_resolved`, `usage` where it is the wrong kind of answer, or `input_invalid` where it is not what a form asks for. */
 export async function answerRequest(store: SessionStore, options: AnswerOptions): Promise<void> {
@@ -36,18 +36,18 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
   const asked = await findRequest(store, sessionId, requestId).catch((error: unknown) => {
     throw isRookeryError(error, "session_not_found") ? sessionNotFound(sessionId) : error;
   });
-  const event = asked && { body: bodyOf(asked, answer), turnId: asked.turnId, agent: asked.agent };
-  await appendFromOutside(store, sessionId, clock, (summary) => {
+  const event = asked && { body: toAnswerEvent(asked, answer), turnId: asked.turnId, agent: asked.agent };
+  await appendWithoutLease(store, sessionId, clock, (summary) => {
     if (event === undefined) {
       const what = `session ${sessionId} has no request ${requestId}`;
-      throw new RookeryError("request_not_found", `${what}${waiting(summary)}`);
+      throw new RookeryError("request_not_found", `${what}${describeWaiting(summary)}`);
     }
     if (summary.waitingFor.includes(requestId)) return event;
-    throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${waiting(summary)}`);
+    throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${describeWaiting(summary)}`);
   });
 }
 
-export interface FromOutside {
+export interface OutsideEvent {
   readonly body: EventBody;
   readonly turnId: string | undefined;
   /** Whom it is about, if not the agent that drives the session. */
@@ -59,11 +59,11 @@ export interface FromOutside {
  * writer cannot get ahead of it however fast it writes. `make` sees the session as it is in the commit, and may be
  * called more than once. Rejects with what it throws, or with `session_not_found`.
  */
-export async function appendFromOutside(
+export async function appendWithoutLease(
   store: SessionStore,
   sessionId: string,
   clock: Clock,
-  make: (summary: SessionSummary) => FromOutside | undefined,
+  make: (summary: SessionSummary) => OutsideEvent | undefined,
 ): Promise<void> {
   const id = newId("app", clock.now());
   const decide = (summary: SessionSummary): EventDraft[] => {
@@ -83,7 +83,7 @@ export function sessionNotFound(sessionId: string): RookeryError {
   return new RookeryError("session_not_found", `there is no session ${sessionId}: \`rookery sessions\` lists them`);
 }
 
-function bodyOf(asked: Asked, answer: Answer): EventBody {
+function toAnswerEvent(asked: RequestEvent, answer: Answer): EventBody {
   const { requestId } = asked;
   if (asked.type === "permission.requested" && "decision" in answer) {
     const { decision, scope = "once", message } = answer;
@@ -91,7 +91,7 @@ function bodyOf(asked: Asked, answer: Answer): EventBody {
   }
   if (asked.type === "question.asked" && "action" in answer) {
     const { action, content } = answer;
-    if (action === "accept") refuseUnfit(asked, content);
+    if (action === "accept") requireMatchingContent(asked, content);
     return { type: "question.answered", requestId, action, by: "person", ...(content !== undefined && { content }) };
   }
   const wanted = asked.type === "permission.requested" ? "allow, always or deny" : "accept, decline or cancel";
@@ -99,9 +99,9 @@ function bodyOf(asked: Asked, answer: Answer): EventBody {
 }
 
 /** Whoever asked for a form cannot say any more that it was filled in wrongly. A schema that nobody can read asks for nothing. */
-function refuseUnfit({ requestId, schema, url }: EventOf<"question.asked">, content: unknown): void {
+function requireMatchingContent({ requestId, schema, url }: EventOf<"question.asked">, content: unknown): void {
   if (url !== undefined || typeof schema !== "object" || schema === null) return;
-  const [issue] = issuesOf(schema, content ?? {});
+  const [issue] = findContentIssues(schema, content ?? {});
   if (issue === undefined) return;
   const where = issue.path.length === 0 ? "" : `${issue.path.map(String).join(".")}: `;
   const fix = `give what it asks for with --content, or decline; \`rookery sessions show\` has the form`;
@@ -112,7 +112,7 @@ function refuseUnfit({ requestId, schema, url }: EventOf<"question.asked">, cont
 }
 
 /** Ignores the `pattern`s of the schema: its author could block the process with one. */
-function issuesOf(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
+function findContentIssues(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
   try {
     return (
       z.fromJSONSchema(boundedSchema(schema) as Parameters<typeof z.fromJSONSchema>[0]).safeParse(content).error
@@ -123,13 +123,13 @@ function issuesOf(schema: object, content: unknown): readonly z.core.$ZodIssue[]
   }
 }
 
-function waiting({ waitingFor }: SessionSummary): string {
+function describeWaiting({ waitingFor }: SessionSummary): string {
   return waitingFor.length === 0 ? "; nothing is waiting" : `; waiting: ${waitingFor.join(", ")}`;
 }
 
 /** From the newest page back, since what is asked was asked lately. */
-async function findRequest(store: SessionStore, sessionId: string, requestId: string): Promise<Asked | undefined> {
-  const asks = (event: SessionEvent): event is Asked =>
+async function findRequest(store: SessionStore, sessionId: string, requestId: string): Promise<RequestEvent | undefined> {
+  const asks = (event: SessionEvent): event is RequestEvent =>
     (event.type === "permission.requested" || event.type === "question.asked") && event.requestId === requestId;
   for (let before: number | undefined; ;) {
     const { events } = await store.read({ sessionId, before, order: "newest_first" });

@@ -10,7 +10,7 @@ type Replacement = Pick<EventOf<"conversation.replaced">, "type" | "messages">;
 export const MAX_MESSAGES = 10_000;
 
 /** None begins anew. Throws `input_invalid` or `input_too_large`. */
-export function replacementOf(given: readonly ReplacedMessage[]): Replacement {
+export function toReplacementEvent(given: readonly ReplacedMessage[]): Replacement {
   const messages = parseReplacedMessages(given);
   if (messages.length > MAX_MESSAGES) {
     throw tooLarge(`it has ${messages.length} messages, and at most ${MAX_MESSAGES} are taken`);

@@ -1,10 +1,10 @@
 /** Forgets a session for good, unless someone drives it. */
 import type { OpenOptions } from "./open.ts";
 import { sessionNotFound } from "./answer.ts";
-import { giveBackLease, takeLease } from "./lease.ts";
+import { releaseSessionLease, takeLease } from "./lease.ts";
 
 /** Rejects with `session_not_found`, or with `session_in_use` while a living process drives it. */
-export async function deleteStored(
+export async function deleteStoredSession(
   { store, clock, owner, leaseTiming: timing }: Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTiming">,
   sessionId: string,
 ): Promise<void> {
@@ -13,7 +13,7 @@ export async function deleteStored(
   try {
     await store.delete(lease);
   } catch (error) {
-    await giveBackLease(store, lease).catch(() => undefined); // the first failure says more
+    await releaseSessionLease(store, lease).catch(() => undefined); // the first failure says more
     throw error;
   }
 }

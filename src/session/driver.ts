@@ -6,13 +6,13 @@ import {
   type EventBody,
   type Overlay,
   type PermissionPolicy,
-  type SessionDesk,
+  type BetweenTurnsContext,
   type SessionState,
 } from "../domain/index.ts";
-import { patienceOf, type Patience } from "./patience.ts";
+import { resolveTimeLimits, type TurnTimeLimits } from "./time-limits.ts";
 
 /** What a session is driven with. */
-export type Settings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
+export type DriverSettings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
   /** Somebody asked for that model. */
   readonly modelChosen?: true;
 };
@@ -26,53 +26,53 @@ export interface Changes {
 }
 
 /** Settings that can be had, and the way to the agent that goes with them. */
-export interface Prepared {
-  readonly settings: Settings;
+export interface PreparedAgent {
+  readonly settings: DriverSettings;
   readonly connect: () => Promise<AgentConnection>;
   /** How long its agent is waited for. */
-  readonly patience?: Parameters<typeof patienceOf>[0];
+  readonly patience?: Parameters<typeof resolveTimeLimits>[0];
   /** What else the agent is made from: a connection that was made from something else is not used again. */
   readonly madeFrom?: string | undefined;
 }
 
 /** Finds what is wanted; a new session is empty but for its id. Rejects in words where something is missing. */
-export type Prepare = (state: SessionState, changes: Changes) => Promise<Prepared>;
+export type PrepareAgent = (state: SessionState, changes: Changes) => Promise<PreparedAgent>;
 
 /** Of agents that were switched away from. Each may be a program that runs: past this the one that left first is ended. */
-const MOST_KEPT = 4;
+const MAX_KEPT_CONNECTIONS = 4;
 
-interface Held {
+interface HeldConnection {
   readonly connection: AgentConnection;
-  readonly prepared: Prepared;
+  readonly prepared: PreparedAgent;
 }
 
 export class Driver implements AsyncDisposable {
-  readonly #prepare: Prepare;
-  #active: Held | undefined;
+  readonly #prepare: PrepareAgent;
+  #active: HeldConnection | undefined;
   /** Those that wait to be switched back to, the one that left first in front. */
-  readonly #kept: Held[] = [];
-  #patience: Patience;
+  readonly #kept: HeldConnection[] = [];
+  #patience: TurnTimeLimits;
   #missing: unknown;
-  #deskOf: ((agent: string) => SessionDesk) | undefined;
+  #deskOf: ((agent: string) => BetweenTurnsContext) | undefined;
   #overlay: Overlay | undefined;
 
-  private constructor(prepare: Prepare, connection: AgentConnection, prepared: Prepared) {
+  private constructor(prepare: PrepareAgent, connection: AgentConnection, prepared: PreparedAgent) {
     this.#prepare = prepare;
     this.#active = { connection, prepared };
-    this.#patience = patienceOf(prepared.patience);
+    this.#patience = resolveTimeLimits(prepared.patience);
   }
 
-  static async connect(prepare: Prepare, prepared: Prepared): Promise<Driver> {
+  static async connect(prepare: PrepareAgent, prepared: PreparedAgent): Promise<Driver> {
     return new Driver(prepare, await prepared.connect(), prepared);
   }
 
   /** With the agent that drives. */
-  get patience(): Patience {
+  get patience(): TurnTimeLimits {
     return this.#patience;
   }
 
   /** Whoever drives the session has a desk of its own from here on, and whoever comes after. */
-  attach(deskOf: (agent: string) => SessionDesk): void {
+  attach(deskOf: (agent: string) => BetweenTurnsContext): void {
     this.#deskOf = deskOf;
     if (this.#active !== undefined) this.#seat(this.#active);
   }
@@ -99,12 +99,12 @@ export class Driver implements AsyncDisposable {
   }
 
   /** Resolves with what is to be recorded. Where it rejects, the session goes on as it was. */
-  async change(state: SessionState, changes: Changes): Promise<Settings> {
+  async change(state: SessionState, changes: Changes): Promise<DriverSettings> {
     const prepared = await this.#prepare(state, changes);
     const { settings, patience } = prepared;
     if (!isSameAgent(state, settings)) await this.#switchTo(state, prepared);
     else if (settings.model !== state.model || settings.cwd !== state.cwd) await this.#reopen(state, prepared);
-    this.#patience = patienceOf(patience);
+    this.#patience = resolveTimeLimits(patience);
     return settings;
   }
 
@@ -119,7 +119,7 @@ export class Driver implements AsyncDisposable {
       const prepared = await this.#prepare(state, {});
       if (!isSameAgent(current, state)) await this.#switchTo(state, prepared);
       else if (current.model !== state.model || current.cwd !== state.cwd) await this.#reopen(state, prepared);
-      this.#patience = patienceOf(prepared.patience);
+      this.#patience = resolveTimeLimits(prepared.patience);
     } catch (error) {
       await this.#dropActive();
       this.#missing = error;
@@ -140,7 +140,7 @@ export class Driver implements AsyncDisposable {
     if (failed !== undefined) throw failed.reason;
   }
 
-  async #switchTo(state: SessionState, prepared: Prepared): Promise<void> {
+  async #switchTo(state: SessionState, prepared: PreparedAgent): Promise<void> {
     const left = this.#active;
     const back = await this.#return(state, prepared);
     if (back === undefined) this.#use({ prepared, connection: await this.#ready(prepared) });
@@ -148,12 +148,12 @@ export class Driver implements AsyncDisposable {
     if (left !== undefined) this.#kept.push(left);
     const { agent } = prepared.settings;
     const useless = this.#kept.filter(({ prepared: { settings } }) => settings.agent === agent); // other than it is now
-    await this.#end([...useless, ...this.#kept.filter((held) => !useless.includes(held)).slice(0, -MOST_KEPT)]);
+    await this.#end([...useless, ...this.#kept.filter((held) => !useless.includes(held)).slice(0, -MAX_KEPT_CONNECTIONS)]);
   }
 
   /** The connection that this agent had before, if it is as it would be made now. */
-  async #return(state: SessionState, prepared: Prepared): Promise<Held | undefined> {
-    const held = this.#kept.find((kept) => isMadeAlike(kept.prepared, prepared));
+  async #return(state: SessionState, prepared: PreparedAgent): Promise<HeldConnection | undefined> {
+    const held = this.#kept.find((kept) => isReusable(kept.prepared, prepared));
     if (held === undefined) return undefined;
     this.#overlayOn(held.connection);
     await held.connection.returned?.(state);
@@ -161,7 +161,7 @@ export class Driver implements AsyncDisposable {
     return { ...held, prepared };
   }
 
-  async #reopen(state: SessionState, prepared: Prepared): Promise<void> {
+  async #reopen(state: SessionState, prepared: PreparedAgent): Promise<void> {
     await this.#dropActive(); // first: a program's own session is not to be open twice
     try {
       this.#use({ prepared, connection: await this.#ready(prepared) });
@@ -172,7 +172,7 @@ export class Driver implements AsyncDisposable {
   }
 
   /** With the overlay, or not at all. */
-  async #ready({ connect }: Prepared): Promise<AgentConnection> {
+  async #ready({ connect }: PreparedAgent): Promise<AgentConnection> {
     const connection = await connect();
     try {
       this.#overlayOn(connection);
@@ -187,13 +187,13 @@ export class Driver implements AsyncDisposable {
     if (this.#overlay !== undefined) tools?.setOverlay(this.#overlay);
   }
 
-  #use(held: Held): void {
+  #use(held: HeldConnection): void {
     this.#active = held;
     this.#seat(held);
   }
 
   /** Once for each: one that comes back has its desk already. */
-  #seat({ connection, prepared }: Held): void {
+  #seat({ connection, prepared }: HeldConnection): void {
     if (this.#deskOf !== undefined) connection.attach?.(this.#deskOf(prepared.settings.agent));
   }
 
@@ -204,7 +204,7 @@ export class Driver implements AsyncDisposable {
   }
 
   /** What cannot be ended now is found by its marker later, and is no reason to stay with it. */
-  async #end(useless: readonly Held[]): Promise<void> {
+  async #end(useless: readonly HeldConnection[]): Promise<void> {
     for (const held of useless) this.#kept.splice(this.#kept.indexOf(held), 1);
     await Promise.allSettled(useless.map(({ connection }) => connection[Symbol.asyncDispose]()));
   }
@@ -220,17 +220,17 @@ export class Driver implements AsyncDisposable {
 }
 
 /** Does it know what was said before, and may it go on with a turn that was begun before? */
-export function isSameAgent(before: Settings, after: Settings): boolean {
+export function isSameAgent(before: DriverSettings, after: DriverSettings): boolean {
   return before.agent === after.agent && before.backend === after.backend;
 }
 
-function isMadeAlike(one: Prepared, other: Prepared): boolean {
+function isReusable(one: PreparedAgent, other: PreparedAgent): boolean {
   const [a, b] = [one.settings, other.settings];
   return isSameAgent(a, b) && a.model === b.model && a.cwd === b.cwd && one.madeFrom === other.madeFrom;
 }
 
 /** What is recorded when a session goes on with other settings: nothing where they are the same. */
-export function changeEvents(before: Settings, after: Settings): EventBody[] {
+export function changeEvents(before: DriverSettings, after: DriverSettings): EventBody[] {
   const { backend, model, modelChosen, cwd, permissions } = after;
   const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;
   const switched = after.agent !== before.agent;

@@ -10,11 +10,11 @@ import {
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import type { LogHead } from "./log-head.ts";
-import { rejectWaiters, type Entry, type PendingEntries } from "./pending.ts";
-import { isPassingFailure, patienceWith, retryPause } from "./store-retry.ts";
-import { noticeOf, substituteEvent } from "./writable.ts";
+import { rejectWaiters, type PendingEntry, type PendingEntries } from "./pending.ts";
+import { isTransientFailure, retryTimeoutFor, retryPause } from "./store-retry.ts";
+import { createCutNotice, substituteEvent } from "./writable.ts";
 
-const CLOSING_PATIENCE_MS = 2_000;
+const CLOSING_TIMEOUT_MS = 2_000;
 
 export interface EntryWriterOptions {
   readonly log: LogHead;
@@ -44,7 +44,7 @@ export class EntryWriter {
 
   /** Call it when the session is being closed: retries end two seconds later. */
   close(): void {
-    this.#deadline = Math.min(this.#deadline, performance.now() + CLOSING_PATIENCE_MS);
+    this.#deadline = Math.min(this.#deadline, performance.now() + CLOSING_TIMEOUT_MS);
   }
 
   /** Call it if nothing can be written anymore. A write that is being retried fails with this. */
@@ -54,7 +54,7 @@ export class EntryWriter {
   }
 
   /** Throws only what breaks the recorder. */
-  async write(entry: Entry): Promise<void> {
+  async write(entry: PendingEntry): Promise<void> {
     const { drafts, journal, alone } = entry;
     if (drafts.length === 0 && journal.length === 0) return;
     try {
@@ -70,11 +70,11 @@ export class EntryWriter {
    * The store refuses something of the entry: each event is tried alone, and what is refused gets a substitute. Throws
    * the failure if the store refuses even a notice: then it is not the events that are at fault.
    */
-  async #writeSingly(entry: Entry, failure: unknown): Promise<void> {
+  async #writeSingly(entry: PendingEntry, failure: unknown): Promise<void> {
     for (const { at, agent, turnId, ...body } of entry.drafts) {
       const stamp = { at, agent, turnId };
       const why = messageOf(failure).slice(0, 500);
-      const notice = noticeOf(`an event of type ${body.type} was left out: ${why}`);
+      const notice = createCutNotice(`an event of type ${body.type} was left out: ${why}`);
       if (await this.#isAppended(entry, [{ ...body, ...stamp }], [])) continue;
       this.#options.onRefused(turnId, notRecorded(body.type, why));
       if (await this.#isAppended(entry, [{ ...substituteEvent(body, why), ...stamp }], [])) continue;
@@ -87,7 +87,7 @@ export class EntryWriter {
     }
   }
 
-  async #isAppended(entry: Entry, drafts: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<boolean> {
+  async #isAppended(entry: PendingEntry, drafts: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<boolean> {
     try {
       await this.#append(entry, drafts, journal);
       return true;
@@ -98,7 +98,7 @@ export class EntryWriter {
   }
 
   /** Retries failures of the store that may pass, until it works, the entry is withdrawn or the session is closed. */
-  async #append(entry: Entry, events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
+  async #append(entry: PendingEntry, events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
     const id = newId("app", this.#options.clock.now());
     for (let attempt = 0; !entry.withdrawn; attempt += 1) {
       try {
@@ -107,7 +107,7 @@ export class EntryWriter {
         this.#isOutage = false;
         return;
       } catch (failure) {
-        if (!isPassingFailure(failure) || performance.now() >= this.#deadline) throw failure;
+        if (!isTransientFailure(failure) || performance.now() >= this.#deadline) throw failure;
         this.#report(entry, failure);
       }
       await this.#pause(retryPause(attempt));
@@ -115,9 +115,9 @@ export class EntryWriter {
     }
   }
 
-  #report(entry: Entry, failure: unknown): void {
+  #report(entry: PendingEntry, failure: unknown): void {
     this.#failingSince ??= performance.now();
-    const isOutage = performance.now() - this.#failingSince >= (this.#options.patienceMs ?? patienceWith(failure));
+    const isOutage = performance.now() - this.#failingSince >= (this.#options.patienceMs ?? retryTimeoutFor(failure));
     rejectWaiters([entry, ...this.#options.pending], failure, isOutage ? "all" : "impatient");
     if (!isOutage || this.#isOutage) return;
     this.#isOutage = true;
@@ -155,5 +155,5 @@ const BREAKING: readonly ErrorCode[] = [
 
 /** True if the failure is that of the store or the lease, and would be the same for any other events. */
 export function isWriterFailure(failure: unknown): boolean {
-  return isRookeryError(failure) && (BREAKING.includes(failure.code) || isPassingFailure(failure));
+  return isRookeryError(failure) && (BREAKING.includes(failure.code) || isTransientFailure(failure));
 }

@@ -6,9 +6,9 @@ import { openSqliteStore } from "../store/index.ts";
 import { openNursery, type Nursery } from "../store/sqlite/fixtures/children.ts";
 import { temporaryFolder } from "../testing/index.ts";
 import { answerRequest } from "./answer.ts";
-import { closeStored } from "./open.ts";
-import { tellStored } from "./tell.ts";
-import { DONE, openPlayed, type Play } from "./test-played.ts";
+import { closeStoredSession } from "./open.ts";
+import { queueStoredInput } from "./queue-input.ts";
+import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
 /** The agent says something while a page of the log is read, and faster than that for the first `overtakes` attempts. */
 function flooded(store: Store, overtakes: number): Store {
@@ -42,7 +42,7 @@ function flooded(store: Store, overtakes: number): Store {
 }
 
 describe("in a log that grows all the time, from outside", () => {
-  const asking: Play = async (turn) => {
+  const asking: ScriptedTurn = async (turn) => {
     const decision = await turn.permit({
       toolId: "t1",
       tool: "t",
@@ -56,7 +56,7 @@ describe("in a log that grows all the time, from outside", () => {
   };
 
   it("an answer gets in, though each page that is read takes longer than the agent needs for its next word", async () => {
-    await using scene = await openPlayed(asking);
+    await using scene = await openScriptedSession(asking);
     const { outcome } = scene.session.prompt("go");
     for await (const { type } of scene.store.follow({ sessionId: scene.session.id, after: 0 })) {
       if (type === "permission.requested") break;
@@ -69,10 +69,10 @@ describe("in a log that grows all the time, from outside", () => {
   });
 
   it("an input and a close get in", async () => {
-    await using scene = await openPlayed(() => Promise.resolve(DONE));
-    await tellStored(flooded(scene.store, 50), { sessionId: scene.session.id, input: "hi", clock: systemClock });
+    await using scene = await openScriptedSession(() => Promise.resolve(DONE));
+    await queueStoredInput(flooded(scene.store, 50), { sessionId: scene.session.id, input: "hi", clock: systemClock });
     const { clock, session } = scene;
-    await closeStored({ store: flooded(scene.store, 50), clock, owner: "other", attended: false }, session.id);
+    await closeStoredSession({ store: flooded(scene.store, 50), clock, owner: "other", attended: false }, session.id);
     const types = (await scene.events()).map(({ type }) => type);
     expect(types.filter((type) => type === "input.queued" || type === "session.closed")).toHaveLength(2);
   });
@@ -123,8 +123,8 @@ describe("while two other processes write to the log as fast as they can", () =>
     const options = { sessionId, answer: { decision: "allow" as const }, clock: systemClock };
     const counted = countingAppends(store);
     for (const requestId of requestIds) await answerRequest(counted.store, { ...options, requestId });
-    await tellStored(counted.store, { sessionId, input: "hi", clock: systemClock });
-    await closeStored({ store: counted.store, clock: systemClock, owner: "other", attended: false }, sessionId, "over");
+    await queueStoredInput(counted.store, { sessionId, input: "hi", clock: systemClock });
+    await closeStoredSession({ store: counted.store, clock: systemClock, owner: "other", attended: false }, sessionId, "over");
     expect(counted.appends()).toBe(COUNT + 2);
     const { head: last } = (await store.summary(sessionId)) ?? { head: 0 };
     expect(last).toBeGreaterThan(head + 100 + COUNT);

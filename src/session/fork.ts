@@ -10,13 +10,13 @@ import {
   type SessionState,
 } from "../domain/index.ts";
 import { sessionNotFound } from "./answer.ts";
-import { deleteStored } from "./delete.ts";
-import { keepLease } from "./lease-keeper.ts";
+import { deleteStoredSession } from "./delete.ts";
+import { keepLeaseRenewed } from "./lease-keeper.ts";
 import { takeLease } from "./lease.ts";
 import type { OpenOptions } from "./open.ts";
-import { pagesOf } from "./pages.ts";
+import { readSessionPages } from "./pages.ts";
 
-type Options = Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTiming">;
+type ForkStoreOptions = Pick<OpenOptions, "store" | "clock" | "owner" | "leaseTiming">;
 
 export interface ForkChanges {
   readonly cwd?: string | undefined;
@@ -27,15 +27,15 @@ export interface ForkChanges {
  * Resolves with the new session's id. It has all turns that have ended, or what took their place; its log is written page by page, and it is
  * listed and can be opened only once it is whole. Rejects with `session_not_found`.
  */
-export async function forkStored(options: Options, sessionId: string, changes: ForkChanges): Promise<string> {
+export async function forkStoredSession(options: ForkStoreOptions, sessionId: string, changes: ForkChanges): Promise<string> {
   const { store, clock, owner, leaseTiming: timing } = options;
-  await collectHalves(options);
-  const { state, through } = await survey(options, sessionId);
+  await deleteIncompleteForks(options);
+  const { state, through } = await readSource(options, sessionId);
   const leasing = { store, clock, owner, timing, sessionId: newId("ses", clock.now()) };
   const lease = await takeLease(leasing);
-  const kept = keepLease(leasing, lease, () => undefined); // an append under a lost lease is refused
+  const kept = keepLeaseRenewed(leasing, lease, () => undefined); // an append under a lost lease is refused
   try {
-    await copy(options, { from: state, through, lease, changes });
+    await copyLog(options, { from: state, through, lease, changes });
   } catch (error) {
     await store.delete(lease).catch(() => undefined); // what stays is collected by the next fork
     throw error;
@@ -46,16 +46,16 @@ export async function forkStored(options: Options, sessionId: string, changes: F
 }
 
 /** Checked and committed in one piece each: some 10 ms in which nobody else can do anything. */
-const COPIED_TOGETHER = { limit: 250, maxBytes: 512 * 1024 };
+const COPY_PAGE = { limit: 250, maxBytes: 512 * 1024 };
 
-interface Copying {
+interface CopyOptions {
   readonly from: SessionState;
   readonly through: number;
   readonly lease: Lease;
   readonly changes: ForkChanges;
 }
 
-async function copy({ store, clock }: Options, { from, through, lease, changes }: Copying): Promise<void> {
+async function copyLog({ store, clock }: ForkStoreOptions, { from, through, lease, changes }: CopyOptions): Promise<void> {
   const { sessionId, generation: fence } = lease;
   const { agent, backend, model, permissions } = from;
   const { cwd = from.cwd, title = from.title } = changes;
@@ -72,15 +72,15 @@ async function copy({ store, clock }: Options, { from, through, lease, changes }
   };
   await append([opened({ copying: true })]);
   const leftOut: number[] = [];
-  for await (const page of pagesOf(store, from.id, { through, ...COPIED_TOGETHER })) {
-    const events = page.flatMap((event) => copyOf(event, leftOut));
+  for await (const page of readSessionPages(store, from.id, { through, ...COPY_PAGE })) {
+    const events = page.flatMap((event) => copyEvent(event, leftOut));
     if (events.length > 0) await append(events);
   }
   await append([opened({ reopened: true })]);
 }
 
 /** Without what is about the other session and not about the conversation; `leftOut` gets the numbers of those. */
-function copyOf({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]): EventDraft[] {
+function copyEvent({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]): EventDraft[] {
   switch (event.type) {
     case "session.opened": // the copy has its own
     case "session.closed":
@@ -116,12 +116,12 @@ function countUpTo(numbers: readonly number[], limit: number): number {
 }
 
 /** The session as it is, and the end of its last turn that has one, or of what took the place of all of them. */
-async function survey({ store }: Options, sessionId: string): Promise<{ state: SessionState; through: number }> {
+async function readSource({ store }: ForkStoreOptions, sessionId: string): Promise<{ state: SessionState; through: number }> {
   const summary = await store.summary(sessionId);
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
   const fold = new SessionFold(emptyState(sessionId));
   let through = 0;
-  for await (const page of pagesOf(store, sessionId, { through: summary.head })) {
+  for await (const page of readSessionPages(store, sessionId, { through: summary.head })) {
     for (const event of page) fold.add(event);
     const ends = ({ type }: SessionEvent): boolean => type === "turn.ended" || type === "conversation.replaced";
     through = page.findLast(ends)?.seq ?? through;
@@ -130,9 +130,9 @@ async function survey({ store }: Options, sessionId: string): Promise<{ state: S
 }
 
 /** What processes that died while they copied have left. */
-async function collectHalves(options: Options): Promise<void> {
+async function deleteIncompleteForks(options: ForkStoreOptions): Promise<void> {
   for (const { id } of await options.store.list({ status: "copying" })) {
-    await deleteStored(options, id).catch((error: unknown) => {
+    await deleteStoredSession(options, id).catch((error: unknown) => {
       const isOthers = ["session_in_use", "session_not_found", "lease_lost"] as const;
       if (!isOthers.some((code) => isRookeryError(error, code))) throw error;
     });

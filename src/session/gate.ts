@@ -26,38 +26,38 @@ export interface GateOptions {
 }
 
 const ALLOWED: PermissionDecision = { allowed: true };
-const GIVEN_UP: PermissionDecision = { allowed: false, outcome: "cancelled", message: "whoever asked gave up" };
+const WITHDRAWN: PermissionDecision = { allowed: false, outcome: "cancelled", message: "whoever asked gave up" };
 
 /**
  * Rejects with the signal's reason when the turn is cancelled while it waits, or the asker's own signal fires; then it
  * counts as cancelled. What was once asked is waited for, also where nobody can be asked now: someone may be on the
  * way to answer it.
  */
-export async function permit(
+export async function decidePermission(
   gate: GateOptions,
   request: PermissionRequest,
   { signal }: Pick<AskOptions, "signal"> = {},
 ): Promise<PermissionDecision> {
   const { recorder, turnId } = gate;
-  const before = askedFor(recorder.state, turnId, request.toolId);
-  if (before?.answer !== undefined) return decisionOf(before.answer);
-  const decided = byPolicy(recorder.state, request);
+  const before = findPermissionRequest(recorder.state, turnId, request.toolId);
+  if (before?.answer !== undefined) return toPermissionDecision(before.answer);
+  const decided = decideByPolicy(recorder.state, request);
   if (decided !== undefined) {
-    if (before !== undefined) await resolve(gate, before.requestId, decided);
+    if (before !== undefined) await recordDecision(gate, before.requestId, decided);
     return decided;
   }
   const requestId = before?.requestId ?? (await askPermission(gate, request));
   if (before === undefined && !gate.attended) {
-    const refusal = refused(
+    const refusal = toDenial(
       "nobody can be asked here; to allow it, use --permissions all, or --permissions ask and `rookery answer`",
     );
-    await resolve(gate, requestId, refusal);
+    await recordDecision(gate, requestId, refusal);
     return refusal;
   }
   try {
-    return decisionOf(await answerTo({ ...gate, signal: either(gate.signal, signal) }, requestId));
+    return toPermissionDecision(await waitForAnswer({ ...gate, signal: anySignal(gate.signal, signal) }, requestId));
   } catch (error) {
-    if (signal?.aborted === true && !gate.signal.aborted) await resolve(gate, requestId, GIVEN_UP);
+    if (signal?.aborted === true && !gate.signal.aborted) await recordDecision(gate, requestId, WITHDRAWN);
     throw error;
   }
 }
@@ -66,33 +66,33 @@ export async function permit(
  * Rejects with the signal's reason when the turn is cancelled while it waits, or the asker's own signal fires; then it
  * counts as cancelled. What was asked before its process died is not asked again: its answer is taken, or waited for.
  */
-export async function ask(gate: GateOptions, question: Question, options: AskOptions = {}): Promise<QuestionAnswer> {
+export async function askQuestion(gate: GateOptions, question: Question, options: AskOptions = {}): Promise<QuestionAnswer> {
   const { recorder, turnId, by } = gate;
   const left = recorder.takeLeft(turnId, question.message);
-  if (left?.answer?.type === "question.answered") return answerOf(left.answer);
+  if (left?.answer?.type === "question.answered") return toQuestionAnswer(left.answer);
   const requestId = left?.requestId ?? recorder.nextRequestId();
   if (left === undefined) {
     const { message, from, schema, url } = question;
     const asked: EventBody = { type: "question.asked", requestId, message, from, schema, url };
-    const refusal = gate.attended ? [] : [answeredByItself(requestId, "decline")];
+    const refusal = gate.attended ? [] : [toPolicyAnswer(requestId, "decline")];
     await recorder.write([asked, ...refusal], { turnId, by, patient: true });
     if (!gate.attended) return { action: "decline" };
   }
-  return answerOf(await waitFor(gate, requestId, options));
+  return toQuestionAnswer(await waitForQuestion(gate, requestId, options));
 }
 
-async function waitFor(
+async function waitForQuestion(
   gate: GateOptions,
   requestId: string,
   { signal, completed }: AskOptions,
 ): Promise<EventOf<"question.answered">> {
   const { recorder, turnId, by } = gate;
   const own = new AbortController();
-  const asking = AbortSignal.any([either(gate.signal, signal), own.signal]);
-  const answer = answerTo({ ...gate, signal: asking }, requestId);
+  const asking = AbortSignal.any([anySignal(gate.signal, signal), own.signal]);
+  const answer = waitForAnswer({ ...gate, signal: asking }, requestId);
   let over = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
-    await recorder.write([answeredByItself(requestId, action)], { turnId, by, patient: true });
+    await recorder.write([toPolicyAnswer(requestId, action)], { turnId, by, patient: true });
   };
   void completed?.then(
     () => (over ? undefined : settle("accept").catch((error: unknown) => own.abort(error))),
@@ -110,15 +110,15 @@ async function waitFor(
   throw new Error(`request ${requestId} is a question`); // answers are checked when given
 }
 
-function either(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
   return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
-function answeredByItself(requestId: string, action: QuestionAnswer["action"]): EventBody {
+function toPolicyAnswer(requestId: string, action: QuestionAnswer["action"]): EventBody {
   return { type: "question.answered", requestId, action, by: "policy" };
 }
 
-function answerOf({ action, content }: EventOf<"question.answered">): QuestionAnswer {
+function toQuestionAnswer({ action, content }: EventOf<"question.answered">): QuestionAnswer {
   return { action, content };
 }
 
@@ -131,7 +131,7 @@ async function askPermission({ recorder, turnId, by }: GateOptions, request: Per
 }
 
 /** The policy answers in a person's place, and the log says so. */
-async function resolve(
+async function recordDecision(
   { recorder, turnId, by }: GateOptions,
   requestId: string,
   how: PermissionDecision,
@@ -149,16 +149,16 @@ async function resolve(
   await recorder.write([resolved], { turnId, by, patient: true });
 }
 
-function byPolicy(state: SessionState, request: PermissionRequest): PermissionDecision | undefined {
+function decideByPolicy(state: SessionState, request: PermissionRequest): PermissionDecision | undefined {
   switch (state.permissions) {
     case "all":
       return ALLOWED;
     case "none":
-      return refused(`${request.tool} was refused: this session's permissions are "none"`);
+      return toDenial(`${request.tool} was refused: this session's permissions are "none"`);
     case "read":
       return request.readOnly
         ? ALLOWED
-        : refused(
+        : toDenial(
             `${request.tool} was refused: this session may only read ("read"); --permissions ask or all allows more`,
           );
     case "ask":
@@ -166,23 +166,23 @@ function byPolicy(state: SessionState, request: PermissionRequest): PermissionDe
   }
 }
 
-function decisionOf(answer: EventOf<"permission.resolved"> | EventOf<"question.answered">): PermissionDecision {
+function toPermissionDecision(answer: EventOf<"permission.resolved"> | EventOf<"question.answered">): PermissionDecision {
   if (answer.type === "question.answered") return ALLOWED; // no question has a tool's id
   if (answer.decision === "allow") return ALLOWED;
   const outcome = answer.decision === "cancelled" ? "cancelled" : "denied";
   return { allowed: false, outcome, message: answer.message ?? "the user refused it" };
 }
 
-function refused(message: string): PermissionDecision {
+function toDenial(message: string): PermissionDecision {
   return { allowed: false, outcome: "denied", message };
 }
 
-function askedFor(state: SessionState, turnId: string | undefined, toolId: string) {
+function findPermissionRequest(state: SessionState, turnId: string | undefined, toolId: string) {
   return state.requests.find((request) => request.turnId === turnId && request.toolId === toolId);
 }
 
 /** The answer may come from any process; the log is where it appears. */
-async function answerTo({ recorder, store, signal }: GateOptions, requestId: string) {
+async function waitForAnswer({ recorder, store, signal }: GateOptions, requestId: string) {
   const { id: sessionId, head: after } = recorder.state;
   for await (const event of followWithRetry(store, { sessionId, after, signal })) {
     recorder.advance([event]);

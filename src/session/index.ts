@@ -1,14 +1,14 @@
 /** Live conversations. */
-export { commandOf } from "./expand.ts";
+export { formatPromptCommand } from "./expand-prompt.ts";
 export * from "./answer.ts";
-export { deleteStored } from "./delete.ts";
-export type { Changes, Prepare, Prepared, Settings } from "./driver.ts";
-export { forkStored } from "./fork.ts";
+export { deleteStoredSession } from "./delete.ts";
+export type { Changes, PrepareAgent, PreparedAgent, DriverSettings } from "./driver.ts";
+export { forkStoredSession } from "./fork.ts";
 export { MAX_INPUT_BYTES } from "./input.ts";
 export { abandonLease } from "./abandoned-leases.ts";
-export { keepLease } from "./lease-keeper.ts";
+export { keepLeaseRenewed } from "./lease-keeper.ts";
 export { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
-export { giveBackLease, isDriven, takeLease } from "./lease.ts";
+export { releaseSessionLease, isDriven, takeLease } from "./lease.ts";
 export * from "./open.ts";
 export {
   checkForkOptions,
@@ -18,8 +18,8 @@ export {
   checkText,
 } from "./parameters.ts";
 export { MAX_MESSAGES, type ReplacedMessage } from "./conversation.ts";
-export type { Turn } from "./reading.ts";
+export type { Turn } from "./turn-events.ts";
 export { Session, type Deliver } from "./session.ts";
-export { isPassingFailure, retryStore } from "./store-retry.ts";
-export { refuseIfOfRunningTask, runningTaskOf } from "./task-session.ts";
-export { tellStored } from "./tell.ts";
+export { isTransientFailure, retryStore } from "./store-retry.ts";
+export { requireNoRunningTask, findRunningTask } from "./task-session.ts";
+export { queueStoredInput } from "./queue-input.ts";

@@ -6,7 +6,7 @@ import { parsePromptInput } from "./parameters.ts";
 export const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 /** Throws `input_invalid` or `input_too_large`. */
-export function asInput(given: string | readonly InputPart[]): InputPart[] {
+export function toInputParts(given: string | readonly InputPart[]): InputPart[] {
   const input = parsePromptInput(given);
   const parts: InputPart[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
   if (parts.every((part) => part.type === "text" && part.text.trim() === "")) {
@@ -16,14 +16,14 @@ export function asInput(given: string | readonly InputPart[]): InputPart[] {
   if (bytes > MAX_INPUT_BYTES) {
     throw new RookeryError(
       "input_too_large",
-      `the prompt has ${megabytes(bytes)} MB, and at most ${megabytes(MAX_INPUT_BYTES)} MB are taken: put the text in a file of the working folder and name the file`,
+      `the prompt has ${formatMegabytes(bytes)} MB, and at most ${formatMegabytes(MAX_INPUT_BYTES)} MB are taken: put the text in a file of the working folder and name the file`,
     );
   }
   return parts;
 }
 
 /** Rejects with `attachment_missing` if the store does not have the bytes of a part. */
-export async function refuseMissingAttachments(store: SessionStore, input: readonly InputPart[]): Promise<void> {
+export async function requireAttachments(store: SessionStore, input: readonly InputPart[]): Promise<void> {
   for (const part of input) {
     if (part.type !== "blob" || (await store.getBlob(part.hash)) !== undefined) continue;
     const name = part.name ?? part.mediaType;
@@ -34,6 +34,6 @@ export async function refuseMissingAttachments(store: SessionStore, input: reado
   }
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return (bytes / 1024 / 1024).toFixed(1);
 }

@@ -29,7 +29,7 @@ export interface HolderQuery {
 
 /** Looking also counts: a lease that stays as it is while it is looked at for `ttlMs` has no holder that works. */
 export function holderState(lease: Lease, { store, clock, timing }: HolderQuery): HolderState {
-  const text = processOf(lease);
+  const text = ownerText(lease);
   const isUnchanged = unchangedMs(store, lease, clock) >= timing.ttlMs || isKnownFrozen(lease, timing);
   switch (judgeOwner(text)) {
     case "dead":
@@ -38,7 +38,7 @@ export function holderState(lease: Lease, { store, clock, timing }: HolderQuery)
       return isUnchanged || lease.until <= clock.now() ? "expired" : "held";
     case "alive": {
       const process = parseOwnerText(text);
-      if (process === undefined || isOwn(process)) return "held"; // this process knows what it does
+      if (process === undefined || isThisProcess(process)) return "held"; // this process knows what it does
       return isUnchanged || (lease.until <= clock.now() && isStopped(process)) ? "frozen" : "held";
     }
   }
@@ -49,7 +49,7 @@ export function holderState(lease: Lease, { store, clock, timing }: HolderQuery)
  * `session_in_use` if something cannot be ended.
  */
 export async function endHolder(lease: Lease, state: HolderState): Promise<void> {
-  const text = processOf(lease);
+  const text = ownerText(lease);
   if (state === "held" || state === "expired" || parseOwnerText(text) === undefined) return;
   const left = (await killMarked(text)) === 0 ? [] : processesMarked(text).map(({ pid }) => pid);
   if (left.length > 0) {
@@ -63,17 +63,17 @@ export async function endHolder(lease: Lease, state: HolderState): Promise<void>
 
 /** For messages: the process that holds the lease, and where it is if that is not here. */
 export function describeHolder(lease: Lease): string {
-  const process = parseOwnerText(processOf(lease));
+  const process = parseOwnerText(ownerText(lease));
   if (process === undefined) return "another process";
   const isHere = process.scope === undefined || process.scope === ownPidScope();
   return isHere ? `process ${process.pid}` : `process ${process.pid} of another machine or container`;
 }
 
-function processOf({ owner }: Lease): string {
+function ownerText({ owner }: Lease): string {
   return owner.split("/")[0] ?? "";
 }
 
-function isOwn({ pid, startTime }: { readonly pid: number; readonly startTime: string }): boolean {
+function isThisProcess({ pid, startTime }: { readonly pid: number; readonly startTime: string }): boolean {
   const own = ownIdentity();
   return own.pid === pid && own.startTime === startTime;
 }
@@ -89,11 +89,11 @@ function rememberFrozen(owner: string, until: number): void {
 }
 
 function isKnownFrozen(lease: Lease, { renewMs }: LeaseTiming): boolean {
-  const until = frozen.get(processOf(lease));
+  const until = frozen.get(ownerText(lease));
   return until !== undefined && lease.until <= until + renewMs;
 }
 
-interface Seen {
+interface SeenLease {
   readonly generation: number;
   readonly until: number;
   readonly since: number;
@@ -101,10 +101,10 @@ interface Seen {
 
 /** Past this the one seen first is forgotten, and looked at from the beginning. */
 const MAX_SEEN = 10_000;
-const seenIn = new WeakMap<SessionStore, Map<string, Seen>>();
+const seenIn = new WeakMap<SessionStore, Map<string, SeenLease>>();
 
 function unchangedMs(store: SessionStore, { sessionId, generation, until }: Lease, clock: Clock): number {
-  const seen = seenIn.get(store) ?? new Map<string, Seen>();
+  const seen = seenIn.get(store) ?? new Map<string, SeenLease>();
   seenIn.set(store, seen);
   const now = awakeTime(clock);
   const before = seen.get(sessionId);

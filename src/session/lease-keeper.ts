@@ -2,17 +2,17 @@
 import { RookeryError, isRookeryError, type Lease } from "../domain/index.ts";
 import { addStartCheck } from "../stdx/index.ts";
 import { DEFAULT_LEASE_TIMING, awakeTime, giveUpMs } from "./lease-timing.ts";
-import { giveBackLease, type LeaseOptions } from "./lease.ts";
+import { releaseSessionLease, type LeaseOptions } from "./lease.ts";
 
 /** How often it is looked whether something is to be done, as a part of the time between two renewals. */
-const LOOKS = 10;
+const CHECKS_PER_RENEWAL = 10;
 
 /**
  * Renews until it is disposed, which gives the lease back. `onLost` is called once: when someone else has it, or when it
  * could not be renewed for so long that someone else may have it soon. A process that was stopped, or a machine that
  * slept, renews before it starts another child of this owner.
  */
-export function keepLease(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void): AsyncDisposable {
+export function keepLeaseRenewed(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void): AsyncDisposable {
   const keeper = new LeaseKeeper(options, taken, onLost);
   return { [Symbol.asyncDispose]: () => keeper.release() };
 }
@@ -37,7 +37,7 @@ class LeaseKeeper {
     const ageMs = Math.min(ttlMs, Math.max(0, ttlMs - (taken.until - options.clock.now()))); // its log was read meanwhile
     this.#deadline = this.#now() - ageMs + giveUpMs(this.#timing);
     this.#renewAt = this.#now() - ageMs + renewMs;
-    this.#timer = setInterval(() => this.#look(), renewMs / LOOKS).unref();
+    this.#timer = setInterval(() => this.#look(), renewMs / CHECKS_PER_RENEWAL).unref();
     const owner = options.owner.split("/")[0] ?? "";
     this.#check = addStartCheck({ marker: owner, check: () => this.#recheck() });
   }
@@ -45,7 +45,7 @@ class LeaseKeeper {
   async release(): Promise<void> {
     this.#end();
     await this.#renewing?.done;
-    await giveBackLease(this.#options.store, this.#lease);
+    await releaseSessionLease(this.#options.store, this.#lease);
   }
 
   get #timing() {
@@ -68,7 +68,7 @@ class LeaseKeeper {
     if (now >= this.#renewAt || this.#isPastItsTime()) void this.#renew();
     if (now < this.#deadline || this.#renewing === undefined) return;
     // A renewal that began after we were stopped may take a moment; one that has hung for long does not come.
-    if (now - this.#renewing.since >= this.#timing.renewMs / LOOKS) this.#lose(this.#late());
+    if (now - this.#renewing.since >= this.#timing.renewMs / CHECKS_PER_RENEWAL) this.#lose(this.#late());
   }
 
   /** By the clock of the day, which others go by who cannot judge us: the machine slept, or the clock was set. */
@@ -104,7 +104,7 @@ class LeaseKeeper {
       this.#deadline = since + giveUpMs(this.#timing);
       this.#renewAt = since + renewMs;
     } catch (error) {
-      this.#renewAt = this.#now() + renewMs / LOOKS; // a full disk now may have room in a moment
+      this.#renewAt = this.#now() + renewMs / CHECKS_PER_RENEWAL; // a full disk now may have room in a moment
       if (isRookeryError(error, "lease_lost")) this.#lose(error);
       else if (this.#now() >= this.#deadline) this.#lose(this.#late(error));
     }

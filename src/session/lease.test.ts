@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Lease, Store } from "../domain/index.ts";
 import { isAlive, ownPidScope, processesMarked, startGroup, startTimeOf, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
-import { isDriven, keepLease, takeLease } from "./index.ts";
+import { isDriven, keepLeaseRenewed, takeLease } from "./index.ts";
 
 const ID = "ses_leased";
 const HOUR = 3_600_000;
@@ -168,7 +168,7 @@ describe("a holder that cannot be judged from here", () => {
 describe("a holder", () => {
   let lost: unknown[];
   const keep = (lease: Lease, through: Store = store) =>
-    keepLease({ store: through, sessionId: ID, owner: "holder/1", clock }, lease, (error) => lost.push(error));
+    keepLeaseRenewed({ store: through, sessionId: ID, owner: "holder/1", clock }, lease, (error) => lost.push(error));
   const granted = () => store.acquireLease({ sessionId: ID, owner: "holder/1", now, until: now + 30_000 });
   beforeEach(() => {
     lost = [];

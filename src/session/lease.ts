@@ -5,10 +5,10 @@ import type { Clock } from "../stdx/index.ts";
 import { abandonLease, isAbandonedLease } from "./abandoned-leases.ts";
 import { describeHolder, endHolder, holderState, type HolderQuery, type HolderState } from "./lease-holder.ts";
 import { DEFAULT_LEASE_TIMING, type LeaseTiming } from "./lease-timing.ts";
-import { isPassingFailure, retryStore } from "./store-retry.ts";
+import { isTransientFailure, retryStore } from "./store-retry.ts";
 
-const RELEASE_PATIENCE_MS = 2_000;
-const RELEASE_AGAIN_MS = 2_000;
+const RELEASE_TIMEOUT_MS = 2_000;
+const RELEASE_RETRY_MS = 2_000;
 const MAX_RELEASES = 15;
 
 export interface LeaseOptions {
@@ -41,17 +41,17 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
   const held = await store.currentLease(sessionId);
   try {
     if (held === undefined) return await acquire();
-    const state = stateOf(held, { store, clock, timing });
-    if (state === "held") throw inUse(held);
+    const state = leaseState(held, { store, clock, timing });
+    if (state === "held") throw sessionInUse(held);
     await endHolder(held, state);
     return await acquire(held.generation);
   } catch (error) {
     const current = isRookeryError(error, "session_in_use") ? await store.currentLease(sessionId) : undefined;
-    throw current === undefined || current.generation === held?.generation ? error : inUse(current, error); // it was faster
+    throw current === undefined || current.generation === held?.generation ? error : sessionInUse(current, error); // it was faster
   }
 }
 
-function inUse(lease: Lease, cause?: unknown): RookeryError {
+function sessionInUse(lease: Lease, cause?: unknown): RookeryError {
   const { sessionId } = lease;
   return new RookeryError(
     "session_in_use",
@@ -68,32 +68,32 @@ export async function isDriven(
   timing: LeaseTiming = DEFAULT_LEASE_TIMING,
 ): Promise<boolean> {
   const lease = await store.currentLease(sessionId);
-  return lease !== undefined && stateOf(lease, { store, clock, timing }) === "held";
+  return lease !== undefined && leaseState(lease, { store, clock, timing }) === "held";
 }
 
 /** One that this process could not give back has nothing running for it. */
-function stateOf(lease: Lease, query: HolderQuery): HolderState {
+function leaseState(lease: Lease, query: HolderQuery): HolderState {
   return isAbandonedLease(lease.owner) ? "expired" : holderState(lease, query);
 }
 
 /** A lease that cannot be given back is tried again until it expires; this process may take it over meanwhile. */
-export async function giveBackLease(store: SessionStore, lease: Lease): Promise<void> {
+export async function releaseSessionLease(store: SessionStore, lease: Lease): Promise<void> {
   try {
-    await retryStore(() => store.releaseLease(lease), { patienceMs: RELEASE_PATIENCE_MS });
+    await retryStore(() => store.releaseLease(lease), { patienceMs: RELEASE_TIMEOUT_MS });
   } catch (error) {
     abandonLease(lease.owner);
-    if (isPassingFailure(error)) void releaseLater(store, lease);
+    if (isTransientFailure(error)) void releaseLater(store, lease);
     throw error;
   }
 }
 
 async function releaseLater(store: SessionStore, lease: Lease): Promise<void> {
   for (let tries = 0; tries < MAX_RELEASES; tries += 1) {
-    await sleep(RELEASE_AGAIN_MS, undefined, { ref: false });
+    await sleep(RELEASE_RETRY_MS, undefined, { ref: false });
     try {
       return await store.releaseLease(lease);
     } catch (error) {
-      if (!isPassingFailure(error)) return;
+      if (!isTransientFailure(error)) return;
     }
   }
 }

@@ -62,7 +62,7 @@ export class LogHead {
       } catch (error) {
         // Another process appended an answer or an input first: apply it, and append after it.
         if (!isRookeryError(error, "append_conflict")) throw error;
-        if (tries >= CONFLICT_LIMIT) throw overtaken(sessionId, error);
+        if (tries >= CONFLICT_LIMIT) throw tooManyConflicts(sessionId, error);
         await this.catchUp();
         const begins = append.events.some(({ type }) => type === "turn.started" || type === "input.queued");
         if (begins && this.#state.closed) {
@@ -108,7 +108,7 @@ export class LogHead {
   }
 }
 
-function overtaken(sessionId: string, cause: RookeryError): RookeryError {
+function tooManyConflicts(sessionId: string, cause: RookeryError): RookeryError {
   const message = `other processes write to session ${sessionId} without a pause, so its own events wait; try again later`;
   return new RookeryError("store_unavailable", message, { cause });
 }

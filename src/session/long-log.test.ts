@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId, type EventDraft, type Store, type TaskSpec } from "../domain/index.ts";
 import { openMemoryStore, openSqliteStore } from "../store/index.ts";
 import { temporaryFolder, type TemporaryFolder } from "../testing/index.ts";
-import { forkStored } from "./fork.ts";
+import { forkStoredSession } from "./fork.ts";
 import { loadState } from "./open.ts";
 
 const EVENTS = 40_000;
@@ -81,7 +81,7 @@ describe.each<[string, () => Promise<Store>]>([
       followed: async () => {
         for await (const { seq } of store.follow({ sessionId, after: 0 })) if (seq === EVENTS) break;
       },
-      forked: () => forkStored({ store, clock, owner: "test" }, sessionId, {}),
+      forked: () => forkStoredSession({ store, clock, owner: "test" }, sessionId, {}),
     };
     for (const [name, run] of Object.entries(work)) {
       const { share, turns } = await longestShare(run);

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { NO_CAPABILITIES, type AgentConnection, type TurnContext } from "../domain/index.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
-import type { Prepare } from "./driver.ts";
-import { forkStored } from "./fork.ts";
+import type { PrepareAgent } from "./driver.ts";
+import { forkStoredSession } from "./fork.ts";
 import { createSession, reopenSession } from "./open.ts";
 
 const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
@@ -25,7 +25,7 @@ async function openScene() {
     },
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const prepare: Prepare = (state, { model }) => {
+  const prepare: PrepareAgent = (state, { model }) => {
     forks.push(state.forkOf);
     return Promise.resolve({ settings: { ...SETTINGS, model }, connect: () => Promise.resolve(connection) });
   };
@@ -36,7 +36,7 @@ async function openScene() {
     parent,
     forks,
     release: () => held.resolve(),
-    fork: () => forkStored(options, parent.id, {}),
+    fork: () => forkStoredSession(options, parent.id, {}),
     open: async (id: string) => owned.use(await reopenSession(options, id, {}, prepare)),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };

@@ -6,7 +6,7 @@ import type { SessionEvent, Store } from "../domain/index.ts";
 import { openSqliteStore } from "../store/index.ts";
 import { openNursery, type Nursery } from "../store/sqlite/fixtures/children.ts";
 import { temporaryFolder } from "../testing/index.ts";
-import { DONE, openPlayed, type Play } from "./test-played.ts";
+import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
 let nursery: Nursery;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => {
 });
 
 /** Says something while the store fails, and waits until it is told to stop. */
-function talksMeanwhile(failing: Promise<void>): Play {
+function talksMeanwhile(failing: Promise<void>): ScriptedTurn {
   let turns = 0;
   return async (turn) => {
     turns += 1;
@@ -45,7 +45,7 @@ async function untilEnded(store: Store, sessionId: string): Promise<readonly Ses
 async function outlives(store: Store, code: string, outage: { begin(): Promise<void>; end(): Promise<void> }) {
   let begun = (): void => undefined;
   const failing = new Promise<void>((resolve) => (begun = resolve));
-  await using scene = await openPlayed(talksMeanwhile(failing), { store, patienceMs: 100 });
+  await using scene = await openScriptedSession(talksMeanwhile(failing), { store, patienceMs: 100 });
   const { outcome } = scene.session.prompt("go");
   for await (const { type } of store.follow({ sessionId: scene.session.id, after: 0 })) {
     if (type === "turn.started") break;

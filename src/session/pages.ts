@@ -11,7 +11,7 @@ export interface PageLimits {
 }
 
 /** Oldest first, up to an event or as far as the log goes. Rejects with `session_not_found`. */
-export async function* pagesOf(
+export async function* readSessionPages(
   store: Pick<SessionStore, "read">,
   sessionId: string,
   { through = Infinity, limit = DEFAULT_PAGE, maxBytes }: PageLimits = {},

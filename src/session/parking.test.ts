@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import type { LimitReached, TurnContext } from "../domain/index.ts";
 import { collect, transcript } from "../testing/index.ts";
-import { closeStored } from "./open.ts";
-import { DONE, openPlayed, stopped, type Play, type PlayedOptions } from "./test-played.ts";
+import { closeStoredSession } from "./open.ts";
+import { DONE, openScriptedSession, waitForStop, type ScriptedTurn, type ScriptedSessionOptions } from "./test-scripted-session.ts";
 import { dyingAfter } from "./test-scene.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
@@ -14,7 +14,7 @@ const limited = (seconds?: number): LimitReached => ({
 });
 
 /** Meets a limit so many times, and is done then; notes how it was called. */
-function meeting(limits: readonly LimitReached[]): { readonly play: Play; readonly heard: TurnContext[] } {
+function meeting(limits: readonly LimitReached[]): { readonly play: ScriptedTurn; readonly heard: TurnContext[] } {
   const heard: TurnContext[] = [];
   return {
     heard,
@@ -25,9 +25,9 @@ function meeting(limits: readonly LimitReached[]): { readonly play: Play; readon
   };
 }
 
-async function parked(limits: readonly LimitReached[], options: PlayedOptions = {}) {
+async function parked(limits: readonly LimitReached[], options: ScriptedSessionOptions = {}) {
   const { play, heard } = meeting(limits);
-  const s = await openPlayed(play, options);
+  const s = await openScriptedSession(play, options);
   const turn = s.session.prompt("go");
   const isParked = async () => {
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked" });
@@ -67,7 +67,7 @@ describe("a turn that meets a limit", () => {
 
   it("leaves no tool and no request open while it waits", async () => {
     let runs = 0;
-    await using s = await openPlayed((turn) => {
+    await using s = await openScriptedSession((turn) => {
       runs += 1;
       if (runs > 1) return Promise.resolve(DONE);
       turn.log.record({ type: "tool.started", toolId: "t1", name: "sh", title: "sh", kind: "execute", input: {} });
@@ -88,7 +88,7 @@ describe("a turn that meets a limit", () => {
   ])("asks anew for a call that has the id of one that %s", async (_, answers) => {
     const request = { toolId: "t1", tool: "sh", kind: "execute", readOnly: false, input: {} } as const;
     const decisions: unknown[] = [];
-    await using s = await openPlayed(async (turn) => {
+    await using s = await openScriptedSession(async (turn) => {
       const first = turn.continued !== true;
       const decision = turn.permit({ ...request, title: first ? "ls" : "rm -r ." });
       if (!first || answers) decisions.push(await decision);
@@ -118,10 +118,10 @@ describe("a turn that meets a limit", () => {
 
   it("is watched for stalls again when it goes on, and not while it waits", async () => {
     let runs = 0;
-    await using s = await openPlayed(async (turn) => {
+    await using s = await openScriptedSession(async (turn) => {
       runs += 1;
       if (runs === 1) return limited(3600);
-      await stopped(turn);
+      await waitForStop(turn);
       return DONE;
     });
     const { outcome } = s.session.prompt("go");
@@ -161,7 +161,7 @@ describe("a turn that meets a limit", () => {
         "raise park_limit (now 0 seconds) of agents.robin in rookery.toml",
     ],
   ])("fails in words where it %s", async (_, limit, park, words) => {
-    await using s = await openPlayed(meeting([limit]).play, { patience: { park } });
+    await using s = await openScriptedSession(meeting([limit]).play, { patience: { park } });
     const { outcome } = s.session.prompt("go");
     const message = `5-hour limit reached; ${words}`;
     expect(await outcome).toEqual({ status: "failed", code: "usage_limited", message });
@@ -198,7 +198,7 @@ describe("a turn that waits", () => {
   it("is ended by whoever closes the session elsewhere", async () => {
     await using s = await parked([limited(3600)]);
     const { store, clock } = s;
-    await closeStored({ store, clock, owner: "2.2.other", attended: false }, s.session.id);
+    await closeStoredSession({ store, clock, owner: "2.2.other", attended: false }, s.session.id);
     expect(await s.turn.outcome).toEqual({ status: "cancelled" });
     expect((await s.lines()).slice(-2)).toEqual(["closed", "ended cancelled"]);
   });

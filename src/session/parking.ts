@@ -2,15 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LimitReached, TurnOutcome } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import { looseEnds } from "./ending.ts";
-import { span, type Patience } from "./patience.ts";
+import { closingEvents } from "./end-turn.ts";
+import { formatDuration, type TurnTimeLimits } from "./time-limits.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface ParkingOptions {
   readonly turnId: string;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  readonly patience: Patience;
+  readonly patience: TurnTimeLimits;
   readonly signal: AbortSignal;
   readonly lookMs?: number | undefined;
 }
@@ -18,24 +18,24 @@ export interface ParkingOptions {
 /** Past this the limit is not one that passes. */
 const MAX_PARKS = 5;
 /** Two machines rarely agree on the time. */
-const LATER_MS = 5_000;
-const LAST_MOMENT = Date.parse("9999-01-01T00:00:00.000Z");
+const CLOCK_SKEW_MS = 5_000;
+const MAX_TIME = Date.parse("9999-01-01T00:00:00.000Z");
 /** Short, since a timer does not go on while the machine sleeps. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /** Records the limit, and that the turn waits for its end; or resolves with how the turn ends instead. */
-export async function park(options: ParkingOptions, limit: LimitReached): Promise<TurnOutcome | undefined> {
+export async function parkTurn(options: ParkingOptions, limit: LimitReached): Promise<TurnOutcome | undefined> {
   const { recorder, turnId, clock } = options;
   await recorder.commit();
-  const resets = momentOf(limit.resetsAt);
+  const resets = parseResetTime(limit.resetsAt);
   const resetsAt = Number.isNaN(resets) ? undefined : new Date(resets).toISOString();
   recorder.record([{ type: "limit.reached", message: limit.message, resetsAt }], turnId);
-  const refusal = refusalOf(options, resets);
+  const refusal = explainWhyNotParked(options, resets);
   if (refusal !== undefined)
     return { status: "failed", code: "usage_limited", message: `${limit.message}; ${refusal}` };
-  const until = new Date(Math.max(resets, clock.now()) + LATER_MS).toISOString();
+  const until = new Date(Math.max(resets, clock.now()) + CLOCK_SKEW_MS).toISOString();
   recorder.record(
-    [...looseEnds(recorder.state, turnId, false), { type: "turn.parked", until, message: limit.message }],
+    [...closingEvents(recorder.state, turnId, false), { type: "turn.parked", until, message: limit.message }],
     turnId,
   );
   await recorder.commit();
@@ -43,13 +43,13 @@ export async function park(options: ParkingOptions, limit: LimitReached): Promis
 }
 
 /** NaN where there is none, or one that no log has: years have four digits. */
-function momentOf(text = ""): number {
+function parseResetTime(text = ""): number {
   const at = Date.parse(text);
-  return at >= 0 && at < LAST_MOMENT ? at : NaN;
+  return at >= 0 && at < MAX_TIME ? at : NaN;
 }
 
 /** Waits as long as the log says, if it says so, and records that the turn goes on. False where it was cancelled. */
-export async function untilUnparked({ recorder, turnId, clock, signal, lookMs = LOOK_MS }: ParkingOptions) {
+export async function waitUntilUnparked({ recorder, turnId, clock, signal, lookMs = CHECK_MS }: ParkingOptions) {
   const { parkedUntil } = recorder.state.turn ?? {};
   if (parkedUntil === undefined) return true;
   const until = Date.parse(parkedUntil);
@@ -62,11 +62,11 @@ export async function untilUnparked({ recorder, turnId, clock, signal, lookMs = 
   return true;
 }
 
-function refusalOf({ recorder, clock, patience }: ParkingOptions, resets: number): string | undefined {
+function explainWhyNotParked({ recorder, clock, patience }: ParkingOptions, resets: number): string | undefined {
   const { agent, turn } = recorder.state;
   if (Number.isNaN(resets)) return "it was not said when that ends: try again later";
   const waitMs = resets - clock.now();
-  const when = `it ends at ${new Date(resets).toISOString()}${waitMs > 0 ? `, in ${span(waitMs)}` : ""}`;
+  const when = `it ends at ${new Date(resets).toISOString()}${waitMs > 0 ? `, in ${formatDuration(waitMs)}` : ""}`;
   const raise = `raise park_limit (now ${patience.park} seconds) of agents.${agent} in rookery.toml`;
   if (patience.park === 0 || waitMs > patience.park * 1000) {
     return `${when}: try again then, or have turns wait so long for it: ${raise}`;

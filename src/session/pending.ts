@@ -13,7 +13,7 @@ export interface Waiter {
 }
 
 /** What one append holds. */
-export interface Entry {
+export interface PendingEntry {
   readonly drafts: EventDraft[];
   readonly journal: JournalWrite[];
   /** Estimated, in characters of JSON. */
@@ -25,7 +25,7 @@ export interface Entry {
 }
 
 export class PendingEntries {
-  #entries: Entry[] = [];
+  #entries: PendingEntry[] = [];
   #length = 0;
   #drafts = 0;
 
@@ -39,19 +39,19 @@ export class PendingEntries {
   }
 
   /** Returns an entry with room for that many characters: the last one, or a new one. */
-  entryFor(length: number): Entry {
+  entryFor(length: number): PendingEntry {
     const last = this.#entries.at(-1);
     if (last !== undefined && !last.alone && last.length + length <= MAX_ENTRY_LENGTH) return last;
     return this.begin(false);
   }
 
-  begin(alone: boolean): Entry {
-    const entry: Entry = { drafts: [], journal: [], length: 0, waiters: [], alone, withdrawn: false };
+  begin(alone: boolean): PendingEntry {
+    const entry: PendingEntry = { drafts: [], journal: [], length: 0, waiters: [], alone, withdrawn: false };
     this.#entries.push(entry);
     return entry;
   }
 
-  add(entry: Entry, draft: EventDraft | undefined, length: number): void {
+  add(entry: PendingEntry, draft: EventDraft | undefined, length: number): void {
     entry.length += length;
     this.#length += length;
     if (draft === undefined) return; // its text joined that of the draft before
@@ -66,25 +66,25 @@ export class PendingEntries {
     return durable.promise;
   }
 
-  take(): Entry | undefined {
+  take(): PendingEntry | undefined {
     return this.#remove(0, 1)[0];
   }
 
-  withdraw(entry: Entry): void {
+  withdraw(entry: PendingEntry): void {
     entry.withdrawn = true;
     const index = this.#entries.indexOf(entry);
     if (index !== -1) this.#remove(index, 1);
   }
 
-  clear(): Entry[] {
+  clear(): PendingEntry[] {
     return this.#remove(0, this.#entries.length);
   }
 
-  [Symbol.iterator](): Iterator<Entry> {
+  [Symbol.iterator](): Iterator<PendingEntry> {
     return this.#entries[Symbol.iterator]();
   }
 
-  #remove(index: number, count: number): Entry[] {
+  #remove(index: number, count: number): PendingEntry[] {
     const removed = this.#entries.splice(index, count);
     for (const { length, drafts } of removed) {
       this.#length -= length;
@@ -95,7 +95,7 @@ export class PendingEntries {
 }
 
 /** Rejects the waiters of these entries: all of them, or only the impatient ones. */
-export function rejectWaiters(entries: Iterable<Entry>, failure: unknown, which: "all" | "impatient" = "all"): void {
+export function rejectWaiters(entries: Iterable<PendingEntry>, failure: unknown, which: "all" | "impatient" = "all"): void {
   for (const entry of entries) {
     const rejected = entry.waiters.filter(({ patient }) => which === "all" || !patient);
     entry.waiters = entry.waiters.filter((waiter) => !rejected.includes(waiter));

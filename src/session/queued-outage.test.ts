@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RookeryError, type SessionEvent, type Store } from "../domain/index.ts";
 import { deferred } from "../stdx/index.ts";
-import { DONE, openPlayed, type Play } from "./test-played.ts";
+import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
 const locked = () => new RookeryError("store_locked", "another process holds the lock");
 
@@ -26,7 +26,7 @@ function startsQueued(name: string, args: readonly unknown[]): boolean {
 }
 
 /** The first turn queues an input for the next one. */
-function firstThen(queue: () => Promise<unknown>): Play {
+function firstThen(queue: () => Promise<unknown>): ScriptedTurn {
   let turns = 0;
   return async () => {
     turns += 1;
@@ -55,7 +55,7 @@ it.each(["before", "after"])(
       throw locked();
     });
     const play = firstThen(() => scene.session.queue("and then"));
-    await using scene = await openPlayed(play, { through });
+    await using scene = await openScriptedSession(play, { through });
     await scene.session.prompt("go").outcome;
     await scene.session.idle();
     const events = await untilTurnsEnded(scene.store, scene.session.id, 2);
@@ -78,7 +78,7 @@ it("pauses between attempts to start a queued input while the store fails for lo
     return calls > 1_000 ? new Promise(() => undefined) : Promise.reject(locked()); // a loop without a pause ends here
   });
   const play = firstThen(() => scene.session.queue("and then"));
-  await using scene = await openPlayed(play, { through, patienceMs: 20 });
+  await using scene = await openScriptedSession(play, { through, patienceMs: 20 });
   await scene.session.prompt("go").outcome;
   await many.promise;
   expect(performance.now() - (failingSince ?? 0)).toBeGreaterThan(100);

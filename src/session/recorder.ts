@@ -11,8 +11,8 @@ import type { Clock } from "../stdx/index.ts";
 import { EntryWriter, notRecorded } from "./entry-writer.ts";
 import { LogHead, type LogHeadOptions } from "./log-head.ts";
 import { mergeInto } from "./merge.ts";
-import { MAX_ENTRY_LENGTH, PendingEntries, rejectWaiters, type Entry } from "./pending.ts";
-import { noticeOf, toWritableEvent, toWritableValue } from "./writable.ts";
+import { MAX_ENTRY_LENGTH, PendingEntries, rejectWaiters, type PendingEntry } from "./pending.ts";
+import { createCutNotice, toWritableEvent, toWritableValue } from "./writable.ts";
 
 /** Past this much that waits to be committed, `ready` waits. */
 const BUFFER_DRAFTS = 1_000;
@@ -178,7 +178,7 @@ export class Recorder {
   #add(
     bodies: readonly EventBody[],
     { turnId, journal = [], by, alone }: Omit<WriteOptions, "patient"> & { readonly alone: boolean },
-  ): Entry | undefined {
+  ): PendingEntry | undefined {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (bodies.length === 0 && journal.length === 0) return undefined;
     const events = bodies.map(toWritableEvent);
@@ -207,7 +207,7 @@ export class Recorder {
     const problems = [...events, ...writes].flatMap(({ problem }) => problem ?? []);
     if (problems[0] !== undefined) {
       const failure = notRecorded(events.find(({ problem }) => problem !== undefined)?.value.type, problems[0]);
-      const notice = { ...noticeOf(failure.message), at, agent: by ?? this.#agent, turnId };
+      const notice = { ...createCutNotice(failure.message), at, agent: by ?? this.#agent, turnId };
       this.#pending.add(entry, notice, notice.message.length);
       this.onRefused(turnId, failure);
     }

@@ -1,15 +1,15 @@
 /** What runs in a session: one turn at a time, what was asked for between two of them, and then the inputs that wait. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, newId, type InputPart, type RunningTurn, type TurnOutcome } from "../domain/index.ts";
-import { endTurn } from "./ending.ts";
-import { Interlude } from "./interlude.ts";
-import { readTurn, type Turn } from "./reading.ts";
+import { endTurn } from "./end-turn.ts";
+import { DeferredWork } from "./deferred-work.ts";
+import { createTurn, type Turn } from "./turn-events.ts";
 import type { SessionParts } from "./session.ts";
-import { isPassingFailure, retryPause } from "./store-retry.ts";
+import { isTransientFailure, retryPause } from "./store-retry.ts";
 import { UnrecordedEnd, driveTurn } from "./turn.ts";
-import { watchLog, type Watch } from "./watch.ts";
+import { watchForeignEvents, type LogWatcher } from "./log-watcher.ts";
 
-interface Starting {
+interface StartOptions {
   readonly turnId?: string;
   /** Of an input that waited. */
   readonly inputId?: string;
@@ -18,17 +18,17 @@ interface Starting {
   readonly ready?: (() => Promise<void>) | undefined;
 }
 
-interface Running {
+interface ActiveTurn {
   readonly controller: AbortController;
   readonly fault: AbortController;
   readonly turn: Turn;
 }
 
 export class Runner implements Disposable {
-  readonly interlude: Interlude;
+  readonly interlude: DeferredWork;
   readonly #parts: SessionParts;
-  readonly #watch: Watch;
-  #running: Running | undefined;
+  readonly #watch: LogWatcher;
+  #running: ActiveTurn | undefined;
   #shownThrough: number;
   #isOver = false;
   /** Outcomes of turns whose start or end may be missing in the log, because the store failed for too long. */
@@ -40,7 +40,7 @@ export class Runner implements Disposable {
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#shownThrough = parts.shownThrough;
-    this.interlude = new Interlude({
+    this.interlude = new DeferredWork({
       isBusy: () => this.#running !== undefined || this.#isOver,
       onOver: () => this.#goOn(),
     });
@@ -50,7 +50,7 @@ export class Runner implements Disposable {
     parts.recorder.onRefused = (turnId, failure) => {
       if (this.#running?.turn.id === turnId) this.#running?.fault.abort(failure);
     };
-    this.#watch = watchLog({ ...parts, everyMs: parts.lookMs });
+    this.#watch = watchForeignEvents({ ...parts, everyMs: parts.lookMs });
   }
 
   /** The turn that runs, if one does. */
@@ -79,7 +79,7 @@ export class Runner implements Disposable {
 
   start(
     input: readonly InputPart[],
-    { inputId, signal, ready, turnId = newId("trn", this.#parts.clock.now()) }: Starting = {},
+    { inputId, signal, ready, turnId = newId("trn", this.#parts.clock.now()) }: StartOptions = {},
   ): Turn {
     const queued = inputId !== undefined && { inputId };
     const begin = async (): Promise<void> => {
@@ -139,7 +139,7 @@ export class Runner implements Disposable {
     const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;
-        if (isPassingFailure(error.cause)) this.#settleLater(turnId, error.outcome);
+        if (isTransientFailure(error.cause)) this.#settleLater(turnId, error.outcome);
         throw error.cause;
       })
       .finally(() => {
@@ -149,7 +149,7 @@ export class Runner implements Disposable {
         this.#shownThrough = recorder.state.head;
         this.#goOn();
       });
-    const turn = readTurn({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
+    const turn = createTurn({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
     this.#running = { controller, fault, turn };
     return turn;
   }

@@ -15,12 +15,12 @@ import {
 } from "../domain/index.ts";
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { answerRequest, type Answer } from "./answer.ts";
-import { replacementOf, type ReplacedMessage } from "./conversation.ts";
-import { openDesks, type Desks } from "./desk.ts";
+import { toReplacementEvent, type ReplacedMessage } from "./conversation.ts";
+import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
 import { changeEvents, type Changes, type Driver } from "./driver.ts";
-import { looseEnds } from "./ending.ts";
-import { expandPrompt } from "./expand.ts";
-import { asInput, refuseMissingAttachments } from "./input.ts";
+import { closingEvents } from "./end-turn.ts";
+import { expandPrompt } from "./expand-prompt.ts";
+import { toInputParts, requireAttachments } from "./input.ts";
 import {
   checkPromptOptions,
   checkSignalOption,
@@ -29,10 +29,10 @@ import {
   parseChanges,
   parseQueueOptions,
 } from "./parameters.ts";
-import type { Turn } from "./reading.ts";
+import type { Turn } from "./turn-events.ts";
 import type { Recorder } from "./recorder.ts";
 import { Runner } from "./runner.ts";
-import { Left } from "./turn.ts";
+import { SessionLeft } from "./turn.ts";
 
 export interface SessionParts {
   readonly store: SessionStore;
@@ -51,7 +51,7 @@ export interface SessionParts {
 }
 
 /** More than anyone means to say: whoever queues without end is told so. */
-export const MOST_QUEUED = 1_000;
+export const MAX_QUEUED_INPUTS = 1_000;
 
 /** Steering is for the turn that runs; what follows up is a turn of its own. */
 export type Deliver = QueuedInput["deliver"];
@@ -61,7 +61,7 @@ export class Session implements AsyncDisposable {
   /** A turn that a killed process left, going on. */
   readonly resumed: Turn | undefined;
   readonly #parts: SessionParts;
-  readonly #desks: Desks;
+  readonly #desks: BetweenTurns;
   readonly #runner: Runner;
   #release: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class Session implements AsyncDisposable {
     this.#parts = parts;
     this.id = parts.recorder.state.id;
     this.#runner = new Runner(parts);
-    this.#desks = openDesks(parts);
+    this.#desks = openBetweenTurns(parts);
     parts.driver.attach((agent) => this.#desks.of(agent));
     const left = this.state.turn;
     this.resumed = left === undefined ? undefined : this.#runner.resume(left);
@@ -138,11 +138,11 @@ export class Session implements AsyncDisposable {
    */
   prompt(input: string | readonly InputPart[], options: { signal?: AbortSignal; turnId?: string } = {}): Turn {
     checkPromptOptions(options);
-    const parts = asInput(input);
+    const parts = toInputParts(input);
     this.#refuseIfClosed();
     this.#refuseIfBusy();
     const ready = parts.some(({ type }) => type === "blob")
-      ? () => refuseMissingAttachments(this.#parts.store, parts)
+      ? () => requireAttachments(this.#parts.store, parts)
       : undefined;
     return this.#runner.start(parts, { ...options, ready });
   }
@@ -154,9 +154,9 @@ export class Session implements AsyncDisposable {
    */
   async queue(input: string | readonly InputPart[], options: { deliver?: Deliver } = {}): Promise<string> {
     const { deliver } = parseQueueOptions(options);
-    const parts = asInput(input);
+    const parts = toInputParts(input);
     this.#refuseIfClosed();
-    await refuseMissingAttachments(this.#parts.store, parts);
+    await requireAttachments(this.#parts.store, parts);
     await this.#runner.interlude.settled("conversation"); // what is given after a new conversation belongs to it
     this.#refuseIfClosed();
     this.#refuseIfFull();
@@ -198,7 +198,7 @@ export class Session implements AsyncDisposable {
    */
   async replaceConversation(messages: readonly ReplacedMessage[]): Promise<void> {
     this.#refuseIfClosed();
-    const replaced = replacementOf(messages);
+    const replaced = toReplacementEvent(messages);
     this.#runner.abort(new RookeryError("interrupted", "the conversation was replaced by another"));
     return this.#runner.interlude.want("conversation", async () => {
       await this.#record([replaced]);
@@ -224,7 +224,7 @@ export class Session implements AsyncDisposable {
       await this.cancel();
       if (this.state.closed) return;
       await this.#record([
-        ...looseEnds(this.state, undefined, true),
+        ...closingEvents(this.state, undefined, true),
         { type: "session.closed", ...(reason !== undefined && { reason }) },
       ]);
     } finally {
@@ -237,7 +237,7 @@ export class Session implements AsyncDisposable {
     this.#runner.end();
     this.#parts.recorder.stopRetrying();
     const { turn } = this.#runner;
-    this.#runner.abort(new Left());
+    this.#runner.abort(new SessionLeft());
     await turn?.outcome.catch(() => undefined);
     await this[Symbol.asyncDispose]();
   }
@@ -297,7 +297,7 @@ export class Session implements AsyncDisposable {
 
   #refuseIfFull(): void {
     const { length } = this.state.queue;
-    if (length < MOST_QUEUED) return;
+    if (length < MAX_QUEUED_INPUTS) return;
     const fix = "wait until it has heard some of them";
     throw new RookeryError("turn_in_progress", `${length} inputs wait in session ${this.id} already: ${fix}`);
   }

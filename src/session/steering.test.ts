@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from "vitest";
 import { systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, collect, say, transcript, type Reply } from "../testing/index.ts";
-import { MOST_QUEUED } from "./session.ts";
-import { tellStored } from "./tell.ts";
-import { openPlayed, stopped } from "./test-played.ts";
+import { MAX_QUEUED_INPUTS } from "./session.ts";
+import { queueStoredInput } from "./queue-input.ts";
+import { openScriptedSession, waitForStop } from "./test-scripted-session.ts";
 import { LATER, dyingAfter, openScene } from "./test-scene.ts";
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
@@ -134,19 +134,19 @@ describe("an input that follows up", () => {
 });
 
 it("of inputs that wait there is an end, which is said, and nothing of them is lost", async () => {
-  await using s = await openPlayed(async (turn) => {
-    await stopped(turn);
+  await using s = await openScriptedSession(async (turn) => {
+    await waitForStop(turn);
     return { status: "cancelled" };
   });
   s.session.prompt("go");
-  for (let count = 0; count < MOST_QUEUED; count += 1) await s.session.queue("more");
+  for (let count = 0; count < MAX_QUEUED_INPUTS; count += 1) await s.session.queue("more");
   await expect(s.session.queue("too much")).rejects.toMatchObject({ code: "turn_in_progress" });
-  expect(s.session.state.queue).toHaveLength(MOST_QUEUED);
+  expect(s.session.state.queue).toHaveLength(MAX_QUEUED_INPUTS);
 });
 
 describe("an input from another process", () => {
   const tell = (s: Scene, input: string, deliver: "steer" | "follow_up") =>
-    tellStored(s.store, { sessionId: s.session.id, input, deliver, clock: systemClock });
+    queueStoredInput(s.store, { sessionId: s.session.id, input, deliver, clock: systemClock });
 
   it("reaches the next step although the driver wrote nothing since", async () => {
     await using s = await openScene([RUN, say("as you wish")]);

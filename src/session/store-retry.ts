@@ -9,25 +9,25 @@ import {
 } from "../domain/index.ts";
 
 /** How long a store call is retried before it fails, in milliseconds. */
-const STORE_PATIENCE_MS = 30_000;
+const STORE_TIMEOUT_MS = 30_000;
 /** The same for a full or read-only disk, which seldom passes by itself: the person who can free it should hear soon. */
-const DISK_PATIENCE_MS = 5_000;
+const DISK_TIMEOUT_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
 /** Consecutive failures of a follower, about a second apart, before its iteration throws. */
 const MAX_FOLLOW_FAILURES = 30;
 
-const PASSING: readonly ErrorCode[] = ["store_locked", "store_full", "store_readonly", "store_unavailable"];
+const TRANSIENT: readonly ErrorCode[] = ["store_locked", "store_full", "store_readonly", "store_unavailable"];
 
 /** True if the same call may succeed later in the same session. */
-export function isPassingFailure(error: unknown): boolean {
-  return isRookeryError(error) && PASSING.includes(error.code);
+export function isTransientFailure(error: unknown): boolean {
+  return isRookeryError(error) && TRANSIENT.includes(error.code);
 }
 
 /** How long a call that failed like this is retried, in milliseconds. */
-export function patienceWith(error: unknown): number {
+export function retryTimeoutFor(error: unknown): number {
   const isDisk = isRookeryError(error, "store_full") || isRookeryError(error, "store_readonly");
-  return isDisk ? DISK_PATIENCE_MS : STORE_PATIENCE_MS;
+  return isDisk ? DISK_TIMEOUT_MS : STORE_TIMEOUT_MS;
 }
 
 /** How long to wait before attempt `attempt` + 1, in milliseconds: random, so that processes do not return together. */
@@ -49,8 +49,8 @@ export async function retryStore<T>(work: () => Promise<T>, { patienceMs, signal
     try {
       return await work();
     } catch (error) {
-      const isOver = performance.now() - started >= (patienceMs ?? patienceWith(error));
-      if (!isPassingFailure(error) || signal?.aborted === true || isOver) throw error;
+      const isOver = performance.now() - started >= (patienceMs ?? retryTimeoutFor(error));
+      if (!isTransientFailure(error) || signal?.aborted === true || isOver) throw error;
     }
     await sleep(retryPause(attempt), undefined, { signal }).catch(() => undefined);
   }
@@ -72,9 +72,9 @@ export async function* followWithRetry(
       }
       return undefined;
     } catch (error) {
-      if (performance.now() - started > 2 * STORE_PATIENCE_MS) failures = 0; // it worked for a long time in between
+      if (performance.now() - started > 2 * STORE_TIMEOUT_MS) failures = 0; // it worked for a long time in between
       failures += 1;
-      if (!isPassingFailure(error) || failures > MAX_FOLLOW_FAILURES) throw error;
+      if (!isTransientFailure(error) || failures > MAX_FOLLOW_FAILURES) throw error;
     }
     await sleep(retryPause(failures + 5), undefined, { signal }).catch(() => undefined);
   }

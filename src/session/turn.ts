@@ -10,12 +10,12 @@ import {
   type TurnOutcome,
 } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import { contextOf } from "./context.ts";
-import { committed, endTurn } from "./ending.ts";
-import { park, untilUnparked } from "./parking.ts";
-import type { Patience } from "./patience.ts";
+import { createTurnContext } from "./turn-context.ts";
+import { commitRecorded, endTurn } from "./end-turn.ts";
+import { parkTurn, waitUntilUnparked } from "./parking.ts";
+import type { TurnTimeLimits } from "./time-limits.ts";
 import type { Recorder } from "./recorder.ts";
-import { isPassingFailure, retryStore } from "./store-retry.ts";
+import { isTransientFailure, retryStore } from "./store-retry.ts";
 import { Watchdog } from "./stall/watchdog.ts";
 
 export interface TurnOptions {
@@ -25,7 +25,7 @@ export interface TurnOptions {
   readonly connection: AgentConnection;
   readonly attended: boolean;
   readonly clock: Clock;
-  readonly patience: Patience;
+  readonly patience: TurnTimeLimits;
   /** How often it is looked whether time has run out; each has its own where it is left out. */
   readonly lookMs?: number | undefined;
   /** Cancels the turn. */
@@ -42,7 +42,7 @@ const CANCEL_GRACE_MS = 10_000;
 const CANCELLED: TurnOutcome = { status: "cancelled" };
 
 /** The reason to give up a turn that is parked without ending it. */
-export class Left extends RookeryError {
+export class SessionLeft extends RookeryError {
   constructor() {
     super("interrupted", "the session was left while its turn waits; whoever opens it next waits on");
   }
@@ -69,11 +69,11 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   } catch (error) {
     throw new UnrecordedEnd(toFailedOutcome(error), error);
   }
-  let outcome = await outcomeOf(options).catch(toFailedOutcome);
-  if (signal.reason instanceof Left && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
+  let outcome = await runUntilOutcome(options).catch(toFailedOutcome);
+  if (signal.reason instanceof SessionLeft && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
   try {
-    await committed(recorder); // only now it is known whether the log holds all that the agent said
-    const isRefused = fault.aborted && !isPassingFailure(fault.reason) && !signal.aborted;
+    await commitRecorded(recorder); // only now it is known whether the log holds all that the agent said
+    const isRefused = fault.aborted && !isTransientFailure(fault.reason) && !signal.aborted;
     if (isRefused) outcome = toFailedOutcome(fault.reason);
     await endTurn(recorder, turnId, outcome);
   } catch (error) {
@@ -83,18 +83,18 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
 }
 
 /** Runs it, and again when a limit has passed. */
-async function outcomeOf(options: TurnOptions): Promise<TurnOutcome> {
+async function runUntilOutcome(options: TurnOptions): Promise<TurnOutcome> {
   for (;;) {
-    if (!(await untilUnparked(options))) return CANCELLED;
-    const end = await run(options);
+    if (!(await waitUntilUnparked(options))) return CANCELLED;
+    const end = await runOnce(options);
     if (end.status !== "limited") return end;
     if (options.signal.aborted) return CANCELLED;
-    const refused = await park(options, end);
+    const refused = await parkTurn(options, end);
     if (refused !== undefined) return refused;
   }
 }
 
-async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
+async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
   const { recorder, store, connection, turnId, signal, fault, patience, clock, lookMs } = options;
   const journal = await retryStore(() => store.journal(recorder.state.id, turnId), { signal });
   const stopping = new AbortController();
@@ -111,11 +111,11 @@ async function run(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
     tools: tools.filter((tool) => tool.turnId === turnId),
     lookMs,
   });
-  const context = contextOf({ ...options, signal: stopping.signal, watchdog }, journal);
+  const context = createTurnContext({ ...options, signal: stopping.signal, watchdog }, journal);
   const end = await Promise.race([
     connection.runTurn(context).catch(toFailedOutcome),
-    watchdog.stalled.then(({ message }) => interrupted(stopping, message)),
-    untilAborted(fault).then(() => interrupted(stopping, messageOf(fault.reason))),
+    watchdog.stalled.then(({ message }) => stopAgent(stopping, message)),
+    untilAborted(fault).then(() => stopAgent(stopping, messageOf(fault.reason))),
     cancelledAfterGrace(signal),
   ]).finally(() => {
     context.end();
@@ -142,7 +142,7 @@ async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
 }
 
 /** It has the time that a cancelled turn has; what it says of its end then does not matter. */
-async function interrupted(stopping: AbortController, why: string): Promise<TurnOutcome> {
+async function stopAgent(stopping: AbortController, why: string): Promise<TurnOutcome> {
   stopping.abort(new RookeryError("interrupted", why));
   await sleep(CANCEL_GRACE_MS, undefined, { ref: false });
   return CANCELLED;

@@ -16,10 +16,10 @@ const CUT_NODES = 20_000;
 const CUT_TOTAL_LENGTH = 4 * 1024 * 1024;
 const MAX_KEY_LENGTH = 1_000;
 
-const NOTHING_LEFT = "[left out: it could not be recorded]";
+const LEFT_OUT = "[left out: it could not be recorded]";
 const NOT_JSON = "it cannot be written as JSON";
 
-interface Measured {
+interface Measurement {
   readonly length: number;
   readonly problem?: string;
 }
@@ -46,17 +46,17 @@ export function toWritableEvent(body: EventBody): Writable<EventBody> {
 export function toWritableValue(value: unknown): Writable<unknown> {
   const { length, problem } = measure(value);
   if (problem === undefined) return { value, length };
-  const left = cut(value);
+  const left = truncateValue(value);
   return { value: left, length: measure(left).length, problem };
 }
 
 /** An event that can take the place of one that was refused: of the same type if the schema allows it, else a notice. */
 export function substituteEvent(body: EventBody, problem: string): EventBody {
-  for (const candidate of [cut(body) as EventBody, plainBody(body)]) if (isValid(candidate)) return candidate;
-  return noticeOf(`an event of type ${body.type} was left out: ${problem}`);
+  for (const candidate of [truncateValue(body) as EventBody, plainBody(body)]) if (isValid(candidate)) return candidate;
+  return createCutNotice(`an event of type ${body.type} was left out: ${problem}`);
 }
 
-export function noticeOf(message: string): Extract<EventBody, { type: "notice" }> {
+export function createCutNotice(message: string): Extract<EventBody, { type: "notice" }> {
   return { type: "notice", level: "warning", code: "event_cut", message: message.slice(0, 1_000).toWellFormed() };
 }
 
@@ -73,7 +73,7 @@ function flatLength(body: EventBody): number | undefined {
 }
 
 /** A walk without recursion: the value may nest more deeply than the stack does. */
-function measure(value: unknown): Measured {
+function measure(value: unknown): Measurement {
   try {
     return walk(value);
   } catch {
@@ -81,7 +81,7 @@ function measure(value: unknown): Measured {
   }
 }
 
-function walk(value: unknown): Measured {
+function walk(value: unknown): Measurement {
   if (typeof value === "string") return measureText(value, value.length);
   let length = 0;
   let level: unknown[] = [value];
@@ -110,11 +110,11 @@ function walk(value: unknown): Measured {
   return measureText(value, length);
 }
 
-function measureText(value: unknown, length: number): Measured {
+function measureText(value: unknown, length: number): Measurement {
   return length <= MAX_PLAIN_LENGTH ? { length } : measureExactly(value, length);
 }
 
-function measureExactly(value: unknown, estimate: number): Measured {
+function measureExactly(value: unknown, estimate: number): Measurement {
   try {
     const { length } = JSON.stringify(value) ?? "";
     return length <= MAX_EVENT_LENGTH ? { length } : { length, problem: tooLarge(length) };
@@ -137,20 +137,20 @@ function plainBody(body: EventBody): EventBody {
 }
 
 /** The outer levels of the value, with long texts and lists shortened. */
-function cut(value: unknown): unknown {
+function truncateValue(value: unknown): unknown {
   let nodes = 0;
   let room = CUT_TOTAL_LENGTH;
   const visit = (item: unknown, depth: number): unknown => {
     nodes += 1;
     if (typeof item === "string") {
-      const left = cutText(item, Math.min(room, CUT_TEXT_LENGTH));
+      const left = truncateText(item, Math.min(room, CUT_TEXT_LENGTH));
       room = Math.max(0, room - left.length);
       return left;
     }
     if (typeof item === "bigint") return String(item).slice(0, CUT_DEPTH);
     if (typeof item === "function") return undefined;
     if (typeof item !== "object" || item === null) return item;
-    if (depth >= CUT_DEPTH || nodes > CUT_NODES) return NOTHING_LEFT;
+    if (depth >= CUT_DEPTH || nodes > CUT_NODES) return LEFT_OUT;
     if (Array.isArray(item)) return item.slice(0, CUT_ENTRIES).map((entry) => visit(entry, depth + 1));
     const entries = Object.entries(item).slice(0, CUT_ENTRIES);
     return Object.fromEntries(entries.map(([key, entry]) => [key.slice(0, MAX_KEY_LENGTH), visit(entry, depth + 1)]));
@@ -158,11 +158,11 @@ function cut(value: unknown): unknown {
   try {
     return visit(value, 0);
   } catch {
-    return NOTHING_LEFT;
+    return LEFT_OUT;
   }
 }
 
-function cutText(text: string, max: number): string {
+function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
   return `${text.slice(0, max).toWellFormed()}… [${text.length - max} characters left out]`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RookeryError, type EventBody, type SessionEvent, type Store } from "../domain/index.ts";
 import { openMemoryStore } from "../store/index.ts";
-import { DONE, openPlayed, type Play } from "./test-played.ts";
+import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
 /** A store whose appends fail while `failure` is set, or if `refuse` throws. */
 function faultyStore() {
@@ -39,7 +39,7 @@ function endsOf(events: readonly SessionEvent[]): unknown[] {
 }
 
 /** The first turn records these, the others nothing. */
-function saysFirst(...bodies: EventBody[]): Play {
+function saysFirst(...bodies: EventBody[]): ScriptedTurn {
   let turns = 0;
   return (turn) => {
     turns += 1;
@@ -64,7 +64,7 @@ describe("what the log cannot hold", () => {
   ];
 
   it.each(cases)("%s is cut down, its turn fails, and the session goes on", async (_, body) => {
-    await using scene = await openPlayed(saysFirst(body));
+    await using scene = await openScriptedSession(saysFirst(body));
     expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
     const events = await scene.events();
@@ -76,7 +76,7 @@ describe("what the log cannot hold", () => {
 
   it("the outcome of an effect that nests too deeply ends its turn, and not the session", async () => {
     let turns = 0;
-    await using scene = await openPlayed(async (turn) => {
+    await using scene = await openScriptedSession(async (turn) => {
       turns += 1;
       if (turns > 1) return DONE;
       const key = { sessionId: "", turnId: turn.turnId, step: 1, kind: "model" as const, id: "m" };
@@ -95,7 +95,7 @@ describe("what the log cannot hold", () => {
     };
     const said = (text: string): EventBody => ({ type: "message.completed", messageId: text, text });
     const bad = { ...toolWith({}), title: "bad" } as EventBody;
-    await using scene = await openPlayed(saysFirst(said("before"), bad, said("after")), log);
+    await using scene = await openScriptedSession(saysFirst(said("before"), bad, said("after")), log);
     expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
     const lines = (await scene.events()).map((event) => (event.type === "message.completed" ? event.text : event.type));
@@ -117,7 +117,7 @@ describe("what the log cannot hold", () => {
   ];
 
   it.each(unfoldable)("an event %s fails its turn, and the session goes on", async (_, body) => {
-    await using scene = await openPlayed(saysFirst(body as EventBody));
+    await using scene = await openScriptedSession(saysFirst(body as EventBody));
     expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
     expect(await scene.events()).toContainEqual(expect.objectContaining({ type: "notice", code: "event_cut" }));
@@ -128,7 +128,7 @@ describe("what the log cannot hold", () => {
     log.refuse = (event) => {
       if (JSON.stringify(event).includes("odd")) throw new RookeryError("input_invalid", "not in the schema");
     };
-    await using scene = await openPlayed(() => Promise.resolve({ status: "done", stopReason: "odd" }), log);
+    await using scene = await openScriptedSession(() => Promise.resolve({ status: "done", stopReason: "odd" }), log);
     await scene.session.prompt("go").outcome;
     expect(endsOf(await scene.events())).toEqual([expect.objectContaining({ status: "failed", code: "internal" })]);
   });
@@ -148,7 +148,7 @@ describe("more at once than one append holds", () => {
           return store.append(append);
         },
       });
-    const play: Play = (turn) => {
+    const play: ScriptedTurn = (turn) => {
       for (const message of messages) turn.log.record(message);
       return Promise.resolve(DONE);
     };
@@ -159,7 +159,7 @@ describe("more at once than one append holds", () => {
         return typeof value === "function" ? (value.bind(target) as unknown) : value;
       },
     });
-    await using scene = await openPlayed(play, { store: bound, through });
+    await using scene = await openScriptedSession(play, { store: bound, through });
     expect(await scene.session.prompt("go").outcome).toEqual(DONE);
     expect(Math.max(...sizes)).toBeLessThan(20_000_000);
     let seen = 0;
@@ -175,7 +175,7 @@ describe("more at once than one append holds", () => {
   it("makes an agent that awaits `ready` wait until the store works again", async () => {
     const log = faultyStore();
     let wasReadyDuringOutage = true;
-    const play: Play = async (turn) => {
+    const play: ScriptedTurn = async (turn) => {
       log.failure = full();
       for (let n = 0; n < 10; n += 1) {
         turn.log.record({ type: "message.completed", messageId: `m${n}`, text: "x".repeat(1_000_000) });
@@ -187,7 +187,7 @@ describe("more at once than one append holds", () => {
       await ready;
       return DONE;
     };
-    await using scene = await openPlayed(play, log);
+    await using scene = await openScriptedSession(play, log);
     expect(await scene.session.prompt("go").outcome).toEqual(DONE);
     expect(wasReadyDuringOutage).toBe(false);
   });
@@ -198,14 +198,14 @@ describe("a store that fails for a while", () => {
 
   it.each(codes)("%s that passes soon costs nothing but time", async (code) => {
     const log = faultyStore();
-    const play: Play = async (turn) => {
+    const play: ScriptedTurn = async (turn) => {
       log.failure = new RookeryError(code, "for a moment");
       turn.log.record({ type: "message.completed", messageId: "m", text: "said meanwhile" });
       setTimeout(() => (log.failure = undefined), 100);
       await turn.log.commit();
       return DONE;
     };
-    await using scene = await openPlayed(play, log);
+    await using scene = await openScriptedSession(play, log);
     expect(await scene.session.prompt("go").outcome).toEqual(DONE);
     expect((await scene.events()).map(({ type }) => type)).toEqual([
       "session.opened",
@@ -218,7 +218,7 @@ describe("a store that fails for a while", () => {
   it("an append that was durable although it failed is not written twice", async () => {
     const log = faultyStore();
     let turns = 0;
-    const play: Play = async (turn) => {
+    const play: ScriptedTurn = async (turn) => {
       turns += 1;
       if (turns > 1) return DONE;
       Object.assign(log, { failure: full(), durable: true });
@@ -227,7 +227,7 @@ describe("a store that fails for a while", () => {
       await turn.log.commit();
       return DONE;
     };
-    await using scene = await openPlayed(play, log);
+    await using scene = await openScriptedSession(play, log);
     expect(await scene.session.prompt("go").outcome).toEqual(DONE);
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
     const events = await scene.events();
@@ -238,7 +238,7 @@ describe("a store that fails for a while", () => {
   it("fails the turn with the store's code once the store works again, and the same session goes on", async () => {
     const log = faultyStore();
     let turns = 0;
-    const play: Play = async (turn) => {
+    const play: ScriptedTurn = async (turn) => {
       turns += 1;
       if (turns > 1) return DONE;
       log.failure = full();
@@ -246,7 +246,7 @@ describe("a store that fails for a while", () => {
       await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
       return { status: "cancelled" };
     };
-    await using scene = await openPlayed(play, { ...log, patienceMs: 50 });
+    await using scene = await openScriptedSession(play, { ...log, patienceMs: 50 });
     await expect(scene.session.prompt("go").outcome).rejects.toMatchObject({ code: "store_full" });
     await expect(scene.session.prompt("too soon").outcome).rejects.toMatchObject({ code: "store_full" });
     log.failure = undefined;
@@ -259,17 +259,17 @@ describe("a store that fails for a while", () => {
 
   it("ends the turn without another prompt once the store works again", async () => {
     const log = faultyStore();
-    const play: Play = async (turn) => {
+    const play: ScriptedTurn = async (turn) => {
       log.failure = full();
       await new Promise<void>((resolve) => turn.signal.addEventListener("abort", () => resolve()));
       return { status: "cancelled" };
     };
-    const recording: Play = async (turn) => {
+    const recording: ScriptedTurn = async (turn) => {
       const outcome = play(turn);
       turn.log.record({ type: "message.completed", messageId: "m", text: "said meanwhile" });
       return outcome;
     };
-    await using scene = await openPlayed(recording, { ...log, patienceMs: 50 });
+    await using scene = await openScriptedSession(recording, { ...log, patienceMs: 50 });
     await expect(scene.session.prompt("go").outcome).rejects.toMatchObject({ code: "store_full" });
     log.failure = undefined;
     for await (const event of scene.store.follow({ sessionId: scene.session.id, after: 0 })) {
@@ -282,7 +282,7 @@ describe("a store that fails for a while", () => {
     "a prompt that could not be recorded is refused, and starts no turn later (durable: %s)",
     async (durable) => {
       const log = faultyStore();
-      await using scene = await openPlayed(() => Promise.resolve(DONE), log);
+      await using scene = await openScriptedSession(() => Promise.resolve(DONE), log);
       Object.assign(log, { failure: full(), durable });
       await expect(scene.session.prompt("lost").outcome).rejects.toMatchObject({ code: "store_full" });
       log.failure = undefined;
@@ -296,7 +296,7 @@ describe("a store that fails for a while", () => {
 
   it("store_replaced ends the session's writer: nothing written there can be kept", async () => {
     const log = faultyStore();
-    await using scene = await openPlayed(() => Promise.resolve(DONE), log);
+    await using scene = await openScriptedSession(() => Promise.resolve(DONE), log);
     log.failure = new RookeryError("store_replaced", "the file was deleted");
     await expect(scene.session.prompt("go").outcome).rejects.toMatchObject({ code: "store_replaced" });
     expect(scene.session.isBroken).toBe(true);
@@ -305,7 +305,7 @@ describe("a store that fails for a while", () => {
 
   it("an input that could not be queued is not delivered later", async () => {
     const log = faultyStore();
-    await using scene = await openPlayed(() => Promise.resolve(DONE), log);
+    await using scene = await openScriptedSession(() => Promise.resolve(DONE), log);
     log.failure = full();
     await expect(scene.session.queue("lost")).rejects.toMatchObject({ code: "store_full" });
     log.failure = undefined;

@@ -1,5 +1,5 @@
 /** A session as a short text, one line an event, so that a test reads like what happened. */
-import { textOf, type SessionEvent } from "../domain/index.ts";
+import { formatInput, type SessionEvent } from "../domain/index.ts";
 
 /** Leaves out what differs between two runs of the same script: ids, times, process numbers, token counts. */
 export function transcript(events: readonly SessionEvent[]): string[] {
@@ -22,7 +22,7 @@ function line(event: SessionEvent): string | undefined {
     case "agent.switched":
       return `switched to ${event.to}`;
     case "turn.started":
-      return `started ${textOf(event.input)}`;
+      return `started ${formatInput(event.input)}`;
     case "turn.ended":
       return event.outcome.status === "failed" ? `ended failed ${event.outcome.code}` : `ended ${event.outcome.status}`;
     case "turn.parked":
@@ -32,9 +32,9 @@ function line(event: SessionEvent): string | undefined {
     case "limit.reached":
       return "limited";
     case "input.queued":
-      return `queued ${textOf(event.input)}`;
+      return `queued ${formatInput(event.input)}`;
     case "input.delivered":
-      return `steered ${textOf(event.input)}`;
+      return `steered ${formatInput(event.input)}`;
     case "conversation.replaced":
       return `replaced by ${event.messages.length} messages`;
     case "message.completed":

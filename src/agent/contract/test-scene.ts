@@ -19,7 +19,7 @@ export interface SceneOptions extends Partial<Pick<BuiltIn, "retry" | "price">> 
   readonly attended?: boolean | undefined;
   readonly marker?: BackendContext["marker"] | undefined;
   readonly sources?: readonly ToolSource[] | undefined;
-  readonly patience?: Prepared["patience"];
+  readonly patience?: PreparedAgent["patience"];
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
@@ -36,7 +36,7 @@ export async function openScene(options: SceneOptions) {
   const held = deferred();
   const tools = new AgentTools({});
   for (const source of [testTools(held.promise), ...(options.sources ?? [])]) tools.add(source);
-  const prepare = (state: { readonly id: string }): Promise<Prepared> =>
+  const prepare = (state: { readonly id: string }): Promise<PreparedAgent> =>
     Promise.resolve({
       patience: options.patience,
       settings: { agent: "robin", backend: "api", model: undefined, cwd: folder.path, permissions },

@@ -11,7 +11,7 @@ import {
   type LimitReached,
   type McpServerSpec,
   type PermissionPolicy,
-  type SessionDesk,
+  type BetweenTurnsContext,
   type SessionTools,
   type TurnContext,
   type TurnOutcome,
@@ -188,7 +188,7 @@ class AcpConnection implements AgentConnection {
     return this.#equipment.sessionTools;
   }
 
-  attach(desk: SessionDesk): void {
+  attach(desk: BetweenTurnsContext): void {
     this.#equipment.attach(desk);
   }
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BackendContext, PermissionPolicy, SessionEvent } from "../../domain/index.ts";
-import { createSession, reopenSession, type Prepare } from "../../session/index.ts";
+import { createSession, reopenSession, type PrepareAgent } from "../../session/index.ts";
 import { DisposeStack, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment, temporaryFolder } from "../../testing/index.ts";
@@ -43,7 +43,7 @@ export async function openScene(steps: readonly Step[], options: SceneOptions = 
   const { permissions = "ask" } = options;
   const env = { ...builtEnvironment({ home: home.path }), ...options.env };
   const command = [process.execPath, PROGRAM, script, notes];
-  const prepare: Prepare = (state) =>
+  const prepare: PrepareAgent = (state) =>
     Promise.resolve({
       settings: { agent: "a", backend: "claude-code", model: undefined, cwd: cwd.path, permissions },
       connect: () =>

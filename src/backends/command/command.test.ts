@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { EventBody, EventOf, EventType, SessionEvent, TurnContext } from "../../domain/index.ts";
-import { createSession, reopenSession, type Prepare, type Session } from "../../session/index.ts";
+import { createSession, reopenSession, type PrepareAgent, type Session } from "../../session/index.ts";
 import { deferred, DisposeStack, processesMarked, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { builtEnvironment } from "../../testing/environment.ts";
@@ -35,7 +35,7 @@ async function openScene(command: readonly string[], { model, ...options }: Opti
   const store = owned.use(openMemoryStore());
   const cwd = folder.path;
   const env = builtEnvironment({ home: folder.path });
-  const prepare: Prepare = (state) =>
+  const prepare: PrepareAgent = (state) =>
     Promise.resolve({
       settings: { agent: "it", backend: "command", model, cwd, permissions: "ask" },
       connect: () =>

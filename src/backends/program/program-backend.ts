@@ -11,7 +11,7 @@ import {
   type Capabilities,
   type EventOf,
   type LimitReached,
-  type SessionDesk,
+  type BetweenTurnsContext,
   type SessionTools,
   type TurnContext,
   type TurnOutcome,
@@ -123,7 +123,7 @@ class ProgramConnection implements AgentConnection {
     return this.#equipment.sessionTools;
   }
 
-  attach(desk: SessionDesk): void {
+  attach(desk: BetweenTurnsContext): void {
     this.#equipment.attach(desk);
   }
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { McpServerSpec, SessionEvent } from "../../domain/index.ts";
 import { NO_CAPABILITIES } from "../../domain/index.ts";
-import { createSession, reopenSession, type Prepare } from "../../session/index.ts";
+import { createSession, reopenSession, type PrepareAgent } from "../../session/index.ts";
 import { deferred, DisposeStack, systemClock } from "../../stdx/index.ts";
 import { openMemoryStore } from "../../store/index.ts";
 import { collect, transcript } from "../../testing/index.ts";
@@ -73,7 +73,7 @@ async function openScene(play: Play, { refuse = () => undefined, until, mcpServe
       return live;
     },
   };
-  const prepare: Prepare = (state) =>
+  const prepare: PrepareAgent = (state) =>
     Promise.resolve({
       settings: SETTINGS,
       connect: () =>

@@ -1,5 +1,5 @@
 /** What servers have of a person where there is no session: their words are dropped, and their questions asked here or declined. */
-import type { AskOptions, Question, QuestionAnswer, SessionDesk } from "../../domain/backend.ts";
+import type { AskOptions, Question, QuestionAnswer, BetweenTurnsContext } from "../../domain/backend.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import type { Io } from "../io.ts";
 import { askQuestion } from "../run/form/ask.ts";
@@ -7,7 +7,7 @@ import { askQuestion } from "../run/form/ask.ts";
 export type AskQuestion = (question: Question, options?: AskOptions) => Promise<QuestionAnswer>;
 
 /** Nobody is asked for a login by itself: that is what `rookery mcp auth` is for. */
-export function createSessionlessDesk(ask: AskQuestion): SessionDesk {
+export function createSessionlessDesk(ask: AskQuestion): BetweenTurnsContext {
   return {
     attended: false,
     record: () => undefined,

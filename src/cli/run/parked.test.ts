@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import type { LimitReached } from "../../domain/index.ts";
-import { DONE, openPlayed } from "../../session/test-played.ts";
+import { DONE, openScriptedSession } from "../../session/test-scripted-session.ts";
 import { dyingAfter } from "../../session/test-scene.ts";
 import { collectingIo } from "../test-io.ts";
 import { driveSession } from "./drive.ts";
@@ -11,7 +11,7 @@ const FIVE_HOURS = 5 * 3600;
 /** A session whose turn waits, and whose process was killed; it is gone on with here. */
 async function joined(prompt: string | undefined) {
   const heard: string[] = [];
-  const s = await openPlayed(
+  const s = await openScriptedSession(
     (turn) => {
       heard.push(turn.input.map((part) => (part.type === "text" ? part.text : "")).join(""));
       return Promise.resolve(heard.length === 1 ? LIMITED : DONE);

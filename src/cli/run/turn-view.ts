@@ -1,6 +1,6 @@
 /** What a person sees of a turn: a fold over its events that gives the text to print for each. */
 import { amountText } from "../../domain/budget.ts";
-import { textOf, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
+import { formatInput, type EventOf, type SessionEvent, type ToolOutcome, type TurnOutcome } from "../../domain/events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { formatCount, formatDuration, formatLocalTime, formatUsd } from "../format.ts";
 import type { Color, Paint } from "../paint.ts";
@@ -76,7 +76,7 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
     case "budget.raised":
       return renderLine(view, paint("dim", `more is allowed: ${formatRaisedBudget(event)}`));
     case "input.delivered":
-      return renderLine(view, paint("dim", toSingleLine(`told meanwhile: ${textOf(event.input)}`)));
+      return renderLine(view, paint("dim", toSingleLine(`told meanwhile: ${formatInput(event.input)}`)));
     case "subagent.started":
       return renderLine(view, paint("dim", toSingleLine(`started ${event.title} (${event.childSessionId})`)));
     case "subagent.ended":

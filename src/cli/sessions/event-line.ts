@@ -1,6 +1,6 @@
 /** One event as one line, for people who read a log. */
 import { budgetText } from "../../domain/budget.ts";
-import { type EventBody, type SessionEvent, textOf, type TurnOutcome } from "../../domain/events.ts";
+import { type EventBody, type SessionEvent, formatInput, type TurnOutcome } from "../../domain/events.ts";
 import { formatUsd } from "../format.ts";
 import { toSingleLine } from "../sanitize.ts";
 
@@ -31,7 +31,7 @@ function formatEventDetail(event: EventBody): string {
     case "turn.started":
     case "input.queued":
     case "input.delivered":
-      return textOf(event.input);
+      return formatInput(event.input);
     case "turn.ended":
       return outcomeText(event.outcome);
     case "turn.parked":

@@ -1,5 +1,5 @@
 /** `rookery sessions show`: the state of a session, and how to answer what it waits for. */
-import { type SessionState, statusOf } from "../../domain/state.ts";
+import { type SessionState, sessionStatus } from "../../domain/state.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
@@ -22,7 +22,7 @@ export async function showSessionCommand({ io, args: [named = ""], options }: Co
   await using rookery = await openLog(io);
   const { id } = await findSession(rookery.store, named);
   const state = await loadState(rookery.store, id);
-  if (isSet(options, "json")) await printJson(io, { ...state, status: statusOf(state) });
+  if (isSet(options, "json")) await printJson(io, { ...state, status: sessionStatus(state) });
   else {
     const left = state.turn !== undefined && !(await isDriven(rookery.store, id, systemClock));
     const isLost = left && !canContinueTurn(state); // whoever asked is gone, and hears no answer
@@ -67,7 +67,7 @@ function formatChild({ id, status, lastOutcome, title = "" }: SessionSummary): s
 
 /** `left`: no process drives it, and a turn that waits for a time waits on only if someone opens the session. */
 function formatSessionStatus(state: SessionState, left: boolean): string {
-  const status = statusOf(state);
+  const status = sessionStatus(state);
   const until = state.turn?.parkedUntil;
   const goOn = resumeSessionCommand(state);
   if (status === "parked" && until !== undefined) {

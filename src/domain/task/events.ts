@@ -9,7 +9,7 @@ export type TaskOutcome = z.infer<typeof TaskOutcome>;
 export const MergeOutcome = z.enum(["merged", "nothing", "conflicts", "gate_failed", "failed"]);
 export type MergeOutcome = z.infer<typeof MergeOutcome>;
 
-export const taskEventBodies = once(() => ({
+export const taskEventBodies = lazily(() => ({
   "task.created": z.strictObject({ spec: TaskSpec }),
   /** It waits for its turn once more: a person resumed it, a limit has passed, its process died, or it is tried again. */
   "task.queued": z.strictObject({
@@ -91,9 +91,9 @@ export const taskEventBodies = once(() => ({
   notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
 }));
 
-type Bodies = ReturnType<typeof taskEventBodies>;
-export type TaskEventType = keyof Bodies;
-export type TaskEventBody = { [Type in TaskEventType]: { type: Type } & z.infer<Bodies[Type]> }[TaskEventType];
+type TaskEventBodies = ReturnType<typeof taskEventBodies>;
+export type TaskEventType = keyof TaskEventBodies;
+export type TaskEventBody = { [Type in TaskEventType]: { type: Type } & z.infer<TaskEventBodies[Type]> }[TaskEventType];
 /** What is appended. */
 export type TaskEventDraft = TaskEventBody & { at: string };
 /** What is in the log. */
@@ -116,7 +116,7 @@ export const TaskEvent: z.ZodType<TaskEvent> = z.lazy(
     ) as unknown as z.ZodType<TaskEvent>,
 );
 
-function once<T>(make: () => T): () => T {
+function lazily<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }

@@ -88,13 +88,13 @@ export interface TaskMerge {
 }
 
 export function applyTask(before: TaskState | undefined, event: TaskEvent): TaskState {
-  if (event.type === "task.created") return created(event.taskId, event);
+  if (event.type === "task.created") return createTaskState(event.taskId, event);
   if (before === undefined) throw new Error(`the log of task ${event.taskId} does not begin with its creation`);
   const state = { ...before, head: event.seq, updatedAt: event.at };
   switch (event.type) {
     case "task.queued":
       return {
-        ...rested(state, event.at),
+        ...stopRunning(state, event.at),
         phase: "queued",
         endedAt: undefined,
         notBefore: event.notBefore,
@@ -104,7 +104,7 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
         message: event.message,
         said: event.prompt ?? state.said,
         ...(event.budget !== undefined && { spec: { ...state.spec, budget: event.budget } }),
-        ...(event.why === "resumed" && fromTheStage(state, event.prompt)),
+        ...(event.why === "resumed" && resumeStages(state, event.prompt)),
       };
     case "task.started":
       return {
@@ -139,21 +139,21 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
       return {
         ...state,
         current: undefined,
-        said: isAgents(state, event.stage) ? undefined : state.said,
+        said: isAgentStage(state, event.stage) ? undefined : state.said,
         mends: event.backTo ?? (event.passed && event.stage === state.mends ? undefined : state.mends),
         stage: event.backTo ?? (event.passed ? event.stage + 1 : event.stage),
         feedback: event.passed ? state.feedback : event.message,
       };
     case "task.parked":
-      return { ...rested(state, event.at), phase: "parked", notBefore: event.until, message: event.message };
+      return { ...stopRunning(state, event.at), phase: "parked", notBefore: event.until, message: event.message };
     case "task.stop_asked":
       return { ...state, stopAsked: true };
     case "task.ended":
       return {
-        ...rested(state, event.at),
+        ...stopRunning(state, event.at),
         phase: event.outcome,
         endedAt: event.at,
-        said: event.outcome === "done" || wasTold(state) ? undefined : state.said,
+        said: event.outcome === "done" || hasAgentStarted(state) ? undefined : state.said,
         code: event.code,
         message: event.message,
       };
@@ -162,10 +162,10 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
       return { ...state, merge: { mergeId, how, into, gate, message, askedAt: event.at } };
     }
     case "merge.prepared":
-      return inMerge(state, event.mergeId, { commit: event.commit, tip: event.tip });
+      return updateMerge(state, event.mergeId, { commit: event.commit, tip: event.tip });
     case "merge.ended": {
       const { outcome, commit, tip, conflicts, message } = event;
-      return inMerge(state, event.mergeId, { outcome, commit, tip, conflicts, why: message });
+      return updateMerge(state, event.mergeId, { outcome, commit, tip, conflicts, why: message });
     }
     case "worktree.removed":
       return { ...state, worktree: state.worktree && { ...state.worktree, removed: true } };
@@ -187,7 +187,7 @@ export function isHeld({ phase }: Pick<TaskState, "phase">): boolean {
   return phase === "preparing" || phase === "running";
 }
 
-function created(id: string, { seq, at, spec }: Extract<TaskEvent, { type: "task.created" }>): TaskState {
+function createTaskState(id: string, { seq, at, spec }: Extract<TaskEvent, { type: "task.created" }>): TaskState {
   return {
     id,
     head: seq,
@@ -207,34 +207,34 @@ function created(id: string, { seq, at, spec }: Extract<TaskEvent, { type: "task
 }
 
 /** Nobody runs it any more. */
-function rested<State extends TaskState>(state: State, at: string): State {
+function stopRunning<State extends TaskState>(state: State, at: string): State {
   if (state.runningSince === undefined) return { ...state, owner: undefined };
   const ranMs = state.ranMs + Math.max(0, Date.parse(at) - Date.parse(state.runningSince));
   return { ...state, ranMs, runningSince: undefined, owner: undefined };
 }
 
 /** A person wants it to go on: each stage has all its tries again. What they say is for the agent that worked last. */
-function fromTheStage(state: TaskState, prompt: string | undefined): Partial<TaskState> {
+function resumeStages(state: TaskState, prompt: string | undefined): Partial<TaskState> {
   const anew = { attempts: {}, retried: 0 };
   const { phase, current, stage } = state;
   if (phase === "done") return { ...anew, stage: 0, current: undefined, mends: undefined, feedback: undefined };
   if (prompt === undefined) return { ...anew, current: current && { ...current, attempt: 1 } };
-  const listener = lastAgents(state);
+  const listener = findLastAgentStage(state);
   return { ...anew, stage: listener, current: undefined, mends: listener < stage ? listener : state.mends };
 }
 
 /** The stage it is in, or where that has no agent, the last before it that has one. */
-function lastAgents(state: TaskState): number {
-  for (let stage = state.stage; stage >= 0; stage -= 1) if (isAgents(state, stage)) return stage;
+function findLastAgentStage(state: TaskState): number {
+  for (let stage = state.stage; stage >= 0; stage -= 1) if (isAgentStage(state, stage)) return stage;
   return state.stage;
 }
 
-function isAgents({ spec }: TaskState, stage: number): boolean {
+function isAgentStage({ spec }: TaskState, stage: number): boolean {
   return spec.stages[stage]?.kind === "agent";
 }
 
 /** Since it was resumed with words for an agent, one has begun. */
-function wasTold({ current }: TaskState): boolean {
+function hasAgentStarted({ current }: TaskState): boolean {
   return current?.sessionId !== undefined;
 }
 
@@ -243,7 +243,7 @@ function withSession(sessions: readonly TaskSession[], id: string | undefined, s
   return [...sessions.filter((session) => session.id !== id), { id, stage }];
 }
 
-function inMerge(state: TaskState, mergeId: string, change: Partial<TaskMerge>): TaskState {
+function updateMerge(state: TaskState, mergeId: string, change: Partial<TaskMerge>): TaskState {
   const { merge } = state;
   if (merge?.mergeId !== mergeId) return state;
   const known = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));

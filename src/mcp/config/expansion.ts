@@ -1,6 +1,6 @@
 /** Expands the variables in the declaration of one server. */
 import type { EnvironmentVariables } from "../../stdx/index.ts";
-import { type DeclaredServer, invalid } from "../../domain/mcp-declared.ts";
+import { type DeclaredServer, configInvalidAt } from "../../domain/mcp-declared.ts";
 import { expandVariables, MissingVariable } from "./variables.ts";
 
 export interface ExpansionContext {
@@ -22,7 +22,7 @@ export interface Expansion {
 export function makeExpansion({ name, source, file }: DeclaredServer, { cwd, env }: ExpansionContext): Expansion {
   const root = source === ".mcp.json" ? "mcpServers" : "mcp";
   const known = cwd === undefined ? env : { ...env, WORKSPACE: cwd };
-  const wrong: Expansion["wrong"] = (path, why, cause) => invalid(file, [root, name, ...path], why, cause);
+  const wrong: Expansion["wrong"] = (path, why, cause) => configInvalidAt(file, [root, name, ...path], why, cause);
   const text: Expansion["text"] = (text, ...path) => {
     try {
       return expandVariables(text, known);

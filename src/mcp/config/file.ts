@@ -1,7 +1,7 @@
 /** Reads a `.mcp.json` file that the user named. */
 import { readFile } from "node:fs/promises";
 import { messageOf, RookeryError } from "../../domain/errors.ts";
-import { entriesOf, invalid } from "../../domain/mcp-declared.ts";
+import { parseMcpEntries, configInvalidAt } from "../../domain/mcp-declared.ts";
 import type { RemoteServerSpec, StdioServerSpec } from "../../domain/mcp.ts";
 import { resolveEntry } from "./entry.ts";
 import type { EnvironmentVariables } from "../../stdx/index.ts";

@@ -14,7 +14,7 @@ function config(tables: Readonly<Record<string, ServerTable>>, json = "{}"): { m
   return { mcp };
 }
 
-it.each<[string, ServerTable, object]>([
+it.each<[string, McpServerTable, object]>([
   [
     "a command",
     { command: ["$TOKEN/bin", "--in", "${WORKSPACE}"], env: { K: "a$$b" }, cwd: "tools", timeout: 1.5, defer: true },
@@ -61,7 +61,7 @@ it.each<[string, ServerTable, object]>([
   expect(selectServers(config({ s: table }), {}, PLACE)).toEqual([expected]);
 });
 
-it.each<[string, ServerTable, string]>([
+it.each<[string, McpServerTable, string]>([
   ["a command", { command: ["$GONE"] }, "rookery.toml: mcp.s.command.0: the environment variable GONE is not set"],
   [
     "an environment value",

@@ -8,7 +8,7 @@ import {
   type Stage,
   type TurnOutcome,
 } from "../../domain/index.ts";
-import { isPassingFailure, type Session, type Turn } from "../../session/index.ts";
+import { isTransientFailure, type Session, type Turn } from "../../session/index.ts";
 import { budgetFor, refuseOverBudget, secondsLeft, usedElsewhere } from "../budget.ts";
 import { commitLeft } from "../commit.ts";
 import { parked, stopped } from "../reasons.ts";
@@ -196,7 +196,7 @@ function refuseUnlessDone(outcome: TurnOutcome | undefined, { id, state }: Sessi
       return;
     case "failed":
       if (outcome.code === "budget_reached") throw stopped(outcome.message, outcome.code); // no further try would help
-      if (isPassingFailure(failureOf(outcome))) throw failureOf(outcome); // the run is queued again, and goes on
+      if (isTransientFailure(failureOf(outcome))) throw failureOf(outcome); // the run is queued again, and goes on
       throw new AgentFailed("stage_failed", wordsOf(state.agent, "failed", outcome.message));
     case "stalled":
       throw new AgentFailed("stage_failed", wordsOf(state.agent, "stalled", outcome.message));

@@ -2,7 +2,7 @@
 import { RookeryError } from "../../domain/errors.ts";
 import type { PermissionPolicy } from "../../domain/events.ts";
 import type { SessionStore } from "../../domain/store.ts";
-import { appendFromOutside } from "../../session/index.ts";
+import { appendWithoutLease } from "../../session/index.ts";
 import { systemClock } from "../../stdx/index.ts";
 
 /** Rejects with `session_not_found` or `session_closed`. */
@@ -11,7 +11,7 @@ export function changePermissions(
   sessionId: string,
   permissions: PermissionPolicy,
 ): Promise<void> {
-  return appendFromOutside(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
+  return appendWithoutLease(store, sessionId, systemClock, ({ status, backend, model, cwd }) => {
     if (status === "closed") throw new RookeryError("session_closed", `session ${sessionId} was closed`);
     const body = { type: "session.opened" as const, reopened: true, backend, model, cwd, permissions };
     return { body, turnId: undefined };

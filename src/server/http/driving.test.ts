@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Session } from "../../session/index.ts";
-import { DONE, openPlayed } from "../../session/test-played.ts";
+import { DONE, openScriptedSession } from "../../session/test-scripted-session.ts";
 import { call, say, temporaryRepository } from "../../testing/index.ts";
 import { Driving } from "./driving.ts";
 import type { Served } from "./served.ts";
@@ -78,7 +78,7 @@ it("leaves a turn parked that waits for a limit to pass", async () => {
   const resetsAt = new Date(Date.parse("2026-01-01T01:00:00.000Z")).toISOString();
   const limited = { status: "limited" as const, message: "limit reached", resetsAt };
   let asked = 0;
-  await using played = await openPlayed(() => Promise.resolve((asked += 1) === 1 ? limited : DONE));
+  await using played = await openScriptedSession(() => Promise.resolve((asked += 1) === 1 ? limited : DONE));
   const { session, store } = played;
   const served = { store, openSession: () => Promise.resolve(session) } as unknown as Served;
   const driving = new Driving(served);

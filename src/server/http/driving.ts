@@ -2,7 +2,7 @@
 import { RookeryError, isRookeryError, type InputPart } from "../../domain/index.ts";
 import type { OpenSessionOptions } from "../../rookery.ts";
 import {
-  runningTaskOf,
+  findRunningTask,
   sessionNotFound,
   type Changes,
   type Deliver,
@@ -77,7 +77,7 @@ export class Driving implements AsyncDisposable {
   /** Resolves with the input's id. Whoever else drives the session, or will for a task, is given it through the log. */
   async queue(id: string, input: string | readonly InputPart[], deliver: Deliver = "follow_up"): Promise<string> {
     const { store } = this.#served;
-    if ((await runningTaskOf(store, id)) !== undefined) return this.#served.tell(id, input, { deliver });
+    if ((await findRunningTask(store, id)) !== undefined) return this.#served.tell(id, input, { deliver });
     try {
       return await this.#using(id, async (session) => {
         const parts = await expanded(session, input);

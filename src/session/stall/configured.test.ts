@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import type { SessionEvent } from "../../domain/index.ts";
 import { call, fault, say, type Script } from "../../testing/index.ts";
-import { turnedClock } from "../test-played.ts";
+import { manualClock } from "../test-scripted-session.ts";
 import { openWorld } from "../test-scene.ts";
 
 /** The built-in agent with a model that does as told, and a clock that is turned. */
 async function prompted(script: Script, toml: string | ((home: string) => Promise<string>)) {
   const w = await openWorld(script);
   await w.configure(typeof toml === "string" ? toml : await toml(w.home));
-  const clock = turnedClock();
+  const clock = manualClock();
   const rookery = w.owned.use(await w.open(clock));
   const session = await rookery.openSession({ permissions: "all" });
   const turn = session.prompt("go");

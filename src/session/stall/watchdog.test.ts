@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import type { EventBody, TurnContext, TurnOutcome } from "../../domain/index.ts";
 import { sampleActivity, startGroup } from "../../stdx/index.ts";
-import { openPlayed, stopped, DONE, type Play, type PlayedOptions } from "../test-played.ts";
+import { openScriptedSession, waitForStop, DONE, type ScriptedTurn, type ScriptedSessionOptions } from "../test-scripted-session.ts";
 
 const TOOL: EventBody = {
   type: "tool.started",
@@ -19,18 +19,18 @@ const PRINTS: EventBody = { type: "output.text", text: "still here\n" };
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 
 /** Records this, and is silent then until it is stopped. */
-function silentAfter(...bodies: EventBody[]): Play {
+function silentAfter(...bodies: EventBody[]): ScriptedTurn {
   return async (turn) => {
     turn.log.record(...bodies);
-    await stopped(turn);
+    await waitForStop(turn);
     return { status: "cancelled" };
   };
 }
 
 /** A turn of such an agent, when all that it recorded is in the log. */
-async function begun(play: Play, options: PlayedOptions = {}) {
+async function begun(play: ScriptedTurn, options: ScriptedSessionOptions = {}) {
   let turn: TurnContext | undefined;
-  const s = await openPlayed((context) => {
+  const s = await openScriptedSession((context) => {
     turn = context;
     return play(context);
   }, options);
@@ -139,7 +139,7 @@ describe("a turn has come to a stop", () => {
     await using s = await begun(async (turn) => {
       turn.log.record(TOOL, { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" });
       await asks(turn);
-      await stopped(turn);
+      await waitForStop(turn);
       return DONE;
     });
     await vi.waitFor(() => expect(s.session.state.requests).toHaveLength(1));
@@ -192,7 +192,7 @@ describe("a turn has come to a stop", () => {
 describe("an agent that has come to a stop", () => {
   it("is interrupted, and what it still says is recorded", async () => {
     await using s = await begun(async (turn) => {
-      await stopped(turn);
+      await waitForStop(turn);
       turn.log.record({ type: "message.completed", messageId: "m1", text: "so far" });
       return DONE;
     });
@@ -209,12 +209,12 @@ describe("an agent that has come to a stop", () => {
 
   it("and is then cancelled by a person, was cancelled", async () => {
     await using s = await begun(async (turn) => {
-      await stopped(turn);
+      await waitForStop(turn);
       await new Promise((resolve) => setTimeout(resolve, 100)); // it is slow to stop
       return { status: "cancelled" };
     });
     s.clock.turn(300);
-    await stopped(s.turn);
+    await waitForStop(s.turn);
     await s.session.cancel();
     expect(await s.outcome).toEqual({ status: "cancelled" });
   });

@@ -1,12 +1,12 @@
 /** Watches what a turn records, and says when it has come to a stop. */
 import type { EventBody, RunningTool } from "../../domain/index.ts";
 import { deferred, hasWorked, sampleActivity, type Clock, type ActivitySample } from "../../stdx/index.ts";
-import type { Patience } from "../patience.ts";
-import { stallWords, type Stop } from "./words.ts";
+import type { TurnTimeLimits } from "../time-limits.ts";
+import { formatStall, type StallDetails } from "./message.ts";
 
 export interface WatchdogOptions {
   readonly agent: string;
-  readonly patience: Patience;
+  readonly patience: TurnTimeLimits;
   readonly clock: Clock;
   /** Of the processes that its tools run in, while there are any. */
   readonly childMarker: () => string | undefined;
@@ -18,17 +18,17 @@ export interface WatchdogOptions {
 }
 
 export interface Stall {
-  readonly clock: Stop["clock"];
+  readonly clock: StallDetails["clock"];
   readonly message: string;
 }
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 /** Who has waited too long is looked at for so many looks more: what came while this process was stopped is read first. */
-const SURE_LOOKS = 4;
+const CONFIRMING_CHECKS = 4;
 /** So long between two looks only a process is that was stopped, or whose machine slept: not every clock stands still then. */
 const ABSENT_MS = 5_000;
 /** From this part of the time on it is noted what the processes of a tool have used, to be compared at its end. */
-const NEAR = 0.75;
+const SAMPLE_FROM = 0.75;
 
 /** They say that the program is alive, and nothing of the turn. */
 const NOISE: ReadonlySet<EventBody["type"]> = new Set([
@@ -66,7 +66,7 @@ export class Watchdog implements Disposable {
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
-    this.#lookMs = options.lookMs ?? LOOK_MS;
+    this.#lookMs = options.lookMs ?? CHECK_MS;
     this.#seenAt = this.#movedAt = this.#now();
     this.#heard = options.heard();
     for (const { toolId, name } of options.tools) this.#tools.set(toolId, { title: name, startedAt: Date.now() });
@@ -137,16 +137,16 @@ export class Watchdog implements Disposable {
     this.#listen();
     const now = this.#now();
     const clocks = this.#clocks();
-    if (clocks.some(({ sinceMs, limitMs }) => now - sinceMs >= limitMs * NEAR)) this.#used ??= this.#lookAtTools();
+    if (clocks.some(({ sinceMs, limitMs }) => now - sinceMs >= limitMs * SAMPLE_FROM)) this.#used ??= this.#lookAtTools();
     const over = clocks.find(({ sinceMs, limitMs }) => now - sinceMs >= limitMs);
     if (over === undefined) return;
     this.#suspectedAt ??= performance.now();
-    if (performance.now() - this.#suspectedAt < SURE_LOOKS * this.#lookMs) return;
+    if (performance.now() - this.#suspectedAt < CONFIRMING_CHECKS * this.#lookMs) return;
     if (this.#isWorking()) return this.#beginAnew();
     clearInterval(this.#timer);
     const tools = [...this.#tools.values()].map(({ title }) => title);
     const stop = { ...over, silentMs: now - over.sinceMs, last: this.#last, tools, agent: this.#options.agent };
-    this.#stall = { clock: over.clock, message: stallWords(stop) };
+    this.#stall = { clock: over.clock, message: formatStall(stop) };
     this.#stalled.resolve(this.#stall);
   }
 
@@ -162,14 +162,14 @@ export class Watchdog implements Disposable {
   }
 
   /** Those that run now. A tool has its time also where it only makes noise. */
-  #clocks(): { readonly clock: Stop["clock"]; readonly sinceMs: number; readonly limitMs: number }[] {
+  #clocks(): { readonly clock: StallDetails["clock"]; readonly sinceMs: number; readonly limitMs: number }[] {
     const { model, tool, progress } = this.#options.patience;
     const toolRuns = this.#tools.size > 0;
     const silence = toolRuns
-      ? ({ clock: "tool", sinceMs: this.#seenAt, limitMs: inMs(tool) } as const)
-      : ({ clock: "model", sinceMs: this.#seenAt, limitMs: inMs(model) } as const);
+      ? ({ clock: "tool", sinceMs: this.#seenAt, limitMs: toMilliseconds(tool) } as const)
+      : ({ clock: "model", sinceMs: this.#seenAt, limitMs: toMilliseconds(model) } as const);
     if (!this.#noisy) return [silence];
-    const limitMs = toolRuns ? Math.max(inMs(progress), inMs(tool)) : inMs(progress);
+    const limitMs = toolRuns ? Math.max(toMilliseconds(progress), toMilliseconds(tool)) : toMilliseconds(progress);
     return [silence, { clock: "progress", sinceMs: this.#movedAt, limitMs }];
   }
 
@@ -185,6 +185,6 @@ export class Watchdog implements Disposable {
   }
 }
 
-function inMs(seconds: number | false): number {
+function toMilliseconds(seconds: number | false): number {
   return seconds === false ? Infinity : seconds * 1000;
 }

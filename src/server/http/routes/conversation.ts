@@ -1,5 +1,5 @@
 /** What a session goes on with: another agent, another conversation, or a session of its own from here on. */
-import { refuseIfOfRunningTask } from "../../../session/index.ts";
+import { requireNoRunningTask } from "../../../session/index.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { json, route, type Route } from "../route.ts";
 import { PENDING, SessionId } from "../schema/common.ts";
@@ -22,7 +22,7 @@ export const conversationRoutes: readonly Route[] = [
     answers: { 200: { description: "It goes on with them.", schema: SummarySchema }, 202: PENDING },
     errors: ["session_not_found", "session_closed", "session_in_use", "lease_lost", ...OPENING],
     async handle({ door, params: { id }, body }) {
-      await refuseIfOfRunningTask(door.served.store, id);
+      await requireNoRunningTask(door.served.store, id);
       await door.driving.change(id, body);
       return json(await summaryOf(door, id));
     },
@@ -43,7 +43,7 @@ export const conversationRoutes: readonly Route[] = [
       recall: async ({ id }, { door }) => json(await summaryOf(door, id)),
     },
     async handle({ door, params: { id }, body: { messages } }) {
-      await refuseIfOfRunningTask(door.served.store, id);
+      await requireNoRunningTask(door.served.store, id);
       await door.driving.replaceConversation(id, messages);
       return json(await summaryOf(door, id));
     },

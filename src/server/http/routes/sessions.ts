@@ -1,7 +1,7 @@
 /** Sessions: listed, opened, prompted, cancelled, closed and forgotten. */
 import { z } from "zod";
 import { SESSION_STATUSES, type ErrorCode, type SessionSummary } from "../../../domain/index.ts";
-import { refuseIfOfRunningTask, sessionNotFound } from "../../../session/index.ts";
+import { requireNoRunningTask, sessionNotFound } from "../../../session/index.ts";
 import type { Door } from "../door.ts";
 import { MAX_PROMPT_BODY } from "../input.ts";
 import { json, route, text, wholeNumber, type Route } from "../route.ts";
@@ -105,7 +105,7 @@ export const sessionRoutes: readonly Route[] = [
       recall: ({ id }) => Promise.resolve(json({ id })),
     },
     async handle({ door, params: { id } }) {
-      await refuseIfOfRunningTask(door.served.store, id);
+      await requireNoRunningTask(door.served.store, id);
       await door.driving.delete(id);
       door.streams.forget();
       return json({ id });
@@ -145,7 +145,7 @@ export const sessionRoutes: readonly Route[] = [
     },
     async handle({ door, params: { id }, body: { input, deliver, queue = deliver !== undefined } }) {
       if (queue) return json({ sessionId: id, inputId: await door.driving.queue(id, input, deliver) }, 202);
-      await refuseIfOfRunningTask(door.served.store, id);
+      await requireNoRunningTask(door.served.store, id);
       return json({ sessionId: id, ...(await door.driving.prompt(id, input)) }, 202);
     },
   }),

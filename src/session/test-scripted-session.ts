@@ -10,17 +10,17 @@ import {
 import { DisposeStack, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
-import type { Changes, Prepared } from "./driver.ts";
+import type { Changes, PreparedAgent } from "./driver.ts";
 import { createSession, reopenSession } from "./open.ts";
 
 const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
 
 export const DONE: TurnOutcome = { status: "done" };
 
-export type Play = (turn: TurnContext) => Promise<TurnOutcome | LimitReached>;
+export type ScriptedTurn = (turn: TurnContext) => Promise<TurnOutcome | LimitReached>;
 
-export interface PlayedOptions {
-  readonly patience?: Prepared["patience"];
+export interface ScriptedSessionOptions {
+  readonly patience?: PreparedAgent["patience"];
   readonly childMarker?: string;
   readonly heard?: () => number;
   readonly store?: Store;
@@ -30,7 +30,7 @@ export interface PlayedOptions {
 }
 
 /** A clock that goes only as far as it is turned. */
-export function turnedClock(): Clock & { turn(seconds: number): void } {
+export function manualClock(): Clock & { turn(seconds: number): void } {
   let now = Date.parse("2026-01-01T00:00:00.000Z");
   return {
     now: () => now,
@@ -40,13 +40,13 @@ export function turnedClock(): Clock & { turn(seconds: number): void } {
   };
 }
 
-export async function openPlayed(
-  play: Play,
-  { patience, childMarker, heard, store: given, through = (real) => real, patienceMs }: PlayedOptions = {},
+export async function openScriptedSession(
+  play: ScriptedTurn,
+  { patience, childMarker, heard, store: given, through = (real) => real, patienceMs }: ScriptedSessionOptions = {},
 ) {
   const owned = new DisposeStack();
   const store = owned.use(given ?? openMemoryStore());
-  const clock = turnedClock();
+  const clock = manualClock();
   const connection: AgentConnection = {
     resumesTurns: false,
     capabilities: NO_CAPABILITIES,
@@ -57,7 +57,7 @@ export async function openPlayed(
     runTurn: play,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
-  const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<Prepared> =>
+  const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<PreparedAgent> =>
     Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), patience });
   const opening = { clock, owner: "elsewhere-played", attended: true, lookMs: 10, patienceMs };
   const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
@@ -77,7 +77,7 @@ export async function openPlayed(
 }
 
 /** Resolves when the turn is told to stop. */
-export function stopped({ signal }: TurnContext): Promise<void> {
+export function waitForStop({ signal }: TurnContext): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });

@@ -1,12 +1,12 @@
 /** Input for an agent, given from any process: it is appended to the log, and whoever drives the session finds it. */
 import { newId, RookeryError, type EventBody, type InputPart, type SessionStore } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import { appendFromOutside, sessionNotFound } from "./answer.ts";
-import { asInput, refuseMissingAttachments } from "./input.ts";
+import { appendWithoutLease, sessionNotFound } from "./answer.ts";
+import { toInputParts, requireAttachments } from "./input.ts";
 import { checkText, parseQueueOptions } from "./parameters.ts";
 import type { Deliver } from "./session.ts";
 
-export interface TellOptions {
+export interface QueueStoredInputOptions {
   readonly sessionId: string;
   readonly input: string | readonly InputPart[];
   /** `follow_up` if not said. */
@@ -18,22 +18,22 @@ export interface TellOptions {
  * Resolves with the input's id. Where nobody drives the session, it waits for whoever opens it next. Rejects with
  * `session_not_found`, `session_closed`, `input_invalid`, `input_too_large` or `attachment_missing`.
  */
-export async function tellStored(store: SessionStore, options: TellOptions): Promise<string> {
+export async function queueStoredInput(store: SessionStore, options: QueueStoredInputOptions): Promise<string> {
   const { sessionId, clock } = options;
   checkText(sessionId, "the session's id");
   const { deliver } = parseQueueOptions({ deliver: options.deliver });
-  const input = asInput(options.input);
-  await refuseMissingAttachments(store, input);
+  const input = toInputParts(options.input);
+  await requireAttachments(store, input);
   const inputId = newId("inp", clock.now());
   const body: EventBody = { type: "input.queued", inputId, input, ...(deliver === "steer" && { deliver }) };
-  await appendFromOutside(store, sessionId, clock, ({ status }) => {
+  await appendWithoutLease(store, sessionId, clock, ({ status }) => {
     if (status === "copying") throw sessionNotFound(sessionId);
-    if (status === "closed") throw closed(sessionId);
+    if (status === "closed") throw sessionClosed(sessionId);
     return { body, turnId: undefined };
   });
   return inputId;
 }
 
-function closed(sessionId: string): RookeryError {
+function sessionClosed(sessionId: string): RookeryError {
   return new RookeryError("session_closed", `session ${sessionId} is closed: start a new one with \`rookery run\``);
 }

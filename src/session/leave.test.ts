@@ -4,7 +4,7 @@ import type { OpenSessionOptions } from "../rookery.ts";
 import { processesMarked } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, collect, say, transcript, type Script } from "../testing/index.ts";
-import { permit } from "./gate.ts";
+import { decidePermission } from "./gate.ts";
 import { loadState } from "./open.ts";
 import { Recorder } from "./recorder.ts";
 import { LATER, dyingAfter, openScene } from "./test-scene.ts";
@@ -189,7 +189,7 @@ describe("a request that waits", () => {
     const stop = new AbortController();
     const gate = { recorder, store: s.store, turnId: "trn_1", attended: true, signal: stop.signal };
     const request = { tool: "bash", title: "bash", kind: "execute" as const, readOnly: false, input: {} };
-    const both = ["a", "b"].map((toolId) => permit(gate, { ...request, toolId }).catch(() => "stopped"));
+    const both = ["a", "b"].map((toolId) => decidePermission(gate, { ...request, toolId }).catch(() => "stopped"));
     for await (const event of s.rookery.follow({ session: s.session.id })) {
       if (event.type === "permission.requested" && event.toolId === "b") break;
     }

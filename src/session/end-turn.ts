@@ -10,10 +10,10 @@ export async function endTurn(
   outcome: TurnOutcome,
   { deserted = false }: { deserted?: boolean } = {},
 ): Promise<void> {
-  await committed(recorder);
+  await commitRecorded(recorder);
   const stopped = outcome.status === "cancelled" && !deserted;
   const write = (end: TurnOutcome) =>
-    recorder.write([...looseEnds(recorder.state, turnId, stopped), { type: "turn.ended", outcome: end }], {
+    recorder.write([...closingEvents(recorder.state, turnId, stopped), { type: "turn.ended", outcome: end }], {
       turnId,
       journal: [{ op: "forget", turnId }],
       patient: true,
@@ -28,7 +28,7 @@ export async function endTurn(
 }
 
 /** Waits for what was recorded. Events that the store refused have their substitutes in the log, and are no failure here. */
-export async function committed(recorder: Recorder): Promise<void> {
+export async function commitRecorded(recorder: Recorder): Promise<void> {
   try {
     await recorder.commit();
   } catch (error) {
@@ -37,7 +37,7 @@ export async function committed(recorder: Recorder): Promise<void> {
 }
 
 /** Nobody waits any more for what this turn asked and began, or, where none is named, for what happened between turns. */
-export function looseEnds(state: SessionState, turnId: string | undefined, stopped: boolean): EventBody[] {
+export function closingEvents(state: SessionState, turnId: string | undefined, stopped: boolean): EventBody[] {
   const how = stopped
     ? ({
         outcome: "cancelled",
@@ -49,7 +49,7 @@ export function looseEnds(state: SessionState, turnId: string | undefined, stopp
       } as const);
   const tools = state.tools.filter((tool) => tool.turnId === turnId);
   return [
-    ...withdrawals(state, turnId),
+    ...withdrawRequests(state, turnId),
     ...tools.map(({ toolId }): EventBody => ({ type: "tool.ended", toolId, ...how })),
     ...state.subagents
       .filter((child) => child.turnId === turnId && child.outcome === undefined)
@@ -59,7 +59,7 @@ export function looseEnds(state: SessionState, turnId: string | undefined, stopp
   ];
 }
 
-function withdrawals({ requests }: SessionState, turnId: string | undefined): EventBody[] {
+function withdrawRequests({ requests }: SessionState, turnId: string | undefined): EventBody[] {
   return requests
     .filter((request) => request.answer === undefined && request.turnId === turnId)
     .map(({ requestId, toolId }): EventBody =>

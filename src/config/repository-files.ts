@@ -1,12 +1,12 @@
 /** What a repository brings that would run or steer something, read once so that what was trusted is what is used. */
 import { join, relative } from "node:path";
-import { entriesOf, type EntryServer } from "../domain/mcp-declared.ts";
-import { readPrompt, readText, type TextFile } from "./files.ts";
-import { placeOf, realFolder, type Place } from "./root.ts";
+import { parseMcpEntries, type EntryServer } from "../domain/mcp-declared.ts";
+import { readPromptFile, readTextFile, type TextFile } from "./files.ts";
+import { locateRepository, realFolder, type RepositoryLocation } from "./root.ts";
 import type { ConfigTable } from "./schema.ts";
 import type { FileHashes } from "./tree-hash.ts";
 
-export interface Brought extends Place {
+export interface RepositoryFiles extends RepositoryLocation {
   /** The working folder, as a real path. */
   readonly cwd: string;
   readonly config: { readonly file: string; readonly table: ConfigTable } | undefined;
@@ -19,15 +19,15 @@ export interface Brought extends Place {
 }
 
 /** Reading runs nothing. Rejects with `config_invalid`. */
-export async function readBrought(cwd: string): Promise<Brought> {
-  const { root, checkout } = await placeOf(cwd);
+export async function readRepositoryFiles(cwd: string): Promise<RepositoryFiles> {
+  const { root, checkout } = await locateRepository(cwd);
   const file = join(root, "rookery.toml");
-  const toml = await readText(file);
-  const json = await readText(join(root, ".mcp.json"));
-  const servers = json === undefined ? undefined : entriesOf(json.text, json.path);
-  const table = toml === undefined ? undefined : await parsed(toml.text, file);
+  const toml = await readTextFile(file);
+  const json = await readTextFile(join(root, ".mcp.json"));
+  const servers = json === undefined ? undefined : parseMcpEntries(json.text, json.path);
+  const table = toml === undefined ? undefined : await parseConfigFile(toml.text, file);
   const prompts = new Map<string, TextFile>();
-  for (const named of namedPrompts(table)) prompts.set(named, await readPrompt(named, file, root));
+  for (const named of listPromptNames(table)) prompts.set(named, await readPromptFile(named, file, root));
 
   const files = [toml, json, ...prompts.values()].filter((read) => read !== undefined);
   return {
@@ -42,12 +42,12 @@ export async function readBrought(cwd: string): Promise<Brought> {
 }
 
 /** Each name once, in the order of the file. */
-export function namedPrompts(table: ConfigTable | undefined): Iterable<string> {
+export function listPromptNames(table: ConfigTable | undefined): Iterable<string> {
   return new Set(Object.values(table?.agents ?? {}).flatMap(({ prompts }) => prompts ?? []));
 }
 
 /** Loaded when there is something to parse: TOML and its schema are a tenth of the time that the command takes to start. */
-export async function parsed(text: string, file: string): Promise<ConfigTable> {
+export async function parseConfigFile(text: string, file: string): Promise<ConfigTable> {
   const { parseConfig } = await import("./parse.ts");
   return parseConfig(text, file);
 }

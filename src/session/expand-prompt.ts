@@ -15,7 +15,7 @@ export interface ExpandOptions {
 }
 
 /** What a person types for a prompt, without the slash. */
-export function commandOf({ server, name }: McpPrompt): string {
+export function formatPromptCommand({ server, name }: McpPrompt): string {
   return `${server}:${name}`;
 }
 
@@ -26,19 +26,19 @@ export async function expandPrompt(
   const [, server, rest] = /^\/([^\s:]+):(\S[^]*)$/.exec(input.trim()) ?? [];
   if (server === undefined || rest === undefined) return input;
   if (!tools.servers().servers.some(({ name }) => name === server)) return input;
-  const prompt = await awaited(tools, server, rest, signal);
+  const prompt = await waitForPrompt(tools, server, rest, signal);
   if (prompt === undefined) {
-    const known = promptsOf(tools, server).map((one) => `/${commandOf(one)}`);
+    const known = listPrompts(tools, server).map((one) => `/${formatPromptCommand(one)}`);
     const there = known.length === 0 ? "it offers none now" : `there are: ${known.join(", ")}`;
     throw new RookeryError("input_invalid", `${server} has no prompt for "${input.trim()}"; ${there}`);
   }
-  const args = argumentsOf(prompt, rest.slice(prompt.name.length).trim());
+  const args = parsePromptArguments(prompt, rest.slice(prompt.name.length).trim());
   const parts = await tools.getPrompt(server, prompt.name, args, signal);
-  return Promise.all(parts.map((part) => inputPart(part, store)));
+  return Promise.all(parts.map((part) => toInputPart(part, store)));
 }
 
 /** As soon as it is there or its server cannot be had, whatever other servers do. Rejects when the signal fires. */
-async function awaited(
+async function waitForPrompt(
   tools: SessionTools,
   server: string,
   rest: string,
@@ -48,7 +48,7 @@ async function awaited(
   const look = (): void => {
     const status = tools.servers().servers.find(({ name }) => name === server)?.status;
     const comes = status === "connecting" || status === "ready"; // it lists its prompts after it is ready
-    if (!comes || promptIn(tools, server, rest) !== undefined) over.abort();
+    if (!comes || findPrompt(tools, server, rest) !== undefined) over.abort();
   };
   const stop = tools.onChange(look);
   look();
@@ -57,29 +57,29 @@ async function awaited(
   } finally {
     stop();
   }
-  return promptIn(tools, server, rest);
+  return findPrompt(tools, server, rest);
 }
 
-function promptsOf(tools: SessionTools, server: string): readonly McpPrompt[] {
+function listPrompts(tools: SessionTools, server: string): readonly McpPrompt[] {
   return tools.servers().servers.find(({ name }) => name === server)?.prompts ?? [];
 }
 
 /** The longest name that fits: names may have spaces. */
-function promptIn(tools: SessionTools, server: string, rest: string): McpPrompt | undefined {
-  return promptsOf(tools, server)
+function findPrompt(tools: SessionTools, server: string, rest: string): McpPrompt | undefined {
+  return listPrompts(tools, server)
     .filter(({ name }) => rest === name || (rest.startsWith(name) && /^\s/.test(rest.slice(name.length))))
     .toSorted((a, b) => b.name.length - a.name.length)[0];
 }
 
 /** `name=value` wherever the name is known; else word by word, and the last takes what is left. Quotes keep words together. */
-function argumentsOf(prompt: McpPrompt, text: string): Record<string, string> {
+function parsePromptArguments(prompt: McpPrompt, text: string): Record<string, string> {
   const args: Record<string, string> = {};
   const loose: string[] = [];
   for (const word of text.match(/(?:[^\s"]+|"[^"]*")+/g) ?? []) {
     const [, name, value] = /^([^=\s"]+)=([^]*)$/.exec(word) ?? [];
     const known = prompt.arguments.some((argument) => argument.name === name);
-    if (known && name !== undefined && value !== undefined) args[name] = unquoted(value);
-    else loose.push(unquoted(word));
+    if (known && name !== undefined && value !== undefined) args[name] = removeQuotes(value);
+    else loose.push(removeQuotes(word));
   }
   const open = prompt.arguments.filter(({ name }) => args[name] === undefined);
   open.forEach(({ name }, index) => {
@@ -91,15 +91,15 @@ function argumentsOf(prompt: McpPrompt, text: string): Record<string, string> {
   const usage = prompt.arguments.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
   throw new RookeryError(
     "input_invalid",
-    `/${commandOf(prompt)} needs ${missing.map(({ name }) => name).join(", ")}: /${commandOf(prompt)} ${usage}`,
+    `/${formatPromptCommand(prompt)} needs ${missing.map(({ name }) => name).join(", ")}: /${formatPromptCommand(prompt)} ${usage}`,
   );
 }
 
-function unquoted(word: string): string {
+function removeQuotes(word: string): string {
   return word.replaceAll('"', "");
 }
 
-async function inputPart(part: McpPart, store: ExpandOptions["store"]): Promise<InputPart> {
+async function toInputPart(part: McpPart, store: ExpandOptions["store"]): Promise<InputPart> {
   if (part.type === "text") return { type: "text", text: part.text };
   const { hash } = await store.putBlob(part.bytes);
   const { mediaType, uri } = part;

@@ -3,31 +3,31 @@ import { RookeryError } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
 
 /** Of each kind one waits at most: a later one takes the place of an earlier one. */
-export type Kind = "settings" | "conversation";
+export type WorkKind = "settings" | "conversation";
 
-interface Wish {
+interface ScheduledWork {
   readonly work: () => Promise<void>;
   readonly settled: Deferred<void>;
 }
 
-const WORDS: Record<Kind, string> = {
+const REPLACED_MESSAGES: Record<WorkKind, string> = {
   settings: "another change of the session's settings was asked for before this one could be made",
   conversation: "another conversation was given before this one could take the old one's place",
 };
 
-export interface InterludeOptions {
+export interface DeferredWorkOptions {
   /** Is there something that must end first? */
   readonly isBusy: () => boolean;
   /** Called when something was done, and also where it failed. */
   readonly onOver: () => void;
 }
 
-export class Interlude {
-  readonly #options: InterludeOptions;
-  readonly #wishes = new Map<Kind, Wish>();
-  #current: { readonly kind: Kind; readonly done: Promise<void> } | undefined;
+export class DeferredWork {
+  readonly #options: DeferredWorkOptions;
+  readonly #wishes = new Map<WorkKind, ScheduledWork>();
+  #current: { readonly kind: WorkKind; readonly done: Promise<void> } | undefined;
 
-  constructor(options: InterludeOptions) {
+  constructor(options: DeferredWorkOptions) {
     this.#options = options;
   }
 
@@ -42,7 +42,7 @@ export class Interlude {
   }
 
   /** The same for all of a kind that was asked for. */
-  async settled(kind: Kind): Promise<void> {
+  async settled(kind: WorkKind): Promise<void> {
     while (this.#wishes.has(kind) || this.#current?.kind === kind) {
       const waiting = this.#wishes.get(kind)?.settled.promise ?? this.#current?.done;
       await waiting?.catch(() => undefined);
@@ -50,7 +50,7 @@ export class Interlude {
   }
 
   /** Settles as the work does. Rejects with `interrupted` where a later one takes its place before it was begun. */
-  want(kind: Kind, work: () => Promise<void>): Promise<void> {
+  want(kind: WorkKind, work: () => Promise<void>): Promise<void> {
     this.withdraw(kind);
     const settled = deferred();
     this.#wishes.set(kind, { work, settled });
@@ -59,8 +59,8 @@ export class Interlude {
   }
 
   /** What waits of this kind is not wanted any more. */
-  withdraw(kind: Kind): void {
-    this.#refuse(kind, new RookeryError("interrupted", `${WORDS[kind]}: what was asked for last is what counts`));
+  withdraw(kind: WorkKind): void {
+    this.#refuse(kind, new RookeryError("interrupted", `${REPLACED_MESSAGES[kind]}: what was asked for last is what counts`));
   }
 
   /** Begins what waits, if nothing else is going on. To be called when something has ended. */
@@ -86,7 +86,7 @@ export class Interlude {
     for (const kind of this.#wishes.keys()) this.#refuse(kind, reason);
   }
 
-  #refuse(kind: Kind, reason: RookeryError): void {
+  #refuse(kind: WorkKind, reason: RookeryError): void {
     const wish = this.#wishes.get(kind);
     this.#wishes.delete(kind);
     wish?.settled.reject(reason);

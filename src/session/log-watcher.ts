@@ -5,19 +5,19 @@ import type { Recorder } from "./recorder.ts";
 /** How often it is looked whether the log has grown. */
 const WATCH_MS = 250;
 
-export interface WatchOptions {
+export interface LogWatcherOptions {
   readonly store: SessionStore;
   readonly recorder: Recorder;
   readonly everyMs?: number | undefined;
 }
 
-export interface Watch extends Disposable {
+export interface LogWatcher extends Disposable {
   /** Does it keep the process alive? Not while nothing runs. */
   hold(on: boolean): void;
 }
 
 /** An agent may be silent for long, and then no append of ours would find out that the log has grown. */
-export function watchLog({ store, recorder, everyMs = WATCH_MS }: WatchOptions): Watch {
+export function watchForeignEvents({ store, recorder, everyMs = WATCH_MS }: LogWatcherOptions): LogWatcher {
   let looking = false;
   const look = async (): Promise<void> => {
     if (looking) return;

@@ -1,7 +1,7 @@
 /** How long is waited for an agent, and for the limits of its account. */
 
 /** In seconds; false: for ever. */
-export interface Patience {
+export interface TurnTimeLimits {
   /** Nothing comes, and the model should speak. */
   readonly model: number | false;
   /** Nothing comes, and a tool runs. */
@@ -12,9 +12,9 @@ export interface Patience {
   readonly park: number;
 }
 
-const DEFAULTS: Patience = { model: 300, tool: 1_800, progress: 3_600, park: 6 * 3_600 };
+const DEFAULTS: TurnTimeLimits = { model: 300, tool: 1_800, progress: 3_600, park: 6 * 3_600 };
 
-export function patienceOf(said: { readonly [Key in keyof Patience]?: Patience[Key] | undefined } = {}): Patience {
+export function resolveTimeLimits(said: { readonly [Key in keyof TurnTimeLimits]?: TurnTimeLimits[Key] | undefined } = {}): TurnTimeLimits {
   return {
     model: said.model ?? DEFAULTS.model,
     tool: said.tool ?? DEFAULTS.tool,
@@ -24,7 +24,7 @@ export function patienceOf(said: { readonly [Key in keyof Patience]?: Patience[K
 }
 
 /** As people say it. */
-export function span(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

@@ -16,13 +16,13 @@ import {
 } from "../domain/index.ts";
 import { journalHost } from "../effects/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import { ask, permit, type GateOptions } from "./gate.ts";
-import { pagesOf } from "./pages.ts";
+import { askQuestion, decidePermission, type GateOptions } from "./gate.ts";
+import { readSessionPages } from "./pages.ts";
 import type { Recorder } from "./recorder.ts";
 import { retryStore } from "./store-retry.ts";
 import type { Watchdog } from "./stall/watchdog.ts";
 
-export interface ContextOptions {
+export interface TurnContextOptions {
   readonly turnId: string;
   readonly recorder: Recorder;
   readonly store: SessionStore;
@@ -34,14 +34,14 @@ export interface ContextOptions {
 }
 
 /** Nothing is recorded through it once it is ended. */
-export interface OwnedContext extends TurnContext {
+export interface OwnedTurnContext extends TurnContext {
   end(): void;
 }
 
-export function contextOf(
-  { recorder, store, turnId, attended, clock, signal, watchdog }: ContextOptions,
+export function createTurnContext(
+  { recorder, store, turnId, attended, clock, signal, watchdog }: TurnContextOptions,
   journal: Awaited<ReturnType<SessionStore["journal"]>>,
-): OwnedContext {
+): OwnedTurnContext {
   let over = false;
   const refuseIfOver = (): void => {
     if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
@@ -75,7 +75,7 @@ export function contextOf(
       },
     },
     steering: () => recorder.state.queue.filter(({ deliver }) => deliver === "steer"),
-    spent: () => spentSoFar(recorder.state, clock.now()),
+    spent: () => sumSpent(recorder.state, clock.now()),
     subagents: () => ({ ofTurn: recorder.state.subagents, usage: recorder.state.usageOfSubagents }),
     away: (work) => watchdog.whileAsking(work),
     effects: journalHost(
@@ -86,9 +86,9 @@ export function contextOf(
       },
       written("note"),
     ),
-    history: () => historyOf(recorder, store, signal),
-    permit: async (request, options) => watchdog.whileAsking(permit(gate(), request, options)),
-    ask: async (question, options) => watchdog.whileAsking(ask(gate(), question, options)),
+    history: () => readHistory(recorder, store, signal),
+    permit: async (request, options) => watchdog.whileAsking(decidePermission(gate(), request, options)),
+    ask: async (question, options) => watchdog.whileAsking(askQuestion(gate(), question, options)),
     blob: (hash) => retryStore(() => store.getBlob(hash), { signal }),
     putBlob: async (bytes) => (await retryStore(() => store.putBlob(bytes), { signal })).hash,
     end: () => {
@@ -97,23 +97,23 @@ export function contextOf(
   };
 }
 
-function spentSoFar({ usage, usageByAgent, agent, work, budgets, task }: SessionState, now: number): Spent {
+function sumSpent({ usage, usageByAgent, agent, work, budgets, task }: SessionState, now: number): Spent {
   const ofAgent = Object.hasOwn(usageByAgent, agent) ? usageByAgent[agent] : undefined;
   return {
-    session: amountsOf(usage, workOf(work, now)),
-    agent: amountsOf(ofAgent ?? NO_USAGE, workOf(work, now, agent)),
+    session: toAmounts(usage, workOf(work, now)),
+    agent: toAmounts(ofAgent ?? NO_USAGE, workOf(work, now, agent)),
     budgets,
     task,
   };
 }
 
-function amountsOf({ inputTokens, outputTokens, costUsd }: Usage, { steps, ranMs }: Work): Amounts {
+function toAmounts({ inputTokens, outputTokens, costUsd }: Usage, { steps, ranMs }: Work): Amounts {
   return { tokens: inputTokens + outputTokens, usd: costUsd, steps, seconds: ranMs / 1000 };
 }
 
-async function* historyOf(recorder: Recorder, store: SessionStore, signal: AbortSignal): AsyncIterable<SessionEvent> {
+async function* readHistory(recorder: Recorder, store: SessionStore, signal: AbortSignal): AsyncIterable<SessionEvent> {
   await recorder.commit();
   const { id, head: through } = recorder.state;
   const patient = { read: (query: ReadQuery) => retryStore(() => store.read(query), { signal }) };
-  for await (const page of pagesOf(patient, id, { through })) yield* page;
+  for await (const page of readSessionPages(patient, id, { through })) yield* page;
 }

@@ -9,7 +9,7 @@ export interface Turn extends AsyncIterable<SessionEvent> {
   readonly outcome: Promise<TurnOutcome>;
 }
 
-export interface ReadingOptions {
+export interface TurnReaderOptions {
   readonly turnId: string;
   readonly outcome: Promise<TurnOutcome>;
   readonly store: SessionStore;
@@ -18,17 +18,17 @@ export interface ReadingOptions {
   readonly after: number;
 }
 
-export function readTurn({ turnId, outcome, store, sessionId, after }: ReadingOptions): Turn {
+export function createTurn({ turnId, outcome, store, sessionId, after }: TurnReaderOptions): Turn {
   outcome.catch(() => undefined); // told to whoever waits for the turn or reads its events
   const turn: Turn = {
     id: turnId,
     outcome,
-    [Symbol.asyncIterator]: () => eventsOf(turn, store, sessionId, after),
+    [Symbol.asyncIterator]: () => followTurn(turn, store, sessionId, after),
   };
   return turn;
 }
 
-async function* eventsOf(turn: Turn, store: SessionStore, sessionId: string, after: number) {
+async function* followTurn(turn: Turn, store: SessionStore, sessionId: string, after: number) {
   const broken = new AbortController();
   turn.outcome.catch(() => broken.abort());
   for await (const event of followWithRetry(store, { sessionId, after, signal: broken.signal })) {

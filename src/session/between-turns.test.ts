@@ -3,13 +3,13 @@ import {
   NO_CAPABILITIES,
   type AgentConnection,
   type AskOptions,
-  type SessionDesk,
+  type BetweenTurnsContext,
   type TurnOutcome,
 } from "../domain/index.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
-import { appendFromOutside } from "./answer.ts";
+import { appendWithoutLease } from "./answer.ts";
 import { createSession, reopenSession } from "./open.ts";
 import { dyingAfter, LATER } from "./test-scene.ts";
 
@@ -21,7 +21,7 @@ const LOGIN = { message: "Log in", from: "github", url: "https://example.test/" 
 async function openWithDesk({ attended = true, commits = Infinity } = {}) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
-  const attached = deferred<SessionDesk>();
+  const attached = deferred<BetweenTurnsContext>();
   const turn = deferred<TurnOutcome>();
   const connection: AgentConnection = {
     resumesTurns: false,
@@ -124,7 +124,7 @@ describe("a question between turns", () => {
     void s.desk.ask(LOGIN).catch(() => undefined);
     await s.asked();
     const closing = { body: { type: "session.closed" as const }, turnId: undefined };
-    await appendFromOutside(s.store, s.session.id, systemClock, () => closing);
+    await appendWithoutLease(s.store, s.session.id, systemClock, () => closing);
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed", waitingFor: [] });
     await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
   });
