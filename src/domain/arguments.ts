@@ -1,25 +1,25 @@
 /**
- * Checks arguments of public functions by hand: for stores, whose reads are frequent, and for the client, which runs in
- * a browser and carries no schemas. Everything else is checked with `parseInput`.
+ * Checks the arguments of public functions without schemas: for stores, whose reads are frequent, and for the client,
+ * which runs in a browser. All other arguments are checked with `parseInput`.
  */
 import { RookeryError } from "./errors.ts";
 
-/** Says what the value must be; undefined if it is that. */
+/** Returns what the value must be, or undefined if it is valid. */
 export type ArgumentCheck = (value: unknown) => string | undefined;
 
 export type FieldChecks = Readonly<Record<string, ArgumentCheck>>;
 
-/** Throws `input_invalid`. A getter or a proxy that throws is invalid too. */
+/** Throws `input_invalid`, also if reading the value throws, as with a getter or a proxy. */
 export function checkArgument(value: unknown, check: ArgumentCheck, what: string): void {
   const problem = findArgumentProblem(value, check);
-  if (problem !== undefined) throw new RookeryError("input_invalid", `${what} cannot be used: ${problem}`);
+  if (problem !== undefined) throw new RookeryError("input_invalid", `${what} is invalid: ${problem}`);
 }
 
 function findArgumentProblem(value: unknown, check: ArgumentCheck): string | undefined {
   try {
     return check(value);
   } catch (cause) {
-    throw new RookeryError("input_invalid", "an argument cannot be read: one of its fields throws", { cause });
+    throw new RookeryError("input_invalid", "an argument cannot be read: one of its fields throws an error", { cause });
   }
 }
 
@@ -28,14 +28,14 @@ export const textArgument: ArgumentCheck = (value) => (typeof value === "string"
 export const flagArgument: ArgumentCheck = (value) =>
   typeof value === "boolean" ? undefined : "expected true or false";
 
-/** A whole number that a double holds exactly. */
+/** An integer that a double represents exactly. */
 export const integerArgument: ArgumentCheck = (value) =>
   Number.isSafeInteger(value) ? undefined : "expected a whole number";
 
-/** As `integerArgument`, and `Infinity`. */
+/** Like `integerArgument`, but also accepts `Infinity`. */
 export const limitArgument: ArgumentCheck = (value) => (value === Infinity ? undefined : integerArgument(value));
 
-/** Any number but NaN and the infinite ones. */
+/** Any finite number. */
 export const numberArgument: ArgumentCheck = (value) => (Number.isFinite(value) ? undefined : "expected a number");
 
 export const functionArgument: ArgumentCheck = (value) =>
@@ -56,7 +56,7 @@ export function optionalArgument(check: ArgumentCheck): ArgumentCheck {
   return (value) => (value === undefined ? undefined : check(value));
 }
 
-/** An array without holes. */
+/** A dense array. */
 export function listArgument(check: ArgumentCheck): ArgumentCheck {
   return (value) => {
     if (!Array.isArray(value)) return "expected an array";
@@ -68,7 +68,7 @@ export function listArgument(check: ArgumentCheck): ArgumentCheck {
   };
 }
 
-/** An object with these fields, and possibly others. */
+/** An object with these fields. Other fields are allowed. */
 export function objectArgument(fields: FieldChecks): ArgumentCheck {
   const names = Object.keys(fields);
   return (value) => {

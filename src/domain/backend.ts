@@ -1,14 +1,15 @@
-/** The port of backends: a way to drive an agent, one turn at a time. */
+/** The port of backends. A backend drives an agent, one turn at a time. */
 import type { Amounts, Budget, SessionBudgets } from "./budget.ts";
 import type { BegunChildren, Children, SubagentLimits } from "./children.ts";
 import type { EffectHost } from "./effects.ts";
-import type { EventBody, InputPart, PermissionPolicy, SessionEvent, ToolKind, TurnOutcome } from "./events.ts";
+import type { BackendKind } from "./enums.ts";
+import type { EventBody, InputPart, PermissionPolicy, SessionEvent, TurnOutcome } from "./events.ts";
 import type { McpServerSpec } from "./mcp.ts";
+import type { AskOptions, PermissionDecision, PermissionRequest, Question, QuestionAnswer } from "./person-requests.ts";
 import type { SessionTools } from "./session-tools.ts";
 import type { QueuedInput, SessionState } from "./state.ts";
 
-export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
-export type BackendKind = (typeof BACKEND_KINDS)[number];
+export type { AskOptions, PermissionDecision, PermissionRequest, Question, QuestionAnswer } from "./person-requests.ts";
 
 /** A named configuration of an agent, after defaults. */
 export interface AgentSpec {
@@ -16,20 +17,20 @@ export interface AgentSpec {
   readonly backend: BackendKind;
   readonly model: string | undefined;
   readonly permissions: PermissionPolicy | undefined;
-  /** Texts of the prompt files, in order. */
+  /** The texts of the prompt files, in order. */
   readonly prompts: readonly string[];
   readonly command: readonly string[] | undefined;
-  /** What the agent's program calls a way to work: its permission, sandbox or approval mode. */
+  /** The program's own mode: its permission, sandbox or approval mode. */
   readonly mode?: string | undefined;
-  /** Of the built-in agent; false: it has none. The usual ones where they are left out. */
+  /** Limits for sub-agents of the built-in agent; false disables them. Default: `SUBAGENT_LIMITS`. */
   readonly subagents?: SubagentLimits | false | undefined;
-  /** Of the built-in agent, in one session. */
+  /** The budget of the built-in agent in one session. */
   readonly budget?: Budget | undefined;
 }
 
 export interface Backend {
   readonly kind: BackendKind;
-  /** Rejects in words where something the agent needs is missing (a key, a program). */
+  /** Rejects with a message that names what the agent lacks, such as a key or a program. */
   open(context: BackendContext): Promise<AgentConnection>;
 }
 
@@ -37,66 +38,69 @@ export interface BackendContext {
   readonly sessionId: string;
   readonly agent: AgentSpec;
   readonly cwd: string;
-  /** What the agent's program called this session when it was last driven. */
+  /** The program's own ID of this session from its last connection. */
   readonly nativeId: string | undefined;
-  /** What the program called the session that this one was forked from, and that it is to fork itself if it can. */
+  /** The program's own ID of the session that this one was forked from. The program forks it if it can. */
   readonly forkOf?: string | undefined;
-  /** What whoever opened the session brings for it. Not in the log: it may hold secrets. */
+  /** MCP servers of the process that opened the session. Not in the log, because they may contain secrets. */
   readonly mcpServers?: readonly McpServerSpec[] | undefined;
-  /** The session's policy when it is opened; `TurnContext` has the one that holds. Where it is not said, it is to ask. */
+  /** The session's permission policy when it is opened; `TurnContext` has the current one. Default: `ask`. */
   readonly permissions?: PermissionPolicy | undefined;
-  /** What the log says of the session's tools and plugins. */
+  /** The tool choices and plugin states from the log. */
   readonly saved?: Pick<SessionState, "toolChoices" | "pluginStates"> | undefined;
-  /** Put in the environment of every child. */
+  /** Set in the environment of every child process. */
   readonly marker: string;
-  /** Left out where an agent cannot begin sessions of its own. */
+  /** Undefined if the agent cannot start child sessions. */
   readonly children?: Children | undefined;
 }
 
 export interface AgentConnection extends AsyncDisposable {
   /**
-   * Resolves with the turn's outcome. An agent's failure is an outcome; a rejection is a defect or a lost lease. Where it
-   * is a limit that passes, the turn is parked, and run again then.
+   * Resolves with the outcome of the turn. A failure of the agent is an outcome; a rejection means a defect or a lost
+   * lease. With `LimitReached`, the turn is parked and runs again after the limit resets.
    */
   runTurn(turn: TurnContext): Promise<TurnOutcome | LimitReached>;
   readonly capabilities: Capabilities;
-  /** In the environment of the agent's program and of all that it starts, and of nothing else; undefined while none runs. */
+  /** Set in the environment of the agent's program and its descendants only. Undefined while no program runs. */
   readonly childMarker?: string | undefined;
-  /** Another number whenever something came from the agent, also what is not recorded: it is alive. */
+  /** A number that changes whenever the agent sends something, even if nothing is recorded. */
   readonly heard?: number | undefined;
-  /** Can it go on with a turn whose process died? If not, such a turn is ended when the session is opened. */
+  /** True if it can resume a turn whose process died. If false, such a turn is ended when the session is opened. */
   readonly resumesTurns: boolean;
-  /** Told once, when the session is there, what it may do between turns. What it has to say before that waits. */
-  attach?(desk: BetweenTurnsContext): void;
   /**
-   * Another agent drove the session, and this one goes on with it: what it has of the log is old. Rejects where it cannot,
-   * and stays as it was then.
+   * Called once, when the session is open, with the context for the time between turns. The connection keeps its
+   * events until then.
+   */
+  attach?(context: BetweenTurnsContext): void;
+  /**
+   * Called when the session switches back to this agent: its copy of the log's data is outdated. If it rejects, the
+   * connection stays as it was.
    */
   returned?(saved: Pick<SessionState, "toolChoices" | "pluginStates">): Promise<void>;
-  /** The conversation was replaced: what the agent itself remembers of the old one is not to reach the next turn. */
+  /** Called when the conversation was replaced: the agent must forget the old one before the next turn. */
   forget?(): Promise<void>;
-  /** What the agent has of Rookery's tools; left out where it gets none. */
+  /** The agent's tools from Rookery. Undefined if it takes none. */
   readonly tools?: SessionTools | undefined;
 }
 
-/** What a backend can do with the agent that it drives. */
+/** The features that a backend supports for its agent. */
 export interface Capabilities {
-  /** The program goes on with its own session after its end; if not, it is told from the log what was said. */
+  /** The program can resume its own session. If false, it gets the earlier conversation from the log as text. */
   readonly resume: boolean;
-  /** The program can fork its own session; if not, the fork is told from the log what was said. */
+  /** The program can fork its own session. If false, the fork gets the earlier conversation from the log as text. */
   readonly fork: boolean;
-  /** It asks before it acts, and the answer may come from any door. */
+  /** The agent asks for permission before it acts, and any interface can answer. */
   readonly permissions: boolean;
-  /** It can ask the user something else. */
+  /** The agent can ask the user other questions. */
   readonly questions: boolean;
-  /** It takes MCP servers, ours among them. */
+  /** The agent accepts MCP servers, including Rookery's. */
   readonly mcp: boolean;
   readonly models: boolean;
   readonly modes: boolean;
-  /** A turn can be stopped without ending the program. */
+  /** A turn can be cancelled without stopping the program. */
   readonly interrupt: boolean;
   readonly usage: boolean;
-  /** The program itself says what a turn cost. */
+  /** The program itself reports the cost of a turn. */
   readonly cost: boolean;
 }
 
@@ -113,115 +117,82 @@ export const NO_CAPABILITIES: Capabilities = {
   cost: false,
 };
 
-/** The account behind the agent may do no more for now. */
+/** The agent's account has reached a usage limit. */
 export interface LimitReached {
   readonly status: "limited";
   readonly message: string;
-  /** ISO 8601, where it was said until when. */
+  /** When the limit resets, in ISO 8601. Undefined if unknown. */
   readonly resetsAt?: string | undefined;
 }
 
-/** A session's pen and ear outside of a turn: for what servers say and ask while no turn runs. */
+/** Lets an agent connection record events and ask questions between turns. */
 export interface BetweenTurnsContext {
-  /** Never throws: what cannot be written any more is told by the next turn. */
+  /** Never throws: the next turn reports events that cannot be written. */
   record(...bodies: EventBody[]): void;
   /**
-   * Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires, or the
-   * session is let go.
+   * Resolves with a person's answer, or with `decline` if nobody can be asked. Rejects when the signal fires or the
+   * session is released.
    */
   ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
   permit(request: PermissionRequest, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
   readonly attended: boolean;
-  /** Keeps bytes beside the log and answers with what they are called there. */
+  /** Stores bytes beside the log and resolves with their hash. */
   putBlob(bytes: Uint8Array): Promise<string>;
-  /** Undefined where they are gone. */
+  /** Resolves with undefined if the bytes do not exist. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
-}
-
-export interface AskOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Resolves when what was asked has happened by itself: it counts as accepted then. */
-  readonly completed?: Promise<void> | undefined;
 }
 
 export interface TurnContext {
   readonly turnId: string;
-  /** It was parked and goes on: the agent may have heard the input already. */
+  /** True if the turn was parked and continues, so the agent may know the input already. */
   readonly continued?: boolean | undefined;
-  /** The session's policy when the turn began: for a program that must be told before. The gate goes by the one of the moment. */
+  /**
+   * The permission policy at the start of the turn, for programs that need it in advance. The permission gate uses
+   * the current one.
+   */
   readonly permissions?: PermissionPolicy | undefined;
   readonly input: readonly InputPart[];
   /** Fires when the turn is cancelled. */
   readonly signal: AbortSignal;
   readonly log: TurnLog;
   readonly effects: EffectHost;
-  /** Inputs that wait for the next step of this turn, oldest first, as far as this process has heard of them. */
+  /** Steering inputs for the next step of this turn, oldest first, as far as this process has read the log. */
   readonly steering?: (() => readonly QueuedInput[]) | undefined;
-  /** What the log says of children. */
+  /** The state of child sessions from the log. */
   readonly subagents?: (() => BegunChildren) | undefined;
-  /** The turn has not come to a stop while this goes on, however silent it is: it is watched elsewhere. */
+  /** The turn does not count as stalled until the work settles, because something else watches it. */
   away?<T>(work: Promise<T>): Promise<T>;
-  /** What was spent so far, as far as it is committed, and what may be. */
+  /** The amounts used so far, as far as they are committed, and the budgets. */
   readonly spent?: (() => Spent) | undefined;
-  /** The session before and within this turn, oldest first, as far as it is committed. */
+  /** The committed events of the session, including this turn, oldest first. */
   history(): AsyncIterable<SessionEvent>;
-  /** Waits for a decision: by policy at once, by a person as long as it takes. Rejects when a signal fires. */
+  /** Resolves with a decision: at once by policy, or after a person has answered. Rejects when a signal fires. */
   permit(request: PermissionRequest, options?: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
-  /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
+  /** Resolves with a person's answer, or with `decline` if nobody can be asked. Rejects when the signal fires. */
   ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
-  /** The bytes of an input part; undefined where they are gone. */
+  /** The bytes of an input part. Resolves with undefined if they do not exist. */
   blob(hash: string): Promise<Uint8Array | undefined>;
-  /** Keeps bytes beside the log and answers with what they are called there. */
+  /** Stores bytes beside the log and resolves with their hash. */
   putBlob(bytes: Uint8Array): Promise<string>;
 }
 
 export interface Spent {
   readonly session: Amounts;
-  /** By the agent that runs the turn, in this session. */
+  /** Amounts used by the current agent in this session. */
   readonly agent: Amounts;
   readonly budgets: SessionBudgets;
-  /** The task that the session is of. */
+  /** The task that the session belongs to. */
   readonly task?: string | undefined;
 }
 
-/** The turn's pen. Everything recorded is in order; deltas of one message that are committed together are merged. */
+/** Records events of a turn, in order. Deltas of one message that are committed together are merged. */
 export interface TurnLog {
-  /** Never waits. Throws what broke the log, if it is broken. */
+  /** Records events without waiting. Throws the failure if the log is broken. */
   record(...bodies: EventBody[]): void;
-  /** Resolves at once while the buffer has room, and otherwise when it has again: call it between records. */
+  /** Resolves when the buffer has room. Call it between records. */
   ready(): Promise<void>;
-  /** Resolves when all that was recorded so far is durable. */
+  /** Resolves when all recorded events are durable. */
   commit(): Promise<void>;
-  /** The `seq` of the last event that is durable. */
+  /** The `seq` of the last durable event. */
   readonly head?: number | undefined;
 }
-
-export interface PermissionRequest {
-  readonly toolId: string;
-  readonly tool: string;
-  readonly title: string;
-  readonly kind: ToolKind;
-  readonly readOnly: boolean;
-  readonly input: unknown;
-  /** Who asks, if not the agent itself. */
-  readonly from?: string | undefined;
-}
-
-export interface Question {
-  readonly message: string;
-  /** Who asks, if not the agent itself. */
-  readonly from?: string | undefined;
-  /** JSON Schema of the answer's content. */
-  readonly schema?: unknown;
-  /** To be opened by the person instead. */
-  readonly url?: string | undefined;
-}
-
-export interface QuestionAnswer {
-  readonly action: "accept" | "decline" | "cancel";
-  readonly content?: unknown;
-}
-
-export type PermissionDecision =
-  | { readonly allowed: true }
-  | { readonly allowed: false; readonly outcome: "denied" | "cancelled"; readonly message: string };

@@ -1,14 +1,14 @@
-/** What may be used, and how much of it was: of a session, of one agent in it, and of the task that it is of. */
+/** Budgets and used amounts of a session, of one agent in it, and of its task. */
 import { z } from "zod";
 
 export const Budget = z.lazy(() =>
   z.strictObject({
-    /** In and out, of all sessions together where it is a task's. */
+    /** Input and output tokens. A task's budget covers all of its sessions. */
     tokens: z.int().positive().optional(),
     usd: z.number().positive().optional(),
-    /** Replies of the model. Counted for the built-in agent alone. */
+    /** Model replies. Counted only for the built-in agent. */
     steps: z.int().positive().optional(),
-    /** While it works: waiting for a person, for a limit to pass or in a queue costs nothing. */
+    /** Working time. Waiting for a person, a usage limit or the queue does not count. */
     seconds: z.number().positive().optional(),
   }),
 );
@@ -20,20 +20,20 @@ export type BudgetUnit = (typeof BUDGET_UNITS)[number];
 export const BUDGET_HOLDERS = ["agent", "session", "task"] as const;
 export type BudgetHolder = (typeof BUDGET_HOLDERS)[number];
 
-/** What was used; undefined where nobody knows. */
+/** Used amounts; undefined if unknown. */
 export type Amounts = { readonly [Unit in BudgetUnit]: number | undefined };
 
-/** What the log of a session says of its budgets. */
+/** The budgets of a session, from its log. */
 export interface SessionBudgets {
   readonly session: Budget | undefined;
   readonly task: TaskBudget | undefined;
-  /** By `raisedKey`, where a person allowed more: up to there, or without end. */
+  /** Limits that a person raised, by `raisedKey`; null means no limit. */
   readonly raised: Readonly<Record<string, number | null>>;
 }
 
 export interface TaskBudget {
   readonly budget: Budget;
-  /** What the task has used beside this session. */
+  /** Amounts that other sessions of the task have used. */
   readonly elsewhere: Amounts;
 }
 
@@ -49,7 +49,7 @@ interface BudgetSet {
   readonly elsewhere?: Partial<Amounts> | undefined;
 }
 
-/** Another budget counts as it is said; the same one, said again, takes back nothing that was allowed. */
+/** A different budget resets the limits that a person raised. The same budget keeps them. */
 export function budgetsAfter(budgets: SessionBudgets, { of, budget, elsewhere = {} }: BudgetSet): SessionBudgets {
   const before = of === "session" ? budgets.session : budgets.task?.budget;
   const raised = isSameBudget(before, budget)
@@ -64,7 +64,7 @@ export function isSameBudget(one: Budget | undefined, other: Budget | undefined)
   return one !== undefined && other !== undefined && BUDGET_UNITS.every((unit) => one[unit] === other[unit]);
 }
 
-/** As people read it: `1.00 USD`, `20 steps`, `30 minutes`. */
+/** Formats an amount for people: `1.00 USD`, `20 steps`, `30 minutes`. */
 export function amountText(unit: BudgetUnit, amount: number): string {
   switch (unit) {
     case "usd":

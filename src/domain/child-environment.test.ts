@@ -39,11 +39,11 @@ it.each([
   "CLAUDE_CODE_OAUTH",
   "MISTRAL_PWD",
   "OPENAIAPIKEYPROD",
-])("a command does not get %s", (name) => {
+])("withholds %s from a command", (name) => {
   expect(childEnvironment({ [name]: "secret" })).toEqual({});
 });
 
-it("a command does not get what the user says holds a key", () => {
+it("withholds variables that the user names as keys from a command", () => {
   expect(childEnvironment({ MY_GATEWAY: "secret", PATH: "/bin" }, { keys: ["MY_GATEWAY"] })).toEqual({ PATH: "/bin" });
 });
 
@@ -71,7 +71,7 @@ it.each([
   "SSH_ASKPASS",
   "XAUTHORITY",
   "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
-])("a command keeps %s", (name) => {
+])("passes %s to a command", (name) => {
   expect(childEnvironment({ [name]: "x" })).toEqual({ [name]: "x" });
 });
 
@@ -84,7 +84,7 @@ it.each([
   "Authorization: Bearer sk-ant-api03-abcdefghijklmnop",
   "https://me:sk-ant-api03-abcdefghijklmnop@gateway.invalid/v1",
   '{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----\\nMII"}',
-])("a command does not get %s, whatever the variable is called", (value) => {
+])("withholds %s from a command, regardless of the variable's name", (value) => {
   expect(childEnvironment({ NOTHING_SPECIAL: value })).toEqual({});
 });
 
@@ -109,11 +109,11 @@ it.each([
   ["gemini", ["GEMINI_API_KEY"]],
   ["none", []],
   ["any", Object.keys(ALL).filter((name) => !/^rookery/i.test(name))],
-] as const)("a child that needs the credentials of %s gets those, and never Rookery's own", (needs, names) => {
+] as const)("passes the credentials of %s to a child that needs them, and never Rookery's own", (needs, names) => {
   expect(Object.keys(childEnvironment(ALL, { needs }))).toEqual(names);
 });
 
-it("a variable that the user passes arrives, unless it is a secret of Rookery", () => {
+it("passes a variable that the user names, unless it is a secret of Rookery", () => {
   const pass = ["DATABRICKS_TOKEN", "ROOKERY_TOKEN"];
   expect(childEnvironment(ALL, { pass })).toEqual({ DATABRICKS_TOKEN: "f" });
 });

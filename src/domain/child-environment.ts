@@ -2,10 +2,10 @@
 import type { EnvironmentVariables } from "../stdx/index.ts";
 import { isRookerySecret, isWithheldCredential } from "./credentials.ts";
 
-/** Whose credentials a child needs. `any`: every provider's may be the one. */
+/** The vendor whose credentials a child needs. `any`: those of every provider. */
 export type CredentialOwner = "claude" | "codex" | "gemini" | "any" | "none";
 
-/** Claude Code reaches its models through Bedrock, Vertex AI and Azure as well (2.1.325). */
+/** Claude Code also reaches its models through Bedrock, Vertex AI and Azure (2.1.325). */
 const NEEDED: Readonly<Record<CredentialOwner, RegExp>> = {
   claude: /^(ANTHROPIC_|CLAUDE_|AWS_|GOOGLE_APPLICATION_CREDENTIALS$|AZURE_CLIENT_)/i,
   codex: /^(OPENAI|CODEX|AZURE_OPENAI)_/i,
@@ -17,9 +17,9 @@ const NEEDED: Readonly<Record<CredentialOwner, RegExp>> = {
 export interface ChildEnvironmentOptions {
   /** Default: `none`, which is right for commands, git and MCP servers. */
   readonly needs?: CredentialOwner | undefined;
-  /** Names of variables that the user wants the child to have. Secrets of Rookery stay withheld. */
+  /** Names of variables that the user passes to the child. Secrets of Rookery stay withheld. */
   readonly pass?: readonly string[] | undefined;
-  /** Names of variables that hold a key although their names do not say so. */
+  /** Names of variables that contain a key although their names do not suggest it. */
   readonly keys?: readonly string[] | undefined;
 }
 
@@ -32,15 +32,15 @@ export function childEnvironment(
   options: ChildEnvironmentOptions = {},
 ): EnvironmentVariables {
   const { needs = "none", pass = [], keys = [] } = options;
-  const isGiven = (name: string, value: string | undefined): boolean => {
+  const isPassed = (name: string, value: string | undefined): boolean => {
     if (isRookerySecret(name)) return false;
     if (pass.includes(name) || NEEDED[needs].test(name)) return true;
     return !keys.includes(name) && !isWithheldCredential(name, value);
   };
-  return Object.fromEntries(Object.entries(env).filter(([name, value]) => isGiven(name, value)));
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => isPassed(name, value)));
 }
 
-/** For Rookery itself: secrets that it drops here reach no child, and no configuration can name them. */
+/** Removes Rookery's own secrets from its environment, so that they reach no child and no configuration. */
 export function withoutRookerySecrets(env: EnvironmentVariables): EnvironmentVariables {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isRookerySecret(name)));
 }

@@ -1,28 +1,22 @@
-/** The port of children: sessions that the agent of a session begins, and waits for. */
-import type {
-  AskOptions,
-  BackendKind,
-  PermissionDecision,
-  PermissionRequest,
-  Question,
-  QuestionAnswer,
-} from "./backend.ts";
+/** The port of child sessions, which the agent of a session starts and waits for. */
+import type { BackendKind } from "./enums.ts";
 import type { EventBody, PermissionPolicy, SessionEvent, TurnOutcome } from "./events.ts";
+import type { AskOptions, PermissionDecision, PermissionRequest, Question, QuestionAnswer } from "./person-requests.ts";
 import type { Subagent } from "./state.ts";
 import { NO_USAGE, type Usage } from "./usage.ts";
 
 export interface Children {
-  /** Of the session whose children they are. */
+  /** The depth of the parent session. */
   readonly depth: number;
-  /** Who can be one. */
+  /** The agents that can run as children. */
   readonly agents: readonly ChildAgent[];
   /**
-   * Begins the child, goes on with the one that a dead process left, or gives back what it came to. What the child does
-   * wrong is an outcome, and so is `cancelled` when the signal fires: it resolves once the child is at rest. Rejects
-   * only where the watcher does.
+   * Starts the child, resumes one that a dead process left, or returns its earlier result. A failure of the child is
+   * an outcome, and so is `cancelled` when the signal fires; it resolves when the child has stopped. Rejects only if
+   * the watcher does.
    */
   run(child: Child, watcher: ChildWatcher, signal: AbortSignal): Promise<ChildEnd>;
-  /** Ends one that a dead process left, without going on with it. */
+  /** Ends a child that a dead process left, without resuming it. */
   settle(childId: Child["id"]): Promise<ChildEnd>;
 }
 
@@ -33,21 +27,21 @@ export interface ChildAgent {
 }
 
 export interface Child {
-  /** Of its session. Whoever asks for the same again after a crash gives the same. */
+  /** The ID of its session. The same after a crash, so that the child is found again. */
   readonly id: string;
   readonly prompt: string;
   readonly title: string;
-  /** The parent's own where it is left out. */
+  /** Default: the parent's agent. */
   readonly agent: string | undefined;
-  /** The parent's policy. */
+  /** The parent's permission policy. */
   readonly permissions: PermissionPolicy | undefined;
-  /** What the parent's log says that it came to: then it is not driven any more. */
+  /** The outcome in the parent's log. If set, the child does not run anymore. */
   readonly ended: TurnOutcome | undefined;
 }
 
-/** Whoever stands between a child and the people who can be asked. */
+/** Observes a child, and asks people on its behalf. */
 export interface ChildWatcher {
-  /** Each event of the child from when it is driven on. Must not throw. */
+  /** Called with each event of the child while it is driven. Must not throw. */
   saw(event: SessionEvent): void;
   permit(request: PermissionRequest, options: Pick<AskOptions, "signal">): Promise<PermissionDecision>;
   ask(question: Question, options: Pick<AskOptions, "signal">): Promise<QuestionAnswer>;
@@ -55,26 +49,26 @@ export interface ChildWatcher {
 
 export interface ChildEnd {
   readonly outcome: TurnOutcome;
-  /** What it said last; empty where it said nothing. */
+  /** The child's last message; empty if there is none. */
   readonly text: string;
-  /** Undefined where nothing was reported. */
+  /** Undefined if no usage was reported. */
   readonly usage: Usage | undefined;
 }
 
-/** What the log says of the children that the running turn began, and of all that were there before. */
+/** The children that the running turn started, and the usage of all children so far. */
 export interface BegunChildren {
   readonly ofTurn: readonly Subagent[];
   readonly usage: Usage;
 }
 
 export interface SubagentLimits {
-  /** How deep children of children go; 1: they have none. */
+  /** The maximum depth of nested children. With 1, children have none. */
   readonly maxDepth: number;
-  /** In one call. */
+  /** The maximum number of children in one call. */
   readonly maxWidth: number;
-  /** Of one session, at once. */
+  /** The maximum number of running children of one session. */
   readonly maxRunning: number;
-  /** What all children of one session may use, and theirs. */
+  /** The budget of all children of one session, including their own children. */
   readonly budgetUsd: number | undefined;
   readonly budgetTokens: number | undefined;
 }
@@ -87,7 +81,7 @@ export const SUBAGENT_LIMITS: SubagentLimits = {
   budgetTokens: undefined,
 };
 
-/** What the parent records when a child has ended: what the child used counts for the parent too. */
+/** The events that the parent records when a child has ended. The child's usage counts for the parent too. */
 export function childEnded(childSessionId: string, outcome: TurnOutcome, usage: Usage | undefined): EventBody[] {
   const ended: EventBody = { type: "subagent.ended", childSessionId, outcome };
   if (usage === undefined || usage === NO_USAGE) return [ended];

@@ -1,34 +1,40 @@
-/** Decides by name and value whether a variable of the environment holds a credential, and whose. Pure; no I/O. */
+/** Decides by name and value whether an environment variable contains a credential, and whose. Pure; no I/O. */
 
 /**
- * Rookery's own: the token of a server, and what it hands to a program that it drives. `ROOKERY_MCP_BRIDGE` and
- * `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and must not be inherited by another. Beside it, every
- * variable with this prefix whose name says "credential".
+ * Rookery's own secrets: the token of a server, and the variables that it sets for one driven program.
+ * `ROOKERY_MCP_BRIDGE` and `ROOKERY_MCP_n_TOKEN` are set for one child on purpose, and must not be inherited by
+ * another. In addition, every variable with this prefix whose name suggests a credential.
  */
 const ROOKERY_PREFIX = "ROOKERY";
 const ROOKERY_BRIDGE = "ROOKERY_MCP_BRIDGE";
 
-/** A part of a name (`OPENAI`, `API`, `KEY`) that says "credential" wherever it stands; `APIKEY` and `XAIKEY2` end in one. */
+/**
+ * A part of a name that marks a credential anywhere in the name, such as `KEY` in `OPENAI_API_KEY`. `APIKEY` and
+ * `XAIKEY2` end in one.
+ */
 const CREDENTIAL_PART = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|CRED|JWT|BEARER)S?\d*$/;
-/** The same in a part that has no separators: `OPENAIAPIKEYPROD`. */
+/** The same in a part without separators: `OPENAIAPIKEYPROD`. */
 const CREDENTIAL_WORD = /(API|ACCESS|AUTH|SECRET)(KEY|TOKEN)/;
-/** Parts that say it at the end of a name. `PWD` alone is the working directory. */
+/** Parts that mark a credential at the end of a name. `PWD` alone is the working directory. */
 const CREDENTIAL_END = /^(AUTH|OAUTH|AUTHORIZATION|PASS|PWD|PW|PAT|COOKIES?|HEADERS?)$/;
-/** Follow such a part in names of variables that hold a whole file: `CODEX_AUTH_JSON`, `OPENCODE_AUTH_CONTENT`. */
+/**
+ * Parts that may follow a credential part in variables that contain a whole file: `CODEX_AUTH_JSON`,
+ * `OPENCODE_AUTH_CONTENT`.
+ */
 const CONTENT_END = /^(JSON|YAML|TOML|CONTENTS?|CONFIG|DATA|VALUE|INFO|BASE64|B64)$/;
 
-/** Ends of names that hold a place, a number or a kind: `API_KEY_FILE`, `TOKEN_URL`, `API_KEY_HELPER_TTL_MS`. */
+/** Ends of names that contain a location, a number or a kind: `API_KEY_FILE`, `TOKEN_URL`, `API_KEY_HELPER_TTL_MS`. */
 const NOT_A_SECRET_END =
   /^(FILE|PATH|DIR|DIRECTORY|FOLDER|URL|URI|ENDPOINT|HOST|PORT|SOCK|TTL|MS|SECS?|SECONDS|TIMEOUT|LIMIT|MAX|MIN|SIZE|LENGTH|COUNT|NAME|TYPE|ALGORITHM)$/;
 /** `MAX_THINKING_TOKENS` is a number of tokens. */
 const AMOUNT_OF_TOKENS = /(^|_)(MAX|MIN|LIMIT|BUDGET|NUM|OUTPUT|THINKING|CONTEXT)_(\w+_)?TOKENS$/;
 
 /**
- * Credentials that builds use: code hosts, package registries, build caches, and databases of tests. Every other
- * credential may be a model provider's, whose names nobody can list.
+ * Credentials that builds use: code hosts, package registries, build caches and test databases. Every other
+ * credential may belong to a model provider, because their names cannot be listed.
  */
 const BUILD_CREDENTIALS: readonly RegExp[] = [
-  /^GIT_/, // `GIT_CONFIG_KEY_0` among them: git ends if it is missing
+  /^GIT_/, // includes `GIT_CONFIG_KEY_0`: git fails if it is missing
   /^(GITHUB|GH|GITLAB|BITBUCKET|GITEA|FORGEJO)(_(ENTERPRISE|PRIVATE|ACCESS|APP|API))*_(TOKEN|PAT|PASSWORD)$/,
   /^(CI_JOB_TOKEN|CI_REGISTRY_PASSWORD|CI_DEPLOY_PASSWORD|SYSTEM_ACCESSTOKEN|AZURE_DEVOPS_EXT_PAT)$/,
   /^HOMEBREW_GITHUB_API_TOKEN$/,
@@ -49,23 +55,23 @@ const BUILD_CREDENTIALS: readonly RegExp[] = [
 const MODEL_PART =
   /^(AI|GENAI|LLM|LLMS|GPT|MODEL|MODELS|COPILOT|DUO|INFERENCE|ANTHROPIC|CLAUDE|OPENAI|CODEX|GEMINI|VERTEX|BEDROCK|MISTRAL|GROQ|XAI|DEEPSEEK|OPENROUTER|HF|HUGGINGFACE|LITELLM|WATSONX)\d*$/;
 
-/** How the keys of model providers begin, whatever variable holds them. */
+/** Prefixes of model providers' keys, in any variable. */
 const MODEL_KEY_VALUE =
   /^(hf_\w{16,}|r8_\w{16,}|fw_\w{16,}|csk-\w{16,}|tgp_v1_\w{16,}|dapi[\da-f]{32}|ABSK[\w+/=]{20,}|bedrock-api-key-\S{16,})/;
-/** Those that nothing else looks like are found within a value, too: in JSON, a header or an address. */
+/** Unmistakable keys are also found inside a value, such as JSON, a header or a URL. */
 const MODEL_KEY_WITHIN =
   /(^|[\s"'=:,;@])(sk-[A-Za-z0-9_-]{16,}|AIza[\w-]{20,}|gsk_\w{16,}|xai-\w{16,}|nvapi-[\w-]{16,}|pplx-\w{16,})/;
-/** Of a service account, for example. */
+/** For example of a service account. */
 const PRIVATE_KEY_WITHIN = /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----/;
 
-/** Whether no child may have the variable, no matter what is configured. */
+/** True if no child may get the variable, regardless of the configuration. */
 export function isRookerySecret(name: string): boolean {
   const parts = splitName(name);
   if (parts[0] !== ROOKERY_PREFIX) return false;
   return parts.join("_") === ROOKERY_BRIDGE || namesCredential(parts);
 }
 
-/** Whether a child gets the variable only if it needs it. False for credentials of builds. */
+/** True if a child gets the variable only if it needs it. False for credentials of builds. */
 export function isWithheldCredential(name: string, value = ""): boolean {
   if ([MODEL_KEY_VALUE, MODEL_KEY_WITHIN, PRIVATE_KEY_WITHIN].some((known) => known.test(value))) return true;
   const parts = splitName(name);
@@ -74,7 +80,7 @@ export function isWithheldCredential(name: string, value = ""): boolean {
   return parts.some((part) => MODEL_PART.test(part)) || !BUILD_CREDENTIALS.some((known) => known.test(upper));
 }
 
-/** In upper case, with a separator where camel case has none. */
+/** Converts to upper case, and adds separators to camel case. */
 function spacedName(name: string): string {
   return name.replaceAll(/([a-z\d])([A-Z])/g, "$1_$2").toUpperCase();
 }

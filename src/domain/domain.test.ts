@@ -56,14 +56,14 @@ const allowed = (scope: "once" | "session"): EventBody => ({
 });
 
 describe("ids", () => {
-  it("sort in the order they were made, also within a millisecond and when the clock goes back", () => {
+  it("sort in creation order, also within a millisecond and when the clock goes back", () => {
     const now = Date.now() + 1_000_000;
     const ids = [now, now, now, now - 5, now + 1].map((time) => newId("ses", time));
     expect([...ids].sort()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("tell when they were made", () => {
+  it("contain their creation time", () => {
     const now = Date.now() + 2_000_000;
     expect(timeOfId(newId("trn", now))).toBe(now);
     expect(timeOfId("ses_nonsense")).toBeUndefined();
@@ -71,7 +71,7 @@ describe("ids", () => {
 });
 
 describe("the schema", () => {
-  it("is a closed union: an unknown type or an unknown field is refused", () => {
+  it("is a closed union that rejects unknown types and fields", () => {
     const [event] = log(STARTED);
     expect(SessionEvent.safeParse(event).success).toBe(true);
     expect(SessionEvent.safeParse({ ...event, type: "turn.paused" }).success).toBe(false);
@@ -79,7 +79,7 @@ describe("the schema", () => {
     expect(SessionEvent.safeParse({ ...event, seq: 0 }).success).toBe(false);
   });
 
-  it("has every event of the plan, how a program took the session, what was chosen or saved of tools, limits, steering and budgets", () => {
+  it("has every event type", () => {
     expect(Object.keys(eventBodies())).toHaveLength(37);
   });
 });
@@ -122,7 +122,7 @@ describe("the state", () => {
     expect({ ...state, status: sessionStatus(state) }).toMatchObject(expected);
   });
 
-  it("adds usage up, and knows no cost as soon as one part of it has none", () => {
+  it("adds up usage, and has no cost if one report has none", () => {
     const used = { type: "usage.reported", inputTokens: 10, outputTokens: 2, costUsd: 0.5 } as const;
     expect(applyAll(emptyState("s"), log(used, used)).usage).toMatchObject({ inputTokens: 20, costUsd: 1 });
     const { costUsd: _, ...free } = used;
@@ -136,11 +136,11 @@ describe("the state", () => {
     ["reported where nobody says it", [usedBy(undefined), usedBy("computed")], "mixed"],
     ["computed, and a part of it is free", [usedBy("computed"), usedBy("reported", 0)], "computed"],
     ["nobody's while it cost nothing", [usedBy("computed", 0)], undefined],
-  ])("knows whose a cost is: %s", (_, bodies, costBy) => {
+  ])("knows the source of a cost: %s", (_, bodies, costBy) => {
     expect(applyAll(emptyState("s"), log(...bodies)).usage.costBy).toBe(costBy);
   });
 
-  it.each(["constructor", "__proto__"])("has the usage of an agent that is called %s", (agent) => {
+  it.each(["constructor", "__proto__"])("has the usage of an agent called %s", (agent) => {
     const events = log(OPENED, usedBy("reported"), usedBy("reported")).map((event) => ({ ...event, agent }));
     const { usageByAgent } = applyAll(emptyState("s"), events);
     expect(Object.entries(usageByAgent)).toMatchObject([[agent, { inputTokens: 20, costUsd: 2 }]]);
@@ -157,7 +157,7 @@ describe("the state", () => {
   });
 });
 
-it("the summary agrees with the state, whatever happens in whatever order", () => {
+it("keeps the summary and the state consistent for random events", () => {
   const closed: EventBody = { type: "session.closed" };
   const bodies = [OPENED, STARTED, ASKED, allowed("once"), ENDED, closed, STARTED, ASKED, PARKED, CONTINUED];
   let seed = 7;
@@ -179,14 +179,14 @@ it("the summary agrees with the state, whatever happens in whatever order", () =
   }
 });
 
-it("names the event of a damaged log that has a type which nobody knows", () => {
+it("names an event of unknown type in a damaged log", () => {
   const events = log(OPENED, STARTED, { ...STARTED, type: "turn.sturted" } as unknown as EventBody);
   expect(() => applyAll(emptyState("ses_1"), events)).toThrow(
     expect.objectContaining({ code: "log_corrupt", message: expect.stringContaining("event 3 of session ses_1") }),
   );
 });
 
-/** Leaves out what no writer writes: a start within a turn, and outside of one what belongs into it. */
+/** Drops events that no writer writes: a start within a turn, and turn events outside of one. */
 function withoutNonsense(bodies: EventBody[]): EventBody[] {
   let inTurn = false;
   return bodies.filter(({ type }) => {

@@ -1,18 +1,18 @@
 /**
- * Checks drafts against the exported event schemas, so that no store keeps an event that its readers would reject.
- * A schema is compiled when its type is first appended: a short run uses few of them.
+ * Checks drafts against the exported event schemas, so that no store contains an event that its readers would reject.
+ * A schema is compiled on first use, because a short run needs few of them.
  */
 import { z } from "zod";
 import { eventBodies, type EventDraft } from "./events.ts";
 import { taskEventBodies, type TaskEventDraft } from "./task/events.ts";
 import { describeZodError } from "./validate.ts";
 
-/** Says what is wrong with a draft; undefined if it is valid. */
+/** Returns what is wrong with a draft, or undefined if it is valid. */
 export function findDraftProblem(draft: EventDraft): string | undefined {
   return findProblem(draft, sessionSchemas, sessionDraftSchema);
 }
 
-/** As `findDraftProblem`, for the log of a task. */
+/** Like `findDraftProblem`, for the log of a task. */
 export function findTaskDraftProblem(draft: TaskEventDraft): string | undefined {
   return findProblem(draft, taskSchemas, taskDraftSchema);
 }
@@ -38,7 +38,7 @@ function findProblem(
   return error === undefined ? undefined : describeZodError(error);
 }
 
-/** A draft may have been an event before, as in a fork: the store replaces these two. */
+/** A draft may be a copied event, as in a fork. The store replaces these two fields. */
 const replaced = () => ({ seq: z.unknown().optional(), sessionId: z.unknown().optional() });
 
 function sessionDraftSchema(type: string): DraftSchema {

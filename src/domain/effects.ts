@@ -1,15 +1,15 @@
-/** The port of durable effects: what a turn does to the world runs once, and its outcome is remembered. */
+/** The port of durable effects: an effect of a turn runs once, and its outcome is kept in the journal. */
 import type { EventBody } from "./events.ts";
 
 export interface EffectHost {
   /**
-   * Performs the effect, or gives back what it came to before a crash. Rejects with what `perform` rejected with and
-   * journals no outcome then.
+   * Performs the effect, or returns its outcome from before a crash. If `perform` rejects, rejects with the same
+   * error and journals no outcome.
    */
   run<T>(effect: Effect<T>): Promise<Settled<T>>;
   /**
-   * Is it known what it came to before a crash? Then nothing has to be found out or asked for before it is run. A host
-   * that cannot tell says no.
+   * True if the outcome from before a crash is known, so that nothing has to be prepared or asked. Implementations
+   * that do not know return false.
    */
   isFinished(key: EffectKey): boolean;
 }
@@ -30,17 +30,24 @@ export interface OneTimeEffect<T> extends EffectBase<T> {
 
 interface EffectBase<T> {
   readonly key: EffectKey;
-  /** Recorded with the start, once. */
+  /**
+   * Whether it may run again if its outcome was lost. True for a model call or a read, false for an effect that
+   * changes something.
+   */
+  readonly repeatable: boolean;
+  /** Events that are recorded once, with the start. */
   readonly started?: readonly EventBody[];
-  /** `perform` only returns known facts, so that start and outcome are committed together. Default: false. */
+  /** True if `perform` only returns known data: start and outcome are committed together. */
   readonly instant?: boolean;
   perform(): Promise<Performed<T>>;
+  /** The outcome to record if the process died after the start, so that the effect may or may not have happened. */
+  lost(): Performed<T>;
   /** Parses a journaled value. Throws if it is invalid. */
   parse(value: unknown): T;
 }
 
 export interface Performed<T> {
-  /** JSON. */
+  /** Must be JSON. */
   readonly value: T;
   /** Committed together with the outcome: both or neither. */
   readonly events?: readonly EventBody[];

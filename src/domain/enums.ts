@@ -1,6 +1,9 @@
 /** Closed sets of values that events, configuration, HTTP and the command line share. Imports nothing, so it loads fast. */
 
-/** `copying`: a fork that is not complete yet; listed only if a query asks for it. `parked`: the turn waits for a time. */
+/**
+ * `copying`: a fork that is not complete; listed only if a query asks for it. `parked`: the turn waits for a usage
+ * limit to reset.
+ */
 export const SESSION_STATUSES = ["idle", "running", "waiting", "closed", "copying", "parked"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
@@ -16,10 +19,10 @@ export const TASK_STATUSES = [
 ] as const;
 /** The phase of a task, or `waiting` while its running session waits for a person. */
 export type TaskStatus = (typeof TASK_STATUSES)[number];
-/** A task has no process of its own that could report `waiting`: its session does. */
+/** Without `waiting`, which only the session of a task reports. */
 export type TaskPhase = Exclude<TaskStatus, "waiting">;
 
-/** True for a task that does nothing more unless a person resumes it. */
+/** True for a task that does nothing until a person resumes it. */
 export function isEndedStatus(status: TaskStatus): boolean {
   return status === "done" || status === "failed" || status === "stopped";
 }
@@ -27,3 +30,11 @@ export function isEndedStatus(status: TaskStatus): boolean {
 export const PERMISSION_POLICIES = ["ask", "read", "all", "none"] as const;
 
 export const MERGE_METHODS = ["merge", "squash", "rebase"] as const;
+
+/** The ways to drive an agent. */
+export const BACKEND_KINDS = ["api", "claude-code", "codex", "gemini-cli", "opencode", "acp", "command"] as const;
+export type BackendKind = (typeof BACKEND_KINDS)[number];
+
+export const MCP_STATUSES = ["connecting", "ready", "needs_login", "failed", "gone"] as const;
+/** `failed`: could not be connected. `gone`: was connected, and is being reconnected. */
+export type McpStatus = (typeof MCP_STATUSES)[number];

@@ -1,4 +1,7 @@
-/** The errors a caller can act on: a code to branch on, a message that says what happened, to what, and what to do next. */
+/**
+ * Errors that a caller can act on. Each has a code to branch on, and a message that says what happened and what to do
+ * next.
+ */
 
 export const ERROR_CODES = [
   "session_not_found",
@@ -136,19 +139,19 @@ export function isRookeryError(error: unknown, code?: ErrorCode): error is Rooke
   return error instanceof RookeryError && (code === undefined || error.code === code);
 }
 
-/** The error for an event in a log that cannot be applied; `what` names it. */
+/** Creates the error for an event in a log that cannot be applied; `what` names the event. */
 export function unknownEvent(what: string, cause: unknown): RookeryError {
-  const reason = "it is damaged, or was written by a newer version";
+  const reason = "the log is damaged, or a newer version wrote it";
   return new RookeryError(
     "log_corrupt",
-    `${what} cannot be understood: ${reason}; update rookery, or restore a copy of the log`,
+    `${what} cannot be read: ${reason}; update rookery, or restore the log from a backup`,
     {
       cause,
     },
   );
 }
 
-/** The text of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,10 @@
 /**
- * Everything that can happen in a session: the closed union of events, as schemas that the types are inferred from.
- * They are built when they are first used: most runs of the command parse none, and should not wait for them.
+ * The events of a session: a closed union, as schemas from which the types are inferred. The schemas are built on
+ * first use, because most runs of the command parse none.
  */
-import { PERMISSION_POLICIES } from "./enums.ts";
 import { z } from "zod";
 import { Budget, BUDGET_HOLDERS, BUDGET_UNITS } from "./budget.ts";
-import { MCP_STATUSES } from "./mcp.ts";
+import { MCP_STATUSES, PERMISSION_POLICIES } from "./enums.ts";
 
 export const ToolKind = z.enum([
   "read",
@@ -27,7 +26,7 @@ export type ToolOutcome = z.infer<typeof ToolOutcome>;
 export const Location = z.lazy(() => z.strictObject({ path: z.string(), line: z.int().positive().optional() }));
 export type Location = z.infer<typeof Location>;
 
-/** A change to one file; `before` is null where the file is new. Long texts are left out and said so. */
+/** A change of one file. `before` is null if the file is new. Long texts are omitted, and `truncated` is set. */
 export const FileDiff = z.lazy(() =>
   z.strictObject({
     path: z.string(),
@@ -40,7 +39,7 @@ export type FileDiff = z.infer<typeof FileDiff>;
 
 const blobPart = () =>
   z.strictObject({ type: z.literal("blob"), hash: z.string(), mediaType: z.string(), name: z.string().optional() });
-/** Bytes that are kept beside the log. */
+/** Bytes that are stored beside the log. */
 export const BlobPart = z.lazy(blobPart);
 export type BlobPart = z.infer<typeof BlobPart>;
 
@@ -71,63 +70,75 @@ const planEntry = () =>
   });
 const tokens = () => z.int().nonnegative();
 
-/** What each type carries beside the envelope. */
+/** The fields of each event type, without the envelope. */
 export const eventBodies = lazily(() => ({
   "session.opened": z.strictObject({
     cwd: z.string(),
     backend: z.string(),
     model: z.string().optional(),
-    /** Somebody asked for that model; if not, it is the one that the agent was configured with. */
+    /** True if a person chose the model. If not set, the agent's configuration did. */
     modelChosen: z.boolean().optional(),
     permissions: PermissionPolicy,
     title: z.string().optional(),
     parent: z.string().optional(),
-    /** How deep it is below the session that a person began: the parent's agent began this one. */
+    /** The depth below the session that a person started. Set if the parent's agent started this session. */
     depth: z.int().positive().optional(),
-    /** The task that it is of. */
+    /** The task that the session belongs to. */
     task: z.string().optional(),
-    /** What the program of the parent calls the session that this is a fork of. */
+    /** The program's own ID of the session that this one was forked from. */
     forkOf: z.string().optional(),
     reopened: z.boolean().optional(),
-    /** What follows is another session's, until it is opened again: till then it is half a copy, and of no use. */
+    /**
+     * The following events are copied from another session. The copy is complete when the session is opened again,
+     * and unusable before that.
+     */
     copying: z.boolean().optional(),
   }),
   "session.closed": z.strictObject({ reason: z.string().optional() }),
   "agent.switched": z.strictObject({ from: z.string(), to: z.string() }),
-  /** A program that keeps sessions of its own has one for this: a new one, an earlier one, or a new one that was told what went before. */
+  /**
+   * The agent's program has connected its own session: a new one, an earlier one, or a new one that got the earlier
+   * conversation as text.
+   */
   "agent.connected": z.strictObject({
-    /** Left out where the program has no name for it, or has not said it yet: then it is connected once more. */
+    /**
+     * The program's own session ID. Missing if the program has none or has not reported it yet; in the latter case,
+     * another event follows.
+     */
     nativeId: z.string().optional(),
     how: z.enum(["new", "resumed", "loaded", "forked", "handed_over"]),
-    /** Of the program, where it says it. */
+    /** The version of the program, if it reports one. */
     version: z.string().optional(),
   }),
   "turn.started": z.strictObject({ input: z.array(InputPart), inputId: z.string().optional() }),
   "turn.ended": z.strictObject({ outcome: TurnOutcome }),
-  /** The account behind the agent may do no more for now; `resetsAt` where it was said until when. */
+  /** The agent's account has reached a usage limit. `resetsAt` is set if the provider reports it. */
   "limit.reached": z.strictObject({ message: z.string(), resetsAt: z.iso.datetime().optional() }),
-  /** The turn waits, whoever holds the session, and goes on by itself then. */
+  /** The turn waits, even if no process has the session open, and continues after `until`. */
   "turn.parked": z.strictObject({ until: z.iso.datetime(), message: z.string() }),
   "turn.continued": z.strictObject({ message: z.string().optional() }),
-  /** `steer`: for the next step of the turn that runs, where its agent can; else for a turn of its own. */
+  /**
+   * `steer`: for the next step of the running turn, if its agent supports that. Otherwise the input starts a new
+   * turn.
+   */
   "input.queued": z.strictObject({
     inputId: z.string(),
     input: z.array(InputPart),
     deliver: z.enum(["steer", "follow_up"]).optional(),
   }),
-  /** To the turn that runs, before the model was asked again. */
+  /** The running turn got the input before its next model call. */
   "input.delivered": z.strictObject({ inputId: z.string(), input: z.array(InputPart) }),
-  /** What was said before counts no more: the agent goes on from these. The log keeps it all the same. */
+  /** The agent continues from these messages only. The log keeps the earlier conversation. */
   "conversation.replaced": z.strictObject({
     messages: z.array(z.strictObject({ role: z.enum(["user", "assistant"]), text: z.string() })),
   }),
   "message.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
-  /** What the agent said, whole. A message with deltas and no completion was abandoned and counts for nothing. */
+  /** A complete message of the agent. A message with deltas but without this event was abandoned and does not count. */
   "message.completed": z.strictObject({
     messageId: z.string(),
     text: z.string(),
     toolCalls: z.array(toolCall()).optional(),
-    /** The model's own form of the message, for giving it back to the same model unchanged. */
+    /** The message in the model's own format, to send it back to the same model unchanged. */
     native: z.unknown().optional(),
   }),
   "thought.delta": z.strictObject({ messageId: z.string(), text: z.string() }),
@@ -138,7 +149,7 @@ export const eventBodies = lazily(() => ({
     kind: ToolKind,
     input: z.unknown(),
     locations: z.array(Location).optional(),
-    /** The call that made this one, where no message asked for it: a program's. */
+    /** The call of a program that made this one. Set if no message of the model asked for it. */
     parent: z.string().optional(),
   }),
   "tool.updated": z.strictObject({
@@ -194,23 +205,23 @@ export const eventBodies = lazily(() => ({
     cacheWriteTokens: tokens().optional(),
     reasoningTokens: tokens().optional(),
     costUsd: z.number().nonnegative().optional(),
-    /** Who says what it cost: the program itself, or we, from a table of prices. */
+    /** `reported`: by the program. `computed`: by Rookery, from a price table. */
     costBy: z.enum(["reported", "computed"]).optional(),
     contextUsed: tokens().optional(),
     contextSize: tokens().optional(),
-    /** Of a child, whole, when it ended: its own log has it too. */
+    /** The child session whose total usage this is. The child's log contains it too. */
     childSessionId: z.string().optional(),
   }),
   "mcp.status": z.strictObject({
     server: z.string(),
     status: z.enum(MCP_STATUSES),
     reason: z.string().optional(),
-    /** What a person can do about it. */
+    /** What a person can do to fix it. */
     fix: z.string().optional(),
   }),
-  /** A person wants a tool, or does not, whenever there is one of that name. */
+  /** A person enabled or disabled a tool. Applies whenever a tool of that name exists. */
   "tool.chosen": z.strictObject({ tool: z.string(), enabled: z.boolean() }),
-  /** What a plugin wants to find again when the session is opened again. */
+  /** State that a plugin gets back when the session is opened again. */
   "plugin.saved": z.strictObject({ plugin: z.string(), version: z.string(), state: z.unknown() }),
   "process.started": z.strictObject({
     pid: z.int().positive(),
@@ -223,25 +234,28 @@ export const eventBodies = lazily(() => ({
     exitCode: z.int().nullable(),
     signal: z.string().nullable(),
   }),
-  /** `from`: who printed it, if not the agent's program. */
+  /** `from`: the source of the output. Default: the agent's program. */
   "output.text": z.strictObject({ text: z.string(), from: z.string().optional() }),
   "agent.raw": z.strictObject({ data: z.unknown() }),
   "context.compacted": z.strictObject({ summary: z.string(), throughSeq: z.int().nonnegative() }),
-  /** What the session may use, or the task that it is of, from its beginning on; `elsewhere`: what the task has used beside it. */
+  /**
+   * The budget of the session or its task, counted from its start. `elsewhere`: amounts that the task's other
+   * sessions have used.
+   */
   "budget.set": z.strictObject({
     of: z.enum(["session", "task"]),
     budget: Budget,
     elsewhere: z
       .strictObject({
         tokens: tokens().optional(),
-        /** Left out where nobody knows. */
+        /** Missing if unknown. */
         usd: z.number().nonnegative().optional(),
         steps: tokens().optional(),
         seconds: z.number().optional(),
       })
       .optional(),
   }),
-  /** A person allowed more for the rest of the session: up to there, or without end. */
+  /** A person raised a limit for the rest of the session; null means no limit. */
   "budget.raised": z.strictObject({
     of: z.enum(BUDGET_HOLDERS),
     unit: z.enum(BUDGET_UNITS),
@@ -250,7 +264,7 @@ export const eventBodies = lazily(() => ({
   "subagent.started": z.strictObject({
     childSessionId: z.string(),
     title: z.string(),
-    /** The call that asked for it. */
+    /** The tool call that started it. */
     toolId: z.string().optional(),
   }),
   "subagent.ended": z.strictObject({ childSessionId: z.string(), outcome: TurnOutcome }),
@@ -268,22 +282,22 @@ const envelope = () => ({
   agent: z.string(),
 });
 
-/** The envelope as an appender gives it; only the store adds `seq` and `sessionId`. */
+/** The envelope of a draft. The store adds `seq` and `sessionId`. */
 interface Stamp {
   at: string;
   turnId?: string | undefined;
   agent: string;
 }
 
-/** What happened, before anyone said when and to whom. */
+/** An event without its envelope. */
 export type EventBody = { [Type in EventType]: { type: Type } & z.infer<EventBodies[Type]> }[EventType];
-/** What is appended. */
+/** An event to append. */
 export type EventDraft = EventBody & Stamp;
-/** What is in the log. */
+/** An event in the log. */
 export type SessionEvent = EventDraft & { seq: number; sessionId: string };
 export type EventOf<Type extends EventType> = Extract<SessionEvent, { type: Type }>;
 
-/** The schema of a log entry; exported so that others can check what they read. */
+/** The schema of an event in the log, for programs that read logs. */
 export const SessionEvent: z.ZodType<SessionEvent> = z.lazy(
   () =>
     z.discriminatedUnion(
@@ -294,7 +308,7 @@ export const SessionEvent: z.ZodType<SessionEvent> = z.lazy(
     ) as unknown as z.ZodType<SessionEvent>,
 );
 
-/** The text of an input, for people and for backends that take only text. */
+/** Formats an input as text, for people and for backends that accept only text. */
 export function formatInput(input: readonly InputPart[]): string {
   return input.map((part) => (part.type === "text" ? part.text : `[${part.name ?? part.mediaType}]`)).join("\n");
 }

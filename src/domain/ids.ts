@@ -1,4 +1,4 @@
-/** Ids that sort by the time they were made, also within one millisecond. */
+/** Creates IDs that sort by creation time, also within one millisecond. */
 import { randomBytes } from "node:crypto";
 
 export type IdPrefix = "ses" | "trn" | "msg" | "tool" | "inp" | "app" | "mrg";
@@ -10,19 +10,25 @@ const RANDOM_LENGTH = 12;
 let lastTime = 0;
 let lastRandom: number[] = [];
 
-/** `ses_` and 22 characters: ten of time, twelve that count up within one millisecond and are random otherwise. */
+/**
+ * Returns the prefix, `_` and 22 characters: 10 for the time, and 12 random ones that are incremented within one
+ * millisecond.
+ */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   if (now > lastTime) {
     lastTime = now;
     lastRandom = Array.from(randomBytes(RANDOM_LENGTH), (byte) => byte % 32);
-    lastRandom[0] = (lastRandom[0] ?? 0) % 16; // room to count up without overflow
+    lastRandom[0] = (lastRandom[0] ?? 0) % 16; // leaves room to increment without overflow
   } else {
-    countUp(lastRandom);
+    increment(lastRandom);
   }
   return `${prefix}_${encodeTime(lastTime)}${lastRandom.map((digit) => ALPHABET[digit]).join("")}`;
 }
 
-/** The same for the same seed (hexadecimal digits, 60 bits of them are used): for what must be found again by whoever comes to make it. */
+/**
+ * Returns the same ID for the same seed, for things that must be found again. Uses 60 bits of the seed, which is
+ * hexadecimal.
+ */
 export function derivedId(prefix: IdPrefix, time: number, seed: string): string {
   const digits = Array.from(
     { length: RANDOM_LENGTH },
@@ -31,7 +37,7 @@ export function derivedId(prefix: IdPrefix, time: number, seed: string): string 
   return `${prefix}_${encodeTime(time)}${digits.map((digit) => ALPHABET[digit]).join("")}`;
 }
 
-/** The time an id was made, or undefined where the text is not an id. */
+/** Returns the creation time of an ID, or undefined if the text is not an ID. */
 export function timeOfId(id: string): number | undefined {
   const match = /^[a-z]{3}_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{12}$/.exec(id);
   if (match?.[1] === undefined) return undefined;
@@ -46,7 +52,7 @@ function encodeTime(time: number): string {
   return text;
 }
 
-function countUp(digits: number[]): void {
+function increment(digits: number[]): void {
   for (let index = digits.length - 1; index >= 0; index -= 1) {
     const next = (digits[index] ?? 0) + 1;
     digits[index] = next % 32;

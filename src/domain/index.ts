@@ -1,4 +1,4 @@
-/** The vocabulary of Rookery, without any I/O. */
+/** The types, schemas and pure functions that all folders share. No I/O. */
 export * from "./arguments.ts";
 export * from "./backend.ts";
 export * from "./budget.ts";
@@ -10,6 +10,7 @@ export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./ids.ts";
 export * from "./mcp.ts";
+export * from "./person-requests.ts";
 export * from "./session-tools.ts";
 export * from "./state.ts";
 export * from "./state-fold.ts";

@@ -6,7 +6,7 @@ interface Item {
   readonly open: boolean;
 }
 
-it("looks at each item a few times, however many are changed by their key", () => {
+it("visits each item only a few times, regardless of the number of changes", () => {
   const count = 10_000;
   let looks = 0;
   const keyOf = ({ key }: Item): string => {
@@ -18,10 +18,10 @@ it("looks at each item a few times, however many are changed by their key", () =
   for (let at = 0; at < count; at += 2) list.change(String(at), (item) => ({ ...item, open: false }));
   for (let at = 1; at < count; at += 2) list.remove(String(at));
   expect(list.count).toBe(count / 2);
-  expect(looks).toBeLessThan(12 * count); // by scans it would be 50 million
+  expect(looks).toBeLessThan(12 * count); // scans would need 50 million
 });
 
-it("keeps the order, and finds only what is open", () => {
+it("keeps the order, and finds only open items", () => {
   const make = (key: string, open = true): Item => ({ key, open });
   const list = new KeyedList([make("a"), make("b"), make("a")], {
     keyOf: ({ key }) => key,
@@ -29,7 +29,7 @@ it("keeps the order, and finds only what is open", () => {
   });
   for (let turn = 0; turn < 10; turn += 1) {
     list.add(make("c"));
-    list.remove("c"); // past the first few of these it has an index
+    list.remove("c"); // after the first few, it uses an index
   }
   list.change("a", ({ key }) => make(key, false));
   list.change("a", () => undefined);

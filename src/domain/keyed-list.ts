@@ -1,27 +1,27 @@
-/** A list that changes items by their key without looking through all of them each time. */
+/** A list whose items can be changed by key without scanning the whole list each time. */
 
 export interface KeyedListOptions<T> {
   /** Several items may have the same key. */
   readonly keyOf: (item: T) => string;
-  /** An item that is not open is kept, and is not found by its key any more. */
+  /** An item that is not open stays in the list, but is not found by its key anymore. */
   readonly isOpen: (item: T) => boolean;
 }
 
-/** As many changes look through the list; an index of a long list is worth building only for more of them. */
+/** The number of scans before an index is built. An index of a long list pays off only for more changes. */
 const MAX_SCANS = 4;
-/** Removed items leave holes, which are closed when there are more of them than items, and at least so many. */
+/** Removed items leave holes. The list is compacted when it has at least this many holes, and more holes than items. */
 const MIN_HOLES = 1_024;
 
 export class KeyedList<T extends object> {
   readonly #options: KeyedListOptions<T>;
-  /** Those of whoever made the list, until something changes. */
+  /** The caller's array until the first change. */
   #items: readonly (T | undefined)[];
   #own: (T | undefined)[] | undefined;
   #count: number;
-  /** Positions of the open items by their keys. */
+  /** The positions of the open items by key. */
   #index: Map<string, number[]> | undefined;
   #scans = 0;
-  /** As it was last asked for, until it changes. */
+  /** The last result of `toArray`, until the list changes. */
   #array: readonly T[] | undefined;
 
   constructor(items: readonly T[], options: KeyedListOptions<T>) {
@@ -42,7 +42,10 @@ export class KeyedList<T extends object> {
     if (this.#index !== undefined) addToIndex(this.#index, this.#options, item, position);
   }
 
-  /** Calls `change` with each open item of the key, in order; it returns what takes its place, or undefined to remove it. */
+  /**
+   * Calls `change` with each open item of the key, in order. It returns the replacement, or undefined to remove the
+   * item.
+   */
   change(key: string, change: (item: T) => T | undefined): void {
     for (const position of this.#positionsOf(key)) {
       const before = this.#items[position];
@@ -56,13 +59,13 @@ export class KeyedList<T extends object> {
     this.change(key, () => undefined);
   }
 
-  /** The first open item of the key. */
+  /** Returns the first open item of the key. */
   find(key: string): T | undefined {
     const [first] = this.#positionsOf(key);
     return first === undefined ? undefined : this.#items[first];
   }
 
-  /** Removes all for which `keeps` returns false. */
+  /** Removes all items for which `keeps` returns false. */
   keep(keeps: (item: T) => boolean): void {
     const keys = new Set<string>();
     for (const [position, item] of this.#items.entries()) {
@@ -74,7 +77,7 @@ export class KeyedList<T extends object> {
     this.#closeHoles();
   }
 
-  /** The same array until something changes. */
+  /** Returns the same array until the list changes. */
   toArray(): readonly T[] {
     return (this.#array ??= this.#items.filter((item) => item !== undefined));
   }
@@ -99,7 +102,7 @@ export class KeyedList<T extends object> {
     if (after === undefined) this.#count -= 1;
   }
 
-  /** Takes those out of the index that are removed or no longer open. */
+  /** Removes items from the index that are removed or not open anymore. */
   #forgetClosed(key: string): void {
     const positions = this.#index?.get(key);
     if (positions === undefined) return;

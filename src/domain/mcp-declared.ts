@@ -1,4 +1,7 @@
-/** How files declare MCP servers, before variables are filled in: as much of it as configuration and connections share. */
+/**
+ * Declarations of MCP servers in files, before variables are expanded: the part that configuration and connections
+ * share.
+ */
 import { messageOf, RookeryError } from "./errors.ts";
 
 export type DeclaredServer = TableServer | EntryServer;
@@ -8,19 +11,19 @@ interface DeclaredServerBase {
   readonly file: string;
 }
 
-/** From a `rookery.toml`: that of the repository, or the user's own. */
+/** A server from the `rookery.toml` of the repository or of the user. */
 export interface TableServer extends DeclaredServerBase {
   readonly source: "rookery.toml" | "user";
   readonly table: McpServerTable;
 }
 
-/** From a `.mcp.json`, which other programs read too: what stands there was not looked at yet. */
+/** A server from a `.mcp.json`, which other programs read too. The entry is not validated yet. */
 export interface EntryServer extends DeclaredServerBase {
   readonly source: ".mcp.json";
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** `[mcp.NAME]`, with either `command` or `url`. Times are in seconds. */
+/** The table `[mcp.NAME]`, with either `command` or `url`. Times are in seconds. */
 export interface McpServerTable {
   readonly command?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -42,13 +45,17 @@ export interface OAuthTable {
   readonly callback_port?: number | undefined;
 }
 
-/** The servers of a `.mcp.json` by name; undefined where it lists none. Throws `config_invalid` for a broken file. */
+/**
+ * Parses the servers of a `.mcp.json` by name. Returns undefined if it lists none. Throws `config_invalid` for an
+ * invalid file.
+ */
 export function parseMcpEntries(text: string, file: string): ReadonlyMap<string, EntryServer> | undefined {
   const value = parseJson(text, file);
   if (!isTable(value)) throw configInvalidAt(file, [], "expected an object with mcpServers");
   const { mcpServers } = value;
   if (mcpServers === undefined) return undefined;
-  if (!isTable(mcpServers)) throw configInvalidAt(file, ["mcpServers"], "expected an object with a server by each name");
+  if (!isTable(mcpServers))
+    throw configInvalidAt(file, ["mcpServers"], "expected an object with one entry per server name");
   return new Map(
     Object.entries(mcpServers).map(([name, entry]) => {
       if (!isTable(entry)) throw configInvalidAt(file, ["mcpServers", name], "expected an object with command or url");
@@ -58,8 +65,13 @@ export function parseMcpEntries(text: string, file: string): ReadonlyMap<string,
   );
 }
 
-/** Names the file and the place in it. */
-export function configInvalidAt(file: string, path: readonly PropertyKey[], why: string, cause?: unknown): RookeryError {
+/** Creates a `config_invalid` error that names the file and the path in it. */
+export function configInvalidAt(
+  file: string,
+  path: readonly PropertyKey[],
+  why: string,
+  cause?: unknown,
+): RookeryError {
   const at = path.length === 0 ? "" : ` ${path.map(String).join(".")}:`;
   return new RookeryError("config_invalid", `${file}:${at} ${why}`, { cause });
 }
@@ -68,13 +80,13 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text, refusePrototype);
   } catch (cause) {
-    throw configInvalidAt(file, [], `not JSON that can be used: ${messageOf(cause)}`, cause);
+    throw configInvalidAt(file, [], `not valid JSON: ${messageOf(cause)}`, cause);
   }
 }
 
-/** zod 4.6 leaves out a key of that name in silence. */
+/** zod 4.6 silently drops a key of this name. */
 function refusePrototype(key: string, value: unknown): unknown {
-  if (key === "__proto__") throw new Error("nothing can be called __proto__");
+  if (key === "__proto__") throw new Error("__proto__ cannot be used as a name");
   return value;
 }
 

@@ -1,19 +1,24 @@
-/** The words for MCP servers: how one is declared, how it is doing, and what it offers beside tools. */
+/** MCP servers: their declarations, their states, and their prompts and resources. */
+import type { McpStatus } from "./enums.ts";
 import type { ToolSpec } from "./tools.ts";
 
-/** A server that a session may use. Its texts are as they are to be used: variables are filled in. Never in the log. */
+export type { McpStatus } from "./enums.ts";
+
+/** A server that a session may use, with variables already expanded. Never in the log. */
 export type McpServerSpec =
   StdioServerSpec | RemoteServerSpec | InProcessServerSpec | ForeignServerSpec | UnusableServerSpec;
 
-/** What is wanted of a server, however it is reached. */
+/** Options of every server, regardless of its transport. */
 interface ServerSpecBase {
   readonly name: string;
-  /** How long a call may be silent: progress begins it anew. */
+  /** The timeout of a call in milliseconds. Progress restarts it. */
   readonly timeoutMs?: number | undefined;
   readonly connectTimeoutMs?: number | undefined;
-  /** Its tools are found by searching, whatever their size. */
+  /** If true, the model finds its tools by searching, regardless of their size. */
   readonly defer?: boolean | undefined;
-  /** As whoever brought it wrote it, with all that nobody here reads: for an agent that connects to it itself. */
+  /**
+   * The original declaration, including fields that Rookery ignores, for an agent that connects to the server itself.
+   */
   readonly asDeclared?: unknown;
 }
 
@@ -21,9 +26,9 @@ export interface StdioServerSpec extends ServerSpecBase {
   readonly type: "stdio";
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside what every server gets. */
+  /** In addition to the environment of every server. */
   readonly env: Readonly<Record<string, string>>;
-  /** The working folder of the session if not said. */
+  /** Default: the working directory of the session. */
   readonly cwd?: string | undefined;
 }
 
@@ -34,28 +39,28 @@ export interface RemoteServerSpec extends ServerSpecBase {
   readonly oauth?: OAuthSpec | undefined;
 }
 
-/** Where nothing is said, the server is asked what it wants and a client is registered with it. */
+/** Without a client ID, Rookery discovers the server's requirements and registers a client. */
 export interface OAuthSpec {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** A free one if not said; some servers know only one redirect. */
+  /** Default: a free port. Some servers accept only one redirect URL. */
   readonly callbackPort?: number | undefined;
 }
 
-/** Lives in this process. */
+/** A server in this process. */
 export interface InProcessServerSpec extends ServerSpecBase {
   readonly type: "memory";
   /** Called for each connection, because a server of the MCP SDK serves one at a time. */
   open(): ConnectableServer | Promise<ConnectableServer>;
 }
 
-/** What `McpServer` and `Server` of the MCP SDK are. It is done with when the transport is closed. */
+/** Implemented by `McpServer` and `Server` of the MCP SDK. The server is done when the transport is closed. */
 export interface ConnectableServer {
   connect(transport: McpTransport): Promise<void>;
 }
 
-/** As much of the MCP SDK's `Transport` as it takes to be one; its own declarations want a browser's types. */
+/** The required part of the MCP SDK's `Transport`, whose own declarations need browser types. */
 export interface McpTransport {
   start(): Promise<void>;
   send(message: object, options?: object): Promise<void>;
@@ -63,38 +68,34 @@ export interface McpTransport {
   onclose?: (() => void) | undefined;
 }
 
-/** Declared in a way that only the agent it was meant for may understand. */
+/** Declared in a format that only the intended agent may understand. */
 export interface ForeignServerSpec extends ServerSpecBase {
   readonly type: "foreign";
   readonly declaration: unknown;
 }
 
-/** It was declared, and cannot be used as it stands: a variable is not set, say. */
+/** Declared, but unusable: for example because a variable is not set. */
 export interface UnusableServerSpec extends ServerSpecBase {
   readonly type: "unusable";
   readonly reason: string;
 }
 
-export const MCP_STATUSES = ["connecting", "ready", "needs_login", "failed", "gone"] as const;
-/** `failed` could not be had; `gone` was there and is being reached for again. */
-export type McpStatus = (typeof MCP_STATUSES)[number];
-
 export interface McpServerState {
   readonly name: string;
   readonly status: McpStatus;
-  /** Why it is not ready. */
+  /** Why the server is not ready. */
   readonly reason?: string | undefined;
-  /** What a person can do about it: a command to type, a variable to set. */
+  /** What a person can do to fix it: a command to type, a variable to set. */
   readonly fix?: string | undefined;
-  /** What it says of itself, for the model. */
+  /** The server's instructions for the model. */
   readonly instructions?: string | undefined;
-  /** All that it has, whatever the agent may use. Their names are those that a model calls. */
+  /** All tools of the server, including those that the agent may not use. Named as the model calls them. */
   readonly tools: readonly ToolSpec[];
   readonly prompts: readonly McpPrompt[];
   readonly resources: readonly McpResource[];
 }
 
-/** The servers of a session at one moment, in the order they were declared. */
+/** The servers of a session at one moment, in the order of their declaration. */
 export interface McpSnapshot {
   readonly servers: readonly McpServerState[];
 }
@@ -113,7 +114,7 @@ export interface McpPrompt {
 
 export interface McpResource {
   readonly server: string;
-  /** A template has holes as in RFC 6570. */
+  /** A URI, or a template as in RFC 6570. */
   readonly uri: string;
   readonly isTemplate: boolean;
   readonly name: string;

@@ -2,5 +2,5 @@
 
 export const PROGRAM_FAMILIES = ["claude", "codex", "gemini", "opencode"] as const;
 
-/** Decides which files of a repository a program obeys, and which vendor's credentials it gets. */
+/** Determines which files of a repository a program obeys, and which vendor's credentials it gets. */
 export type ProgramFamily = (typeof PROGRAM_FAMILIES)[number];

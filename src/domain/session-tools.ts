@@ -1,4 +1,4 @@
-/** What an agent has to work with in a session, for whoever holds the session. */
+/** The tools, MCP servers and overlays of a session, for the process that drives it. */
 import {
   flagArgument,
   functionArgument,
@@ -13,19 +13,19 @@ import type { InProcessServerSpec, LoginOutcome, McpSnapshot } from "./mcp.ts";
 import type { ToolSource, ToolSpec } from "./tools.ts";
 
 export interface SessionTools {
-  /** What the agent can call now, whether it is told of it or has to search for it. */
+  /** The tools that the agent can call now, including those that it finds by searching. */
   list(): readonly ToolSpec[];
-  /** Throws `tool_conflict`, and changes nothing then. Holds from the next turn on. */
+  /** Takes effect at the next turn. Throws `tool_conflict` and changes nothing. */
   setOverlay(overlay: Overlay): void;
-  /** A tool that a person does not want is not in the catalog, whenever it is there. */
+  /** Enables or disables a tool. A disabled tool is not in the catalog. */
   choose(tool: string, enabled: boolean): void;
-  /** The MCP servers, as they are now. */
+  /** The current state of the MCP servers. */
   servers(): McpSnapshot;
-  /** Told when tools or servers changed; returns how to stop being told. */
+  /** Calls the listener when tools or servers change. Returns a function that removes it. */
   onChange(listener: () => void): () => void;
-  /** Resolves when no server is being reached for the first time any more. Rejects when the signal fires. */
+  /** Resolves when no server is connecting for the first time anymore. Rejects when the signal fires. */
   settled(signal: AbortSignal): Promise<void>;
-  /** Rejects with `mcp_unknown`, `mcp_unavailable` or `mcp_failed`; so do the next ones. */
+  /** Rejects with `mcp_unknown`, `mcp_unavailable` or `mcp_failed`, like the next methods. */
   getPrompt(
     server: string,
     name: string,
@@ -34,13 +34,16 @@ export interface SessionTools {
   ): Promise<readonly McpPart[]>;
   readResource(server: string, uri: string, signal: AbortSignal): Promise<readonly McpPart[]>;
   login(server: string, signal: AbortSignal): Promise<LoginOutcome>;
-  /** Begins anew, with all tries. */
+  /** Starts a new connection, with all attempts. */
   reconnect(server: string): void;
-  /** The agent's catalog as an MCP server of this process, for a program that is not ours: each call passes the session's gate. */
+  /**
+   * The agent's catalog as an MCP server of this process, for programs. Each call passes the session's permission
+   * gate.
+   */
   offer(): Promise<InProcessServerSpec>;
 }
 
-/** What prompts and resources hold. */
+/** A part of a prompt or resource. */
 export type McpPart =
   | { readonly type: "text"; readonly text: string; readonly uri?: string | undefined }
   | {
@@ -50,30 +53,30 @@ export type McpPart =
       readonly uri?: string | undefined;
     };
 
-/** Extends one session: its tools shadow base tools of the same name. */
+/** Tools and instructions for one session. Its tools replace base tools of the same name. */
 export interface Overlay {
   readonly sources: readonly ToolSource[];
-  /** None if not said. */
+  /** Default: none. */
   readonly contributions?: readonly PromptContribution[] | undefined;
-  /** Whether base tools, those of plugins too, stay beside its own. They do if not said. */
+  /** Whether the base tools, including those of plugins, stay available. Default: true. */
   readonly base?: boolean | undefined;
 }
 
-/** In the order in which they are said. */
+/** In the order of the system prompt. */
 export const PROMPT_SLOTS = ["role", "guidance", "tools", "context"] as const;
 export type PromptSlot = (typeof PROMPT_SLOTS)[number];
 
 export interface PromptContribution {
   readonly slot: PromptSlot;
   readonly title: string;
-  /** Higher comes first within its slot; 0 where left out. Among equals, whoever came first. */
+  /** Higher comes first within its slot; ties keep their order. Default: 0. */
   readonly priority?: number | undefined;
   readonly content: string;
-  /** Kept only if one of these (exact, or with a trailing `*`) is in the catalog. */
+  /** Included only if one of these tools (exact, or with a trailing `*`) is in the catalog. */
   readonly tools?: readonly string[] | undefined;
 }
 
-/** What an overlay must be. What its sources return is checked where it is used. */
+/** Checks an overlay. The results of its sources are checked when they are used. */
 export const OVERLAY_ARGUMENT = objectArgument({
   sources: listArgument(objectArgument({ list: functionArgument })),
   contributions: optionalArgument(

@@ -85,24 +85,24 @@ it.each([
     "tools with one id",
     (count: number) => tools(count).map((body) => ({ ...body, toolId: "same" })) as (EventBody & { turnId?: string })[],
   ],
-])("takes time in proportion to the number of %s", (_, make) => {
+])("takes time linear in the number of %s", (_, make) => {
   const [few, many] = [2_000, 32_000].map((count) => eventsOf([opened, turn, ...make(count)]));
   const times = { few: Infinity, many: Infinity };
   for (let run = 0; run < 3; run += 1) {
-    times.few = Math.min(times.few, timeOf(few ?? [], 16)); // one is too short for the clock of the processor
+    times.few = Math.min(times.few, timeOf(few ?? [], 16)); // one run is too short for the CPU clock
     times.many = Math.min(times.many, timeOf(many ?? [], 1));
   }
-  expect(times.many / times.few).toBeLessThan(6); // in proportion: 1; by scans: 16
+  expect(times.many / times.few).toBeLessThan(6); // linear: 1; with scans: 16
 });
 
-/** Of the processor: a busy machine takes any time in between. */
+/** CPU time, because wall time depends on the load. */
 function timeOf(events: readonly SessionEvent[], times: number): number {
   const begun = process.cpuUsage();
   for (let time = 0; time < times; time += 1) applyAll(emptyState("ses_1"), events);
   return process.cpuUsage(begun).user;
 }
 
-it("is the same for events that come at once, one by one, or in pages", () => {
+it("is the same for events added at once, one by one, or in pages", () => {
   const bodies = [opened, turn, ...tools(12), ...permissions(12), ...inputs(12), ...children(12)];
   const mixed = bodies.slice(2).sort((one, other) => rank(one) - rank(other));
   const events = eventsOf([opened, turn, ...mixed, { type: "turn.ended", turnId: "t", outcome: { status: "done" } }]);
@@ -116,7 +116,7 @@ it("is the same for events that come at once, one by one, or in pages", () => {
   }
 });
 
-it("leaves a state as it was when more events are added", () => {
+it("does not change an earlier state when events are added", () => {
   const events = eventsOf([opened, turn, ...tools(10), ...permissions(10)]);
   const fold = new SessionFold(emptyState("ses_1"));
   const seen = events.map((event) => {
@@ -126,13 +126,13 @@ it("leaves a state as it was when more events are added", () => {
   for (const { state, copy } of seen) expect(state).toEqual(copy);
 });
 
-it("waits for as long as a request of the turn has no answer", () => {
+it("is waiting while a request of the turn has no answer", () => {
   const events = eventsOf([opened, turn, ...permissions(3)]);
   const statuses = events.map((_, at) => sessionStatus(applyAll(emptyState("ses_1"), events.slice(0, at + 1))));
   expect(statuses).toEqual(["idle", "running", "waiting", "waiting", "waiting", "waiting", "waiting", "running"]);
 });
 
-/** The same shuffled order each time, in which what begins comes before what ends. */
+/** A deterministic shuffled order in which starts come before ends. */
 function rank(body: object): number {
   const text = JSON.stringify(body);
   const hash = Buffer.from(text).reduce((sum, byte) => (sum * 31 + byte) % 997, 7);

@@ -1,4 +1,4 @@
-/** Applies events to the state of a session, in time that grows with the number of events and not with what is open. */
+/** Applies events to the state of a session, in time linear in the number of events, regardless of how much is open. */
 import { budgetsAfter, raisedKey } from "./budget.ts";
 import { unknownEvent } from "./errors.ts";
 import type { EventOf, SessionEvent } from "./events.ts";
@@ -32,14 +32,14 @@ type Lists = Pick<SessionState, "queue" | "requests" | "tools" | "subagents">;
 type Fields = { -readonly [Key in Exclude<keyof SessionState, keyof Lists>]: SessionState[Key] };
 type AnswerEvent = EventOf<"permission.resolved"> | EventOf<"question.answered">;
 
-/** A state that events are added to. Use it instead of `applyAll` to read a log page by page. */
+/** Folds events into a state. Use it instead of `applyAll` to read a log page by page. */
 export class SessionFold {
   readonly #fields: Fields;
   readonly #queue: KeyedList<QueuedInput>;
   readonly #requests: KeyedList<Request>;
   readonly #tools: KeyedList<RunningTool>;
   readonly #subagents: KeyedList<Subagent>;
-  /** Requests for whose answers the turn waits. */
+  /** The number of requests that the turn waits for. */
   #waiting: number;
 
   constructor({ queue, requests, tools, subagents, ...fields }: SessionState) {
@@ -65,7 +65,7 @@ export class SessionFold {
     return this.#fields.usage;
   }
 
-  /** As it is after the events that were added so far. Does not change with those that are added later. */
+  /** The state after the events added so far. Later events do not change it. */
   get state(): SessionState {
     return {
       ...this.#fields,
@@ -76,7 +76,7 @@ export class SessionFold {
     };
   }
 
-  /** Throws `log_corrupt` if it is no event that this version knows; the fold is of no use then. */
+  /** Throws `log_corrupt` if this version does not know the event. Do not use the fold after that. */
   add(event: SessionEvent): void {
     const fields = this.#fields;
     const lastAt = fields.updatedAt;
@@ -90,7 +90,7 @@ export class SessionFold {
     }
   }
 
-  /** As `statusOf` says it, without looking through the requests. */
+  /** Like `sessionStatus`, without scanning the requests. */
   #status(): SessionStatus {
     const { copying, closed, turn } = this.#fields;
     if (copying) return "copying";
@@ -132,7 +132,7 @@ export class SessionFold {
         if (event.inputId !== undefined) this.#queue.remove(event.inputId);
         break;
       case "turn.parked":
-        this.#forgetRequestsOfTurn(); // the agent begins anew, and may name its calls as before
+        this.#forgetRequestsOfTurn(); // the agent starts again, and may reuse the IDs of its calls
         this.#inTurn((turn) => ({ parkedUntil: event.until, parks: turn.parks + 1 }));
         break;
       case "turn.continued":
@@ -154,7 +154,7 @@ export class SessionFold {
       case "input.delivered":
         this.#queue.remove(event.inputId);
         break;
-      case "conversation.replaced": // what waited was said to the old one, and a program's own session is of it
+      case "conversation.replaced": // queued inputs and the program's session belong to the old conversation
         this.#queue.keep(() => false);
         fields.nativeId = undefined;
         fields.forkOf = undefined;
@@ -251,11 +251,11 @@ export class SessionFold {
   #use(event: EventOf<"usage.reported">): void {
     const fields = this.#fields;
     const { usageByAgent } = fields;
-    const ofAgent = Object.hasOwn(usageByAgent, event.agent) ? usageByAgent[event.agent] : undefined; // may be "constructor"
+    const ofAgent = Object.hasOwn(usageByAgent, event.agent) ? usageByAgent[event.agent] : undefined; // the name may be "constructor"
     fields.usage = addUsage(fields.usage, event);
     fields.usageByAgent = { ...usageByAgent, [event.agent]: addUsage(ofAgent ?? NO_USAGE, event) };
     if (event.childSessionId !== undefined) fields.usageOfSubagents = addUsage(fields.usageOfSubagents, event);
-    // Else it is of another agent beside the turn.
+    // Otherwise the usage belongs to another agent beside the turn.
     this.#inTurn((turn) => (turn.id === event.turnId ? { usage: addUsage(turn.usage, event) } : {}));
   }
 
@@ -274,7 +274,7 @@ export class SessionFold {
     if (isWaitedForByTurn(request)) this.#waiting += 1;
   }
 
-  /** The first answer counts; a later one to the same request changes nothing. */
+  /** The first answer counts; a later one changes nothing. */
   #answer(event: AnswerEvent): void {
     this.#requests.change(event.requestId, (request) => {
       if (isOfNoTurn(request)) return undefined;
@@ -296,5 +296,5 @@ export class SessionFold {
   }
 }
 
-/** Of a turn that has just begun. */
+/** The fields of a new turn. */
 const NEW_TURN = { parkedUntil: undefined, parks: 0, usage: NO_USAGE };

@@ -1,4 +1,7 @@
-/** What a session is now. It is a fold over the session's events (`state-fold.ts`), and nothing else may change it. */
+/**
+ * The current state of a session. It is a fold over the session's events (`state-fold.ts`), and nothing else may
+ * change it.
+ */
 import type { SessionStatus } from "./enums.ts";
 import { NO_BUDGETS, type SessionBudgets } from "./budget.ts";
 import type { EventOf, InputPart, PermissionPolicy, ToolKind, TurnOutcome } from "./events.ts";
@@ -14,15 +17,15 @@ export interface SessionState {
   readonly cwd: string;
   readonly title: string | undefined;
   readonly parent: string | undefined;
-  /** How deep it is below the session that a person began; 0 is that one, or a fork. */
+  /** The depth below the session that a person started; 0 for that session or a fork. */
   readonly depth: number;
   readonly task: string | undefined;
-  /** What the agent's program calls this session, if it has sessions of its own. */
+  /** The program's own ID of this session, if it has sessions. */
   readonly nativeId: string | undefined;
-  /** What the program called the session that this one was forked from, until it has one for this. */
+  /** The program's own ID of the session that this one was forked from, until the program has forked it. */
   readonly forkOf: string | undefined;
   readonly permissions: PermissionPolicy;
-  /** What each agent had when it last drove the session, by their names. */
+  /** The settings of each agent when it last drove the session, by agent name. */
   readonly agents: Readonly<
     Record<string, { readonly backend: string; readonly model: string | undefined; readonly modelChosen?: boolean }>
   >;
@@ -33,26 +36,28 @@ export interface SessionState {
   readonly turns: number;
   readonly turn: RunningTurn | undefined;
   readonly lastOutcome: TurnOutcome | undefined;
-  /** Whose outcome that is. */
+  /** The turn of `lastOutcome`. */
   readonly lastTurnId: string | undefined;
   readonly queue: readonly QueuedInput[];
-  /** Requests of the running turn, answered or not, until it ends or is parked; and those that no turn made, until they are answered. */
+  /**
+   * Requests of the running turn, answered or not, until it ends or is parked; and open requests from between turns.
+   */
   readonly requests: readonly Request[];
   readonly requestCount: number;
-  /** Which tools a person wants or does not, by name. */
+  /** Tools that a person enabled or disabled, by name. */
   readonly toolChoices: Readonly<Record<string, boolean>>;
-  /** What plugins want to find again, by their ids. */
+  /** Saved states of plugins, by plugin ID. */
   readonly pluginStates: Readonly<Record<string, { readonly version: string; readonly state: unknown }>>;
   /** Tools that a person allowed for the rest of the session. */
   readonly grants: readonly string[];
-  /** Those of the running turn, until it ends; and those that no turn began. */
+  /** Running tools of the turn and from between turns. */
   readonly tools: readonly RunningTool[];
-  /** Those that the running turn began, ended or not, until it ends. */
+  /** Children that the running turn started, ended or not, until it ends. */
   readonly subagents: readonly Subagent[];
   readonly usage: Usage;
-  /** The part of it that children have used. */
+  /** The part of `usage` that children used. */
   readonly usageOfSubagents: Usage;
-  /** The same by the names of the agents. */
+  /** The usage by agent name. */
   readonly usageByAgent: Readonly<Record<string, Usage>>;
   readonly budgets: SessionBudgets;
   readonly work: WorkState;
@@ -63,9 +68,9 @@ export interface RunningTurn {
   readonly startedSeq: number;
   readonly startedAt: string;
   readonly input: readonly InputPart[];
-  /** Waits until then. */
+  /** Until when the turn is parked. */
   readonly parkedUntil: string | undefined;
-  /** How often it was parked. */
+  /** How many times the turn was parked. */
   readonly parks: number;
   readonly usage: Usage;
 }
@@ -92,11 +97,11 @@ export interface RunningTool {
   readonly kind: ToolKind;
 }
 
-/** A child that the session's agent began. */
+/** A child session that the session's agent started. */
 export interface Subagent {
   readonly childSessionId: string;
   readonly turnId: string | undefined;
-  /** Undefined while it runs. */
+  /** Undefined while the child runs. */
   readonly outcome: TurnOutcome | undefined;
 }
 
@@ -148,12 +153,12 @@ export function sessionStatus(state: SessionState): SessionStatus {
   return state.requests.some(isWaitedForByTurn) ? "waiting" : "running";
 }
 
-/** Was it made or begun between turns? */
+/** True if it started between turns. */
 export function isOfNoTurn({ turnId }: Request | RunningTool): boolean {
   return turnId === undefined;
 }
 
-/** Does its turn wait for an answer to it? */
+/** True if the turn waits for an answer to it. */
 export function isWaitedForByTurn(request: Request): boolean {
   return request.answer === undefined && !isOfNoTurn(request);
 }

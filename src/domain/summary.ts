@@ -1,4 +1,4 @@
-/** The line a session has in a listing, kept by the store as events arrive so that listing reads no log. */
+/** The summary of a session in listings. The store updates it with each append, so that listing reads no log. */
 import type { SessionEvent, TurnOutcome } from "./events.ts";
 import type { SessionStatus } from "./enums.ts";
 import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
@@ -12,24 +12,24 @@ export interface SessionSummary {
   readonly cwd: string;
   readonly title?: string | undefined;
   readonly parent?: string | undefined;
-  /** How deep it is below the session that a person began; left out in that one, and in a fork. */
+  /** The depth below the session that a person started; missing for that session and for a fork. */
   readonly depth?: number | undefined;
-  /** The task that it is of. */
+  /** The task that the session belongs to. */
   readonly task?: string | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly status: SessionStatus;
   readonly turns: number;
-  /** Until when its turn waits, where it does. */
+  /** Until when the turn is parked. */
   readonly parkedUntil?: string | undefined;
-  /** Requests that nobody answered yet. */
+  /** Open requests. */
   readonly waitingFor: readonly string[];
-  /** Those of them that no turn made: they outlast its end. */
+  /** Open requests from between turns, which outlast the turn. */
   readonly ofNoTurn?: readonly string[] | undefined;
   readonly lastOutcome?: TurnOutcome["status"] | undefined;
-  /** Undefined where nothing was reported, and in sessions that are older than this field. */
+  /** Undefined if no usage was reported, and in sessions from before this field existed. */
   readonly usage?: Usage | undefined;
-  /** What was last said or begun in it. */
+  /** The last line of the latest message, tool or output. */
   readonly lastLine?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export function emptySummary(id: string): SessionSummary {
 const TITLE_LENGTH = 80;
 const LINE_LENGTH = 120;
 
-/** Only the few types that a listing shows change more than the head, so a flood of deltas costs one copy. */
+/** Applies events to a summary. Only a few event types change more than the head, so many deltas cost one copy. */
 export function summarize(before: SessionSummary, events: readonly SessionEvent[]): SessionSummary {
   const last = events.at(-1);
   if (last === undefined) return before;
@@ -114,8 +114,8 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
       const waitingFor = summary.waitingFor.filter(others);
       const ofNoTurn = summary.ofNoTurn?.filter(others);
       const outlasting = new Set(ofNoTurn);
-      const goesOn = summary.status === "waiting" && waitingFor.every((requestId) => outlasting.has(requestId));
-      return { waitingFor, ...(ofNoTurn !== undefined && { ofNoTurn }), status: goesOn ? "running" : summary.status };
+      const resumes = summary.status === "waiting" && waitingFor.every((requestId) => outlasting.has(requestId));
+      return { waitingFor, ...(ofNoTurn !== undefined && { ofNoTurn }), status: resumes ? "running" : summary.status };
     }
     case "usage.reported":
       return { usage: addUsage(summary.usage ?? NO_USAGE, event) };
@@ -125,12 +125,12 @@ function changeFor(summary: SessionSummary, event: SessionEvent): Partial<Sessio
       return toLastLine(event.title);
     case "output.text":
       return event.from === undefined ? toLastLine(event.text) : undefined;
-    default: // a listing shows nothing of the rest
+    default: // listings do not show other events
       return undefined;
   }
 }
 
-/** Of a long text only its end is looked at. */
+/** Looks only at the end of a long text. */
 function toLastLine(text: string): Partial<SessionSummary> | undefined {
   const end = text.slice(-4 * LINE_LENGTH).trimEnd();
   const line = end.slice(end.lastIndexOf("\n") + 1).trim();
@@ -151,7 +151,7 @@ function addRequest(
   return { waitingFor, status: unlessFixed(summary, summary.parkedUntil === undefined ? "waiting" : "parked") };
 }
 
-/** A turn may still end in a session that was closed meanwhile, and the turns of a copy are another's. */
+/** Keeps the status of a closed or copying session, in which turns may still end. */
 function unlessFixed(summary: SessionSummary, next: SessionStatus): SessionStatus {
   return isFixed(summary) ? summary.status : next;
 }

@@ -1,15 +1,15 @@
-/** The port of tools: a source lists what it offers and runs a call. */
-import type { AskOptions, Question, QuestionAnswer } from "./backend.ts";
+/** The port of tools. A source lists its tools and runs their calls. */
 import type { BlobPart, EventBody, FileDiff, Location, ToolKind, ToolOutcome } from "./events.ts";
+import type { AskOptions, Question, QuestionAnswer } from "./person-requests.ts";
 
 export interface ToolSource {
   readonly id: string;
   list(): readonly ToolSpec[];
-  /** What a call is about, for people, before it runs. Must not throw. */
+  /** Describes a call for people before it runs. Must not throw. */
   describe(call: ToolCall): ToolDescription;
-  /** Must not reject for what the call itself did wrong: that is an outcome. */
+  /** Runs a call. A failure of the call is an outcome, not a rejection. */
   call(call: ToolCall, context: ToolContext): Promise<ToolResult>;
-  /** Tells when the list changed; returns how to stop being told. */
+  /** Calls the listener when the list changes. Returns a function that removes it. */
   onChange?(listener: () => void): () => void;
 }
 
@@ -19,21 +19,24 @@ export interface ToolSpec {
   /** JSON Schema of an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly kind: ToolKind;
-  /** Changes nothing: needs no permission inside the working folder, and may run again after a crash. */
+  /** The tool changes nothing: it needs no permission inside the working directory, and may run again after a crash. */
   readonly readOnly: boolean;
-  /** Though it changes something, it may run again after a crash: it finds out by itself what it had done. */
+  /** The tool may run again after a crash although it changes something, because it detects what it has done. */
   readonly repeatable?: boolean | undefined;
-  /** May run beside other calls of the same reply; left out, what is read-only may. */
+  /** Whether it may run in parallel with other calls of the same reply. Default: the value of `readOnly`. */
   readonly concurrent?: boolean | undefined;
-  /** How long a call may take, time to ask people not counted; the agent's own limit where it is left out, `Infinity`: for ever. */
+  /**
+   * The timeout of a call in milliseconds, without the time that people need to answer. `Infinity` means none.
+   * Default: the agent's timeout.
+   */
   readonly timeoutMs?: number | undefined;
-  /** Hints of whoever offers it, for choosing among tools; nothing is allowed because of them. */
+  /** Hints of the tool's provider, for choosing tools. They grant no permission. */
   readonly hints?: ToolHints | undefined;
   /** For people. */
   readonly title?: string | undefined;
-  /** JSON Schema of what `structured` of a result holds. */
+  /** JSON Schema of `structured` in a result. */
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** Found by searching instead of being told to the model from the start. */
+  /** The model finds the tool by searching instead of getting it at the start. */
   readonly defer?: boolean | undefined;
 }
 
@@ -58,39 +61,39 @@ export interface ToolDescription {
 export interface ToolContext {
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Records an event now and resolves when it is durable. */
+  /** Records an event and resolves when it is durable. */
   record(body: EventBody): Promise<void>;
-  /** Shows progress; may be merged with what follows. */
+  /** Reports progress. Texts may be merged. */
   progress(text: string): void;
-  /** Put in the environment of every child, so that it is found after its owner's death. */
+  /** Set in the environment of every child process, so that it is found after its owner's death. */
   readonly marker: string;
-  /** Waits for a person's answer; where nobody can be asked it is declined. Rejects when the signal fires. */
+  /** Resolves with a person's answer, or with `decline` if nobody can be asked. Rejects when the signal fires. */
   ask(question: Question, options?: AskOptions): Promise<QuestionAnswer>;
-  /** Keeps bytes beside the log and answers with what they are called there. */
+  /** Stores bytes beside the log and resolves with their hash. */
   putBlob(bytes: Uint8Array): Promise<string>;
-  /** Undefined where they are gone. */
+  /** Resolves with undefined if the bytes do not exist. */
   getBlob(hash: string): Promise<Uint8Array | undefined>;
-  /** Of the call itself. */
+  /** The ID of this call. */
   readonly toolId?: string | undefined;
   readonly turnId?: string | undefined;
   /**
-   * Calls another tool of the agent's catalog, through the session's gate and as an effect of its own. What came of it
-   * before a crash is taken, if the same call was made then. Never rejects but for a cancelled turn or a broken log.
-   * Left out where there is nobody to do it.
+   * Calls another tool of the agent's catalog, through the session's permission gate and as a separate effect.
+   * Returns the result from before a crash if the same call was made then. Rejects only if the turn is cancelled or
+   * the log is broken. Undefined if other tools cannot be called.
    */
   readonly call?: ((name: string, input: unknown) => Promise<ToolResult>) | undefined;
-  /** The tools that `call` can call: those of the turn, also if the agent's tools changed since it started. */
+  /** The tools that `call` accepts: those from the start of the turn. */
   readonly catalog?: ReadonlyMap<string, ToolSpec> | undefined;
 }
 
 export interface ToolResult {
   readonly outcome: ToolOutcome;
-  /** For the model and for people; bounded by the tool. */
+  /** The result for the model and for people. The tool limits its length. */
   readonly text: string;
   readonly locations?: Location[];
   readonly diffs?: FileDiff[];
-  /** Images and files that came with it, and texts that are too long for the log. */
+  /** Images and files of the result, and texts that are too long for the log. */
   readonly blobs?: BlobPart[];
-  /** As the tool's `outputSchema` has it. */
+  /** Matches the tool's `outputSchema`. */
   readonly structured?: unknown;
 }

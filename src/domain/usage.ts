@@ -1,4 +1,4 @@
-/** What was used of models: counted in tokens, and in dollars where somebody knows them. */
+/** Model usage in tokens, and in dollars if the price is known. */
 
 export interface Usage {
   readonly inputTokens: number;
@@ -6,9 +6,12 @@ export interface Usage {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
-  /** Undefined as soon as one report had no price: a partial sum would look like the whole. */
+  /** Undefined if any report had no price, because a partial sum would look complete. */
   readonly costUsd: number | undefined;
-  /** Who said what it cost: the programs, we from a table of prices, or both of us a part. Undefined while it cost nothing. */
+  /**
+   * `reported`: by programs. `computed`: by Rookery, from a price table. `mixed`: both. Undefined while the cost is
+   * zero.
+   */
   readonly costBy?: "reported" | "computed" | "mixed" | undefined;
 }
 

@@ -1,22 +1,22 @@
-/** How much the agents of a session have worked: a part of its state, for budgets. */
+/** How much the agents of a session have worked. A part of the session's state, for budgets. */
 import type { SessionEvent } from "./events.ts";
 
 export interface Work {
-  /** Whole messages of the agent. */
+  /** The number of complete messages. */
   readonly steps: number;
-  /** While a turn ran that waited neither for a person nor for a limit to pass. */
+  /** Running time without waits for a person or a usage limit. */
   readonly ranMs: number;
 }
 
 export interface WorkState {
   readonly byAgent: Readonly<Record<string, Work>>;
-  /** ISO 8601, while one works; what it worked since then is not in `byAgent` yet. */
+  /** Since when an agent works, in ISO 8601. This time is not in `byAgent` yet. */
   readonly since: string | undefined;
 }
 
 export const NO_WORK: WorkState = { byAgent: {}, since: undefined };
 
-/** `lastAt`: of the event before. */
+/** Applies an event. `lastAt` is the time of the previous event. */
 export function workAfter(
   work: WorkState,
   event: SessionEvent,
@@ -24,14 +24,14 @@ export function workAfter(
 ): WorkState {
   const done = event.type === "message.completed" ? addWork(work, event.agent, { steps: 1, ranMs: 0 }) : work;
   const { since } = done;
-  const wasLost = event.type === "notice" && event.code === "turn_resumed"; // nobody worked since the process died
+  const wasLost = event.type === "notice" && event.code === "turn_resumed"; // no work happened after the process died
   if (since === undefined) return works ? { ...done, since: event.at } : done;
   if (works && !wasLost) return done;
   const ranMs = Math.max(0, Date.parse(wasLost ? lastAt : event.at) - Date.parse(since));
   return { ...addWork(done, event.agent, { steps: 0, ranMs }), since: works ? event.at : undefined };
 }
 
-/** Of one agent, or of all. */
+/** Returns the work of one agent, or of all agents. */
 export function workOf({ byAgent, since }: WorkState, now: number, agent?: string): Work {
   const all = Object.entries(byAgent).flatMap(([name, work]) => (agent === undefined || name === agent ? [work] : []));
   const running = since === undefined ? 0 : Math.max(0, now - Date.parse(since));

@@ -1,4 +1,7 @@
-/** Everything that can happen to a task: a log of its own beside those of its sessions, as schemas that the types are inferred from. */
+/**
+ * The events of a task, as schemas from which the types are inferred. A task has its own log beside those of its
+ * sessions.
+ */
 import { z } from "zod";
 import { Budget } from "../budget.ts";
 import { MergeHow, TaskId, TaskSpec } from "./spec.ts";
@@ -11,39 +14,39 @@ export type MergeOutcome = z.infer<typeof MergeOutcome>;
 
 export const taskEventBodies = lazily(() => ({
   "task.created": z.strictObject({ spec: TaskSpec }),
-  /** It waits for its turn once more: a person resumed it, a limit has passed, its process died, or it is tried again. */
+  /** The task is queued again: a person resumed it, a limit has reset, its process died, or it is retried. */
   "task.queued": z.strictObject({
     why: z.enum(["resumed", "continued", "interrupted", "retried"]),
     message: z.string().optional(),
-    /** Not before then. */
+    /** The earliest time to start. */
     notBefore: z.iso.datetime().optional(),
-    /** What a person says to it when it is resumed. */
+    /** The message of the person who resumed it. */
     prompt: z.string().optional(),
     budget: Budget.optional(),
   }),
-  /** Someone took it, and prepares it. */
+  /** A process claimed the task and prepares it. */
   "task.started": z.strictObject({ run: z.int().positive(), owner: z.string() }),
   "worktree.made": z.strictObject({
     path: z.string(),
     branch: z.string(),
-    /** The branch or what else was asked for, and the commit that it was then. */
+    /** The requested branch, tag or commit, and the commit that it pointed to. */
     base: z.string(),
     baseCommit: z.string(),
     port: z.int().optional(),
-    /** Of the user's, brought into it: they are not the task's to commit. */
+    /** Files of the user that were copied into the worktree and must not be committed. */
     copied: z.array(z.string()).optional(),
-    /** It needs its set-up; if not, it is as it was, but for the port. */
+    /** True if the worktree needs its setup. If false, only the port may have changed. */
     anew: z.boolean(),
   }),
-  /** Was there anything to set up? */
+  /** `setUp`: whether a setup command ran. */
   "worktree.ready": z.strictObject({ setUp: z.boolean() }),
-  /** What a command of it printed: `setup`, a stage, or `gate`. */
+  /** Output of a command: `setup`, a stage, or `gate`. */
   "output.text": z.strictObject({ from: z.string(), text: z.string() }),
   "stage.started": z.strictObject({
     stage: z.int().nonnegative(),
     name: z.string(),
     attempt: z.int().positive(),
-    /** Of an agent's stage: where it works, how many turns there were before, and the one that is its own. */
+    /** For an agent stage: its session, the number of earlier turns, and its own turn. */
     sessionId: z.string().optional(),
     turns: z.int().nonnegative().optional(),
     turnId: z.string().optional(),
@@ -53,12 +56,12 @@ export const taskEventBodies = lazily(() => ({
     name: z.string(),
     passed: z.boolean(),
     message: z.string().optional(),
-    /** Where it goes on, if not at the next one. */
+    /** The stage that comes next. Default: the next one in order. */
     backTo: z.int().nonnegative().optional(),
   }),
-  /** A limit of its account: nobody holds it until then. */
+  /** The task waits for a usage limit to reset. No process holds it until then. */
   "task.parked": z.strictObject({ until: z.iso.datetime(), message: z.string() }),
-  /** Whoever runs it is to stop. */
+  /** The process that runs the task must stop it. */
   "task.stop_asked": z.strictObject({ reason: z.string().optional() }),
   "task.ended": z.strictObject({ outcome: TaskOutcome, code: z.string().optional(), message: z.string().optional() }),
   "merge.asked": z.strictObject({
@@ -68,25 +71,28 @@ export const taskEventBodies = lazily(() => ({
     gate: z.string().optional(),
     message: z.string().optional(),
   }),
-  /** What is about to become the head of the branch: whoever finds it there knows that it was done. */
+  /**
+   * The merge is about to set the head of the branch to `commit`. After a crash, that commit proves that the merge
+   * happened.
+   */
   "merge.prepared": z.strictObject({
     mergeId: z.string(),
     commit: z.string(),
-    /** What the task's own branch was then. */
+    /** The head of the task's branch at that time. */
     tip: z.string().optional(),
   }),
   "merge.ended": z.strictObject({
     mergeId: z.string(),
     outcome: MergeOutcome,
-    /** What the branch it went into is then. */
+    /** The new head of the target branch. */
     commit: z.string().optional(),
-    /** What the task's own branch was: nothing of it is lost as long as it is that. */
+    /** The head of the task's branch. If it has not moved, everything is merged. */
     tip: z.string().optional(),
     conflicts: z.array(z.string()).optional(),
     message: z.string().optional(),
   }),
   "worktree.removed": z.strictObject({ path: z.string(), branch: z.string(), forced: z.boolean() }),
-  /** It is listed no more. */
+  /** The task is not listed anymore. */
   "task.removed": z.strictObject({ message: z.string().optional() }),
   notice: z.strictObject({ level: z.enum(["info", "warning", "error"]), code: z.string(), message: z.string() }),
 }));
@@ -94,12 +100,12 @@ export const taskEventBodies = lazily(() => ({
 type TaskEventBodies = ReturnType<typeof taskEventBodies>;
 export type TaskEventType = keyof TaskEventBodies;
 export type TaskEventBody = { [Type in TaskEventType]: { type: Type } & z.infer<TaskEventBodies[Type]> }[TaskEventType];
-/** What is appended. */
+/** An event to append. */
 export type TaskEventDraft = TaskEventBody & { at: string };
-/** What is in the log. */
+/** An event in the log. */
 export type TaskEvent = TaskEventDraft & { seq: number; taskId: string };
 
-/** The schema of an entry; exported so that others can check what they read. */
+/** The schema of an event in a task's log, for programs that read logs. */
 export const TaskEvent: z.ZodType<TaskEvent> = z.lazy(
   () =>
     z.discriminatedUnion(

@@ -1,4 +1,4 @@
-/** Tasks: what is asked, what happened, what is, and where it is kept. */
+/** Tasks: their specification, events, state, store and public views. */
 export * from "./events.ts";
 export * from "./requests.ts";
 export * from "./spec.ts";

@@ -1,4 +1,4 @@
-/** Schemas of what callers ask of tasks: checked where it enters, also from plain JavaScript. */
+/** Validates the requests of callers for tasks, including those from plain JavaScript. */
 import { z } from "zod";
 import { Budget } from "../budget.ts";
 import { TASK_STATUSES } from "../enums.ts";
@@ -6,9 +6,9 @@ import { PermissionPolicy } from "../events.ts";
 import { MergeHow } from "./spec.ts";
 import type { CollectTasks, ListTasks, MergeTask, ResumeTask, StartTask } from "./view.ts";
 
-/** Longer than any path, id or title that anyone means. */
+/** The maximum length of a path, ID or title. */
 const MAX_NAME_LENGTH = 10_000;
-/** In characters. Larger than any model reads. */
+/** In characters. More than any model reads. */
 const MAX_PROMPT_LENGTH = 4 * 1024 * 1024;
 
 const text = () => z.string().max(MAX_NAME_LENGTH).optional();
@@ -40,7 +40,7 @@ export const ResumeTaskRequest: z.ZodType<ResumeTask> = z.lazy(() =>
   z.strictObject({ prompt: prompt().optional(), budget: Budget.optional() }),
 );
 
-/** The HTTP body has `dryRun` too, which chooses the method. */
+/** The HTTP body also has `dryRun`, which selects the method. */
 export const MergeTaskRequest: z.ZodType<MergeTask> = z.lazy(() =>
   z.looseObject({
     how: MergeHow.optional(),
@@ -68,7 +68,7 @@ export const RemoveTaskRequest: z.ZodType<{ readonly force?: boolean | undefined
   z.strictObject({ force: z.boolean().optional() }),
 );
 
-/** What a caller names that must exist: a name that no task can have is not found. */
+/** The ID of an existing task. An ID that no task can have is reported as not found. */
 export const TaskName = z.lazy(() => z.string());
 
 export const CollectTasksRequest: z.ZodType<CollectTasks> = z.lazy(() =>

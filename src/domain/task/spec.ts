@@ -1,28 +1,34 @@
-/** What a task is asked to be: fixed when it is given, so that a later change of a file changes nothing that waits. */
+/**
+ * The specification of a task. Fixed at creation, so that later changes of configuration files do not affect queued
+ * tasks.
+ */
 import { z } from "zod";
 import { Budget } from "../budget.ts";
 import { MERGE_METHODS } from "../enums.ts";
 import { PermissionPolicy } from "../events.ts";
 
-/** Also the name of a folder and the end of a branch's, so it is none that git, a shell or a path would take for more. */
+/**
+ * Also the name of a directory and the end of a branch name. Restricted to characters that are safe in branch names,
+ * shells and paths.
+ */
 export const TaskId = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^[a-z0-9](?:[a-z0-9_-]|\.(?=[a-z0-9]))*$/, "expected small letters, digits, and - _ . between them")
+  .regex(/^[a-z0-9](?:[a-z0-9_-]|\.(?=[a-z0-9]))*$/, "expected lowercase letters and digits, with - _ . between them")
   .refine((id) => !id.endsWith(".lock"), "must not end with .lock")
-  .refine((id) => !id.startsWith("ses_"), "must not begin as a session's does");
+  .refine((id) => !id.startsWith("ses_"), "must not start with ses_, which marks a session ID");
 
 const name = z.string().min(1).max(200);
 
 export const MergeHow = z.enum(MERGE_METHODS);
 export type MergeHow = z.infer<typeof MergeHow>;
 
-/** What a stage has in common: when it does not pass, the task goes back to an earlier one, or fails. */
+/** Common fields of stages. If a stage does not pass, the task returns to an earlier stage or fails. */
 const stage = {
   name,
   backTo: name.optional(),
-  /** How often the stage may be gone through before the task fails. */
+  /** How many times the stage may run before the task fails. */
   tries: z.int().min(1).max(100),
 };
 
@@ -33,9 +39,9 @@ export const Stage = z.lazy(() =>
       kind: z.literal("agent"),
       agent: name,
       model: z.string().optional(),
-      /** The task's own if not said; `{prompt}`, `{feedback}` and `{base}` stand for what they say. */
+      /** Default: the prompt of the task. `{prompt}`, `{feedback}` and `{base}` are replaced. */
       prompt: z.string().optional(),
-      /** It passes if a line of its last message is this; whatever it says if not said. */
+      /** The stage passes if a line of the last message equals this. Default: it always passes. */
       pass: z.string().optional(),
     }),
     z.strictObject({
@@ -59,25 +65,28 @@ export const TaskSpec = z.lazy(() =>
   z.strictObject({
     prompt: z.string(),
     title: z.string(),
-    /** The root of its repository, with symbolic links resolved. */
+    /** The root of the repository, with symbolic links resolved. */
     repository: z.string(),
-    /** Of the first stage that has one. */
+    /** The agent of the first agent stage. */
     agent: z.string(),
-    /** Whose account it uses, for the limit: `anthropic`, or the backend where the program does not say. */
+    /**
+     * The account that the task uses, for limits: such as `anthropic`, or the backend if the program's provider is
+     * unknown.
+     */
     provider: z.string(),
     model: z.string().optional(),
     permissions: PermissionPolicy.optional(),
-    /** A branch, tag or commit; what is checked out when it is prepared if not said. */
+    /** A branch, tag or commit. Default: the commit that is checked out when the task is prepared. */
     base: z.string().optional(),
-    /** The greater, the sooner. */
+    /** Higher priorities run first. */
     priority: z.int().min(-1000).max(1000),
-    /** Tasks that must be done first. */
+    /** Tasks that must be done before this one. */
     needs: z.array(TaskId),
-    /** How often it is tried again after an agent failed. */
+    /** How many times the task is retried after its agent failed. */
     retries: z.int().min(0).max(100),
     budget: Budget,
     stages: z.array(Stage).min(1).max(50),
-    /** How many may run at once that share its repository, its agent or its provider. */
+    /** How many tasks of the same repository, agent or provider may run at once. */
     limits: z.strictObject({
       repository: z.int().positive().optional(),
       agent: z.int().positive().optional(),

@@ -20,7 +20,7 @@ const SPEC: TaskSpec = {
   limits: {},
 };
 
-/** Each a second after the one before. */
+/** Events one second apart. */
 function fold(...bodies: TaskEventBody[]): TaskState {
   const all: TaskEventBody[] = [{ type: "task.created", spec: SPEC }, ...bodies];
   const events = all.map((body, index) =>
@@ -71,13 +71,13 @@ describe("the state of a task", () => {
     ]);
   });
 
-  it("counts the time it runs and not the time it waits", () => {
+  it("counts running time and not waiting time", () => {
     const state = fold(started(), READY, { type: "task.queued", why: "interrupted" }, started(2));
     expect([state.ranMs, state.runningSince, state.runs]).toEqual([2000, new Date(4000).toISOString(), 2]);
     expect(state.owner).toBe("1.1.a/1");
   });
 
-  it("goes back to an earlier stage with what was said, counting how often each was begun", () => {
+  it("returns to an earlier stage with feedback, and counts attempts", () => {
     const state = fold(
       ...[started(), stage(0), { type: "stage.ended", stage: 0, name: "code", passed: true } as const, stage(1)],
       { type: "stage.ended", stage: 1, name: "check", passed: false, message: "no", backTo: 0 },
@@ -87,7 +87,7 @@ describe("the state of a task", () => {
     expect(state.sessions).toEqual([{ id: "ses_1", stage: "code" }]);
   });
 
-  it("has all its tries again when a person resumes it, and begins anew where it was done", () => {
+  it("restores all attempts when a person resumes it, and restarts if it was done", () => {
     const at = [
       started(),
       stage(0),
@@ -108,11 +108,11 @@ describe("the state of a task", () => {
     expect(done.current).toBeUndefined();
   });
 
-  it("keeps what a person said until an agent was told, and no longer", () => {
+  it("keeps a person's message until an agent has received it", () => {
     const resumed: TaskEventBody = { type: "task.queued", why: "resumed", prompt: "so" };
     const ended: TaskEventBody = { type: "task.ended", outcome: "failed" };
     const asked = [started(), stage(0), ended, resumed, started(2)];
-    expect(fold(...asked, ended).said).toBe("so"); // its set-up failed, say
+    expect(fold(...asked, ended).said).toBe("so"); // for example because its setup failed
     expect(fold(...asked, ended, { type: "task.queued", why: "resumed" }).said).toBe("so");
     expect(fold(...asked, stage(0), { type: "task.queued", why: "interrupted" }).said).toBe("so");
     expect(fold(...asked, stage(0), ended).said).toBeUndefined();
@@ -123,7 +123,7 @@ describe("the state of a task", () => {
     expect(fold(...asked, stage(1), checked).said).toBe("so");
   });
 
-  it("has one stage that mends what did not pass, until it passes", () => {
+  it("remembers the stage that fixes a failure until it passes", () => {
     const passed = (index: number): TaskEventBody => ({ type: "stage.ended", stage: index, name: "", passed: true });
     const back = [
       ...[started(), stage(0), passed(0), stage(1)],
@@ -133,7 +133,7 @@ describe("the state of a task", () => {
     expect(fold(...back, stage(0, 2), passed(0)).mends).toBeUndefined();
   });
 
-  it("keeps its set-up when only its port changes", () => {
+  it("keeps its setup when only its port changes", () => {
     expect(fold(started(), MADE, READY, { ...MADE, anew: false, port: 9 }).worktree).toMatchObject({
       ready: true,
       port: 9,
@@ -141,7 +141,7 @@ describe("the state of a task", () => {
     expect(fold(started(), MADE, READY, MADE).worktree).toMatchObject({ ready: false });
   });
 
-  it("a stop that was asked for holds until a person resumes it", () => {
+  it("keeps a stop request until a person resumes the task", () => {
     const asked = [started(), { type: "task.stop_asked" } as const];
     expect(fold(...asked, { type: "task.queued", why: "interrupted" }).stopAsked).toBe(true);
     expect(
@@ -149,7 +149,7 @@ describe("the state of a task", () => {
     ).toBe(false);
   });
 
-  it("knows of a merge how far it came, and takes no word of another's", () => {
+  it("tracks the progress of its merge, and ignores events of another merge", () => {
     const ask: TaskEventBody = { type: "merge.asked", mergeId: "mrg_1", how: "squash", into: "main" };
     expect(fold(ask, { type: "merge.prepared", mergeId: "mrg_1", commit: "c" }).merge).toMatchObject({ commit: "c" });
     const other = fold(ask, { type: "merge.ended", mergeId: "mrg_0", outcome: "merged", commit: "x" });

@@ -1,4 +1,4 @@
-/** What a task is now: a fold over its events, which stores keep with the log so that listing reads none. */
+/** The current state of a task: a fold over its events. Stores keep it beside the log, so that listing reads no log. */
 import { isEndedStatus, type TaskPhase } from "../enums.ts";
 import type { MergeOutcome, TaskEvent } from "./events.ts";
 import type { MergeHow, TaskSpec } from "./spec.ts";
@@ -10,34 +10,34 @@ export interface TaskState {
   readonly phase: TaskPhase;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** When it was first taken, and when it last ended. */
+  /** When the task first started, and when it last ended. */
   readonly startedAt?: string | undefined;
   readonly endedAt?: string | undefined;
-  /** How long it ran before it was last taken, in milliseconds, and since when it runs now. */
+  /** How long earlier runs took, in milliseconds, and since when the current run lasts. */
   readonly ranMs: number;
   readonly runningSince?: string | undefined;
   readonly runs: number;
-  /** How often it was tried again. */
+  /** How many times the task was retried. */
   readonly retried: number;
   readonly owner?: string | undefined;
-  /** While it is queued or parked: not before then. */
+  /** The earliest start of a queued or parked task. */
   readonly notBefore?: string | undefined;
   readonly stage: number;
-  /** By the number of the stage: how often it was begun. */
+  /** How many times each stage started, by its index. */
   readonly attempts: Readonly<Record<number, number>>;
-  /** The stage that is being gone through. */
+  /** The running stage. */
   readonly current?: StageRun | undefined;
-  /** Why the last stage that did not pass did not, for whoever mends it. */
+  /** Why the last failing stage failed, for the stage that fixes it. */
   readonly feedback?: string | undefined;
-  /** The stage that was gone back to, until it passes: it is the one that mends it. */
+  /** The stage that the task returned to, until it passes. */
   readonly mends?: number | undefined;
-  /** What a person said when they resumed it, until the stage or the run is over in which an agent was told. */
+  /** The message of the person who resumed the task, until an agent has worked on it. */
   readonly said?: string | undefined;
-  /** All sessions it has had, the newest last, and whose they are. */
+  /** All sessions of the task with their stages, the newest last. */
   readonly sessions: readonly TaskSession[];
   readonly worktree?: TaskWorktree | undefined;
   readonly stopAsked: boolean;
-  /** Why it is as it is. */
+  /** The reason for the current phase. */
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly merge?: TaskMerge | undefined;
@@ -65,7 +65,7 @@ export interface TaskWorktree {
   readonly baseCommit: string;
   readonly port?: number | undefined;
   readonly copied?: readonly string[] | undefined;
-  /** Its set-up is done. */
+  /** True if the setup is done. */
   readonly ready: boolean;
   readonly removed: boolean;
 }
@@ -77,11 +77,11 @@ export interface TaskMerge {
   readonly gate?: string | undefined;
   readonly message?: string | undefined;
   readonly askedAt: string;
-  /** What is, or was about to become, the head of `into`. */
+  /** The new or planned head of `into`. */
   readonly commit?: string | undefined;
-  /** The head of the task's branch that went into it. */
+  /** The head of the task's branch that was merged. */
   readonly tip?: string | undefined;
-  /** Undefined while it waits or is being done. */
+  /** Undefined until the merge has ended. */
   readonly outcome?: MergeOutcome | undefined;
   readonly conflicts?: readonly string[] | undefined;
   readonly why?: string | undefined;
@@ -89,7 +89,7 @@ export interface TaskMerge {
 
 export function applyTask(before: TaskState | undefined, event: TaskEvent): TaskState {
   if (event.type === "task.created") return createTaskState(event.taskId, event);
-  if (before === undefined) throw new Error(`the log of task ${event.taskId} does not begin with its creation`);
+  if (before === undefined) throw new Error(`the log of task ${event.taskId} does not start with task.created`);
   const state = { ...before, head: event.seq, updatedAt: event.at };
   switch (event.type) {
     case "task.queued":
@@ -177,12 +177,12 @@ export function applyTask(before: TaskState | undefined, event: TaskEvent): Task
   }
 }
 
-/** True for a task that does nothing more unless a person resumes it. */
+/** True for a task that does nothing until a person resumes it. */
 export function isEnded({ phase }: Pick<TaskState, "phase">): boolean {
   return isEndedStatus(phase);
 }
 
-/** Does someone hold it, or did they when they died? */
+/** True if a process holds the task, or held it when it died. */
 export function isHeld({ phase }: Pick<TaskState, "phase">): boolean {
   return phase === "preparing" || phase === "running";
 }
@@ -206,24 +206,24 @@ function createTaskState(id: string, { seq, at, spec }: Extract<TaskEvent, { typ
   };
 }
 
-/** Nobody runs it any more. */
+/** Ends the current run. */
 function stopRunning<State extends TaskState>(state: State, at: string): State {
   if (state.runningSince === undefined) return { ...state, owner: undefined };
   const ranMs = state.ranMs + Math.max(0, Date.parse(at) - Date.parse(state.runningSince));
   return { ...state, ranMs, runningSince: undefined, owner: undefined };
 }
 
-/** A person wants it to go on: each stage has all its tries again. What they say is for the agent that worked last. */
+/** Restores all attempts after a person resumed the task. A message goes to the last agent that worked. */
 function resumeStages(state: TaskState, prompt: string | undefined): Partial<TaskState> {
-  const anew = { attempts: {}, retried: 0 };
+  const reset = { attempts: {}, retried: 0 };
   const { phase, current, stage } = state;
-  if (phase === "done") return { ...anew, stage: 0, current: undefined, mends: undefined, feedback: undefined };
-  if (prompt === undefined) return { ...anew, current: current && { ...current, attempt: 1 } };
-  const listener = findLastAgentStage(state);
-  return { ...anew, stage: listener, current: undefined, mends: listener < stage ? listener : state.mends };
+  if (phase === "done") return { ...reset, stage: 0, current: undefined, mends: undefined, feedback: undefined };
+  if (prompt === undefined) return { ...reset, current: current && { ...current, attempt: 1 } };
+  const target = findLastAgentStage(state);
+  return { ...reset, stage: target, current: undefined, mends: target < stage ? target : state.mends };
 }
 
-/** The stage it is in, or where that has no agent, the last before it that has one. */
+/** Returns the current stage if it has an agent, and otherwise the last stage before it that has one. */
 function findLastAgentStage(state: TaskState): number {
   for (let stage = state.stage; stage >= 0; stage -= 1) if (isAgentStage(state, stage)) return stage;
   return state.stage;
@@ -233,7 +233,7 @@ function isAgentStage({ spec }: TaskState, stage: number): boolean {
   return spec.stages[stage]?.kind === "agent";
 }
 
-/** Since it was resumed with words for an agent, one has begun. */
+/** True if an agent has started since the task was resumed. */
 function hasAgentStarted({ current }: TaskState): boolean {
   return current?.sessionId !== undefined;
 }

@@ -1,4 +1,4 @@
-/** The port of the tasks' logs, and of the feed: everything in the order in which it was committed. */
+/** The port of task logs and of the feed, which has the events of all logs in commit order. */
 import type { TaskPhase } from "../enums.ts";
 import type { SessionEvent } from "../events.ts";
 import type { Appended, FollowQuery, Lease, ReadQuery, SessionStore } from "../store.ts";
@@ -6,49 +6,46 @@ import type { TaskEvent, TaskEventDraft } from "./events.ts";
 import type { TaskSpec } from "./spec.ts";
 import type { TaskState } from "./state.ts";
 
-/** Kept beside the sessions, in the same order and by the same rules. Leases are those of `SessionStore`, by the task's id. */
+/** Stores tasks beside sessions, with the same guarantees. Leases are those of `SessionStore`, by task ID. */
 export interface TaskStore {
   /**
-   * As `SessionStore.append`. The first append to a task is `task.created` alone and expects head 0; where there is a
-   * task of that id it rejects with `append_conflict`. Rejects with `task_not_found`, `append_conflict`, `lease_lost`.
+   * Like `SessionStore.append`. The first append to a task is only `task.created` and expects head 0; if the task
+   * exists, it rejects with `append_conflict`. Rejects with `task_not_found`, `append_conflict` or `lease_lost`.
    */
   appendTask(append: TaskAppend): Promise<Appended>;
-  /** As `SessionStore.appendAtHead`. Rejects with `task_not_found`. */
+  /** Like `SessionStore.appendAtHead`. Rejects with `task_not_found`. */
   appendTaskAtHead(append: TaskAppendAtHead): Promise<Appended>;
-  /** A page of the log, oldest first. Rejects with `task_not_found`. */
+  /** Reads a page of the log, oldest events first. Rejects with `task_not_found`. */
   readTask(query: TaskRead): Promise<{ readonly events: readonly TaskEvent[]; readonly head: number }>;
   task(taskId: string): Promise<TaskState | undefined>;
-  /** Newest first. */
+  /** Lists tasks, newest first. */
   tasks(query?: TaskQuery): Promise<readonly TaskState[]>;
-  /** How many there are in each phase, those that were removed left out. */
+  /** Counts the tasks in each phase, without removed ones. */
   countTasks(): Promise<Readonly<Record<TaskPhase, number>>>;
   /**
-   * Looks at what could be taken, lets `choose` decide, and takes it: a lease for the owner, and `task.started` under it,
-   * all in one commit that no other process can get in between. Undefined where nothing is chosen.
+   * Claims a task: `choose` selects one of the candidates, and the store acquires its lease and appends
+   * `task.started` in the same commit. Resolves with undefined if nothing is chosen.
    */
   claimTask(claim: TaskClaim): Promise<ClaimedTask | undefined>;
 
   /**
-   * Pages of events after the cursor as they were committed, of sessions and tasks alike, then it waits for more, until
-   * the signal ends it. A position is a number that goes up with each event of the store and is never used twice; some
-   * are missing where a session was deleted. Followers that are equally far may be given the same page: it is not to be
-   * changed. Fails with `task_not_found`.
+   * Yields pages of events of all sessions and tasks after the cursor, in commit order, then waits for more until the
+   * signal fires. Positions increase and are never reused; some are missing if a session was deleted. Followers at
+   * the same position may get the same page, so do not change it. Throws `task_not_found`.
    */
   followFeed(query: FeedQuery): AsyncIterable<readonly FeedText[]>;
-  /** Without waiting. Rejects with `task_not_found`. */
+  /** Like `followFeed`, without waiting. Rejects with `task_not_found`. */
   readFeed(query: Omit<FeedQuery, "signal"> & Pick<ReadQuery, "limit" | "maxBytes">): Promise<FeedPage>;
-  /**
-   * As `SessionStore.follow`, in pages of JSON, for whoever passes it on: as much at a time as is there and a page holds.
-   */
+  /** Like `SessionStore.follow`, but yields pages of JSON text, for callers that pass it on. */
   followText(query: FollowQuery): AsyncIterable<readonly EventText[]>;
 }
 
-/** Where everything is kept. */
+/** The store of sessions and tasks. */
 export interface Store extends SessionStore, TaskStore {}
 
 export interface TaskAppend {
   readonly taskId: string;
-  /** Makes a retry harmless. */
+  /** The idempotency key of the append. */
   readonly id: string;
   readonly expectedHead: number;
   readonly fence?: number | undefined;
@@ -58,7 +55,7 @@ export interface TaskAppend {
 export interface TaskAppendAtHead {
   readonly taskId: string;
   readonly id: string;
-  /** As that of `AppendAtHead`. */
+  /** Like `decide` of `AppendAtHead`. */
   readonly decide: (state: TaskState) => readonly TaskEventDraft[];
 }
 
@@ -73,11 +70,11 @@ export interface TaskQuery {
   readonly phases?: readonly TaskPhase[] | undefined;
   readonly repository?: string | undefined;
   readonly agent?: string | undefined;
-  /** Has a merge been asked for that has not ended? */
+  /** Only tasks with a merge that has not ended. */
   readonly merging?: boolean | undefined;
-  /** Also those that were removed. */
+  /** Includes removed tasks. */
   readonly removed?: boolean | undefined;
-  /** Older than this task; for paging. */
+  /** Tasks older than this one, for paging. */
   readonly before?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -87,24 +84,24 @@ export interface TaskClaim {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly until: number;
-  /** Only this one, and whether or not others come before it. */
+  /** Claims only this task, even if others come first. */
   readonly only?: string | undefined;
-  /** Pure; may be called more than once. Answers the id of a candidate. */
+  /** Must be pure; may be called more than once. Returns the ID of a candidate. */
   choose(candidates: readonly Candidate[], busy: readonly Busy[]): string | undefined;
 }
 
 /**
- * What is queued or parked, may start by now, needs nothing that is not done, and is held by nobody else: of all that
- * share repository, agent and provider only the first, by priority and age.
+ * A queued or parked task that may start now, whose dependencies are done and that no process holds. Only the first,
+ * by priority and age, of all tasks with the same repository, agent and provider.
  */
 export interface Candidate extends Busy {
   readonly priority: number;
-  /** Goes up with each new task. */
+  /** Increases with each new task. */
   readonly order: number;
   readonly limits: TaskSpec["limits"];
 }
 
-/** What is being prepared or runs. */
+/** A task that is being prepared or running. */
 export interface Busy {
   readonly id: string;
   readonly repository: string;
@@ -118,20 +115,20 @@ export interface ClaimedTask {
 }
 
 export interface FeedQuery {
-  /** A position, exclusive. */
+  /** A position in the feed, exclusive. */
   readonly after: number;
-  /** Only this task and its sessions: those that named it when it was there already. */
+  /** Only events of this task, and of sessions that were opened for it after its creation. */
   readonly task?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A whole event, its session's id within it. */
+/** A whole event as JSON, including its session ID. */
 export interface EventText {
   readonly seq: number;
   readonly text: string;
 }
 
-/** An event as JSON, for whoever passes it on. */
+/** An event of the feed as JSON. */
 export interface FeedText {
   readonly position: number;
   readonly text: string;
@@ -139,7 +136,7 @@ export interface FeedText {
 
 export interface FeedPage {
   readonly events: readonly FeedText[];
-  /** The last position there is. */
+  /** The last position of the feed. */
   readonly head: number;
 }
 

@@ -1,4 +1,4 @@
-/** What every door shows of a task, and what can be done with tasks through it. */
+/** Tasks as every interface shows them, and the operations on them. */
 import type { Usage } from "../usage.ts";
 import type { MergeOutcome } from "./events.ts";
 import type { Budget } from "../budget.ts";
@@ -12,19 +12,19 @@ export interface TaskView {
   readonly prompt: string;
   readonly status: TaskStatus;
   readonly repository: string;
-  /** Of the stage it is in. */
+  /** The agent of the current stage. */
   readonly agent: string;
   readonly priority: number;
   readonly needs: readonly string[];
   readonly createdAt: string;
   readonly startedAt?: string | undefined;
   readonly endedAt?: string | undefined;
-  /** In milliseconds, until now. */
+  /** Running time so far, in milliseconds. */
   readonly ranMs: number;
   readonly runs: number;
   readonly stage?: string | undefined;
   readonly stages: readonly string[];
-  /** The newest last. */
+  /** The sessions of the task, the newest last. */
   readonly sessions: readonly { readonly id: string; readonly stage: string }[];
   readonly worktree?:
     | {
@@ -36,15 +36,15 @@ export interface TaskView {
         readonly removed: boolean;
       }
     | undefined;
-  /** What a person is asked: answered with `answer(sessionId, requestId, …)`. */
+  /** Open requests. Answer them with `answer(sessionId, requestId, …)`. */
   readonly waitingFor: readonly { readonly sessionId: string; readonly requestId: string }[];
-  /** Of a parked or delayed one. */
+  /** The earliest start of a parked or delayed task. */
   readonly notBefore?: string | undefined;
-  /** Why it is as it is: the failure, the reason to wait. */
+  /** The reason for the status: a failure, or what it waits for. */
   readonly code?: string | undefined;
   readonly message?: string | undefined;
   readonly usage: Usage;
-  /** What was last said or done in it. */
+  /** The last line of the latest message, tool or output. */
   readonly lastLine?: string | undefined;
   readonly merge?:
     | {
@@ -61,10 +61,10 @@ export interface TaskView {
 
 export interface StartTask {
   readonly prompt: string;
-  /** Made from the prompt if not said. */
+  /** Default: derived from the prompt. */
   readonly id?: string | undefined;
   readonly title?: string | undefined;
-  /** Any folder of the repository; the working folder if not said. */
+  /** Any directory of the repository. Default: the working directory. */
   readonly cwd?: string | undefined;
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
@@ -74,19 +74,19 @@ export interface StartTask {
   readonly needs?: readonly string[] | undefined;
   readonly retries?: number | undefined;
   readonly budget?: Budget | undefined;
-  /** A pipeline of `rookery.toml`; the agent alone if not said. */
+  /** A pipeline of `rookery.toml`. Default: one stage with the agent. */
   readonly pipeline?: string | undefined;
 }
 
 export interface ResumeTask {
-  /** What to say to the agent beside "go on". */
+  /** A message for the agent, in addition to the request to continue. */
   readonly prompt?: string | undefined;
   readonly budget?: Budget | undefined;
 }
 
 export interface ListTasks {
   readonly status?: readonly TaskStatus[] | undefined;
-  /** Any folder of the repository. */
+  /** Any directory of the repository. */
   readonly cwd?: string | undefined;
   readonly agent?: string | undefined;
   readonly before?: string | undefined;
@@ -95,9 +95,9 @@ export interface ListTasks {
 
 export interface MergeTask {
   readonly how?: MergeHow | undefined;
-  /** A branch; the base of the task if not said. */
+  /** The target branch. Default: the base of the task. */
   readonly into?: string | undefined;
-  /** A command that must pass on the result; the configured one if not said, none for `false`. */
+  /** A command that must pass on the merged result; `false` for none. Default: the configured one. */
   readonly gate?: string | false | undefined;
   readonly message?: string | undefined;
 }
@@ -106,19 +106,19 @@ export interface MergeReport {
   readonly outcome: MergeOutcome;
   readonly how: MergeHow;
   readonly into: string;
-  /** Nothing was changed: this is what would happen. */
+  /** True if nothing was changed, and the report is a prediction. */
   readonly dryRun: boolean;
   readonly commit?: string | undefined;
-  /** Files, relative to the root. */
+  /** Conflicting files, relative to the root. */
   readonly conflicts: readonly string[];
-  /** Of the task's branch, those that would go in. */
+  /** The number of commits to merge from the task's branch. */
   readonly commits: number;
   readonly message?: string | undefined;
 }
 
 export interface ChangedFile {
   readonly path: string;
-  /** Where it was before, if it was moved. */
+  /** The previous path, if the file was moved. */
   readonly from?: string | undefined;
   readonly change: "added" | "modified" | "deleted" | "renamed" | "copied" | "type_changed" | "unmerged" | "untracked";
   readonly additions?: number | undefined;
@@ -133,32 +133,35 @@ export interface TaskCommit {
   readonly at: string;
 }
 
-/** All that differs from the base: committed or not. */
+/** All differences from the base, committed or not. */
 export interface TaskDiff {
   readonly base: string;
   readonly files: readonly ChangedFile[];
   readonly additions: number;
   readonly deletions: number;
   readonly commits: readonly TaskCommit[];
-  /** Is there anything that is not committed? */
+  /** True if there are uncommitted changes. */
   readonly uncommitted: boolean;
-  /** As git prints it, at most MAX_DIFF_BYTES of it. */
+  /** The patch as git prints it, at most MAX_DIFF_BYTES. */
   readonly patch?: string | undefined;
   readonly truncated: boolean;
 }
 
 export interface RemovedTask {
   readonly id: string;
-  /** Bytes that are free now. */
+  /** Freed bytes. */
   readonly freed: number;
 }
 
 export interface CollectTasks {
-  /** Only say what would be removed. */
+  /** Only report what would be removed. */
   readonly dryRun?: boolean | undefined;
-  /** Any folder of the repository; all repositories that have tasks if not said. */
+  /** Any directory of the repository. Default: all repositories that have tasks. */
   readonly cwd?: string | undefined;
-  /** Bytes that all worktrees together may have before what is merged and unused goes, the oldest first; 0: all of that. */
+  /**
+   * The disk quota of all worktrees in bytes. Beyond it, merged and unused worktrees are removed, the oldest first; 0
+   * removes all of those.
+   */
   readonly quota?: number | undefined;
 }
 
@@ -175,26 +178,29 @@ export interface CollectReport {
   readonly left: number;
 }
 
-/** Tasks as a door has them: those of this process's log, or of a server. */
+/** The operations on tasks, of this process or of a server. */
 export interface Tasks {
   /** Rejects with `task_exists`, `input_invalid`, `agent_unknown`, `repository_*`, `identity_missing`, `base_not_found`, `not_trusted`. */
   start(request: StartTask): Promise<TaskView>;
   list(query?: ListTasks): Promise<readonly TaskView[]>;
-  /** By its id. Rejects with `task_not_found`. */
+  /** Rejects with `task_not_found`. */
   show(id: string): Promise<TaskView>;
-  /** Resolves when nothing of it runs any more; its worktree stays. Rejects with `task_state` where it has ended. */
+  /** Resolves when the task has stopped; its worktree stays. Rejects with `task_state` if it has ended. */
   stop(id: string, options?: { readonly reason?: string | undefined }): Promise<TaskView>;
-  /** Goes on in the same worktree and session. Rejects with `task_state` where it has not ended. */
+  /** Continues in the same worktree and session. Rejects with `task_state` if the task has not ended. */
   resume(id: string, options?: ResumeTask): Promise<TaskView>;
   /** Rejects with `worktree_missing`. */
   diff(id: string, options?: { readonly patch?: boolean | undefined }): Promise<TaskDiff>;
   predictMerge(id: string, options?: MergeTask): Promise<MergeReport>;
-  /** Takes its place in the queue of the repository, and resolves when it was done or could not be. */
+  /** Queues a merge in the repository, and resolves when it is done or has failed. */
   merge(id: string, options?: MergeTask): Promise<MergeReport>;
-  /** Rejects with `worktree_unmerged` where something would be lost and `force` is not said, or `task_state` while it runs. */
+  /**
+   * Rejects with `worktree_unmerged` if changes would be lost and `force` is not set, or with `task_state` while the
+   * task runs.
+   */
   remove(id: string, options?: { readonly force?: boolean | undefined }): Promise<RemovedTask>;
   collect(options?: CollectTasks): Promise<CollectReport>;
-  /** Events of the task and its sessions after a position of the feed, then what comes. */
+  /** Yields events of the task and its sessions after a position of the feed, then waits for more. */
   follow(query: {
     readonly task?: string | undefined;
     readonly after?: number | undefined;
