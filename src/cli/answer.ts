@@ -1,7 +1,7 @@
 /** `rookery answer`: a decision for a session or a task that waits, whichever process drives it, or none does. */
 import { RookeryError } from "../domain/errors.ts";
 import type { Rookery } from "../rookery.ts";
-import type { Answer } from "../session/answer.ts";
+import type { Answer } from "../session/method-types.ts";
 import type { CommandCall, OptionValues } from "./command.ts";
 import { EXIT, type ExitCode, usageError } from "./exit.ts";
 import { isDriven } from "../session/lease.ts";

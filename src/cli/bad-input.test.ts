@@ -259,7 +259,7 @@ describe("a working folder", () => {
 
   it("that is a file is named", async () => {
     fixture = await openCommandFixture([], { files: { file: "" } });
-    expectRefusal(await fixture.rookery(["run", "x", "--cwd", "file"]), { code: 1, says: [/file is not a folder/] });
+    expectRefusal(await fixture.rookery(["run", "x", "--cwd", "file"]), { code: 1, says: [/file is not a directory/] });
   });
 
   it("that was removed under the session is named when it goes on", async () => {

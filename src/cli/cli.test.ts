@@ -180,7 +180,7 @@ describe("a home that cannot be found", () => {
     });
     expect([stdout, stderr]).toEqual([
       "",
-      'rookery: ROOKERY_HOME is "here", relative to a working folder that was removed; give it an absolute path\n',
+      'rookery: ROOKERY_HOME is "here", which is relative to a working directory that was removed; set it to an absolute path\n',
     ]);
   });
 });

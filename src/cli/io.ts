@@ -2,13 +2,13 @@
 import { openSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { ReadStream } from "node:tty";
-import type { Env } from "../config/home.ts";
+import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { RookeryError } from "../domain/errors.ts";
 import { formatOutputError } from "./errno.ts";
 import { toSingleLine } from "./sanitize.ts";
 
 export interface Io {
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly version: string;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Where the person at the terminal types, also while stdin is a pipe; undefined where there is none. */
@@ -124,6 +124,6 @@ export function hasColor({ env, stdout }: Io): boolean {
 }
 
 /** May a line be drawn over? */
-export function isInteractive(stream: TerminalStream, env: Env): boolean {
+export function isInteractive(stream: TerminalStream, env: EnvironmentVariables): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }

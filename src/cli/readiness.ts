@@ -14,7 +14,7 @@ export interface Readiness {
 
 /** Where one is. */
 export interface ReadinessContext {
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly cwd: string;
   /** Model APIs that are described in the configuration. */
   readonly providers?: Config["providers"] | undefined;
@@ -46,7 +46,7 @@ export function readyAgents(config: Config, here: ReadinessContext): string[] {
     .map(({ name }) => name);
 }
 
-export function isProgramOnPath(program: string, env: Env): boolean {
+export function isProgramOnPath(program: string, env: EnvironmentVariables): boolean {
   return findOnPath(program, env) !== undefined;
 }
 

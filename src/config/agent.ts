@@ -1,4 +1,4 @@
-/** What the files of configuration say of one agent, over what is built in. */
+/** Merges the configuration of one agent from all files and the built-in defaults. */
 import { dirname, resolve } from "node:path";
 import type { AgentSpec } from "../domain/backend.ts";
 import type { Budget } from "../domain/budget.ts";
@@ -9,15 +9,18 @@ import type { AgentTable, ConfiguredToolPattern } from "./schema.ts";
 import { toSubagentLimits } from "./subagents.ts";
 
 export interface AgentConfig extends AgentSpec {
-  readonly tools: { readonly allow: readonly ConfiguredToolPattern[] | undefined; readonly deny: readonly ConfiguredToolPattern[] };
-  /** Which MCP servers it gets; all if not said. */
+  readonly tools: {
+    readonly allow: readonly ConfiguredToolPattern[] | undefined;
+    readonly deny: readonly ConfiguredToolPattern[];
+  };
+  /** The MCP servers that the agent gets. Default: all. */
   readonly mcp: readonly string[] | undefined;
   readonly baseUrl: string | undefined;
   readonly effort: Effort | undefined;
-  /** In tokens. */
+  /** The context size of the model in tokens. */
   readonly context: number | undefined;
   readonly retries: number | undefined;
-  /** In seconds, by names of tools or their beginnings and a `*`. */
+  /** Timeouts of tools in seconds, by tool name or prefix with `*`. */
   readonly timeouts: Readonly<Record<string, number>>;
   readonly registry: string | undefined;
   readonly env: Readonly<Record<string, string>>;
@@ -32,16 +35,18 @@ export interface AgentConfig extends AgentSpec {
   readonly sessionPath: string | undefined;
   readonly textPath: string | undefined;
   readonly resumeCommand: readonly string[] | undefined;
-  /** What the built-in agent's file tools reach beside the working folder; absolute. */
+  /**
+   * Absolute paths of directories that the built-in agent's file tools may use in addition to the working directory.
+   */
   readonly folders: readonly string[];
-  /** Undefined where it may not run programs of its own. */
+  /** Undefined if the agent may not run programs that it writes. */
   readonly code: CodeConfig | undefined;
-  /** How many tasks it may have at once. */
+  /** The maximum number of tasks that the agent runs at once. */
   readonly maxRunning: number | undefined;
   readonly builtIn: boolean;
 }
 
-/** What is not said is as usual. */
+/** Limits of programs that the agent writes. Undefined fields have their defaults. */
 export interface CodeConfig {
   readonly timeMs?: number;
   readonly totalMs?: number;
@@ -62,7 +67,7 @@ const BUILT_IN: Record<string, AgentTable> = {
 
 export const BUILT_IN_AGENTS: readonly string[] = Object.keys(BUILT_IN);
 
-/** Throws `config_invalid` where it drives a program and nobody says which. */
+/** Throws `config_invalid` if the backend needs a program and none is configured. */
 export function mergeAgent(name: string, layers: readonly ConfigLayer[]): AgentConfig {
   const own = layers.flatMap(({ table }) => findAgentTable(table.agents, name) ?? []);
   const tables = [...own, findAgentTable(BUILT_IN, name) ?? {}];
@@ -106,7 +111,7 @@ export function mergeAgent(name: string, layers: readonly ConfigLayer[]): AgentC
     const file = layers.find(({ table }) => findAgentTable(table.agents, name) !== undefined)?.file ?? "";
     throw new RookeryError(
       "config_invalid",
-      `${file}: agents.${name} drives a program and needs a command = ["program", "{prompt}"]`,
+      `${file}: agents.${name}: the backend "command" needs a program; add command = ["program", "{prompt}"]`,
     );
   }
   if (agent.backend === "acp" && agent.command === undefined && agent.registry === undefined) {
@@ -114,13 +119,13 @@ export function mergeAgent(name: string, layers: readonly ConfigLayer[]): AgentC
     const example = 'command = ["npx", "-y", "some-acp-agent"]';
     throw new RookeryError(
       "config_invalid",
-      `${file}: agents.${name} drives an ACP agent and needs a ${example}, or a registry = "ID"`,
+      `${file}: agents.${name}: the backend "acp" needs a program; add ${example}, or registry = "ID"`,
     );
   }
   return agent;
 }
 
-/** An agent may have a name that every object knows, such as "constructor". */
+/** Uses `hasOwn`, because an agent may be called "constructor". */
 function findAgentTable(agents: Readonly<Record<string, AgentTable>> = {}, name: string): AgentTable | undefined {
   return Object.hasOwn(agents, name) ? agents[name] : undefined;
 }

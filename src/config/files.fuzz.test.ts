@@ -47,7 +47,7 @@ const MCP = JSON.stringify({
 });
 
 it(
-  "no changed configuration file ends in anything but a configuration or an error that names the file",
+  "loads a mutated configuration file or rejects with an error that names it",
   async () => {
     await using folder = await temporaryFolder();
     const env = builtEnvironment({ home: join(folder.path, "home") });
@@ -81,7 +81,7 @@ it(
   isWhole ? 1_200_000 : 60_000,
 );
 
-/** A line is changed, dropped, doubled or nested deeply. */
+/** Changes, drops, duplicates or deeply nests a line. */
 function mutateToml(random: Random): string {
   const lines = TOML.split("\n");
   for (let changes = 1 + random.below(3); changes > 0; changes -= 1) {

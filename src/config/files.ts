@@ -1,11 +1,11 @@
-/** Reads the few small text files that configuration consists of, with a bound and in words where that fails. */
+/** Reads the small text files of a configuration, with a size limit and clear errors. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, dirname, sep } from "node:path";
 import { messageOf, RookeryError } from "../domain/errors.ts";
 
-/** Configuration and prompts are written by people; what is longer than this was named by mistake. */
+/** People write configuration and prompts; a larger file was named by mistake. */
 export const MAX_CONFIG_FILE_BYTES = 1_048_576;
 const CHUNK_BYTES = 65_536;
 
@@ -15,7 +15,7 @@ export interface TextFile {
   readonly hash: string;
 }
 
-/** Undefined where there is no such file. */
+/** Resolves with undefined if the file does not exist. Rejects with `config_invalid`. */
 export async function readTextFile(path: string, maxBytes = MAX_CONFIG_FILE_BYTES): Promise<TextFile | undefined> {
   let bytes: Buffer;
   try {
@@ -28,20 +28,23 @@ export async function readTextFile(path: string, maxBytes = MAX_CONFIG_FILE_BYTE
   return { path, text: decode(bytes, path), hash: `sha256:${createHash("sha256").update(bytes).digest("hex")}` };
 }
 
-/** A prompt that a configuration file names; with `within`, one that may not lie outside of that folder. */
-export async function readPromptFile(named: string, configFile: string, within?: string): Promise<TextFile> {
+/** Reads a prompt that a configuration file names. With `root`, the file must be inside of that directory. */
+export async function readPromptFile(named: string, configFile: string, root?: string): Promise<TextFile> {
   const path = resolve(dirname(configFile), named);
   const file = await readTextFile(path);
   if (file === undefined) {
     throw new RookeryError("config_invalid", `${configFile}: the prompt file ${named} does not exist`);
   }
-  if (within !== undefined && isOutside(await realpath(path), within)) {
-    throw new RookeryError("config_invalid", `${configFile}: the prompt file ${named} is outside of the repository`);
+  if (root !== undefined && isOutside(await realpath(path), root)) {
+    throw new RookeryError(
+      "config_invalid",
+      `${configFile}: the prompt file ${named} is outside of the repository; move it into the repository`,
+    );
   }
   return file;
 }
 
-/** Whoever wrote a repository chose what lies there: a FIFO must not be waited for. */
+/** Does not block on a FIFO, because an untrusted author may have put one there. */
 async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if (!(await file.stat()).isFile()) throw new RookeryError("config_invalid", `${path} is not a file`);
@@ -50,7 +53,7 @@ async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
   throw new RookeryError("config_invalid", `${path} is too large: at most ${maxBytes} bytes are read`);
 }
 
-/** Counts what comes, since a file of /proc says that it has no bytes. */
+/** Counts the bytes, because files in /proc report a size of 0. */
 async function readAtMost(file: FileHandle, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let left = most; left > 0;) {
@@ -70,7 +73,7 @@ function decode(bytes: Buffer, path: string): string {
   }
 }
 
-function isOutside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+function isOutside(file: string, folder: string): boolean {
+  const path = relative(folder, file);
+  return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
 }

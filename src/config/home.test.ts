@@ -13,18 +13,18 @@ it.each([
   ["not a relative XDG folder", { XDG_STATE_HOME: "s", HOME: "/h" }, "/h/.local/state/rookery"],
   ["the usual folder", { HOME: "/h" }, "/h/.local/state/rookery"],
   ["the account's folder where nothing is said", {}, join(own, ".local/state/rookery")],
-])("state lives in %s", (_, env, expected) => {
+])("stores state in %s", (_, env, expected) => {
   expect(homeFolder(env)).toBe(expected);
 });
 
 it.each([
   ["the XDG folder", { XDG_CONFIG_HOME: "/c", HOME: "/h" }, "/c/rookery/rookery.toml"],
   ["the usual folder", { HOME: "/h" }, "/h/.config/rookery/rookery.toml"],
-])("the user's configuration is in %s", (_, env, expected) => {
+])("finds the user's configuration in %s", (_, env, expected) => {
   expect(userConfigFile(env)).toBe(expected);
 });
 
-it("a chosen folder that is relative to one that was removed is said so", () => {
+it("rejects a home that is relative to a removed directory", () => {
   vi.spyOn(process, "cwd").mockImplementation(() => {
     throw Object.assign(new Error("ENOENT: no such file or directory, uv_cwd"), { code: "ENOENT" });
   });

@@ -1,6 +1,6 @@
-/** Configuration and trust: what the rest may know of both. */
+/** Configuration and trust of a working directory. */
 export type { AgentConfig } from "./agent.ts";
-export { type Env, homeFolder, userConfigFile } from "./home.ts";
+export { homeFolder, userConfigFile } from "./home.ts";
 export {
   type Config,
   keyVariableNames,

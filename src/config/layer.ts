@@ -1,15 +1,18 @@
-/** One of the files that a configuration is put together from. */
+/** A layer of the configuration: one file. */
 import type { ConfigTable } from "./schema.ts";
 
-/** With the texts of the prompts that it names. */
+/** A configuration file, with the texts of the prompts that it names. */
 export interface ConfigLayer {
   readonly file: string;
   readonly table: ConfigTable;
   readonly prompts: ReadonlyMap<string, string>;
 }
 
-/** What the first that says something says. */
-export function firstDefined<From, Value>(list: readonly From[], pick: (from: From) => Value | undefined): Value | undefined {
+/** Returns the first value that is defined. */
+export function firstDefined<From, Value>(
+  list: readonly From[],
+  pick: (from: From) => Value | undefined,
+): Value | undefined {
   for (const from of list) {
     const value = pick(from);
     if (value !== undefined) return value;

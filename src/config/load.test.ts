@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MAX_CONFIG_FILE_BYTES } from "./files.ts";
-import type { Env } from "./home.ts";
+import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { type Config, loadConfig, resolveAgent } from "./load.ts";
 import { trust } from "./trust.ts";
 
@@ -13,7 +13,7 @@ const BUILT_IN = ["anthropic", "claude", "codex", "gemini", "opencode", "openai"
 
 let folder: string;
 let repo: string;
-let env: Env;
+let env: EnvironmentVariables;
 
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "rookery-config-")));
@@ -32,7 +32,7 @@ async function load(cwd = repo): Promise<Config> {
   return loadConfig({ cwd, env, trust: "assume" });
 }
 
-it("with no configuration at all there is an agent", async () => {
+it("has an agent without any configuration", async () => {
   const config = await load();
   expect(resolveAgent(config)).toMatchObject({
     name: "anthropic",
@@ -59,7 +59,7 @@ describe("the default agent", () => {
   });
 });
 
-it("the repository's keys win over the user's, agent by agent and key by key", async () => {
+it("overrides the user's keys with the repository's, per agent and key", async () => {
   await write(".config/rookery/ask.md", "be kind");
   await write(
     ".config/rookery/rookery.toml",
@@ -95,7 +95,7 @@ it("the repository's keys win over the user's, agent by agent and key by key", a
   expect(config.files).toEqual([join(repo, "rookery.toml"), join(folder, ".config/rookery/rookery.toml")]);
 });
 
-it("a provider is described key by key too, and for the repository only once it is trusted", async () => {
+it("merges providers key by key, and uses the repository's only if it is trusted", async () => {
   await write(
     ".config/rookery/rookery.toml",
     `[providers.mine]\nkey_env = "MY_KEY"\ncontext = 1000\n[agents.x]\nmodel = "mine/m"\neffort = "high"\ncontext = 500`,
@@ -117,7 +117,7 @@ it("a provider is described key by key too, and for the repository only once it 
   expect(providers.get("mine")?.baseUrl).toBeUndefined();
 });
 
-it("a configured agent may refine the built-in one", async () => {
+it("merges a configured agent with the built-in one of the same name", async () => {
   await write("repo/rookery.toml", `[agents.anthropic]\npermissions = "read"`);
   expect(resolveAgent(await load())).toMatchObject({
     model: "anthropic/claude-sonnet-5",
@@ -126,13 +126,13 @@ it("a configured agent may refine the built-in one", async () => {
   });
 });
 
-it("folders beside the working one are relative to the file that names them", async () => {
+it("resolves additional directories relative to the file that names them", async () => {
   await write("repo/rookery.toml", `[agents.x]\nfolders = ["../lib", "/opt"]`);
   expect(resolveAgent(await load(), "x").folders).toEqual([join(repo, "../lib"), "/opt"]);
   expect(resolveAgent(await load(), "anthropic").folders).toEqual([]);
 });
 
-it("prompts are the texts of the files, in order, beside the file that names them", async () => {
+it("reads prompt files in order, relative to the file that names them", async () => {
   await write("repo/rookery.toml", `[agents.x]\nprompts = ["b.md", "docs/a.md"]`);
   await write("repo/b.md", "first");
   await write("repo/docs/a.md", "second");
@@ -147,7 +147,7 @@ it.each([
   ["is not text", `prompts = ["binary"]`, "is not UTF-8 text"],
   ["lies outside", `prompts = ["../secret"]`, "the prompt file ../secret is outside of the repository"],
   ["leads outside", `prompts = ["link"]`, "the prompt file link is outside of the repository"],
-])("a prompt of a repository that %s is named", async (_, line, expected) => {
+])("names a prompt file of a repository that %s", async (_, line, expected) => {
   await write("repo/rookery.toml", `[agents.x]\n${line}`);
   await write("repo/large.md", Buffer.alloc(MAX_CONFIG_FILE_BYTES + 1));
   await write("repo/binary", Buffer.from([0xff, 0xfe]));
@@ -159,7 +159,7 @@ it.each([
 it.each([
   ["a name that is nearly right", "revewer", `there is no agent "revewer" (did you mean reviewer?)`],
   ["a name like no other", "qqqqqqqqq", `there is no agent "qqqqqqqqq";`],
-])("an unknown agent is answered with what there is: %s", async (_, name, expected) => {
+])("suggests known agents for an unknown one: %s", async (_, name, expected) => {
   await write("repo/rookery.toml", `[agents.reviewer]`);
   const config = await load();
   expect(() => resolveAgent(config, name)).toThrow(expect.objectContaining({ code: "agent_unknown" }));
@@ -167,9 +167,9 @@ it.each([
   expect(() => resolveAgent(config, name)).toThrow("rookery agents");
 });
 
-it("an ACP agent needs a command", async () => {
+it("requires a command for an ACP agent", async () => {
   await write("repo/rookery.toml", `[agents.x]\nbackend = "acp"`);
-  await expect(load()).rejects.toThrow(/rookery\.toml: agents\.x drives an ACP agent and needs a command = /);
+  await expect(load()).rejects.toThrow(/rookery\.toml: agents\.x: the backend "acp" needs a program; add command = /);
 });
 
 it.each([
@@ -177,7 +177,7 @@ it.each([
   ["the folder of a worktree, whose .git is a file", "tree/src", "tree"],
   ["the folder itself where there is no repository", "plain/src", "plain/src"],
   ["not one with a .git in which there is nothing", "hollow/src", "hollow/src"],
-])("the root is %s", async (_, cwd, root) => {
+])("uses as root %s", async (_, cwd, root) => {
   await write("tree/.git", "gitdir: elsewhere");
   await mkdir(join(folder, "hollow/.git"), { recursive: true });
   await mkdir(join(folder, cwd), { recursive: true });
@@ -187,12 +187,12 @@ it.each([
 it.each([
   ["is gone", "nowhere"],
   ["is a file", "file"],
-])("a working folder that %s is said to be so", async (_, cwd) => {
+])("rejects a working directory that %s", async (_, cwd) => {
   await write("file", "");
   await expect(load(join(folder, cwd))).rejects.toMatchObject({ code: "cwd_missing" });
 });
 
-it("a repository that nobody trusted is refused, left out or only checked", async () => {
+it("rejects, ignores or only checks an untrusted repository", async () => {
   await write("repo/rookery.toml", `[agents.theirs]`);
   await write(".config/rookery/rookery.toml", `[agents.mine]`);
   await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "not_trusted" });
@@ -204,14 +204,14 @@ it("a repository that nobody trusted is refused, left out or only checked", asyn
   expect((await loadConfig({ cwd: repo, env, trust: "leave_out" })).agents.has("theirs")).toBe(true);
 });
 
-it("a mistake in a file is told before its repository is to be trusted", async () => {
+it("reports an invalid file before it asks for trust", async () => {
   await write("repo/rookery.toml", `[agnts]`);
   await expect(loadConfig({ cwd: repo, env })).rejects.toMatchObject({ code: "config_invalid" });
 });
 
-describe("what is no plain file is refused, and not waited for", () => {
+describe("rejects a special file without blocking", () => {
   const TOML = `[agents.x]\nprompts = ["AGENTS.md"]`;
-  it.each(["rookery.toml", ".mcp.json", "AGENTS.md"])("where %s should be", async (name) => {
+  it.each(["rookery.toml", ".mcp.json", "AGENTS.md"])("in place of %s", async (name) => {
     await write("repo/rookery.toml", TOML);
     await rm(join(repo, name), { force: true });
     execFileSync("mkfifo", [join(repo, name)]);
@@ -228,11 +228,11 @@ describe("what is no plain file is refused, and not waited for", () => {
   });
 });
 
-it.each(["constructor", "toString", "hasOwnProperty"])("%s is a name like any other for an agent", async (name) => {
+it.each(["constructor", "toString", "hasOwnProperty"])("accepts %s as the name of an agent", async (name) => {
   await write("repo/rookery.toml", `[agents.other]`);
   await write(".config/rookery/rookery.toml", `[agents.${name}]\nbackend = "acp"`);
   await expect(load()).rejects.toThrow(
-    `${join(folder, ".config/rookery/rookery.toml")}: agents.${name} drives an ACP agent and needs a command`,
+    `${join(folder, ".config/rookery/rookery.toml")}: agents.${name}: the backend "acp" needs a program`,
   );
   await write(".config/rookery/rookery.toml", `[agents.${name}]`);
   const config = await load();
@@ -240,7 +240,7 @@ it.each(["constructor", "toString", "hasOwnProperty"])("%s is a name like any ot
   expect(() => resolveAgent(config, "valueOf")).toThrow('no agent "valueOf"');
 });
 
-it.each(["agents", "prices", "mcp"])("__proto__ is no name in [%s], and is not dropped in silence", async (table) => {
+it.each(["agents", "prices", "mcp"])("rejects __proto__ as a name in [%s]", async (table) => {
   await write("repo/rookery.toml", `[${table}.__proto__]\ninput = 1\noutput = 1`);
   await expect(load()).rejects.toThrow(`${table}.__proto__: this name cannot be used`);
 });
@@ -258,7 +258,7 @@ describe("MCP servers", () => {
     );
   }
 
-  it("come from the repository's files before the user's, and each from one of them", async () => {
+  it("come from the repository before the user, each from one file", async () => {
     await writeAll();
     const { mcp, files } = await load();
     const toml = join(repo, "rookery.toml");
@@ -274,7 +274,7 @@ describe("MCP servers", () => {
     expect(files).toEqual([toml, user]);
   });
 
-  it("of a repository that nobody trusted are left out", async () => {
+  it("of an untrusted repository are ignored", async () => {
     await writeAll();
     const { mcp } = await loadConfig({ cwd: repo, env, trust: "leave_out" });
     expect(Array.from(mcp.values(), ({ name, source }) => `${source} ${name}`)).toEqual([
@@ -284,22 +284,22 @@ describe("MCP servers", () => {
     ]);
   });
 
-  it("are none where a .mcp.json is someone else's altogether", async () => {
+  it("are none if .mcp.json has no mcpServers", async () => {
     await write("repo/.mcp.json", `{"inputs":[]}`);
     expect((await load()).mcp.size).toBe(0);
   });
 
   it.each([
-    ["{", "not JSON that can be used"],
+    ["{", "not valid JSON"],
     [`{"mcpServers":[]}`, "mcpServers: expected an object"],
     [`{"mcpServers":{"a":"npx a"}}`, "mcpServers.a: expected an object"],
-  ])("in a broken .mcp.json are a mistake: %s", async (text, expected) => {
+  ])("in an invalid .mcp.json are an error: %s", async (text, expected) => {
     await write("repo/.mcp.json", text);
     await expect(load()).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining(expected) });
     await expect(load()).rejects.toThrow(join(repo, ".mcp.json"));
   });
 
-  it("are chosen by an agent by name", async () => {
+  it("are selected by an agent by name", async () => {
     await writeAll();
     await write("repo/rookery.toml", `[agents.some]\nmcp = ["json", "own"]\n[agents.all]\n[agents.none]\nmcp = []`);
     const config = await load();
@@ -307,16 +307,16 @@ describe("MCP servers", () => {
     expect(chosen).toEqual([["json", "own"], undefined, []]);
   });
 
-  it("that an agent names and nobody declares are a mistake", async () => {
+  it("that are not declared are an error if an agent names them", async () => {
     await write("repo/.mcp.json", JSON_FILE);
     await write("repo/rookery.toml", `[agents.x]\nmcp = ["json", "bth"]`);
     await expect(load()).rejects.toMatchObject({
       code: "config_invalid",
-      message: `${join(repo, "rookery.toml")}: agents.x.mcp: there is no MCP server "bth" (did you mean both?); declare it as [mcp.NAME]`,
+      message: `${join(repo, "rookery.toml")}: agents.x.mcp: there is no MCP server "bth" (did you mean both?); declare it as [mcp.bth]`,
     });
   });
 
-  it("that a user's agent names may be those of a repository that nobody trusted yet", async () => {
+  it("may be named by a user's agent if an untrusted repository declares them", async () => {
     await write("repo/.mcp.json", JSON_FILE);
     await write(".config/rookery/rookery.toml", `[agents.x]\nmcp = ["json"]`);
     const config = await loadConfig({ cwd: repo, env, trust: "leave_out" });
@@ -325,7 +325,7 @@ describe("MCP servers", () => {
   });
 });
 
-it("tools are chosen by name and by what they say of themselves", async () => {
+it("selects tools by name and by their hints", async () => {
   await write("repo/rookery.toml", `[agents.x]\ntools = { allow = ["fs__*", { readOnly = true }] }`);
   expect(resolveAgent(await load(), "x").tools).toEqual({ allow: ["fs__*", { readOnly: true }], deny: [] });
 });
@@ -335,7 +335,7 @@ it.each([
   ["a size", "[tools]\ndefer_over = 20000", 20_000],
   ["always", "[tools]\ndefer_over = 0", 0],
   ["never", "[tools]\ndefer_over = false", Infinity],
-])("when tools are deferred is said in characters: %s", async (_, text, expected) => {
+])("reads the size above which tools are deferred: %s", async (_, text, expected) => {
   await write("repo/rookery.toml", text);
   await write(".config/rookery/rookery.toml", text);
   expect((await load()).tools.deferOver).toBe(expected);

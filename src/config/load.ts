@@ -1,11 +1,15 @@
-/** The configuration of a folder: the repository's `rookery.toml` over the user's, over what is built in. */
+/**
+ * Loads the configuration of a directory: the repository's `rookery.toml` overrides the user's, which overrides the
+ * built-in defaults.
+ */
 import { RookeryError } from "../domain/errors.ts";
 import type { DeclaredServer } from "../domain/mcp-declared.ts";
 import type { ProviderKind } from "../domain/provider.ts";
 import { mergeAgent, BUILT_IN_AGENTS, type AgentConfig } from "./agent.ts";
 import { type RepositoryFiles, listPromptNames, parseConfigFile, readRepositoryFiles } from "./repository-files.ts";
 import { readPromptFile, readTextFile } from "./files.ts";
-import { type Env, userConfigFile } from "./home.ts";
+import { userConfigFile } from "./home.ts";
+import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { firstDefined, type ConfigLayer } from "./layer.ts";
 import { didYouMean } from "./nearest.ts";
 import type { ConfigTable, PriceTable, ProviderTable, StageTable } from "./schema.ts";
@@ -15,15 +19,15 @@ import { requireTrust, evaluateTrustFor, evaluateTrust, type DrivenProgram, type
 export interface Config {
   readonly root: string;
   readonly defaults: { readonly agent: string; readonly maxRunning: number | undefined };
-  /** The repository's first, then the user's, then the built-in one. */
+  /** Agents of the repository, then the user's, then the built-in ones. */
   readonly agents: ReadonlyMap<string, AgentConfig>;
-  /** By `provider/model`. */
+  /** Prices by `provider/model`. */
   readonly prices: ReadonlyMap<string, PriceConfig>;
-  /** Model APIs that are described, by name. */
+  /** Configured model APIs, by name. */
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** The MCP servers that are declared, those that are switched off among them; `src/mcp/config` makes them usable. */
+  /** Declared MCP servers, including disabled ones. `src/mcp/config` expands them. */
   readonly mcp: ReadonlyMap<string, DeclaredServer>;
-  /** Undefined where nothing is said, `Infinity` for never. */
+  /** Undefined if not configured; `Infinity` for never. */
   readonly tools: { readonly deferOver: number | undefined };
   readonly worktree: WorktreeConfig;
   readonly pipelines: ReadonlyMap<string, readonly StageTable[]>;
@@ -32,30 +36,30 @@ export interface Config {
     readonly perRepository: number | undefined;
     readonly providers: Readonly<Record<string, number>>;
   };
-  /** The files it was read from. */
+  /** The files that were read. */
   readonly files: readonly string[];
   readonly trust: TrustState;
-  /** Rejects with `not_trusted` where the program would take orders from files that nobody trusted, or is itself such a file. */
+  /** Rejects with `not_trusted` if the program would obey untrusted files, or is itself an untrusted file. */
   requireTrustFor(program: DrivenProgram): Promise<void>;
 }
 
 export interface WorktreeConfig {
   readonly setup: string | undefined;
-  /** In seconds. */
+  /** The timeout of the setup command in seconds. Default: 600. */
   readonly setupTimeout: number;
   readonly copy: readonly string[];
   readonly port: boolean;
-  /** Variables that set-up, stages and gates get although they hold credentials. */
+  /** Variables with credentials that setup, stages and gates get. */
   readonly passEnv: readonly string[];
   readonly branchPrefix: string;
-  /** In bytes. */
+  /** The disk quota of all worktrees in bytes. */
   readonly quota: number | undefined;
 }
 
 export interface ProviderConfig {
   readonly kind: ProviderKind | undefined;
   readonly baseUrl: string | undefined;
-  /** The variable that holds its key. */
+  /** The environment variable that contains the key. */
   readonly keyEnv: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** In tokens. */
@@ -73,8 +77,11 @@ export interface PriceConfig {
 
 export interface LoadOptions {
   readonly cwd: string;
-  readonly env: Env;
-  /** What becomes of a repository that is not trusted: an error (if not said), left out, or read all the same to check it. */
+  readonly env: EnvironmentVariables;
+  /**
+   * How to treat an untrusted repository: reject, ignore its files, or read them only to check them. Default:
+   * `require`.
+   */
   readonly trust?: "require" | "leave_out" | "assume" | undefined;
 }
 
@@ -84,7 +91,8 @@ export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): 
   const state = await evaluateTrust(brought, env);
   if (trust === "require") requireTrust(state);
   const leftOut = trust === "leave_out" && state.status === "untrusted";
-  const requireTrustFor = async (program: DrivenProgram) => requireTrust(await evaluateTrustFor(brought, program, env), cwd);
+  const requireTrustFor = async (program: DrivenProgram) =>
+    requireTrust(await evaluateTrustFor(brought, program, env), cwd);
   const repository = repositoryLayer(brought);
   const user = await userLayer(userConfigFile(env));
   const layers = [...(leftOut ? [] : repository), ...user];
@@ -93,21 +101,21 @@ export async function loadConfig({ cwd, env, trust = "require" }: LoadOptions): 
   return { root: brought.root, ...mergeLayers(layers), mcp, trust: state, requireTrustFor };
 }
 
-/** The agent of that name, or the default one. Throws `agent_unknown`. */
+/** Returns the agent of that name, or the default agent. Throws `agent_unknown`. */
 export function resolveAgent(config: Config, name: string = config.defaults.agent): AgentConfig {
   const agent = config.agents.get(name);
   if (agent !== undefined) return agent;
   const guess = didYouMean(name, config.agents.keys());
-  throw new RookeryError("agent_unknown", `there is no agent "${name}"${guess}; see what there is: rookery agents`);
+  throw new RookeryError("agent_unknown", `there is no agent "${name}"${guess}; run rookery agents to list the agents`);
 }
 
-/** The variables that hold the keys of providers, as the configuration names them (`key_env`). */
+/** The environment variables with providers' keys, from `key_env` in the configuration. */
 export function keyVariableNames({ providers }: Pick<Config, "providers">): string[] {
   return [...providers.values()].flatMap(({ keyEnv }) => keyEnv ?? []);
 }
 
-/** What the user's own file says for all repositories. Rejects with `config_invalid`. */
-export async function userDefaults(env: Env): Promise<Config["defaults"]> {
+/** Reads the defaults of the user's configuration. Rejects with `config_invalid`. */
+export async function userDefaults(env: EnvironmentVariables): Promise<Config["defaults"]> {
   return mergeLayers(await userLayer(userConfigFile(env))).defaults;
 }
 
@@ -124,7 +132,7 @@ async function userLayer(file: string): Promise<ConfigLayer[]> {
   return [{ file, table, prompts }];
 }
 
-/** Earlier layers win, key by key. */
+/** Merges layers key by key. Earlier layers win. */
 function mergeLayers(layers: readonly ConfigLayer[]): Omit<Config, "root" | "mcp" | "trust" | "requireTrustFor"> {
   const deferOver = firstDefined(layers, ({ table }) => table.tools?.defer_over);
   const tables = layers.map(({ table }) => table);

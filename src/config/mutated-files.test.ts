@@ -6,7 +6,7 @@ import { isRookeryError } from "../domain/errors.ts";
 import { loadConfig } from "./load.ts";
 import { trust, trustState } from "./trust.ts";
 
-/** Outside of `npm test` a longer run: `ROOKERY_FUZZ=2000 npx vitest run src/config/mutated.test.ts`. */
+/** For a longer run: `ROOKERY_FUZZ=2000 npx vitest run src/config/mutated-files.test.ts`. */
 const ROUNDS = Number(process.env["ROOKERY_FUZZ"] ?? 60);
 const TOML = `[defaults]
 agent = "x"
@@ -54,7 +54,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Mulberry32: the same seed makes the same mutations. */
+/** Mulberry32: the same seed creates the same mutations. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -77,7 +77,7 @@ function mutated(text: string, random: () => number): Buffer {
   return bytes;
 }
 
-it("mutated rookery.toml and .mcp.json are used or refused, and never fail otherwise", async () => {
+it("accepts or rejects mutated rookery.toml and .mcp.json files, and never fails otherwise", async () => {
   const repo = join(folder, "repo");
   const env = { HOME: folder, ROOKERY_HOME: join(folder, "state") };
   for (let seed = 1; seed <= ROUNDS; seed += 1) {

@@ -1,2 +1,2 @@
-/** Where whoever reads configuration looks for guesses. */
+/** Suggests the closest known key for a misspelled one. */
 export { didYouMean, nearest } from "../stdx/nearest.ts";

@@ -43,7 +43,7 @@ cache_read = 0.3
 cache_write = 3.75
 `;
 
-it("everything that the documentation shows is understood", () => {
+it("accepts everything that the documentation shows", () => {
   const table = parseConfig(DESIGN, "rookery.toml");
   expect(Object.keys(table.agents ?? {})).toEqual(["claude", "reviewer", "zedlike"]);
   expect(table.prices).toEqual({
@@ -82,12 +82,12 @@ it.each([
   ].map(([how, value]): [string, string, string] => [
     `a price ${how ?? ""}`,
     `[prices."a/b"]\ninput = ${value ?? ""}\noutput = 15`,
-    `prices."a/b".input: ${value ?? ""} is not what a million tokens cost in USD (0, or from 0.005 to 1000): the unit is USD per million tokens`,
+    `prices."a/b".input: ${value ?? ""} is not a plausible price (expected 0, or from 0.005 to 1000): the unit is USD per million tokens`,
   ]),
   [
     "a key in the place of its variable's name",
     `[providers.x]\nkey_env = "sk-ant-123"`,
-    "providers.x.key_env: is the name of a variable that holds the key, not the key",
+    "providers.x.key_env: must be the name of an environment variable that contains the key, not the key itself",
   ],
   ["a key of a provider", `[providers.x]\nkey = "a"`, "unknown key providers.x.key"],
   [
@@ -113,8 +113,8 @@ it.each([
   ],
   ["a server without a place", `[mcp.x]\ntimeout = 1`, "mcp.x: needs either command or url"],
   ["a server with two places", `[mcp.x]\ncommand = ["c"]\nurl = "u"`, "mcp.x: needs either command or url"],
-  ["headers of a program", `[mcp.x]\ncommand = ["c"]\nheaders = {}`, "mcp.x.headers: is for a server with url"],
-  ["a folder of an address", `[mcp.x]\nurl = "u"\ncwd = "."`, "mcp.x.cwd: is for a server with command"],
+  ["headers of a program", `[mcp.x]\ncommand = ["c"]\nheaders = {}`, "mcp.x.headers: is only valid with url"],
+  ["a folder of an address", `[mcp.x]\nurl = "u"\ncwd = "."`, "mcp.x.cwd: is only valid with command"],
   ["a command that is no list", `[mcp.x]\ncommand = "c"`, "mcp.x.command: expected a list"],
   ["a server's name that is none", `[mcp."a b"]\ncommand = ["c"]`, `mcp."a b": a name has letters`],
   ["a type that is none", `[mcp.x]\nurl = "u"\ntype = "htp"`, `expected one of http, sse (did you mean "http"?)`],
@@ -142,7 +142,7 @@ it.each([
     "unknown key defaults.agnet (did you mean agent?) (and 1 more)",
   ],
   ["what is not TOML", `[defaults]\nagent = `, "rookery.toml:2:9: not TOML: "],
-])("%s is named with its place", (_, text, expected) => {
+])("reports %s with its location", (_, text, expected) => {
   const attempt = () => parseConfig(text, "/repo/rookery.toml");
   expect(attempt).toThrow(expect.objectContaining({ code: "config_invalid" }));
   expect(attempt).toThrow(expected);

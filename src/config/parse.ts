@@ -1,11 +1,11 @@
-/** Reads the text of a `rookery.toml`, and says in one line what is wrong with it and where. */
+/** Parses a `rookery.toml`, and describes the first problem in one line with its location. */
 import { parse, TomlError } from "smol-toml";
 import { z } from "zod";
 import { messageOf, RookeryError } from "../domain/errors.ts";
 import { didYouMean } from "./nearest.ts";
 import { ConfigTable } from "./schema.ts";
 
-/** Throws `config_invalid`, naming the file and the place in it. */
+/** Throws `config_invalid` with the file and the location in it. */
 export function parseConfig(text: string, file: string): ConfigTable {
   const table = parseToml(text, file);
   refusePrototypes(table, file);
@@ -16,7 +16,7 @@ export function parseConfig(text: string, file: string): ConfigTable {
   throw invalid(`${file}: ${first ?? "not a configuration"}${more}`, result.error);
 }
 
-/** Past it only the first is put into words: each needs a search for the nearest known name. */
+/** With more issues, only the first is described, because each needs a search for similar names. */
 const MAX_DESCRIBED_ISSUES = 100;
 
 function describeFirstIssue(issues: readonly z.core.$ZodIssue[]): { readonly first?: string; readonly others: number } {
@@ -43,14 +43,17 @@ function parseToml(text: string, file: string): unknown {
   }
 }
 
-/** No table of a configuration is as deep; what goes through deeper ones would run out of stack. */
+/** Deeper tables would overflow the stack of the recursive checks. */
 const MAX_DEPTH = 50;
 
-/** zod 4.6 leaves out a key of that name in silence. */
+/** zod 4.6 silently drops a key of this name. */
 function refusePrototypes(value: unknown, file: string, path: readonly string[] = []): void {
   if (typeof value !== "object" || value === null) return;
   if (path.length > MAX_DEPTH) {
-    throw invalid(`${file}: ${formatPath(path.slice(0, 3))}…: tables are nested more than ${MAX_DEPTH} deep`, undefined);
+    throw invalid(
+      `${file}: ${formatPath(path.slice(0, 3))}…: tables are nested more than ${MAX_DEPTH} deep`,
+      undefined,
+    );
   }
   for (const [key, inner] of Object.entries(value)) {
     const here = [...path, key];
@@ -70,7 +73,7 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
   if (issue.code === "invalid_type") return [`${at}: expected ${describeExpected(issue)}`];
   if (issue.code === "invalid_union") return describeUnionIssue(issue);
   if (issue.code === "too_small") return [`${at}: ${describeTooSmall(issue)}`];
-  if (issue.code === "invalid_key") return [`${at}: a name has letters, digits, "-", "_" and "." only`];
+  if (issue.code === "invalid_key") return [`${at}: a name may contain only letters, digits, "-", "_" and "."`];
   if (issue.code === "invalid_format") return [`${at}: expected an http or https URL`];
   return [`${at}: ${issue.message.replace(/^\w/, (letter) => letter.toLowerCase())}`];
 }
@@ -80,7 +83,10 @@ function describeTooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSma
   return inclusive === false ? `must be more than ${minimum}` : `must be ${minimum} or more`;
 }
 
-/** What is wrong by the one of the forms that was meant, which is the one of the right type; else that it is none of them. */
+/**
+ * Describes the problem of the alternative that was probably meant, which is the one of the right type. If there is
+ * none, lists the alternatives.
+ */
 function describeUnionIssue({ errors, path }: z.core.$ZodIssueInvalidUnion): string[] {
   const meant = errors.find((issues) => !issues.some((issue) => issue.path.length === 0 && isTypeMismatch(issue)));
   if (meant !== undefined) return meant.flatMap((issue) => describeIssue({ ...issue, path: [...path, ...issue.path] }));
@@ -102,16 +108,16 @@ function describeUnknownKey(path: readonly PropertyKey[], key: string): string {
 }
 
 function describeExpected(issue: z.core.$ZodIssueInvalidType): string {
-  const words: Record<string, string> = {
+  const typeNames: Record<string, string> = {
     object: "a table",
     record: "a table",
     array: "a list",
     int: "a whole number",
   };
-  return `${words[issue.expected] ?? `a ${issue.expected}`}${issue.input === undefined ? ", but it is missing" : ""}`;
+  return `${typeNames[issue.expected] ?? `a ${issue.expected}`}${issue.input === undefined ? ", but it is missing" : ""}`;
 }
 
-/** The keys that the schema knows at a path. */
+/** Returns the keys of the schema at a path. */
 function listKnownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   if (schema instanceof z.ZodOptional) return listKnownKeys(schema.unwrap(), path);
   const [key, ...rest] = path;

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Env } from "./home.ts";
+import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { loadConfig } from "./load.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 import { ORDER_BOUNDS } from "./tree-hash.ts";
 import { trust, trustState } from "./trust.ts";
 
 let repo: string;
-let env: Env;
+let env: EnvironmentVariables;
 
 beforeEach(async () => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "rookery-config-")));
@@ -60,7 +60,7 @@ it.each<[ProgramFamily, string]>([
   ["opencode", ".opencode/plugin/deep/run.ts"],
   ["opencode", ".opencode/tool/t.js"],
   ["opencode", ".claude/skills/x/SKILL.md"],
-])("%s is not started where a repository brings %s, until that is trusted as it is", async (family, file) => {
+])("does not start %s in a repository with %s until that content is trusted", async (family, file) => {
   await wants(family);
   await write(file, "one");
   await expect(wants(family)).rejects.toEqual(untrusted(file));
@@ -71,14 +71,14 @@ it.each<[ProgramFamily, string]>([
   await expect(wants(family)).rejects.toEqual(untrusted("changed since"));
 });
 
-it("a program of no known family is started beside a .env that nobody trusted, and not beside a hook", async () => {
+it("starts an unknown program beside an untrusted .env but not beside an untrusted hook", async () => {
   await write(".env", "A=1");
   await wants(undefined);
   await write(".claude/settings.json", "{}");
   await expect(wants(undefined)).rejects.toEqual(untrusted(".claude/settings.json"));
 });
 
-/** Each begins with a plugin folder that is trusted with what it has. */
+/** Each case starts with a trusted plugin directory. */
 const MEGABYTE = "x".repeat(1024 * 1024);
 it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unknown>]>([
   [
@@ -158,7 +158,7 @@ it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unk
     },
   ],
   ["the folder comes in another case", () => Promise.resolve(), () => write(".OpenCode/plugin/a.ts", "evil()")],
-])("trust ends when %s", async (_, before, change) => {
+])("ends trust when %s", async (_, before, change) => {
   await write(".opencode/plugin/a.ts", "a");
   await before();
   await trust(repo, env);
@@ -195,7 +195,7 @@ it.each<[what: string, path: string, make: () => Promise<unknown>]>([
       await promisify(execFile)("mkfifo", [join(repo, ".claude/settings.json")]);
     },
   ],
-])("what %s is not trusted, and named with what to do", async (_, path, make) => {
+])("does not trust content that %s, and names the fix", async (_, path, make) => {
   await make();
   expect(await trust(repo, env)).toMatchObject({ status: "trusted", tooLarge: expect.anything() as unknown });
   await expect(wants("claude")).rejects.toEqual(untrusted(path));
@@ -203,7 +203,7 @@ it.each<[what: string, path: string, make: () => Promise<unknown>]>([
   await wants("codex");
 });
 
-it("trust never covers a file whose name is not UTF-8", async () => {
+it("never trusts a file whose name is not UTF-8", async () => {
   const skills = join(repo, ".agents/skills");
   await mkdir(skills, { recursive: true });
   await trust(repo, env);
@@ -219,7 +219,7 @@ it("trust never covers a file whose name is not UTF-8", async () => {
 it.each([
   ["another folder of the checkout", "other", "work"],
   ["a folder that is not searched", "node_modules/p", "."],
-])("orders that a link below the working folder reaches in %s are asked for", async (_, real, cwd) => {
+])("requires trust for files behind a link below the working directory in %s", async (_, real, cwd) => {
   await write(`${real}/.claude/skills/x/SKILL.md`, "one");
   await mkdir(join(repo, cwd), { recursive: true });
   await wants("claude", join(repo, cwd));
@@ -230,7 +230,7 @@ it.each([
 });
 
 it.each<ProgramFamily | undefined>(["claude", "codex", "gemini", "opencode", undefined])(
-  "%s is not started in a bare repository that is made of files of a checkout",
+  "does not start %s in a bare repository inside a checkout",
   async (family) => {
     await write("docs/embedded/HEAD", "ref: refs/heads/main\n");
     await mkdir(join(repo, "docs/embedded/refs"));
@@ -242,7 +242,7 @@ it.each<ProgramFamily | undefined>(["claude", "codex", "gemini", "opencode", und
   },
 );
 
-it("a program that nobody knows is not started where a repository brings orders for any of those that are known", async () => {
+it("does not start an unknown program in a repository with files for any known program", async () => {
   const unknown = async () =>
     (await loadConfig({ cwd: repo, env })).requireTrustFor({ family: undefined, local: false });
   await unknown();
@@ -252,20 +252,20 @@ it("a program that nobody knows is not started where a repository brings orders 
   await unknown();
 });
 
-it("a folder that links to itself is hashed once", async () => {
+it("hashes a directory that links to itself once", async () => {
   await write(".opencode/plugin/a.ts", "a");
   await symlink("..", join(repo, ".opencode/plugin/up"));
   await trust(repo, env);
   await wants("opencode");
 });
 
-it("another program's files are nobody's business, and neither are they Rookery's own", async () => {
+it("ignores the files of other programs", async () => {
   await write(".claude/settings.json", "{}");
   await wants("codex");
   expect((await loadConfig({ cwd: repo, env })).trust).toMatchObject({ status: "nothing_to_trust" });
 });
 
-it("the working folder's files count as those of the root do", async () => {
+it("hashes files in the working directory like those in the root", async () => {
   await write("packages/a/.codex/config.toml", "");
   await wants("codex");
   await expect(wants("codex", join(repo, "packages/a"))).rejects.toEqual(untrusted("packages/a/.codex/config.toml"));
@@ -273,7 +273,7 @@ it("the working folder's files count as those of the root do", async () => {
   await wants("codex", join(repo, "packages/a"));
 });
 
-it("what was trusted stays so when another folder of the repository is trusted later", async () => {
+it("keeps trust when another directory of the repository is trusted later", async () => {
   await write(".claude/settings.json", "{}");
   await write("a/.claude/settings.json", "{}");
   await trust(join(repo, "a"), env);
@@ -281,7 +281,7 @@ it("what was trusted stays so when another folder of the repository is trusted l
   await wants("claude", join(repo, "a"));
 });
 
-it("a program among the repository's packages is trusted where it is the one that is started", async () => {
+it("requires trust for a program in the repository's packages only if it is started", async () => {
   await write("node_modules/.bin/codex", "#!/bin/sh\nrm -rf ~\n");
   await wants("codex");
   await expect(wants("codex", repo, true)).rejects.toEqual(untrusted("node_modules/.bin/codex"));
@@ -290,7 +290,7 @@ it("a program among the repository's packages is trusted where it is the one tha
 });
 
 it.each(["node_modules/@openai/codex/lib/more.js", "node_modules/@openai/codex-linux-x64/vendor/codex"])(
-  "a program among the repository's packages is not started after %s changed",
+  "does not start a program in the repository's packages after %s changed",
   async (file) => {
     await write("node_modules/@openai/codex/bin/codex.js", "start()");
     await write(
@@ -307,7 +307,7 @@ it.each(["node_modules/@openai/codex/lib/more.js", "node_modules/@openai/codex-l
   },
 );
 
-it("a .gitignore counts like any other file, unless it is the one that opencode writes", async () => {
+it("hashes a .gitignore unless opencode wrote it", async () => {
   await write(
     ".claude/settings.json",
     '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh .claude/.gitignore"}]}]}}',

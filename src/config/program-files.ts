@@ -1,4 +1,7 @@
-/** Hashes what an agent's program would take orders from in a repository, and the program itself if it is in there. */
+/**
+ * Hashes the files of a repository that an agent's program obeys, and the program itself if the repository contains
+ * it.
+ */
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { ProgramFamily } from "../domain/program-family.ts";
@@ -6,28 +9,28 @@ import { ORDERS, PROGRAM_NAMES, type OrderSource } from "./program-orders.ts";
 import { findProgramPackages } from "./program-packages.ts";
 import { TreeHasher, type FileHashes } from "./tree-hash.ts";
 
-/** Past it, folders below the working folder are too many to look through for orders. */
+/** The maximum number of directories to search below the working directory. */
 export const MAX_FOLDERS = 50_000;
 
 export interface ProgramFiles {
-  /** By path relative to the root. */
+  /** Hashes by path relative to the root. */
   readonly hashes: FileHashes;
-  /** What is past a bound, with why: it cannot be trusted. */
+  /** Paths that exceed a limit, with the reason. They cannot be trusted. */
   readonly unhashable: Readonly<Record<string, string>>;
 }
 
 export interface Checkout {
-  /** The repository whose `.mcp.json` Rookery itself reads and has trusted. */
+  /** The repository whose `.mcp.json` Rookery itself reads. */
   readonly root: string;
   readonly checkout: string;
-  /** A real path in the checkout. */
+  /** The working directory as a real path inside the checkout. */
   readonly cwd: string;
 }
 
 /**
- * In the working folder and those above it, up to the root; for some programs in those below it, too.
+ * Hashes the files in the working directory and its parents up to the root, and for some programs also below it.
  *
- * @param isKnown whether the program that is started is certainly of this family. Default: true.
+ * @param isKnown whether the started program certainly belongs to this family. Default: true.
  */
 export async function orderFiles(
   { root, checkout, cwd }: Checkout,
@@ -46,7 +49,7 @@ export async function orderFiles(
   return { hashes: withoutOwnMcpFile(hashes, root === checkout), unhashable };
 }
 
-/** The program among the repository's packages, with all packages that it would load. */
+/** Hashes the program in the repository's packages, with all packages that it loads. */
 export async function binaryFiles({ checkout, cwd }: Checkout, family: ProgramFamily): Promise<ProgramFiles> {
   const hasher = new TreeHasher(checkout);
   for (const folder of listParents(cwd, checkout)) {
@@ -57,7 +60,10 @@ export async function binaryFiles({ checkout, cwd }: Checkout, family: ProgramFa
   return { hashes: hasher.hashes, unhashable: hasher.unhashable };
 }
 
-/** Rookery reads `.mcp.json` too: the same file, or for a task's worktree that of its repository, which has the same name. */
+/**
+ * Rookery hashes `.mcp.json` itself. In the worktree of a task, the file gets another name, because the repository
+ * has one too.
+ */
 function withoutOwnMcpFile(hashes: FileHashes, isSame: boolean): FileHashes {
   const { ".mcp.json": own, ...others } = hashes;
   return own === undefined || isSame ? others : { ...others, ".mcp.json of the worktree": own };
@@ -68,13 +74,13 @@ function listParents(folder: string, root: string): string[] {
   return folder === root || above === folder ? [root] : [folder, ...listParents(above, root)];
 }
 
-/** By every spelling that some file system takes for the name. */
+/** Matches every spelling that a file system treats as the same name. */
 async function addSource(hasher: TreeHasher, folder: string, { path, except = [] }: OrderSource): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) if (plainName(name) === path) await hasher.add(join(folder, name), except);
 }
 
-/** macOS and Windows ignore case, and macOS ignores characters that show nothing. */
+/** macOS and Windows ignore case, and macOS ignores invisible characters. */
 function plainName(name: string): string {
   return name
     .normalize("NFKC")
@@ -83,8 +89,8 @@ function plainName(name: string): string {
 }
 
 /**
- * A link is followed to a folder of the checkout: a program that is given a path through it looks for orders there. What
- * is outside of the checkout is not the repository's.
+ * Follows symbolic links to directories inside the checkout, because a program obeys files there too. Files outside
+ * of the checkout do not belong to the repository.
  */
 async function addBelow(
   hasher: TreeHasher,
@@ -92,15 +98,15 @@ async function addBelow(
   sources: readonly OrderSource[],
 ) {
   const { checkout, cwd } = place;
-  const waiting = [cwd];
-  const seen = new Set(waiting);
-  while (waiting.length > 0) {
+  const queue = [cwd];
+  const seen = new Set(queue);
+  while (queue.length > 0) {
     if (seen.size > MAX_FOLDERS) {
       hasher.unhashable["."] =
-        `more than ${MAX_FOLDERS} folders to look through for ${sources.map(({ path }) => path).join(", ")}`;
+        `more than ${MAX_FOLDERS} directories to search for ${sources.map(({ path }) => path).join(", ")}`;
       return;
     }
-    const folder = waiting.pop() ?? cwd;
+    const folder = queue.pop() ?? cwd;
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
       const path = join(folder, entry.name);
@@ -110,24 +116,24 @@ async function addBelow(
       const next = entry.isDirectory() ? path : entry.isSymbolicLink() ? await linkedFolder(path, checkout) : undefined;
       if (next === undefined || seen.has(next)) continue;
       seen.add(next);
-      waiting.push(next);
+      queue.push(next);
     }
   }
 }
 
-/** The real path that a link leads to. Undefined if that is no folder, or is outside of the checkout. */
+/** The real path of a link. Resolves with undefined if it is not a directory, or is outside of the checkout. */
 async function linkedFolder(link: string, checkout: string): Promise<string | undefined> {
   const real = await realpath(link).catch(() => undefined);
   if (real === undefined || !real.startsWith(checkout + sep)) return undefined;
   return (await pathExists(real, "folder")) ? real : undefined;
 }
 
-/** An agent that works here does not work on files in there; worktrees of tasks are trusted by themselves. */
+/** Not searched: agents do not work in them, and worktrees of tasks have their own trust. */
 const SKIPPED = new Set([".git", "node_modules", ".rookery"]);
 
 /**
- * A bare repository among the files of the checkout, around the working folder: git takes it for the repository to work
- * on, and runs what its author wrote into its settings. Every program runs git when it starts.
+ * Refuses a bare repository around the working directory: git treats it as the current repository and runs the
+ * commands in its configuration. Every program runs git when it starts.
  */
 async function refuseEmbedded(hasher: TreeHasher, { checkout, cwd }: Pick<Checkout, "checkout" | "cwd">) {
   for (const folder of listParents(cwd, checkout)) {
@@ -136,7 +142,8 @@ async function refuseEmbedded(hasher: TreeHasher, { checkout, cwd }: Pick<Checko
     const isBare =
       (await pathExists(join(folder, "commondir"))) ||
       ((await pathExists(join(folder, "objects"), "folder")) && (await pathExists(join(folder, "refs"), "folder")));
-    if (isBare) hasher.unhashable[relative(checkout, folder) || "."] = "a git repository among the files of another";
+    if (isBare)
+      hasher.unhashable[relative(checkout, folder) || "."] = "a git repository inside the files of another repository";
   }
 }
 

@@ -1,27 +1,30 @@
-/** Which files of a repository each agent's program takes orders from: a table, by program and the version observed. */
+/**
+ * A table of the files in a repository that each agent's program obeys, with the program version in which this was
+ * observed.
+ */
 
 import type { ProgramFamily } from "../domain/program-family.ts";
 
 export interface OrderSource {
-  /** A file, or a folder that counts with all that is in it. In the working folder and those above it, up to the root. */
+  /** A file, or a directory with everything in it. Applies to the working directory and its parents up to the root. */
   readonly path: string;
-  /** The program finds it in folders below the working folder, too. */
+  /** The program also finds it below the working directory. */
   readonly below?: true;
-  /** Names in the folder that the program fills itself and takes no orders from. */
+  /** Names in the directory that the program writes itself and does not obey. */
   readonly except?: readonly string[];
   /**
-   * Counts only if the program is certainly of this family. For `.env`, which people change often and which no other
-   * program of the table reads. A wrapper of the program that is not recognized as such is therefore not covered.
+   * Applies only if the program certainly belongs to this family. For `.env`, which people change often and no other
+   * program in the table reads. An unrecognized wrapper of the program is therefore not covered.
    */
   readonly ofKnownProgram?: true;
-  /** What it can do. */
+  /** What the file controls. */
   readonly why: string;
 }
 
 /**
  * Files that only a model reads (CLAUDE.md, AGENTS.md, GEMINI.md) are not listed: nothing in them runs by itself, and
- * what the model does because of them passes the permissions. Scripts that a hook names outside of these folders are
- * not listed either: trusting the hook trusts what it runs, as trusting a set-up command does.
+ * the model's actions pass the permission gate. Scripts outside of these directories that a hook names are not listed
+ * either: trusting the hook means trusting what it runs, like a setup command.
  */
 export const ORDERS: Readonly<
   Record<ProgramFamily, { readonly observed: string; readonly sources: readonly OrderSource[] }>
@@ -31,7 +34,7 @@ export const ORDERS: Readonly<
     sources: [
       {
         path: ".claude",
-        below: true, // skills beside a file that it works on
+        below: true, // skills next to the file that it works on
         except: ["worktrees"],
         why: "settings.json, settings.local.json, hooks, commands, skills, agents, workflows, routines, output-styles, rules, launch.json, scheduled_tasks.json, loop.md",
       },
@@ -77,7 +80,7 @@ export const ORDERS: Readonly<
   },
 };
 
-/** The name of the program in `node_modules/.bin`, if the repository has it among its packages. */
+/** The name of the program in `node_modules/.bin`. */
 export const PROGRAM_NAMES: Readonly<Record<ProgramFamily, string>> = {
   claude: "claude",
   codex: "codex",

@@ -1,11 +1,11 @@
-/** Finds the packages that a program among a repository's packages consists of: its own, and all that it depends on. */
+/** Finds the packages of a program in a repository: its own package and all dependencies. */
 import { readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** A program with more is refused by the bounds of hashing in any case. */
+/** The hash limits refuse a program with more packages anyway. */
 const MAX_PACKAGES = 500;
 
-/** Empty if there is no such program, or it belongs to no package. Real paths; those outside of `root` among them. */
+/** Returns real paths, possibly outside of `root`. Empty if the program does not exist or belongs to no package. */
 export async function findProgramPackages(program: string, root: string): Promise<readonly string[]> {
   const real = await realpath(program).catch(() => undefined);
   const own = real === undefined ? undefined : await findPackage(real, root);
@@ -28,14 +28,14 @@ async function findPackage(file: string, root: string): Promise<string | undefin
   return undefined;
 }
 
-/** Optional ones are the program itself for one platform (Claude Code, Codex, opencode). */
+/** Includes optional dependencies, which contain the platform's binary (Claude Code, Codex, opencode). */
 async function readDependencies(folder: string): Promise<string[]> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
     const lists = [manifest["dependencies"], manifest["optionalDependencies"], manifest["peerDependencies"]];
     return lists.flatMap((list) => (typeof list === "object" && list !== null ? Object.keys(list) : []));
   } catch {
-    return []; // it names nothing that could be loaded by its name
+    return []; // without a manifest, it has no dependencies
   }
 }
 

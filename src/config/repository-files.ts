@@ -1,4 +1,7 @@
-/** What a repository brings that would run or steer something, read once so that what was trusted is what is used. */
+/**
+ * Reads the files of a repository that can run or control something. Each is read once, so that the content that was
+ * trusted is the content that is used.
+ */
 import { join, relative } from "node:path";
 import { parseMcpEntries, type EntryServer } from "../domain/mcp-declared.ts";
 import { readPromptFile, readTextFile, type TextFile } from "./files.ts";
@@ -7,18 +10,21 @@ import type { ConfigTable } from "./schema.ts";
 import type { FileHashes } from "./tree-hash.ts";
 
 export interface RepositoryFiles extends RepositoryLocation {
-  /** The working folder, as a real path. */
+  /** The working directory, as a real path. */
   readonly cwd: string;
   readonly config: { readonly file: string; readonly table: ConfigTable } | undefined;
-  /** What `.mcp.json` lists. */
+  /** The servers of `.mcp.json`. */
   readonly servers: ReadonlyMap<string, EntryServer>;
-  /** By the name that the configuration gives them. */
+  /** Prompt texts, by the name in the configuration. */
   readonly prompts: ReadonlyMap<string, string>;
-  /** All of it, by path relative to the root: what trust is about. What a program takes orders from is by that to the checkout. */
+  /**
+   * The hashes that trust is based on, by path relative to the root. Files that a program obeys are relative to the
+   * checkout.
+   */
   readonly hashes: FileHashes;
 }
 
-/** Reading runs nothing. Rejects with `config_invalid`. */
+/** Runs nothing from the repository. Rejects with `config_invalid`. */
 export async function readRepositoryFiles(cwd: string): Promise<RepositoryFiles> {
   const { root, checkout } = await locateRepository(cwd);
   const file = join(root, "rookery.toml");
@@ -41,12 +47,12 @@ export async function readRepositoryFiles(cwd: string): Promise<RepositoryFiles>
   };
 }
 
-/** Each name once, in the order of the file. */
+/** Each name once, in file order. */
 export function listPromptNames(table: ConfigTable | undefined): Iterable<string> {
   return new Set(Object.values(table?.agents ?? {}).flatMap(({ prompts }) => prompts ?? []));
 }
 
-/** Loaded when there is something to parse: TOML and its schema are a tenth of the time that the command takes to start. */
+/** Loads the parser on demand: TOML and its schema are a tenth of the startup time of the command. */
 export async function parseConfigFile(text: string, file: string): Promise<ConfigTable> {
   const { parseConfig } = await import("./parse.ts");
   return parseConfig(text, file);

@@ -1,9 +1,9 @@
-/** Which repository a working folder belongs to, found without starting git. */
+/** Finds the repository of a working directory without starting git. */
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RookeryError } from "../domain/errors.ts";
 
-/** The nearest folder upwards that is a repository for git, or the folder itself; symlinks resolved. */
+/** Returns the nearest parent that is a git repository, or the directory itself. Resolves symbolic links. */
 export async function repositoryRoot(cwd: string): Promise<string> {
   const start = await realFolder(cwd);
   for (let folder = start; ; folder = dirname(folder)) {
@@ -12,16 +12,17 @@ export async function repositoryRoot(cwd: string): Promise<string> {
   }
 }
 
-/** Where a working folder is: what is checked out around it, and the repository whose configuration holds there. */
+/** The location of a working directory: its checkout, and the repository whose configuration applies. */
 export interface RepositoryLocation {
   readonly root: string;
-  /** The same folder, but for the worktree of a task: what its agent's program finds is there. */
+  /** The same as `root`, except in the worktree of a task, where the agent's program finds its files. */
   readonly checkout: string;
 }
 
 /**
- * A task is configured and trusted as its repository is, whatever its branch says: its worktree lies in
- * `.rookery/worktrees/` of that. Nobody but the repository can put one there.
+ * Locates the repository of a working directory. A task uses the configuration and trust of its repository,
+ * regardless of its branch: its worktree is in `.rookery/worktrees/` of that. Only the repository itself can put one
+ * there.
  */
 export async function locateRepository(cwd: string): Promise<RepositoryLocation> {
   const checkout = await repositoryRoot(cwd);
@@ -31,20 +32,27 @@ export async function locateRepository(cwd: string): Promise<RepositoryLocation>
   return isOurs && (await isRepository(join(root, ".git"))) ? { root, checkout } : { root: checkout, checkout };
 }
 
-/** The one name that a folder has in the log. Rejects with `cwd_missing` where there is no such folder. */
+/** Resolves with the real path, which is the one in logs. Rejects with `cwd_missing` if it is not a directory. */
 export async function realFolder(path: string): Promise<string> {
   try {
     const real = await realpath(path);
     if ((await stat(real)).isDirectory()) return real;
   } catch (cause) {
-    throw new RookeryError("cwd_missing", `the working folder ${path} does not exist; choose another with --cwd`, {
-      cause,
-    });
+    throw new RookeryError(
+      "cwd_missing",
+      `the working directory ${path} does not exist; choose another one with --cwd`,
+      {
+        cause,
+      },
+    );
   }
-  throw new RookeryError("cwd_missing", `${path} is not a folder; choose another with --cwd`);
+  throw new RookeryError("cwd_missing", `${path} is not a directory; choose another one with --cwd`);
 }
 
-/** A worktree's is a file. An empty folder is none: Codex's sandbox leaves one in each place that it may write to. */
+/**
+ * In a worktree, `.git` is a file. An empty directory does not count: Codex's sandbox leaves one in each directory
+ * that it may write to.
+ */
 async function isRepository(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) return found !== undefined;

@@ -1,27 +1,24 @@
-/** What may stand in a `rookery.toml`. */
+/** The schema of a `rookery.toml`. */
 import { z } from "zod";
-import { BACKEND_KINDS } from "../domain/backend.ts";
 import { isRookerySecret } from "../domain/credentials.ts";
-import { MERGE_METHODS } from "../domain/enums.ts";
+import { BACKEND_KINDS, MERGE_METHODS } from "../domain/enums.ts";
 import { PermissionPolicy } from "../domain/events.ts";
 import { EFFORTS, PROVIDER_KINDS } from "../domain/provider.ts";
 
 const name = z.string().min(1);
 
-/** The dearest model costs a tenth of it; what is said per token or per thousand tokens is below the least. */
+/** Ten times the price of the most expensive model. A price per token or per thousand tokens is below the minimum. */
 const MAX_USD = 1000;
 
-/** A wrong unit is off by a thousand or a million, and would be found out on a bill. */
+/** Rejects prices in a wrong unit, which is off by a factor of a thousand or a million. */
 const usdPerMillionTokens = (least: number) =>
   z.number().superRefine((value, context) => {
     if (value === 0 || (value >= least && value <= MAX_USD)) return;
     const bounds = `0, or from ${least} to ${MAX_USD}`;
-    context.addIssue(
-      `${value} is not what a million tokens cost in USD (${bounds}): the unit is USD per million tokens`,
-    );
+    context.addIssue(`${value} is not a plausible price (expected ${bounds}): the unit is USD per million tokens`);
   });
 
-/** A tool by its name, by the beginning of its name and a `*`, or by what it says of itself, as MCP spells it. */
+/** A tool by its name, by a prefix with `*`, or by its MCP hints. */
 const ConfiguredToolPattern = z.union([
   name,
   z
@@ -38,9 +35,9 @@ const ConfiguredToolPattern = z.union([
 ]);
 export type ConfiguredToolPattern = z.infer<typeof ConfiguredToolPattern>;
 
-/** Names of variables. Rookery gives its own token to nobody, so naming that is a mistake. */
+/** Names of environment variables. Rookery never passes on its own secrets, so naming one is a mistake. */
 const passEnv = z.array(
-  name.refine((variable) => !isRookerySecret(variable), "a secret of Rookery is passed to no program"),
+  name.refine((variable) => !isRookerySecret(variable), "Rookery's own secrets are never passed to a program"),
 );
 
 const clock = z.union([z.number().positive(), z.literal(false)]);
@@ -49,68 +46,73 @@ const AgentTable = z.strictObject({
   backend: z.enum(BACKEND_KINDS).optional(),
   model: name.optional(),
   permissions: PermissionPolicy.optional(),
-  /** Files, relative to the one that names them. */
+  /** Prompt files, relative to this configuration file. */
   prompts: z.array(name).optional(),
-  tools: z.strictObject({ allow: z.array(ConfiguredToolPattern).optional(), deny: z.array(ConfiguredToolPattern).optional() }).optional(),
-  /** Which of the MCP servers it gets; all if not said. */
+  tools: z
+    .strictObject({ allow: z.array(ConfiguredToolPattern).optional(), deny: z.array(ConfiguredToolPattern).optional() })
+    .optional(),
+  /** The MCP servers that the agent gets. Default: all. */
   mcp: z.array(name).optional(),
   command: z.array(name).nonempty().optional(),
-  /** Instead of a command: what the registry of ACP agents calls it. */
+  /** The ID of the agent in the ACP registry, instead of a command. */
   registry: name.optional(),
-  /** Beside the environment that Rookery itself has. */
+  /** Environment variables, in addition to those of Rookery itself. */
   env: z.record(z.string(), z.string()).optional(),
-  /** The way to log in, where an ACP agent asks for one. */
+  /** The login method, if the ACP agent asks for one. */
   auth: name.optional(),
-  /** What is done here for an ACP agent, within the folder and behind the permissions, instead of by itself. */
+  /** What Rookery does for the ACP agent, inside the working directory and behind the permission gate. */
   serve: z.array(z.enum(["files", "terminals"])).optional(),
-  /** What its program calls a way to work: a permission mode, a sandbox, an approval mode. */
+  /** The program's own mode: a permission mode, a sandbox, an approval mode. */
   mode: name.optional(),
-  /** Its program gets a terminal, for set-ups that need one. */
+  /** If true, the program gets a terminal. */
   pty: z.boolean().optional(),
-  /** What the built-in agent's file tools reach beside the working folder; relative to the file that names them. */
+  /**
+   * Directories that the built-in agent's file tools may use in addition to the working directory, relative to this
+   * configuration file.
+   */
   folders: z.array(name).optional(),
-  /** May it run programs that it writes? A table says so too, with other limits than usual. */
+  /** Whether the agent may run programs that it writes. A table allows it with these limits. */
   code: z
     .union([
       z.boolean(),
       z.strictObject({
-        /** Seconds of computing. */
+        /** CPU time in seconds. */
         time: z.number().positive().max(3_600).optional(),
-        /** Seconds from the beginning to the end, whatever it waits for but people. */
+        /** Total time in seconds, without waits for people. */
         total: z.number().positive().max(86_400).optional(),
-        /** Megabytes. */
+        /** Memory in megabytes. */
         memory: z.int().positive().max(1_024).optional(),
-        /** Of tools. */
+        /** The number of tool calls. */
         calls: z.int().positive().max(10_000).optional(),
-        /** Characters that are printed, and as many that are returned. */
+        /** The maximum number of printed characters, and of returned ones. */
         output: z.int().positive().max(1_000_000).optional(),
       }),
     ])
     .optional(),
-  /** How many tasks it may have at once. */
+  /** The maximum number of tasks that the agent runs at once. */
   max_running: z.int().positive().optional(),
-  /** Variables of the environment that it, or what the built-in agent runs, gets although they hold credentials. */
+  /** Environment variables with credentials that the agent, or the commands of the built-in agent, get. */
   pass_env: passEnv.optional(),
-  /** How long nothing may come before a turn counts as stalled, in seconds; false: for ever. */
+  /** How long a turn may be silent before it counts as stalled, in seconds; false means no limit. */
   stall: z.strictObject({ model: clock.optional(), tool: clock.optional(), progress: clock.optional() }).optional(),
-  /** How long a turn may wait for a usage limit to end, in seconds; 0: it fails at once. */
+  /** How long a turn may wait for a usage limit to reset, in seconds; 0 fails at once. */
   park_limit: z.number().nonnegative().optional(),
-  /** For a `command`: where its JSON has the id of its session, such as "session.id". */
+  /** For `command`: the path of the session ID in its JSON output, such as "session.id". */
   session_path: name.optional(),
-  /** For a `command`: where its JSON has what it says. */
+  /** For `command`: the path of the message text in its JSON output. */
   text_path: name.optional(),
-  /** For a `command`: what starts it for a session that it knows. */
+  /** For `command`: the command that resumes a known session. */
   resume_command: z.array(name).nonempty().optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
-  /** For the built-in agent: how much its model is to think; what the model chooses if not said. */
+  /** For the built-in agent: how much its model thinks. Default: chosen by the model. */
   effort: z.enum(EFFORTS).optional(),
-  /** For the built-in agent: how many tokens its model takes, over what is known of it. */
+  /** For the built-in agent: the context size of its model in tokens. Overrides the known size. */
   context: z.int().positive().optional(),
-  /** For the built-in agent: how often its model is asked again after a failure that may pass; 5 if not said. */
+  /** For the built-in agent: how many times a model call is retried after a transient failure. Default: 5. */
   retries: z.int().nonnegative().max(20).optional(),
-  /** For the built-in agent: how long a tool may take, in seconds, by its name or the beginning of its name and a `*`. */
+  /** For the built-in agent: timeouts of tools in seconds, by tool name or prefix with `*`. */
   timeouts: z.record(name, z.number().positive()).optional(),
-  /** For the built-in agent: what it may use in one session before a person is asked for more. */
+  /** For the built-in agent: what it may use in one session before it asks a person for more. */
   budget: z
     .strictObject({
       tokens: z.int().positive().optional(),
@@ -119,18 +121,18 @@ const AgentTable = z.strictObject({
       minutes: z.number().positive().optional(),
     })
     .optional(),
-  /** For the built-in agent: whom it may give tasks to, and how many; false: nobody. */
+  /** For the built-in agent: limits for sub-agents; false disables them. */
   subagents: z
     .union([
       z.boolean(),
       z.strictObject({
-        /** How deep children of children go. */
+        /** The maximum depth of nested sub-agents. */
         max_depth: z.int().min(1).max(10).optional(),
-        /** In one call. */
+        /** The maximum number of sub-agents in one call. */
         max_width: z.int().min(1).max(100).optional(),
-        /** Of one session, at once. */
+        /** The maximum number of running sub-agents of one session. */
         max_running: z.int().min(1).max(100).optional(),
-        /** What all of one session may use. */
+        /** The budget of all sub-agents of one session. */
         budget_usd: z.number().positive().optional(),
         budget_tokens: z.int().positive().optional(),
       }),
@@ -147,20 +149,23 @@ const PriceTable = z.strictObject({
 });
 export type PriceTable = z.infer<typeof PriceTable>;
 
-/** A model API: a new one, or what is otherwise with one that is known by its name. */
+/** A model API: a new one, or overrides for a known one of the same name. */
 const ProviderTable = z.strictObject({
-  /** What it speaks; that of the known one of its name, or as OpenAI does. */
+  /** The protocol. Default: that of the known API of this name, or `openai-compatible`. */
   kind: z.enum(PROVIDER_KINDS).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
-  /** The variable that holds its key: a key itself has no place in a file. */
+  /** The environment variable that contains the key. Keys themselves do not belong in a file. */
   key_env: z
     .string()
-    .refine((text) => /^[A-Za-z_]\w*$/.test(text), "is the name of a variable that holds the key, not the key")
+    .refine(
+      (text) => /^[A-Za-z_]\w*$/.test(text),
+      "must be the name of an environment variable that contains the key, not the key itself",
+    )
     .optional(),
   headers: z.record(z.string(), z.string()).optional(),
-  /** How many tokens its models take. */
+  /** The context size of its models in tokens. */
   context: z.int().positive().optional(),
-  /** Do its models take images? */
+  /** Whether its models accept images. */
   images: z.boolean().optional(),
 });
 export type ProviderTable = z.infer<typeof ProviderTable>;
@@ -170,12 +175,12 @@ const texts = z.record(z.string(), z.string());
 const COMMAND_ONLY_KEYS = ["env", "cwd"] as const;
 const URL_ONLY_KEYS = ["type", "headers", "oauth"] as const;
 
-/** Its texts may hold variables, which are filled in for each session: a URL is looked at then. */
+/** Values may contain variables, which are expanded for each session. The URL is validated then. */
 const McpTable = z
   .strictObject({
     command: z.array(name).nonempty().optional(),
     env: texts.optional(),
-    /** Relative to the working folder of the session, and that folder if not said. */
+    /** Relative to the working directory of the session. Default: that directory. */
     cwd: name.optional(),
     url: name.optional(),
     type: z.enum(["http", "sse"]).optional(),
@@ -188,10 +193,10 @@ const McpTable = z
         callback_port: z.int().min(1).max(65_535).optional(),
       })
       .optional(),
-    /** How long a call may be silent. */
+    /** The timeout of a call in seconds. Progress restarts it. */
     timeout: seconds.optional(),
     connect_timeout: seconds.optional(),
-    /** Its tools are found by searching, whatever their size. */
+    /** If true, the model finds its tools by searching, regardless of their size. */
     defer: z.boolean().optional(),
     enabled: z.boolean().optional(),
   })
@@ -201,16 +206,16 @@ const McpTable = z
     for (const key of command === undefined ? COMMAND_ONLY_KEYS : URL_ONLY_KEYS) {
       const needed = command === undefined ? "command" : "url";
       if (table[key] !== undefined)
-        context.addIssue({ code: "custom", path: [key], message: `is for a server with ${needed}` });
+        context.addIssue({ code: "custom", path: [key], message: `is only valid with ${needed}` });
     }
   });
 
 const stageName = z.string().regex(/^[\w.-]+$/);
 const back = {
   name: stageName.optional(),
-  /** The stage to go back to when this one does not pass; without it the task fails then. */
+  /** The stage to return to if this one does not pass. Default: none; the task fails. */
   back_to: stageName.optional(),
-  /** How often the stage may be gone through; 3 if it can go back, once if not. */
+  /** How many times the stage may run. Default: 3 with `back_to`, otherwise 1. */
   tries: z.int().min(1).max(100).optional(),
 };
 const mergeHow = z.enum(MERGE_METHODS);
@@ -221,13 +226,13 @@ const StageTable = z
     ...back,
     agent: name.optional(),
     model: name.optional(),
-    /** For an agent: what it is told instead of the task's prompt. */
+    /** For an agent: its prompt. Default: the prompt of the task. */
     prompt: name.optional(),
-    /** For an agent: what its last message must hold. */
+    /** For an agent: a line that its last message must contain. */
     pass: name.optional(),
-    /** A command for the shell that must end well. */
+    /** A shell command that must exit with 0. */
     run: name.optional(),
-    /** For a command: seconds. */
+    /** For a command: its timeout in seconds. */
     timeout: z.number().positive().optional(),
     merge: mergeHow.optional(),
     into: name.optional(),
@@ -248,28 +253,31 @@ export const ConfigTable = z.strictObject({
   mcp: z.record(serverName, McpTable).optional(),
   tools: z
     .strictObject({
-      /** Characters of tools' schemas past which tools are found by searching; 0: always; false: never. */
+      /**
+       * The size of tool schemas in characters above which the model finds tools by searching; 0 means always, false
+       * means never.
+       */
       defer_over: z.union([z.int().nonnegative(), z.literal(false)]).optional(),
     })
     .optional(),
   worktree: z
     .strictObject({
-      /** A command for the shell, run once in each new worktree. */
+      /** A shell command that runs once in each new worktree. */
       setup: name.optional(),
-      /** In seconds; 600 if not said. */
+      /** The timeout of `setup` in seconds. Default: 600. */
       setup_timeout: z.number().positive().optional(),
-      /** Files that git does not know, such as `.env`. */
+      /** Untracked files to copy, such as `.env`. */
       copy: z.array(name).optional(),
-      /** Does each get a port of its own? True if not said. */
+      /** Whether each worktree gets its own port. Default: true. */
       port: z.boolean().optional(),
-      /** Variables that set-up, stages and gates get although they hold credentials. */
+      /** Variables with credentials that setup, stages and gates get. */
       pass_env: passEnv.optional(),
-      /** Before the task's id; `rookery/` if not said. */
+      /** The prefix of branch names, before the task ID. Default: `rookery/`. */
       branch_prefix: z
         .string()
         .regex(/^[\w][\w./-]*$/)
         .optional(),
-      /** Gigabytes that all worktrees of the repository may have, for `rookery task gc`. */
+      /** The disk quota of all worktrees of the repository in gigabytes, for `rookery task gc`. */
       quota_gb: z.number().nonnegative().optional(),
     })
     .optional(),

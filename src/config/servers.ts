@@ -1,4 +1,4 @@
-/** Which MCP servers are declared where, and which declaration of a name counts. */
+/** Collects the declared MCP servers, and decides which declaration of a name applies. */
 import { RookeryError } from "../domain/errors.ts";
 import type { DeclaredServer, EntryServer, TableServer } from "../domain/mcp-declared.ts";
 import { didYouMean } from "./nearest.ts";
@@ -12,14 +12,14 @@ interface TomlFile {
 
 interface DeclarationSources {
   readonly repository?: readonly TomlFile[];
-  /** Of `.mcp.json`. */
+  /** The entries of `.mcp.json`. */
   readonly entries?: ReadonlyMap<string, EntryServer>;
   readonly user: readonly TomlFile[];
 }
 
 /**
- * The repository's `rookery.toml` before its `.mcp.json` before the user's. Unlike elsewhere the whole table of a name
- * counts and not key by key: else a repository could have the secret headers of a user's server sent to its own URL.
+ * The repository's `rookery.toml` overrides its `.mcp.json`, which overrides the user's file. Tables are not merged
+ * key by key as elsewhere, because a repository could then send the secret headers of a user's server to its own URL.
  */
 export function declaredServers({
   repository = [],
@@ -32,14 +32,14 @@ export function declaredServers({
   return declared;
 }
 
-/** A name that nobody declared would leave an agent without its server in silence. Throws `config_invalid`. */
+/** Throws `config_invalid` if an agent names an undeclared server, which would otherwise be missing silently. */
 export function refuseUnknownServers(files: readonly TomlFile[], declared: ReadonlyMap<string, DeclaredServer>): void {
   for (const { file, table } of files) {
     for (const [agent, { mcp = [] }] of Object.entries(table.agents ?? {})) {
       const unknown = mcp.find((name) => !declared.has(name));
       if (unknown === undefined) continue;
       const guess = didYouMean(unknown, declared.keys());
-      const message = `${file}: agents.${agent}.mcp: there is no MCP server "${unknown}"${guess}; declare it as [mcp.NAME]`;
+      const message = `${file}: agents.${agent}.mcp: there is no MCP server "${unknown}"${guess}; declare it as [mcp.${unknown}]`;
       throw new RookeryError("config_invalid", message);
     }
   }

@@ -1,4 +1,4 @@
-/** What an agent's table says of sub-agents. */
+/** Converts an agent's `subagents` table to limits. */
 import { SUBAGENT_LIMITS, type SubagentLimits } from "../domain/children.ts";
 import type { AgentTable } from "./schema.ts";
 

@@ -1,4 +1,7 @@
-/** Hashes files and folders by path and whole content, within bounds; names what is past them instead of skipping it. */
+/**
+ * Hashes files and directories by path and content, within limits. Reports paths that exceed a limit instead of
+ * skipping them.
+ */
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -7,39 +10,42 @@ import { basename, join, relative } from "node:path";
 
 export type FileHashes = Readonly<Record<string, string>>;
 
-/** What one look at a repository may cost. */
+/** The maximum work for one scan of a repository. */
 export interface HashBounds {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** Files that people write. */
+/** Limits for files that people write. */
 export const ORDER_BOUNDS: HashBounds = { files: 2_000, bytes: 64 * 1024 * 1024 };
-/** Installed packages: one hash for each `node_modules`, so that the memory of trust stays small. */
+/** Limits for installed packages. Each `node_modules` gets one hash, so that the trust file stays small. */
 export const PACKAGE_BOUNDS: HashBounds = { files: 20_000, bytes: 256 * 1024 * 1024 };
 const MAX_DEPTH = 50;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Collects hashes by path relative to `root`; `unhashable` says of each path that is past a bound why it is. */
+/** Collects hashes by path relative to `root`; `unhashable` has the reason for each path that exceeds a limit. */
 export class TreeHasher {
   readonly hashes: Record<string, string> = {};
   readonly unhashable: Record<string, string> = {};
   readonly #root: string;
   readonly #orders = new HashBudget(ORDER_BOUNDS);
   readonly #packages = new HashBudget(PACKAGE_BOUNDS);
-  /** For one file after the other. */
+  /** Reused for every file. */
   readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
 
   constructor(root: string) {
     this.#root = root;
   }
 
-  /** A file, or a folder with all that is in it; nothing if there is nothing. A name in `except` is left out of the folder. */
+  /**
+   * Hashes a file, or a directory with everything in it except the names in `except`. Does nothing if the path does
+   * not exist.
+   */
   async add(path: string, except: readonly string[] = []): Promise<void> {
     await this.#add(path, this.#orders, { except, seen: [], into: this.hashes });
   }
 
-  /** One hash for a whole folder of packages. */
+  /** Computes one hash for a whole directory of packages. */
   async addPackages(path: string): Promise<void> {
     const into: Record<string, string> = {};
     await this.#add(path, this.#packages, { except: [], seen: [], into });
@@ -55,40 +61,40 @@ export class TreeHasher {
     const refuse = (why: string): void => {
       this.unhashable[walk.into === this.hashes ? name : relative(this.#root, walk.top ?? path)] = why;
     };
-    if (typeof found === "string") return refuse(`it cannot be looked at (${found})`); // a path too long, for example
+    if (typeof found === "string") return refuse(`it cannot be read (${found})`); // for example, the path is too long
     if (basename(path) === ".gitignore" && found.isFile() && (await isWrittenByOpencode(path, found.size))) return;
     if (!budget.file()) {
       this.unhashable[relative(this.#root, walk.top ?? path)] = `more than ${budget.bounds.files} files`;
       return;
     }
-    if (walk.seen.length > MAX_DEPTH) return refuse(`more than ${MAX_DEPTH} folders deep`);
+    if (walk.seen.length > MAX_DEPTH) return refuse(`more than ${MAX_DEPTH} directories deep`);
     const link = found.isSymbolicLink() ? await readlink(path).catch(() => "") : undefined;
     const target = link === undefined ? found : await stat(path).catch(() => undefined);
     if (target?.isDirectory() === true) {
       const real = await realpath(path).catch(() => path);
       if (link !== undefined) walk.into[name] = `link:${sha256(link)}`;
-      if (walk.seen.includes(real)) return; // a link to a folder above it: all of that is hashed already
+      if (walk.seen.includes(real)) return; // a link to a parent, which is already hashed
       return this.#addFolder(path, budget, { ...walk, top: walk.top ?? path, seen: [...walk.seen, real] });
     }
     if (target !== undefined && !target.isFile()) return refuse("not a regular file");
     const hash = target === undefined ? "missing" : await hashFile(path, budget, this.#buffer);
-    if (hash === undefined) return refuse(`more than ${budget.bounds.bytes / 1024 / 1024} MB in all`);
+    if (hash === undefined) return refuse(`more than ${budget.bounds.bytes / 1024 / 1024} MB in total`);
     walk.into[name] = link === undefined ? hash : `link:${sha256(JSON.stringify([link, hash]))}`;
   }
 
   async #addFolder(path: string, budget: HashBudget, walk: Walk): Promise<void> {
     const entries = await readdir(path, { encoding: "buffer" }).catch(() => undefined);
     if (entries === undefined) {
-      walk.into[relative(this.#root, path)] = "unreadable"; // a program that cannot read it takes no orders from it
+      walk.into[relative(this.#root, path)] = "unreadable"; // a program cannot obey files that it cannot read
       return;
     }
     if (!entries.every((entry) => isUtf8(entry))) {
-      // A program in another language than ours opens it; we cannot, by a text.
-      this.unhashable[relative(this.#root, walk.top ?? path)] = "a name in it is not UTF-8";
+      // Node cannot open such a name as text, but other programs can.
+      this.unhashable[relative(this.#root, walk.top ?? path)] = "it contains a name that is not UTF-8";
     }
     for (const name of entries.map((entry) => entry.toString()).sort()) {
       if (walk.except.includes(name)) continue;
-      if (budget.isUsedUp) return; // what is left makes no difference
+      if (budget.isUsedUp) return; // the rest does not matter
       const inner = join(path, name);
       if (name === "node_modules" && walk.into === this.hashes) await this.addPackages(inner);
       else await this.#add(inner, budget, { ...walk, except: [] });
@@ -98,7 +104,7 @@ export class TreeHasher {
 
 interface Walk {
   readonly except: readonly string[];
-  /** The real paths of the folders above. */
+  /** The real paths of the parents. */
   readonly seen: readonly string[];
   readonly into: Record<string, string>;
   readonly top?: string;
@@ -126,11 +132,11 @@ class HashBudget {
   }
 }
 
-/** As `readText` has it, so that one file has one hash. Undefined past the bound. */
+/** Computes the same hash as `readTextFile`. Resolves with undefined beyond the limit. */
 async function hashFile(path: string, budget: HashBudget, buffer: Buffer): Promise<string | undefined> {
   const hash = createHash("sha256");
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // it may have become a FIFO
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK); // the path may be a FIFO by now
     if (!(await file.stat()).isFile()) return "not a file";
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length);
@@ -143,7 +149,7 @@ async function hashFile(path: string, budget: HashBudget, buffer: Buffer): Promi
   }
 }
 
-/** In `.opencode/.gitignore`, whatever its order; one with anything else in it may be a script that a hook runs. */
+/** Lines of the `.gitignore` that opencode writes. A file with any other line may be a script that a hook runs. */
 const OPENCODE_IGNORES = new Set(["", "node_modules", "package.json", "package-lock.json", "bun.lock", ".gitignore"]);
 const MAX_IGNORE_BYTES = 1_000;
 

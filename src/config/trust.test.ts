@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat, symlink, writeFile
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Env } from "./home.ts";
+import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { loadConfig } from "./load.ts";
 import { requireTrust, trust, trustState } from "./trust.ts";
 
 let folder: string;
 let repo: string;
-let env: Env;
+let env: EnvironmentVariables;
 
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "rookery-trust-")));
@@ -27,7 +27,7 @@ async function write(files: Record<string, string | null>): Promise<void> {
   }
 }
 
-it("a repository that brings nothing needs no trust", async () => {
+it("requires no trust for a repository without such files", async () => {
   await write({ "AGENTS.md": "hi", "package.json": "{}" });
   expect(await trustState(repo, env)).toEqual({ status: "nothing_to_trust", root: repo });
   expect(await trust(repo, env)).toEqual({ status: "nothing_to_trust", root: repo });
@@ -39,7 +39,7 @@ it.each([
   ["a configuration", { "rookery.toml": "" }, ["rookery.toml"]],
   ["MCP servers", { ".mcp.json": "{}" }, [".mcp.json"]],
   ["a prompt that is named", WITH_PROMPT, ["rookery.toml", "docs/x.md"]],
-])("%s is used only after trust", async (_, files, named) => {
+])("uses %s only after trust", async (_, files, named) => {
   await write(files);
   expect(await trustState(repo, env)).toEqual({ status: "untrusted", root: repo, files: named, changed: [] });
   expect(await trust(join(repo, ".git"), env)).toEqual({ status: "trusted", root: repo, files: named });
@@ -50,7 +50,7 @@ it.each([
   ["a configuration", { "rookery.toml": `${WITH_PROMPT["rookery.toml"]}\n` }, ["rookery.toml"]],
   ["a prompt", { "docs/x.md": "be cruel" }, ["docs/x.md"]],
   ["servers that were not there", { ".mcp.json": "{}" }, [".mcp.json"]],
-])("trust ends with a change of %s", async (_, change, changed) => {
+])("ends trust when %s changes", async (_, change, changed) => {
   await write(WITH_PROMPT);
   await trust(repo, env);
   await write(change);
@@ -62,14 +62,14 @@ it.each([
 it.each([
   ["a file that nothing names changes", { "README.md": "x" }],
   ["a file goes away", { ".mcp.json": null }],
-])("trust stays when %s", async (_, change) => {
+])("keeps trust when %s", async (_, change) => {
   await write({ ...WITH_PROMPT, ".mcp.json": "{}" });
   await trust(repo, env);
   await write(change);
   expect(await trustState(repo, env)).toMatchObject({ status: "trusted" });
 });
 
-it("trust is for a real path: a link to it counts, a moved repository does not", async () => {
+it("binds trust to the real path: a link works, a moved repository does not", async () => {
   await write(WITH_PROMPT);
   await symlink(repo, join(folder, "link"));
   await trust(join(folder, "link"), env);
@@ -78,7 +78,7 @@ it("trust is for a real path: a link to it counts, a moved repository does not",
   expect(await trustState(join(folder, "moved"), env)).toMatchObject({ status: "untrusted", changed: [] });
 });
 
-it("trust is kept in a file that only its owner reads, with nothing left beside it", async () => {
+it("stores trust in a file that only its owner can read, and leaves no temporary file", async () => {
   await write(WITH_PROMPT);
   await trust(repo, env);
   const other = join(folder, "other");
@@ -92,7 +92,7 @@ it("trust is kept in a file that only its owner reads, with nothing left beside 
 });
 
 it.each(["{", "[]", `{"version":2,"repositories":{}}`, `{"version":1,"repositories":{"/x":true}}`])(
-  "a memory of trust that reads %s trusts nobody, and says what to do",
+  "rejects a trust file that contains %s, and names the fix",
   async (text) => {
     await write(WITH_PROMPT);
     await mkdir(join(folder, "state"));
@@ -104,23 +104,17 @@ it.each(["{", "[]", `{"version":2,"repositories":{}}`, `{"version":1,"repositori
 );
 
 it.each([
-  [
-    "never trusted",
-    "/a/b",
-    [],
-    "/a/b is not trusted: rookery.toml, x.md there was not trusted yet",
-    "rookery trust /a/b",
-  ],
+  ["never trusted", "/a/b", [], "/a/b is not trusted yet: it contains rookery.toml, x.md", "rookery trust /a/b"],
   ["changed", "/a/b", ["x.md"], "/a/b was trusted, but x.md changed since", "rookery trust /a/b"],
   ["in a folder with a space", "/a b", [], "is not trusted", "rookery trust '/a b'"],
-])("a repository %s is refused with the command to type", (_, root, changed, what, command) => {
+])("rejects a repository %s with the command to run", (_, root, changed, what, command) => {
   const attempt = () => requireTrust({ status: "untrusted", root, files: ["rookery.toml", "x.md"], changed });
   expect(attempt).toThrow(expect.objectContaining({ code: "not_trusted" }));
   expect(attempt).toThrow(what);
   expect(attempt).toThrow(command);
 });
 
-/** A task's worktree, as git makes one. */
+/** Creates a task's worktree like git. */
 async function writeWorktree(files: Record<string, string>): Promise<string> {
   const worktree = join(repo, ".rookery/worktrees/fix");
   await mkdir(worktree, { recursive: true });
@@ -132,7 +126,7 @@ async function writeWorktree(files: Record<string, string>): Promise<string> {
   return worktree;
 }
 
-it("the worktree of a task is configured as its repository is, whatever its branch says", async () => {
+it("uses the repository's configuration in the worktree of a task, regardless of its branch", async () => {
   await write({ "rookery.toml": `[defaults]\nagent = "claude"` });
   await trust(repo, env);
   const worktree = await writeWorktree({ "rookery.toml": `[defaults]\nagent = "codex"` });
@@ -140,7 +134,7 @@ it("the worktree of a task is configured as its repository is, whatever its bran
   expect((await loadConfig({ cwd: worktree, env })).defaults.agent).toBe("claude");
 });
 
-it("an agent that writes orders for its own program into its worktree is not started again until they are trusted", async () => {
+it("does not restart an agent that changed its program's files in its worktree until they are trusted", async () => {
   await write({ ".claude/settings.json": "{}" });
   await trust(repo, env);
   const worktree = await writeWorktree({ ".claude/settings.json": "{}" });

@@ -1,4 +1,4 @@
-/** Which repositories the user trusted, by real path and by the content of what they bring. */
+/** Stores which repositories the user trusts, by real path and by the content of their files. */
 import { randomBytes } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,7 +7,8 @@ import { RookeryError } from "../domain/errors.ts";
 import { makeFolder } from "../stdx/folder.ts";
 import { type RepositoryFiles, readRepositoryFiles } from "./repository-files.ts";
 import { readTextFile } from "./files.ts";
-import { type Env, homeFolder } from "./home.ts";
+import { homeFolder } from "./home.ts";
+import type { EnvironmentVariables } from "../stdx/environment.ts";
 import { binaryFiles, orderFiles, type ProgramFiles } from "./program-files.ts";
 import { PROGRAM_FAMILIES, type ProgramFamily } from "../domain/program-family.ts";
 import type { FileHashes } from "./tree-hash.ts";
@@ -24,15 +25,15 @@ export type TrustState =
       readonly status: "untrusted";
       readonly root: string;
       readonly files: readonly string[];
-      /** Those of them that were trusted with other content, or not at all while others were. */
+      /** Files with another content than the trusted one, and files that are new. */
       readonly changed: readonly string[];
       readonly tooLarge?: TooLarge;
     };
 
-/** What cannot be hashed within the bounds, by path, with why: it is never trusted. */
+/** Paths that cannot be hashed within the limits, with the reason. They are never trusted. */
 export type TooLarge = Readonly<Record<string, string>>;
 
-/** Built when there is one to read, as few folders need. */
+/** Built on demand, because few directories need it. */
 const Ledger = z.lazy(() =>
   z.strictObject({
     version: z.literal(1),
@@ -44,17 +45,17 @@ const Ledger = z.lazy(() =>
 );
 type Ledger = z.infer<typeof Ledger>;
 
-/** Of all that the repository brings, for whatever agent. `dir` is any folder of it. */
-export async function trustState(dir: string, env: Env): Promise<TrustState> {
+/** The trust state of everything in the repository, for any agent. `dir` is any directory of it. */
+export async function trustState(dir: string, env: EnvironmentVariables): Promise<TrustState> {
   const brought = await readRepositoryFiles(dir);
   return evaluateTrust({ ...brought, ...(await hashEverything(brought)) }, env);
 }
 
 /**
- * Trusts what is there now, beside what was trusted in other folders of the repository, and answers what that is. What
- * is too large to hash stays untrusted; the answer names it.
+ * Trusts the current content, in addition to earlier trust in other directories of the repository. Resolves with the
+ * trusted files. Files that are too large to hash stay untrusted and are listed in `tooLarge`.
  */
-export async function trust(dir: string, env: Env): Promise<TrustState> {
+export async function trust(dir: string, env: EnvironmentVariables): Promise<TrustState> {
   const brought = await readRepositoryFiles(dir);
   const { hashes, unhashable } = await hashEverything(brought);
   const files = Object.keys(hashes);
@@ -68,14 +69,18 @@ export async function trust(dir: string, env: Env): Promise<TrustState> {
 }
 
 export interface DrivenProgram {
-  /** Undefined for a program that nobody knows: it may start any of them. */
+  /** Undefined for an unknown program, which may start any other. */
   readonly family: ProgramFamily | undefined;
-  /** Is it the one among the packages of the repository that is started? */
+  /** True if the program is in the packages of the repository. */
   readonly local: boolean;
 }
 
-/** Of what Rookery itself would use, and of what the agent's program would. */
-export async function evaluateTrustFor(brought: RepositoryFiles, { family, local }: DrivenProgram, env: Env): Promise<TrustState> {
+/** The trust state of the files that Rookery itself uses, and of those that the agent's program obeys. */
+export async function evaluateTrustFor(
+  brought: RepositoryFiles,
+  { family, local }: DrivenProgram,
+  env: EnvironmentVariables,
+): Promise<TrustState> {
   const families = family === undefined ? PROGRAM_FAMILIES : [family];
   const files = [
     ...families.map((each) => orderFiles(brought, each, family !== undefined)),
@@ -88,8 +93,11 @@ interface HashedRepository extends Pick<RepositoryFiles, "root" | "checkout" | "
   readonly unhashable?: TooLarge;
 }
 
-/** The worktree of a task may have what its repository was trusted with, and what it was trusted with itself. */
-export async function evaluateTrust({ root, checkout, hashes, unhashable = {} }: HashedRepository, env: Env): Promise<TrustState> {
+/** Accepts content that is trusted for the repository or for this checkout, which differ in the worktree of a task. */
+export async function evaluateTrust(
+  { root, checkout, hashes, unhashable = {} }: HashedRepository,
+  env: EnvironmentVariables,
+): Promise<TrustState> {
   const files = Object.keys(hashes);
   const tooLarge = Object.keys(unhashable).length > 0 && { tooLarge: unhashable };
   if (files.length === 0 && tooLarge === false) return { status: "nothing_to_trust", root };
@@ -115,22 +123,25 @@ function mergeProgramFiles(hashes: FileHashes, files: readonly ProgramFiles[]): 
   };
 }
 
-/** Throws `not_trusted`, with the command to type. */
+/** Throws `not_trusted` with the command to run. */
 export function requireTrust(state: TrustState, dir = state.root): void {
   if (state.status !== "untrusted") return;
   const { root, files, changed, tooLarge } = state;
   if (tooLarge !== undefined) throw new RookeryError("not_trusted", formatTooLarge(root, tooLarge));
-  const what = changed.length > 0 ? `${formatList(changed)} changed since` : `${formatList(files)} there was not trusted`;
-  const said = changed.length > 0 ? `${root} was trusted, but ${what}` : `${root} is not trusted: ${what} yet`;
-  throw new RookeryError("not_trusted", `${said}; look at it, then type: rookery trust ${quoteForShell(dir)}`);
+
+  const reason =
+    changed.length > 0
+      ? `${root} was trusted, but ${formatList(changed)} changed since then`
+      : `${root} is not trusted yet: it contains ${formatList(files)}`;
+  throw new RookeryError("not_trusted", `${reason}; review the files, then run: rookery trust ${quoteForShell(dir)}`);
 }
 
-/** What is too large, why, and what to do about it. */
+/** Formats which paths cannot be checked, why, and what to do. */
 export function formatTooLarge(root: string, tooLarge: TooLarge): string {
   const what = Object.entries(tooLarge).map(([path, why]) => `${path} (${why})`);
   const fix =
-    'delete it, make it smaller or rename it, install the program outside of the repository (or name it with command = ["…"]), or start the agent in a folder below';
-  return `${root} cannot be trusted: ${formatList(what)} cannot be checked, and the agent's program would take orders from it; ${fix}`;
+    'delete it, make it smaller or rename it, install the program outside of the repository (or name it with command = ["…"]), or start the agent in a subdirectory';
+  return `${root} cannot be trusted: ${formatList(what)} cannot be checked, and the agent's program would obey it; ${fix}`;
 }
 
 const MAX_LISTED = 10;
@@ -140,23 +151,23 @@ function formatList(names: readonly string[]): string {
   return `${names.slice(0, MAX_LISTED).join(", ")}${more}`;
 }
 
-/** Some thousand files of some hundred repositories. */
+/** Enough for thousands of files in hundreds of repositories. */
 const MAX_LEDGER_BYTES = 64 * 1024 * 1024;
 
-async function readLedger(env: Env): Promise<Ledger> {
+async function readLedger(env: EnvironmentVariables): Promise<Ledger> {
   const file = ledgerFile(env);
   const read = await readTextFile(file, MAX_LEDGER_BYTES);
   if (read === undefined) return { version: 1, repositories: {} };
   try {
     return Ledger.parse(JSON.parse(read.text));
   } catch (cause) {
-    const message = `${file} is damaged; delete it, then trust your repositories again with rookery trust`;
+    const message = `${file} is damaged; delete it, then trust your repositories again with \`rookery trust\``;
     throw new RookeryError("config_invalid", message, { cause });
   }
 }
 
-/** Of two processes that trust at the same moment one may be forgotten: its user is asked again, nothing worse. */
-async function writeLedger(env: Env, ledger: Ledger): Promise<void> {
+/** If two processes write at the same time, one entry may be lost, and its user is asked again. */
+async function writeLedger(env: EnvironmentVariables, ledger: Ledger): Promise<void> {
   const file = ledgerFile(env);
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   makeFolder(dirname(file));
@@ -169,7 +180,7 @@ async function writeLedger(env: Env, ledger: Ledger): Promise<void> {
   }
 }
 
-function ledgerFile(env: Env): string {
+function ledgerFile(env: EnvironmentVariables): string {
   return join(homeFolder(env), "trust.json");
 }
 

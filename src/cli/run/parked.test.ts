@@ -44,10 +44,10 @@ it.each([
 ])("who joins a session whose turn waits %s", async (_, prompt, expected) => {
   await using s = await joined(prompt);
   expect(s.heard).toEqual(["first"]);
-  s.clock.turn(FIVE_HOURS);
+  s.clock.advance(FIVE_HOURS);
   expect(await s.code).toBe(0);
   expect(s.heard).toEqual(expected);
-  expect(s.io.text()).toContain("the limit has passed; the turn goes on\ndone · ");
+  expect(s.io.text()).toContain("the limit has passed; the turn continues\ndone · ");
 });
 
 it("and cancels the turn, and takes no new prompt, when it is interrupted", async () => {

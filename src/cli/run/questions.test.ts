@@ -124,7 +124,7 @@ describe("a prompt of a server", () => {
     fixture = await openMcpFixture({ s: stdio(SCRIPTED) }, { script: [say("Never.")] });
     expect(await fixture.rookery(["run", "/s:nothing"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('s has no prompt for "/s:nothing"; there are: /s:review'),
+      stderr: expect.stringContaining('s has no prompt for "/s:nothing"; the server offers /s:review'),
     });
     expect(await fixture.rookery(["run", "/s:review"])).toMatchObject({
       code: 2,

@@ -1,6 +1,6 @@
 /** Brings what an agent waits for to a person: asked here, one at a time, or told how to answer from elsewhere. */
 import { isRookeryError } from "../../domain/errors.ts";
-import type { Answer } from "../../session/answer.ts";
+import type { Answer } from "../../session/method-types.ts";
 import { formatCount } from "../format.ts";
 import { type Io, printNotice } from "../io.ts";
 import { toSingleLine } from "../sanitize.ts";

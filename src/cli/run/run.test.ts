@@ -156,7 +156,7 @@ describe("permissions where nobody is at a terminal", () => {
     expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(shown) });
     expect(await fixture.rookery(["answer", session, request, word])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`request ${request} needs no answer any more`),
+      stderr: expect.stringContaining(`request ${request} does not need an answer anymore`),
     });
   });
 });
@@ -324,11 +324,11 @@ describe("trust", () => {
     const { code, stderr, stdout } = await fixture.rookery(["run", "x"]);
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toMatch(
-      /^rookery: .* is not trusted: rookery\.toml, AGENTS\.md .*; .* type: rookery trust \/\S+\n$/,
+      /^rookery: .* is not trusted yet: it contains rookery\.toml, AGENTS\.md; .* run: rookery trust \/\S+\n$/,
     );
     expect(fixture.server.requests).toHaveLength(0);
 
-    const command = /type: rookery trust (\S+)/.exec(stderr)?.[1] ?? "";
+    const command = /run: rookery trust (\S+)/.exec(stderr)?.[1] ?? "";
     expect(await fixture.rookery(["trust", command])).toMatchObject({ code: 0 });
     expect(await fixture.rookery(["run", "x"])).toMatchObject({ code: 0 });
     expect(JSON.stringify(fixture.server.requests[0]?.body)).toContain("be kind");

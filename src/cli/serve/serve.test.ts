@@ -8,7 +8,7 @@ import {
   type TemporaryRepository,
   temporaryRepository,
 } from "../../testing/index.ts";
-import type { Env } from "../../config/home.ts";
+import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { EXIT, type ExitCode } from "../exit.ts";
 import type { Io } from "../io.ts";
 import { executeCommand } from "../program.ts";
@@ -28,12 +28,12 @@ beforeEach(async () => {
 });
 afterEach(() => owned[Symbol.asyncDispose]());
 
-function ioHere(more: Env = {}): Io & { text(): string } {
+function ioHere(more: EnvironmentVariables = {}): Io & { text(): string } {
   const env = { ...builtEnvironment({ home }), ...more };
   return Object.assign(collectingIo(home), { env, cwd: () => repository.path, version: "1.2.3" });
 }
 
-async function rookery(words: readonly string[], env?: Env): Promise<[ExitCode, string]> {
+async function rookery(words: readonly string[], env?: EnvironmentVariables): Promise<[ExitCode, string]> {
   const io = ioHere(env);
   return [await executeCommand(io, words), io.text()];
 }

@@ -1,7 +1,7 @@
 /** What the commands of tasks have behind them: a server, or the log of this machine. */
 import type { LogEvent } from "../../domain/task/store.ts";
 import type { Tasks } from "../../domain/task/view.ts";
-import type { Answer } from "../../session/answer.ts";
+import type { Answer } from "../../session/method-types.ts";
 
 export interface LoggedEvent {
   readonly position: number;

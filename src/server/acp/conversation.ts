@@ -1,7 +1,7 @@
 /** One session that a client has open: prompts go to the session, and what its log says goes to the client. */
 import type { ClientPeer } from "../../acp/agent/index.ts";
 import type * as acp from "../../acp/schema.ts";
-import type { Env } from "../../config/index.ts";
+import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import type { McpServerSpec } from "../../domain/mcp.ts";
 import type { SessionEvent } from "../../domain/events.ts";
 import type { SessionTools } from "../../domain/session-tools.ts";
@@ -19,7 +19,7 @@ import { changePermissions } from "./permissions.ts";
 export interface ConversationOptions {
   readonly rookery: Rookery;
   readonly client: ClientPeer;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly sessionId: string;
   /** Where the client says that it works; undefined where the log says it. */
   readonly cwd?: string | undefined;

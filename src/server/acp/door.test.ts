@@ -144,7 +144,7 @@ describe("a session", () => {
     await editor.came(({ params }) => JSON.stringify(params ?? "").includes('"tw'));
     await turn.outcome;
     await expect(watched.prompt("3").finish()).rejects.toMatchObject({
-      message: expect.stringContaining("is being driven by process") as string,
+      message: expect.stringContaining("is in use by process") as string,
       data: { code: "session_in_use" },
     });
     expect(linesOf(updatesOf(editor, session.id))).toEqual([

@@ -10,7 +10,7 @@ import { invalidParams, notFound, peerError, RPC } from "../../acp/errors.ts";
 import type { ConnectionOptions } from "../../acp/connection/connection.ts";
 import type * as acp from "../../acp/schema.ts";
 import { realFolder } from "../../config/root.ts";
-import type { Env } from "../../config/index.ts";
+import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import type { McpDeclaration } from "../../acp/mcp/declaration.ts";
 import { specOfDeclaration } from "../../acp/mcp/spec.ts";
 import type { McpServerSpec } from "../../domain/mcp.ts";
@@ -24,7 +24,7 @@ import { choiceOf, policyOf, type Choice } from "./options.ts";
 
 export interface DoorOptions extends Pick<ConnectionOptions, "transport" | "trace"> {
   readonly rookery: Rookery;
-  readonly env: Env;
+  readonly env: EnvironmentVariables;
   readonly version: string;
   /** Where the client started it; sessions name their own folders. */
   readonly cwd: string;

@@ -1,7 +1,8 @@
 /** What a person can choose for a session in an editor: how it asks for permission, the model, and the agent. */
 import { invalidParams } from "../../acp/errors.ts";
 import type * as acp from "../../acp/schema.ts";
-import { loadConfig, type Config, type Env } from "../../config/index.ts";
+import { loadConfig, type Config } from "../../config/index.ts";
+import type { EnvironmentVariables } from "../../stdx/environment.ts";
 import { PermissionPolicy } from "../../domain/events.ts";
 import type { SessionState } from "../../domain/state.ts";
 
@@ -21,7 +22,7 @@ export function modesOf({ permissions }: Settings): acp.SessionModeState {
   return { currentModeId: permissions, availableModes };
 }
 
-export async function optionsOf(settings: Settings, env: Env): Promise<acp.SessionConfigOption[]> {
+export async function optionsOf(settings: Settings, env: EnvironmentVariables): Promise<acp.SessionConfigOption[]> {
   // Whether the repository is trusted is asked when a session is opened in it; here its agents are only named.
   const config = await loadConfig({ cwd: settings.cwd, env, trust: "leave_out" }).catch(() => undefined);
   const mode = PermissionPolicy.options.map((value) => ({ value, ...MODES[value] }));

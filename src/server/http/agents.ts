@@ -20,7 +20,7 @@ export interface AgentRow {
 /** Those of a repository that nobody trusts are left out. Rejects with `config_invalid` or `cwd_missing`. */
 export async function listAgents(
   { cwd }: AgentsQuery,
-  { env, home }: { readonly env: Env; readonly home: string },
+  { env, home }: { readonly env: EnvironmentVariables; readonly home: string },
 ): Promise<readonly AgentRow[]> {
   const [{ keyVariableNames, loadConfig }, { findPrograms }] = await Promise.all([
     import("../../config/load.ts"),
