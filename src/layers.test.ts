@@ -99,7 +99,7 @@ it("every folder of src/ is on the map", () => {
 it("an arrow that the map does not have is noticed", () => {
   expect(allowed("domain", "store")).toBe(false);
   expect(allowed("store", "domain")).toBe(true);
-  expect(arrows("session/context.ts")).toContainEqual({ from: "session", to: "effects" });
+  expect(arrows("session/turn-context.ts")).toContainEqual({ from: "session", to: "effects" });
 });
 
 /** The contract of backends is a suite: it drives them as everyone does, through the whole of Rookery. */

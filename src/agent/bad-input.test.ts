@@ -24,7 +24,7 @@ describe.each(WIRES)("over %s", (wire) => {
     await using scene = await openScene({
       wire,
       script: () => fault("stall", { text: ["a", "b", "c"] }),
-      patience: { model: 0.3 },
+      timeLimits: { model: 0.3 },
     });
     expect(await scene.session.prompt("Go").outcome).toMatchObject({ status: "stalled", clock: "model" });
     expect(ended(await scene.events())).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** Identifies the known program that a command starts, by program or package name, never by a folder or argument. */
 import { basename } from "node:path";
-import type { BackendKind } from "../domain/backend.ts";
+import type { BackendKind } from "../domain/enums.ts";
 import type { ProgramFamily } from "../domain/program-family.ts";
 
 /** Names of programs, packages and entries in the ACP registry. */

@@ -1,4 +1,7 @@
-/** Brings what a child asks to whoever can be asked by its parent, and the answer back; whoever answers the child itself is as good. */
+/**
+ * Relays requests of a child to the people who attend its parent, and their answers back. A person may also answer
+ * the child directly.
+ */
 import {
   isRookeryError,
   type ChildWatcher,
@@ -6,22 +9,22 @@ import {
   type SessionEvent,
   type SessionStore,
 } from "../domain/index.ts";
-import type { Answer, Session } from "../session/index.ts";
+import type { Answer, RequestEvent, Session } from "../session/index.ts";
 
 export interface Relay {
-  /** Withdraws what is still asked. Rejects with what kept the watcher from asking. */
+  /** Withdraws open requests. Rejects with the error that kept the watcher from asking. */
   stop(): Promise<void>;
 }
 
 export interface RelayOptions {
   readonly session: Session;
   readonly title: string;
-  /** If nobody can be asked, the child itself says no to what is new. */
+  /** False if nobody can be asked: the child itself denies new requests. */
   readonly attended: boolean;
   readonly watcher: ChildWatcher;
-  /** Fires when the parent's turn is cancelled: nobody can be asked any more, and the child is being stopped. */
+  /** Fires when the parent's turn is cancelled: nobody can be asked anymore, and the child is being stopped. */
   readonly signal: AbortSignal;
-  /** Told once, when nothing can be asked any more. */
+  /** Called once, when nothing can be asked anymore. */
   readonly onBroken: () => void;
 }
 
@@ -30,17 +33,15 @@ interface RelayParts {
   answer(sessionId: string, requestId: string, answer: Answer): Promise<void>;
 }
 
-type Asked = EventOf<"permission.requested"> | EventOf<"question.asked">;
-
 export function startRelay(parts: RelayParts, options: RelayOptions): Relay {
   const { session, watcher, attended, onBroken } = options;
   const stopping = new AbortController();
-  const open = new Map<string, { readonly asked: Asked; readonly withdraw: AbortController }>();
+  const open = new Map<string, { readonly asked: RequestEvent; readonly withdraw: AbortController }>();
   const asking = new Set<Promise<void>>();
-  const { head } = session.state; // what is older was seen by a process that died
+  const { head } = session.state; // an earlier process handled older events
   let failure: unknown;
 
-  const relay = (asked: Asked, withdraw: AbortController): void => {
+  const relay = (asked: RequestEvent, withdraw: AbortController): void => {
     const signal = AbortSignal.any([withdraw.signal, stopping.signal, options.signal]);
     const answering = answerFor(parts, options, asked, signal).catch((error: unknown) => {
       if (!signal.aborted) broken(error);
@@ -84,7 +85,7 @@ export function startRelay(parts: RelayParts, options: RelayOptions): Relay {
 async function answerFor(
   parts: RelayParts,
   { session, title, watcher }: RelayOptions,
-  asked: Asked,
+  asked: RequestEvent,
   signal: AbortSignal,
 ): Promise<void> {
   const { requestId } = asked;
@@ -93,7 +94,7 @@ async function answerFor(
       ? await requestDecision(asked, { title, watcher, signal })
       : await requestAnswer(asked, { title, watcher, signal });
   await parts.answer(session.id, requestId, answer).catch((error: unknown) => {
-    if (!isRookeryError(error, "request_resolved")) throw error; // someone was faster
+    if (!isRookeryError(error, "request_resolved")) throw error; // somebody answered the child directly
   });
 }
 
@@ -103,9 +104,12 @@ interface AskTarget {
   readonly signal: AbortSignal;
 }
 
-async function requestDecision(asked: EventOf<"permission.requested">, { title, watcher, signal }: AskTarget): Promise<Answer> {
+async function requestDecision(
+  asked: EventOf<"permission.requested">,
+  { title, watcher, signal }: AskTarget,
+): Promise<Answer> {
   const { sessionId, requestId, tool, kind, input, from } = asked;
-  const toolId = `${sessionId}/${requestId}`; // the same after a crash, so that it is asked once
+  const toolId = `${sessionId}/${requestId}`; // stable across crashes, so that it is asked only once
   const request = { toolId, tool, title: `${title}: ${asked.title}`, kind, readOnly: false, input };
   const decision = await watcher.permit({ ...request, from: formatAsker(title, from) }, { signal });
   return decision.allowed ? { decision: "allow" } : { decision: "deny", message: decision.message };

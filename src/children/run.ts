@@ -1,4 +1,4 @@
-/** Drives one child: from its beginning, or from where a dead process left it, to the end of its turn. */
+/** Drives one child to the end of its turn, from the start or from where a dead process left it. */
 import {
   isRookeryError,
   messageOf,
@@ -10,14 +10,14 @@ import {
 } from "../domain/index.ts";
 import type { Session, Turn } from "../session/index.ts";
 import { parseAttempt, readChildEnd, childTurnId, type ChildAttemptEnd } from "./child-end.ts";
-import type { ChildrenParts, ParentSession } from "./index.ts";
+import type { ChildrenParts, ParentSession } from "./types.ts";
 import { startRelay } from "./relay.ts";
 
 export interface ChildRunParts extends ChildrenParts {
   readonly parent: ParentSession;
 }
 
-/** How often a child is told to go on by processes that are killed. */
+/** How many attempts a child gets if the processes that run it are killed. */
 const MAX_ATTEMPTS = 5;
 const CANCELLED: TurnOutcome = { status: "cancelled" };
 
@@ -45,7 +45,7 @@ export async function runChild(
   return (await readChildEnd(parts.store, child.id)) ?? { outcome: CANCELLED, text: "", usage: undefined };
 }
 
-/** Its process was killed, and its agent could not go on with the turn by itself. */
+/** True if the child's process was killed and its agent could not resume the turn itself. */
 function shouldRetry({ outcome, attempt }: ChildAttemptEnd): boolean {
   return outcome.status === "failed" && outcome.code === "interrupted" && attempt < MAX_ATTEMPTS;
 }
@@ -72,8 +72,9 @@ async function openChild(parts: ChildRunParts, child: Child): Promise<Session> {
 }
 
 /**
- * A child may never do more than its parent, and another agent that is to do less does less. What the parent may do
- * without asking nobody is asked for: the person who said so said it of the whole session.
+ * Returns the permissions of a child. A child never has more than its parent, and an agent with fewer permissions
+ * keeps those. What the parent may do without asking, the child may do too, because the person allowed it for the
+ * whole session.
  */
 function narrowPermissions(parents: PermissionPolicy | undefined, own: PermissionPolicy | undefined): typeof own {
   if (own === "none" || parents === "none") return "none";
@@ -87,21 +88,21 @@ async function driveChild(
   watcher: ChildWatcher,
   signal: AbortSignal,
 ): Promise<void> {
-  const cancel = (): void => void session.cancel().catch(() => undefined); // whoever waits for the turn is told
+  const cancel = (): void => void session.cancel().catch(() => undefined); // callers that wait for the turn get the error
   const { attended } = parts.parent;
   const relay = startRelay(parts, { session, title: child.title, attended, watcher, signal, onBroken: cancel });
   signal.addEventListener("abort", cancel, { once: true });
   try {
     if (signal.aborted) cancel();
     const turn = await startTurn(parts, session, child, signal);
-    await turn?.outcome.catch(() => undefined); // a log that cannot be written has no end of it
+    await turn?.outcome.catch(() => undefined); // if the log cannot be written, it has no outcome
   } finally {
     signal.removeEventListener("abort", cancel);
     await relay.stop();
   }
 }
 
-/** Undefined where there is nothing to do any more. */
+/** Resolves with undefined if there is nothing left to do. */
 async function startTurn(
   { store }: ChildRunParts,
   session: Session,
@@ -109,7 +110,7 @@ async function startTurn(
   signal: AbortSignal,
 ): Promise<Turn | undefined> {
   if (parseAttempt(id, session.resumed?.id) !== undefined) return session.resumed;
-  await session.idle(); // what a person gave it comes first
+  await session.idle(); // input from a person goes first
   if (signal.aborted) return undefined;
   const last = await readChildEnd(store, id);
   if (last === undefined) return session.prompt(prompt, { signal, turnId: childTurnId(id, 1) });
@@ -119,8 +120,8 @@ async function startTurn(
 
 function formatResumePrompt(prompt: string): string {
   return (
-    "The process in which you worked was killed in the middle. Look at what is done already, do not do it again, and " +
-    `finish your task, which is:\n\n${prompt}`
+    "The process that ran you was killed before you finished. Check what is already done, do not repeat it, and " +
+    `finish your task:\n\n${prompt}`
   );
 }
 

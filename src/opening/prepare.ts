@@ -19,7 +19,7 @@ export function prepareWith(services: SharedServices, overrides: AgentOverrides)
       settings,
       connect: () => connectAgent(services, request),
       madeFrom: JSON.stringify([agent, tools.servers ?? [], config.tools, [...config.prices], [...config.providers]]),
-      patience: { ...agent.stall, park: agent.parkLimit },
+      timeLimits: { ...agent.stall, park: agent.parkLimit },
     };
   };
 }

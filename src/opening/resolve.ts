@@ -72,7 +72,11 @@ export async function requireFolder(cwd: string): Promise<void> {
   throw new RookeryError("cwd_missing", `the working directory ${cwd} ${problem}; choose another one with --cwd`);
 }
 
-function mergeSettings(agent: AgentConfig, state: SessionState, changes: Changes & { readonly cwd: string }): DriverSettings {
+function mergeSettings(
+  agent: AgentConfig,
+  state: SessionState,
+  changes: Changes & { readonly cwd: string },
+): DriverSettings {
   const last = lastUse(agent, state);
   return {
     agent: agent.name,

@@ -16,7 +16,9 @@ export interface SharedServices {
   /** Returns a new marker for the child processes of one agent. */
   claim(): string;
   /** Opens the sessions that an agent starts as its children. */
-  readonly children: Omit<ChildrenParts, "open"> & { open(options: OpenChildOptions & AgentOverrides): Promise<Session> };
+  readonly children: Omit<ChildrenParts, "open"> & {
+    open(options: OpenChildOptions & AgentOverrides): Promise<Session>;
+  };
 }
 
 /** The session that a plugin is created for. */

@@ -57,7 +57,7 @@ it("a task that meets a limit is parked, gives its place to another, and goes on
   expect(open).toBe(0);
   expect(await pool.show("first")).toMatchObject({ notBefore: "2026-01-01T01:00:05.000Z" });
 
-  clock.turn(3605);
+  clock.advance(3605);
   await vi.waitFor(async () => expect(await statuses()).toEqual(["second done", "first done"]));
   const { sessions } = await pool.show("first");
   expect(sessions).toHaveLength(1);

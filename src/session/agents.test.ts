@@ -10,14 +10,14 @@ import { createSession } from "./open.ts";
 import { DONE, waitForStop } from "./test-scripted-session.ts";
 import { openScene, openWorld } from "./test-scene.ts";
 
-/** A session of agents that are opened and closed under the test's eyes. */
+/** A session whose agents the test opens and closes. */
 async function openTroupe(
   play: (agent: string, turn: TurnContext) => Promise<TurnOutcome> = () => Promise.resolve(DONE),
 ) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
   const seen: string[] = [];
-  const desks = new Map<string, BetweenTurnsContext>();
+  const contexts = new Map<string, BetweenTurnsContext>();
   const missing = new Set<string>();
   const closing = { until: Promise.resolve() };
   const connect = (agent: string) => () => {
@@ -27,7 +27,7 @@ async function openTroupe(
       resumesTurns: false,
       capabilities: NO_CAPABILITIES,
       runTurn: (turn: TurnContext) => play(agent, turn),
-      attach: (desk: BetweenTurnsContext) => void desks.set(agent, desk),
+      attach: (context: BetweenTurnsContext) => void contexts.set(agent, context),
       returned: () => Promise.resolve(void seen.push(`back ${agent}`)),
       forget: () => Promise.resolve(void seen.push(`forget ${agent}`)),
       [Symbol.asyncDispose]: () => closing.until.then(() => void seen.push(`close ${agent}`)),
@@ -44,7 +44,7 @@ async function openTroupe(
     store,
     session,
     seen,
-    desks,
+    contexts,
     missing,
     closing,
     events: async () => (await store.read({ sessionId: session.id })).events,
@@ -53,7 +53,7 @@ async function openTroupe(
   };
 }
 
-/** A turn that lasts until the test lets it end. */
+/** A turn that runs until the test ends it. */
 function lasting() {
   const end = deferred<TurnOutcome>();
   const cancelled = (turn: TurnContext) => waitForStop(turn).then((): TurnOutcome => ({ status: "cancelled" }));
@@ -63,8 +63,8 @@ function lasting() {
   };
 }
 
-describe("agents that were switched away from", () => {
-  it("are kept, and used again without being opened again", async () => {
+describe("an agent that does not drive the session", () => {
+  it("keeps its connection, which a switch back reuses", async () => {
     await using t = await openTroupe();
     await t.session.change({ agent: "b" });
     await t.session.change({ agent: "a" });
@@ -74,18 +74,18 @@ describe("agents that were switched away from", () => {
     expect(t.seen.slice(4).sort()).toEqual(["close a", "close b"]);
   });
 
-  it("are no more than four, and the one that left first is ended", async () => {
+  it("is closed if it is the oldest of more than four", async () => {
     await using t = await openTroupe();
     for (const agent of ["b", "c", "d", "e"]) await t.session.change({ agent });
     expect(t.seen.filter((line) => line.startsWith("close"))).toEqual([]);
     await t.session.change({ agent: "f" });
     expect(t.seen.filter((line) => line.startsWith("close"))).toEqual(["close a"]);
-    await t.session.change({ agent: "b" }); // which makes room for f
+    await t.session.change({ agent: "b" }); // makes room for f
     await t.session.change({ agent: "a" });
     expect(t.seen.filter((line) => line.startsWith("close"))).toEqual(["close a", "close c"]);
   });
 
-  it("have ended when the session is free, however often it is let go of", async () => {
+  it("has exited when the session is released, also after several releases", async () => {
     await using t = await openTroupe();
     const ended = deferred();
     t.closing.until = ended.promise;
@@ -99,14 +99,14 @@ describe("agents that were switched away from", () => {
     expect(await t.store.currentLease(t.session.id)).toBeUndefined();
   });
 
-  it("are opened anew with another model, and the old connection is ended", async () => {
+  it("gets a new connection for another model, and the old one is closed", async () => {
     await using t = await openTroupe();
     await t.session.change({ agent: "b" });
     await t.session.change({ agent: "a", model: "m" });
     expect(t.seen).toEqual(["open a", "open b", "open a", "close a"]);
   });
 
-  it("stay where they are when the other cannot be had", async () => {
+  it("stays available if a switch fails", async () => {
     await using t = await openTroupe();
     t.missing.add("b");
     await expect(t.session.change({ agent: "b" })).rejects.toThrow("b is not to be had");
@@ -114,17 +114,17 @@ describe("agents that were switched away from", () => {
     expect(t.seen).toEqual(["open a"]);
   });
 
-  it("still ask and speak under their own name, and are answered through the same doors", async () => {
+  it("asks and records under its own name, and gets answers like the current agent", async () => {
     const turn = lasting();
     await using t = await openTroupe(turn.play);
     await t.session.change({ agent: "b" });
     const running = t.session.prompt("go");
-    t.desks.get("a")!.record({ type: "usage.reported", inputTokens: 3, outputTokens: 1, costUsd: 0 });
-    const answer = t.desks.get("a")!.ask({ message: "Log in", from: "github" });
+    t.contexts.get("a")!.record({ type: "usage.reported", inputTokens: 3, outputTokens: 1, costUsd: 0 });
+    const answer = t.contexts.get("a")!.ask({ message: "Log in", from: "github" });
     await vi.waitFor(() => expect(t.session.state.requests).toHaveLength(1));
     await t.session.answer("r1", { action: "accept" });
     expect(await answer).toMatchObject({ action: "accept" });
-    expect(t.session.state.turn?.usage.inputTokens).toBe(0); // the turn is b's
+    expect(t.session.state.turn?.usage.inputTokens).toBe(0); // the turn belongs to b
     turn.end();
     await running.outcome;
     expect(await t.lines()).toEqual([
@@ -141,8 +141,8 @@ describe("agents that were switched away from", () => {
   });
 });
 
-describe("a switch that is asked for during a turn", () => {
-  it("happens at its end, and before an input that waits", async () => {
+describe("a switch during a turn", () => {
+  it("happens after the turn and before queued input", async () => {
     const turn = lasting();
     await using t = await openTroupe(turn.play);
     const running = t.session.prompt("first");
@@ -163,7 +163,7 @@ describe("a switch that is asked for during a turn", () => {
     ]);
   });
 
-  it("happens also where the turn is cancelled", async () => {
+  it("happens after a cancelled turn too", async () => {
     await using t = await openTroupe(lasting().play);
     t.session.prompt("first");
     const switching = t.session.change({ agent: "b" });
@@ -172,7 +172,7 @@ describe("a switch that is asked for during a turn", () => {
     expect(await t.lines()).toEqual(["started first", "ended cancelled", "switched to b", "opened b"]);
   });
 
-  it("gives way to a later one, and says so", async () => {
+  it("is replaced by a later switch and rejects with interrupted", async () => {
     const turn = lasting();
     await using t = await openTroupe(turn.play);
     t.session.prompt("first");
@@ -184,7 +184,7 @@ describe("a switch that is asked for during a turn", () => {
     expect(t.seen).toEqual(["open a", "open c"]);
   });
 
-  it("is taken back by wanting the agent that drives", async () => {
+  it("is withdrawn by a change to the current agent", async () => {
     const turn = lasting();
     await using t = await openTroupe(turn.play);
     const running = t.session.prompt("first");
@@ -197,7 +197,7 @@ describe("a switch that is asked for during a turn", () => {
     expect(await t.lines()).toEqual(["started first", "ended done"]);
   });
 
-  it("rejects in words where it cannot be had, and the session goes on as it was", async () => {
+  it("rejects with the reason if the agent is unavailable, and leaves the session unchanged", async () => {
     const turn = lasting();
     await using t = await openTroupe(turn.play);
     t.missing.add("b");
@@ -210,7 +210,7 @@ describe("a switch that is asked for during a turn", () => {
     expect(await t.lines()).toEqual(["started first", "queued second", "ended done", "started second", "ended done"]);
   });
 
-  it.each(["close", "leave"] as const)("is settled when the session is let go of (%s)", async (how) => {
+  it.each(["close", "leave"] as const)("is settled when the session is released (%s)", async (how) => {
     await using t = await openTroupe(lasting().play);
     t.session.prompt("first");
     const switching = t.session.change({ agent: "b" });
@@ -221,10 +221,10 @@ describe("a switch that is asked for during a turn", () => {
   });
 });
 
-describe("with the built-in agent and programs", () => {
+describe("switching between the built-in agent and programs", () => {
   const REVIEWER = `[agents.reviewer]\nbackend = "api"\nmodel = "anthropic/claude-reviewer"\n`;
 
-  it("has one conversation for all, and each its own model, which it has again when it is back", async () => {
+  it("shares one conversation, and restores the model of each agent", async () => {
     await using s = await openScene([call("bash", { command: "true" }), say("one"), say("two"), say("three")], {
       permissions: "all",
       model: "anthropic/claude-x",
@@ -247,7 +247,7 @@ describe("with the built-in agent and programs", () => {
     expect(s.model.problems).toEqual([]);
   });
 
-  it("tells a program that is back what was said meanwhile, once, in the session that it had", async () => {
+  it("sends a returning program the missed messages once, in its own session", async () => {
     await using s = await openScene([say("from the other"), say("and again")]);
     const record = `${s.home}/record`;
     const { command } = await writeAcpAgent(s.home, {
@@ -279,7 +279,7 @@ describe("with the built-in agent and programs", () => {
     expect(events.filter(({ type }) => type === "process.started")).toHaveLength(1);
   });
 
-  it("hears a server of the agent that does not drive, answers it through a door, and starts it once", async () => {
+  it("answers a server of an inactive agent, and starts that server once", async () => {
     await using w = await openWorld([call("bash", { command: "true" }), say("one"), call("s__echo"), say("two")]);
     const [journal, asks] = [`${w.home}/journal`, `${w.home}/asks`];
     const { command, args } = scriptedServer("s", `journal=${journal}`, `ask-when=${asks}`);
@@ -297,7 +297,7 @@ describe("with the built-in agent and programs", () => {
     await using door = await w.open();
     await door.answer(session.id, "r2", { action: "accept", content: {} });
     await vi.waitFor(async () => expect(await readFile(journal, "utf8")).toContain("answered accept"), 20_000);
-    expect(session.state.turn?.id).toBe(turn.id); // nobody but the server was answered
+    expect(session.state.turn?.id).toBe(turn.id); // only the server got an answer
     await door.answer(session.id, "r1", { decision: "allow" });
     expect(await turn.outcome).toMatchObject({ status: "done" });
     await session.change({ agent: "anthropic", permissions: "all" });

@@ -1,4 +1,7 @@
-/** Answers to what an agent asked, given from any process: they are appended to the log, and whoever waits finds them. */
+/**
+ * Answers requests of an agent from any process: the answer is appended to the log, and the waiting agent finds it
+ * there.
+ */
 import { z } from "zod";
 import {
   RookeryError,
@@ -12,11 +15,8 @@ import {
   type SessionSummary,
 } from "../domain/index.ts";
 import { boundedSchema, type Clock } from "../stdx/index.ts";
+import type { Answer } from "./method-types.ts";
 import { checkText, parseAnswer } from "./parameters.ts";
-
-export type Answer =
-  | { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session"; readonly message?: string }
-  | { readonly action: "accept" | "decline" | "cancel"; readonly content?: unknown };
 
 export interface AnswerOptions {
   readonly sessionId: string;
@@ -25,39 +25,46 @@ export interface AnswerOptions {
   readonly clock: Clock;
 }
 
-type RequestEvent = EventOf<"permission.requested"> | EventOf<"question.asked">;
+/** A request that a person answers. */
+export type RequestEvent = EventOf<"permission.requested"> | EventOf<"question.asked">;
 
-/** Rejects with `session_not_found`, `request_not_found`, `request_resolved`, `usage` where it is the wrong kind of answer, or `input_invalid` where it is not what a form asks for. */
+/**
+ * Rejects with `session_not_found`, `request_not_found`, `request_resolved`, `usage` if the answer is of the wrong
+ * kind, or `input_invalid` if its content does not match the form's schema.
+ */
 export async function answerRequest(store: SessionStore, options: AnswerOptions): Promise<void> {
   const { sessionId, requestId, clock } = options;
-  checkText(sessionId, "the session's id");
-  checkText(requestId, "the request's id");
+  checkText(sessionId, "the session ID");
+  checkText(requestId, "the request ID");
   const answer = parseAnswer(options.answer);
-  const asked = await findRequest(store, sessionId, requestId).catch((error: unknown) => {
+  const request = await findRequest(store, sessionId, requestId).catch((error: unknown) => {
     throw isRookeryError(error, "session_not_found") ? sessionNotFound(sessionId) : error;
   });
-  const event = asked && { body: toAnswerEvent(asked, answer), turnId: asked.turnId, agent: asked.agent };
+  const event = request && { body: toAnswerEvent(request, answer), turnId: request.turnId, agent: request.agent };
   await appendWithoutLease(store, sessionId, clock, (summary) => {
     if (event === undefined) {
       const what = `session ${sessionId} has no request ${requestId}`;
       throw new RookeryError("request_not_found", `${what}${describeWaiting(summary)}`);
     }
     if (summary.waitingFor.includes(requestId)) return event;
-    throw new RookeryError("request_resolved", `request ${requestId} needs no answer any more${describeWaiting(summary)}`);
+    throw new RookeryError(
+      "request_resolved",
+      `request ${requestId} does not need an answer anymore${describeWaiting(summary)}`,
+    );
   });
 }
 
 export interface OutsideEvent {
   readonly body: EventBody;
   readonly turnId: string | undefined;
-  /** Whom it is about, if not the agent that drives the session. */
+  /** The agent that the event is about. Default: the agent that drives the session. */
   readonly agent?: string;
 }
 
 /**
- * Appends one event without a lease, or nothing if `make` returns undefined. It does not depend on the head, so a live
- * writer cannot get ahead of it however fast it writes. `make` sees the session as it is in the commit, and may be
- * called more than once. Rejects with what it throws, or with `session_not_found`.
+ * Appends one event without a lease, or nothing if `make` returns undefined. The append does not depend on the head,
+ * so it never conflicts with a live writer. `make` gets the session's summary as of the commit, and may be called
+ * more than once. Rejects with the error that `make` throws, or with `session_not_found`.
  */
 export async function appendWithoutLease(
   store: SessionStore,
@@ -80,38 +87,46 @@ export async function appendWithoutLease(
 }
 
 export function sessionNotFound(sessionId: string): RookeryError {
-  return new RookeryError("session_not_found", `there is no session ${sessionId}: \`rookery sessions\` lists them`);
+  return new RookeryError(
+    "session_not_found",
+    `there is no session ${sessionId}: run \`rookery sessions\` to list the sessions`,
+  );
 }
 
-function toAnswerEvent(asked: RequestEvent, answer: Answer): EventBody {
-  const { requestId } = asked;
-  if (asked.type === "permission.requested" && "decision" in answer) {
+function toAnswerEvent(request: RequestEvent, answer: Answer): EventBody {
+  const { requestId } = request;
+  if (request.type === "permission.requested" && "decision" in answer) {
     const { decision, scope = "once", message } = answer;
     return { type: "permission.resolved", requestId, decision, scope, by: "person", ...(message && { message }) };
   }
-  if (asked.type === "question.asked" && "action" in answer) {
+  if (request.type === "question.asked" && "action" in answer) {
     const { action, content } = answer;
-    if (action === "accept") requireMatchingContent(asked, content);
+    if (action === "accept") requireMatchingContent(request, content);
     return { type: "question.answered", requestId, action, by: "person", ...(content !== undefined && { content }) };
   }
-  const wanted = asked.type === "permission.requested" ? "allow, always or deny" : "accept, decline or cancel";
-  throw new RookeryError("usage", `request ${requestId} is answered with ${wanted}`);
+  const isPermission = request.type === "permission.requested";
+  const kind = isPermission ? "a permission request" : "a question";
+  const choices = isPermission ? "allow, always or deny" : "accept, decline or cancel";
+  throw new RookeryError("usage", `request ${requestId} is ${kind}: answer it with ${choices}`);
 }
 
-/** Whoever asked for a form cannot say any more that it was filled in wrongly. A schema that nobody can read asks for nothing. */
+/**
+ * Checks the content here, because the asker cannot reject it later. A schema that cannot be parsed accepts
+ * everything.
+ */
 function requireMatchingContent({ requestId, schema, url }: EventOf<"question.asked">, content: unknown): void {
   if (url !== undefined || typeof schema !== "object" || schema === null) return;
   const [issue] = findContentIssues(schema, content ?? {});
   if (issue === undefined) return;
-  const where = issue.path.length === 0 ? "" : `${issue.path.map(String).join(".")}: `;
-  const fix = `give what it asks for with --content, or decline; \`rookery sessions show\` has the form`;
+  const path = issue.path.length === 0 ? "" : `${issue.path.map(String).join(".")}: `;
+  const fix = `fill in the form with --content, or decline; \`rookery sessions show\` prints the form`;
   throw new RookeryError(
     "input_invalid",
-    `request ${requestId} is not answered by this: ${where}${issue.message}; ${fix}`,
+    `the content does not match the form of request ${requestId}: ${path}${issue.message}; ${fix}`,
   );
 }
 
-/** Ignores the `pattern`s of the schema: its author could block the process with one. */
+/** Ignores each `pattern` of the schema, because a slow regular expression could block the process. */
 function findContentIssues(schema: object, content: unknown): readonly z.core.$ZodIssue[] {
   try {
     return (
@@ -124,16 +139,22 @@ function findContentIssues(schema: object, content: unknown): readonly z.core.$Z
 }
 
 function describeWaiting({ waitingFor }: SessionSummary): string {
-  return waitingFor.length === 0 ? "; nothing is waiting" : `; waiting: ${waitingFor.join(", ")}`;
+  return waitingFor.length === 0
+    ? "; no request waits for an answer"
+    : `; requests that wait for an answer: ${waitingFor.join(", ")}`;
 }
 
-/** From the newest page back, since what is asked was asked lately. */
-async function findRequest(store: SessionStore, sessionId: string, requestId: string): Promise<RequestEvent | undefined> {
-  const asks = (event: SessionEvent): event is RequestEvent =>
+/** Searches from the newest page backward, because open requests are recent. */
+async function findRequest(
+  store: SessionStore,
+  sessionId: string,
+  requestId: string,
+): Promise<RequestEvent | undefined> {
+  const isRequest = (event: SessionEvent): event is RequestEvent =>
     (event.type === "permission.requested" || event.type === "question.asked") && event.requestId === requestId;
   for (let before: number | undefined; ;) {
     const { events } = await store.read({ sessionId, before, order: "newest_first" });
-    const found = events.find(asks);
+    const found = events.find(isRequest);
     before = events.at(-1)?.seq;
     if (found !== undefined || before === undefined) return found;
   }

@@ -17,8 +17,8 @@ const SETTINGS = { agent: "a", backend: "api", model: undefined, cwd: "/", permi
 const DONE: TurnOutcome = { status: "done" };
 const LOGIN = { message: "Log in", from: "github", url: "https://example.test/" };
 
-/** A session whose agent hands out its desk. */
-async function openWithDesk({ attended = true, commits = Infinity } = {}) {
+/** A session whose agent exposes its between-turns context. */
+async function openWithContext({ attended = true, commits = Infinity } = {}) {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
   const attached = deferred<BetweenTurnsContext>();
@@ -27,7 +27,7 @@ async function openWithDesk({ attended = true, commits = Infinity } = {}) {
     resumesTurns: false,
     capabilities: NO_CAPABILITIES,
     runTurn: () => turn.promise,
-    attach: (desk) => attached.resolve(desk),
+    attach: (context) => attached.resolve(context),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const prepare = () => Promise.resolve({ settings: SETTINGS, connect: () => Promise.resolve(connection) });
@@ -37,8 +37,8 @@ async function openWithDesk({ attended = true, commits = Infinity } = {}) {
     store,
     session,
     turn,
-    desk: await attached.promise,
-    /** As another process does after this one was killed. */
+    context: await attached.promise,
+    /** Opens the session like another process after this one was killed. */
     reopen: async () => owned.use(await reopenSession({ ...opening, store, clock: LATER }, session.id, {}, prepare)),
     lines: async () => transcript((await store.read({ sessionId: session.id })).events).slice(1),
     asked: () =>
@@ -48,9 +48,9 @@ async function openWithDesk({ attended = true, commits = Infinity } = {}) {
 }
 
 describe("a question between turns", () => {
-  it("is answered by anyone, and its session is idle meanwhile", async () => {
-    await using s = await openWithDesk();
-    const answer = s.desk.ask(LOGIN);
+  it("can be answered by any process while the session is idle", async () => {
+    await using s = await openWithContext();
+    const answer = s.context.ask(LOGIN);
     await s.asked();
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "idle", waitingFor: ["r1"] });
     await s.session.answer("r1", { action: "accept", content: { a: 1 } });
@@ -59,9 +59,9 @@ describe("a question between turns", () => {
     expect(s.session.state.requests).toEqual([]);
   });
 
-  it("outlasts a turn, and neither waits for the other", async () => {
-    await using s = await openWithDesk();
-    const answer = s.desk.ask(LOGIN);
+  it("stays open during a turn, and neither blocks the other", async () => {
+    await using s = await openWithContext();
+    const answer = s.context.ask(LOGIN);
     await s.asked();
     const turn = s.session.prompt("go");
     s.turn.resolve(DONE);
@@ -71,10 +71,10 @@ describe("a question between turns", () => {
     expect(await s.lines()).toEqual(["asks r1 Log in", "started go", "ended done", "answered r1 decline"]);
   });
 
-  it("counts as accepted when what it asks for has happened by itself", async () => {
-    await using s = await openWithDesk();
+  it("counts as accepted when it becomes unnecessary", async () => {
+    await using s = await openWithContext();
     const happened = deferred();
-    const answer = s.desk.ask(LOGIN, { completed: happened.promise });
+    const answer = s.context.ask(LOGIN, { completed: happened.promise });
     await s.asked();
     happened.resolve();
     expect(await answer).toEqual({ action: "accept", content: undefined });
@@ -82,14 +82,14 @@ describe("a question between turns", () => {
     expect(events.at(-1)).toMatchObject({ type: "question.answered", action: "accept", by: "policy" });
   });
 
-  it.each<[string, (s: Awaited<ReturnType<typeof openWithDesk>>, own: AbortController) => unknown]>([
+  it.each<[string, (s: Awaited<ReturnType<typeof openWithContext>>, own: AbortController) => unknown]>([
     ["its asker gives up", (_, own) => own.abort(new Error("too late"))],
     ["the session is let go", (s) => s.session[Symbol.asyncDispose]()],
   ])("is withdrawn when %s", async (_, end) => {
-    await using s = await openWithDesk();
+    await using s = await openWithContext();
     const own = new AbortController();
     const options: AskOptions = { signal: own.signal };
-    const answer = s.desk.ask(LOGIN, options).catch((error: unknown) => error);
+    const answer = s.context.ask(LOGIN, options).catch((error: unknown) => error);
     await s.asked();
     await end(s, own);
     expect(await answer).toBeInstanceOf(Error);
@@ -97,10 +97,10 @@ describe("a question between turns", () => {
     await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
   });
 
-  it("is answered once, although what it asks for happens after the answer", async () => {
-    await using s = await openWithDesk();
+  it("is answered once, even if it becomes unnecessary after the answer", async () => {
+    await using s = await openWithContext();
     const happened = deferred();
-    const answer = s.desk.ask(LOGIN, { completed: happened.promise });
+    const answer = s.context.ask(LOGIN, { completed: happened.promise });
     await s.asked();
     await s.session.answer("r1", { action: "accept" });
     await answer;
@@ -110,18 +110,18 @@ describe("a question between turns", () => {
     expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 accept"]);
   });
 
-  it("is withdrawn before its session is closed", async () => {
-    await using s = await openWithDesk();
-    void s.desk.ask(LOGIN).catch(() => undefined);
+  it("is withdrawn before the session is closed", async () => {
+    await using s = await openWithContext();
+    void s.context.ask(LOGIN).catch(() => undefined);
     await s.asked();
     await s.session.close();
     expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 cancel", "closed"]);
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed", waitingFor: [] });
   });
 
-  it("needs no answer any more when another process closed its session", async () => {
-    await using s = await openWithDesk();
-    void s.desk.ask(LOGIN).catch(() => undefined);
+  it("rejects an answer after another process closed the session", async () => {
+    await using s = await openWithContext();
+    void s.context.ask(LOGIN).catch(() => undefined);
     await s.asked();
     const closing = { body: { type: "session.closed" as const }, turnId: undefined };
     await appendWithoutLease(s.store, s.session.id, systemClock, () => closing);
@@ -129,36 +129,36 @@ describe("a question between turns", () => {
     await expect(s.session.answer("r1", { action: "accept" })).rejects.toMatchObject({ code: "request_resolved" });
   });
 
-  it("that a dead process asked is withdrawn by who opens the session next", async () => {
-    await using s = await openWithDesk({ commits: 2 });
-    void s.desk.ask(LOGIN).catch(() => undefined);
+  it("from a dead process is withdrawn when the session is opened again", async () => {
+    await using s = await openWithContext({ commits: 2 });
+    void s.context.ask(LOGIN).catch(() => undefined);
     await s.asked();
     await s.reopen();
     expect(await s.lines()).toEqual(["asks r1 Log in", "answered r1 cancel"]);
   });
 
-  it("is declined where nobody can be asked", async () => {
-    await using s = await openWithDesk({ attended: false });
-    expect(await s.desk.ask(LOGIN)).toEqual({ action: "decline" });
+  it("is declined if nobody can be asked", async () => {
+    await using s = await openWithContext({ attended: false });
+    expect(await s.context.ask(LOGIN)).toEqual({ action: "decline" });
   });
 });
 
 describe("a permission between turns", () => {
   const request = { toolId: "t1", tool: "sample", title: "Sample", kind: "think", readOnly: false, input: {} } as const;
 
-  it("is asked for, and a grant for the session holds", async () => {
-    await using s = await openWithDesk();
-    const decision = s.desk.permit(request);
+  it("is requested, and a grant for the session applies to later calls", async () => {
+    await using s = await openWithContext();
+    const decision = s.context.permit(request);
     await s.asked();
     await s.session.answer("r1", { decision: "allow", scope: "session" });
     expect(await decision).toEqual({ allowed: true });
-    expect(await s.desk.permit({ ...request, toolId: "t2" })).toEqual({ allowed: true });
+    expect(await s.context.permit({ ...request, toolId: "t2" })).toEqual({ allowed: true });
   });
 
-  it("is withdrawn when its asker gives up", async () => {
-    await using s = await openWithDesk();
+  it("is withdrawn when the asker's signal fires", async () => {
+    await using s = await openWithContext();
     const own = new AbortController();
-    const decision = s.desk.permit(request, { signal: own.signal }).catch((error: unknown) => error);
+    const decision = s.context.permit(request, { signal: own.signal }).catch((error: unknown) => error);
     await s.asked();
     own.abort(new Error("gone"));
     expect(await decision).toMatchObject({ message: "gone" });
@@ -166,52 +166,52 @@ describe("a permission between turns", () => {
     expect((await s.store.summary(s.session.id))?.waitingFor).toEqual([]);
   });
 
-  it("is refused where nobody can be asked", async () => {
-    await using s = await openWithDesk({ attended: false });
-    expect(await s.desk.permit(request)).toMatchObject({ allowed: false, outcome: "denied" });
+  it("is denied if nobody can be asked", async () => {
+    await using s = await openWithContext({ attended: false });
+    expect(await s.context.permit(request)).toMatchObject({ allowed: false, outcome: "denied" });
   });
 });
 
 describe("a tool that runs between turns", () => {
   const started = { type: "tool.started", toolId: "t1", name: "x", title: "X", kind: "other", input: {} } as const;
   const ended = { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" } as const;
-  const ends = async (s: Awaited<ReturnType<typeof openWithDesk>>) =>
+  const ends = async (s: Awaited<ReturnType<typeof openWithContext>>) =>
     (await s.store.read({ sessionId: s.session.id })).events.flatMap((event) =>
       event.type === "tool.ended" ? [event.outcome] : [],
     );
 
-  it("outlasts a turn, and ends once", async () => {
-    await using s = await openWithDesk();
-    s.desk.record(started);
+  it("stays open during a turn, and ends once", async () => {
+    await using s = await openWithContext();
+    s.context.record(started);
     s.turn.resolve(DONE);
     await s.session.prompt("go").outcome;
     expect(s.session.state.tools).toMatchObject([{ toolId: "t1" }]);
-    s.desk.record(ended);
+    s.context.record(ended);
     await s.session[Symbol.asyncDispose]();
     expect(await ends(s)).toEqual(["ok"]);
   });
 
   it("is cancelled with its session", async () => {
-    await using s = await openWithDesk();
-    s.desk.record(started);
+    await using s = await openWithContext();
+    s.context.record(started);
     await s.session[Symbol.asyncDispose]();
     expect(await ends(s)).toEqual(["cancelled"]);
   });
 
-  it("of a dead process has an unknown outcome", async () => {
-    await using s = await openWithDesk({ commits: 2 });
-    s.desk.record(started);
+  it("gets an unknown outcome if its process died", async () => {
+    await using s = await openWithContext({ commits: 2 });
+    s.context.record(started);
     await vi.waitFor(() => expect(s.session.state.tools).toHaveLength(1));
     await s.reopen();
     expect(await ends(s)).toEqual(["unknown"]);
   });
 });
 
-it("what is said between turns is recorded, and after the end it is left", async () => {
-  await using s = await openWithDesk();
-  s.desk.record({ type: "mcp.status", server: "github", status: "ready" });
+it("records events between turns, and ignores them after the session is released", async () => {
+  await using s = await openWithContext();
+  s.context.record({ type: "mcp.status", server: "github", status: "ready" });
   await s.session[Symbol.asyncDispose]();
-  s.desk.record({ type: "mcp.status", server: "github", status: "gone" });
+  s.context.record({ type: "mcp.status", server: "github", status: "gone" });
   const { events } = await s.store.read({ sessionId: s.session.id });
   expect(events.flatMap((event) => (event.type === "mcp.status" ? [event.status] : []))).toEqual(["ready"]);
 });

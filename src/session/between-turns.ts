@@ -1,4 +1,4 @@
-/** What an agent's connection may do between turns: say something, and ask. */
+/** Lets an agent connection record events and ask questions between turns. */
 import type { BetweenTurnsContext, SessionStore } from "../domain/index.ts";
 import { closingEvents } from "./end-turn.ts";
 import { askQuestion, decidePermission, type GateOptions } from "./gate.ts";
@@ -12,25 +12,25 @@ export interface BetweenTurnsOptions {
 }
 
 export interface BetweenTurns extends AsyncDisposable {
-  /** What is said and asked there is this agent's, whoever drives the session meanwhile. */
-  of(agent: string): BetweenTurnsContext;
+  /** Events and requests of this context belong to this agent, even while another agent drives the session. */
+  forAgent(agent: string): BetweenTurnsContext;
 }
 
-/** Disposing ends what is asked there; it does so also where the log cannot be written. */
+/** Disposing withdraws the open requests. It never rejects, not even if the log cannot be written. */
 export function openBetweenTurns({ recorder, store, attended }: BetweenTurnsOptions): BetweenTurns {
   const closing = new AbortController();
   const gate = (by: string): GateOptions => {
     closing.signal.throwIfAborted();
     return { recorder, store, turnId: undefined, by, attended, signal: closing.signal };
   };
-  const of = (agent: string): BetweenTurnsContext => ({
+  const forAgent = (agent: string): BetweenTurnsContext => ({
     attended,
     record: (...bodies) => {
       if (closing.signal.aborted) return;
       try {
         recorder.record(bodies, undefined, [], agent);
       } catch {
-        // the log is broken, which the next turn tells
+        // the log is broken; the next turn reports it
       }
     },
     ask: async (question, options) => askQuestion(gate(agent), question, options),
@@ -39,16 +39,16 @@ export function openBetweenTurns({ recorder, store, attended }: BetweenTurnsOpti
     permit: async (request, options) => decidePermission(gate(agent), request, options),
   });
   return {
-    of,
+    forAgent,
     async [Symbol.asyncDispose]() {
       if (closing.signal.aborted) return;
-      closing.abort(new Error("the session was let go"));
+      closing.abort(new Error("the session was released"));
       try {
         await recorder.commit();
         if (recorder.state.closed) return;
         await recorder.write(closingEvents(recorder.state, undefined, true));
       } catch {
-        // who opens the session next finds them, and withdraws them
+        // the next process that opens the session withdraws them
       }
     },
   };

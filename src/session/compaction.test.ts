@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openScene } from "./test-scene.ts";
 import { calls, say, transcript, type Script } from "../testing/index.ts";
 
-/** A server that counts its calls from the start in each reply, as some do. */
+/** A server that restarts its call IDs in each reply, like some do. */
 const FIRST_CALL = "call_0";
 const running = (command: string) => ({ id: FIRST_CALL, name: "bash", input: { command } });
 const script: Script = ({ system, messages, toolResults }) => {
@@ -13,7 +13,7 @@ const script: Script = ({ system, messages, toolResults }) => {
   return calls([running("echo one >> ran")], { usage: { input: 180_000, output: 100 } });
 };
 
-it("what was allowed before a summary allows nothing after it, though the model names its call the same", async () => {
+it("asks again for a call with a reused ID after the context was compacted", async () => {
   await using s = await openScene(script, { model: "anthropic/claude-haiku-4-5" });
   const asked: string[] = [];
   const turn = s.session.prompt("go");

@@ -1,28 +1,28 @@
-/** What may take the place of a conversation. */
+/** Validates the messages that replace a conversation. */
 import { RookeryError, type EventOf } from "../domain/index.ts";
 import { MAX_INPUT_BYTES } from "./input.ts";
+import type { ReplacedMessage } from "./method-types.ts";
 import { parseReplacedMessages } from "./parameters.ts";
 
-export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];
 type Replacement = Pick<EventOf<"conversation.replaced">, "type" | "messages">;
 
-/** Past this it is not a conversation that anyone had. */
+/** The maximum number of messages in a replacement. */
 export const MAX_MESSAGES = 10_000;
 
-/** None begins anew. Throws `input_invalid` or `input_too_large`. */
-export function toReplacementEvent(given: readonly ReplacedMessage[]): Replacement {
-  const messages = parseReplacedMessages(given);
+/** An empty list starts an empty conversation. Throws `input_invalid` or `input_too_large`. */
+export function toReplacementEvent(input: readonly ReplacedMessage[]): Replacement {
+  const messages = parseReplacedMessages(input);
   if (messages.length > MAX_MESSAGES) {
-    throw tooLarge(`it has ${messages.length} messages, and at most ${MAX_MESSAGES} are taken`);
+    throw tooLarge(`it has ${messages.length} messages, and the limit is ${MAX_MESSAGES}`);
   }
   if (messages.some(({ text }) => text.trim() === "")) {
-    throw invalid("one of its messages is empty, which no provider takes: leave it out");
+    throw invalid("one message is empty, and providers reject empty messages; remove it");
   }
   if (messages[0]?.role === "assistant") {
-    throw invalid("its first message is the assistant's, which not every provider takes: begin with the user's");
+    throw invalid("its first message is from the assistant, and some providers reject that; start with a user message");
   }
   const bytes = messages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-  if (bytes > MAX_INPUT_BYTES) throw tooLarge(`it has ${bytes} bytes, and at most ${MAX_INPUT_BYTES} are taken`);
+  if (bytes > MAX_INPUT_BYTES) throw tooLarge(`it has ${bytes} bytes, and the limit is ${MAX_INPUT_BYTES}`);
   return { type: "conversation.replaced", messages: messages.map(({ role, text }) => ({ role, text })) };
 }
 
@@ -31,5 +31,5 @@ function invalid(what: string): RookeryError {
 }
 
 function tooLarge(what: string): RookeryError {
-  return new RookeryError("input_too_large", `the new conversation is too long: ${what}; give less of it`);
+  return new RookeryError("input_too_large", `the new conversation is too long: ${what}; shorten it`);
 }

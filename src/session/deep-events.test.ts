@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openWorld } from "./test-scene.ts";
 
-/** An ACP agent that sends its lines as they are: nothing of ours would write such JSON. */
+/** An ACP agent that sends raw lines, because Rookery would not write such JSON. */
 const AGENT = `
 const deep = "[".repeat(5000) + "]".repeat(5000);
 let prompts = 0;
@@ -26,7 +26,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 });
 `;
 
-it("an ACP agent that sends deeply nested JSON fails its turn, and the session takes the next prompt", async () => {
+it("fails the turn of an ACP agent that sends deeply nested JSON, and accepts the next prompt", async () => {
   await using world = await openWorld([]);
   const file = join(world.home, "agent.cjs");
   await writeFile(file, AGENT);

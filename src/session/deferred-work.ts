@@ -1,8 +1,10 @@
-/** What is done between two turns, such as a change of the agent: what is asked for in a turn waits for its end. */
+/**
+ * Runs work between two turns, such as a switch of the agent. Work that is scheduled during a turn waits for its end.
+ */
 import { RookeryError } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
 
-/** Of each kind one waits at most: a later one takes the place of an earlier one. */
+/** At most one work of each kind waits: a later one replaces an earlier one. */
 export type WorkKind = "settings" | "conversation";
 
 interface ScheduledWork {
@@ -11,64 +13,67 @@ interface ScheduledWork {
 }
 
 const REPLACED_MESSAGES: Record<WorkKind, string> = {
-  settings: "another change of the session's settings was asked for before this one could be made",
-  conversation: "another conversation was given before this one could take the old one's place",
+  settings: "a later change of the session's settings replaced this one before it started",
+  conversation: "a later conversation replaced this one before it was recorded",
 };
 
 export interface DeferredWorkOptions {
-  /** Is there something that must end first? */
+  /** True while something else must finish first. */
   readonly isBusy: () => boolean;
-  /** Called when something was done, and also where it failed. */
-  readonly onOver: () => void;
+  /** Called after each work, also if it failed. */
+  readonly onFinished: () => void;
 }
 
 export class DeferredWork {
   readonly #options: DeferredWorkOptions;
-  readonly #wishes = new Map<WorkKind, ScheduledWork>();
+  readonly #scheduled = new Map<WorkKind, ScheduledWork>();
   #current: { readonly kind: WorkKind; readonly done: Promise<void> } | undefined;
 
   constructor(options: DeferredWorkOptions) {
     this.#options = options;
   }
 
-  /** Something is being done. */
-  get isOn(): boolean {
+  /** True while work runs. */
+  get isRunning(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Resolves when what is being done is over, however it went. */
-  async over(): Promise<void> {
+  /** Resolves when the current work has finished, also if it failed. */
+  async finished(): Promise<void> {
     await this.#current?.done;
   }
 
-  /** The same for all of a kind that was asked for. */
+  /** Resolves when no work of this kind runs or waits. */
   async settled(kind: WorkKind): Promise<void> {
-    while (this.#wishes.has(kind) || this.#current?.kind === kind) {
-      const waiting = this.#wishes.get(kind)?.settled.promise ?? this.#current?.done;
+    while (this.#scheduled.has(kind) || this.#current?.kind === kind) {
+      const waiting = this.#scheduled.get(kind)?.settled.promise ?? this.#current?.done;
       await waiting?.catch(() => undefined);
     }
   }
 
-  /** Settles as the work does. Rejects with `interrupted` where a later one takes its place before it was begun. */
-  want(kind: WorkKind, work: () => Promise<void>): Promise<void> {
+  /** Settles with the work. Rejects with `interrupted` if later work of the same kind replaces it before it starts. */
+  schedule(kind: WorkKind, work: () => Promise<void>): Promise<void> {
     this.withdraw(kind);
     const settled = deferred();
-    this.#wishes.set(kind, { work, settled });
-    this.begin();
+    this.#scheduled.set(kind, { work, settled });
+    this.runNext();
     return settled.promise;
   }
 
-  /** What waits of this kind is not wanted any more. */
+  /** Discards the waiting work of this kind. */
   withdraw(kind: WorkKind): void {
-    this.#refuse(kind, new RookeryError("interrupted", `${REPLACED_MESSAGES[kind]}: what was asked for last is what counts`));
+    this.#reject(
+      kind,
+      new RookeryError("interrupted", `${REPLACED_MESSAGES[kind]}: only the last request takes effect`),
+    );
   }
 
-  /** Begins what waits, if nothing else is going on. To be called when something has ended. */
-  begin(): void {
-    const [next] = this.#wishes;
+  /** Starts the next work unless something else runs. Call it when a turn or other work has finished. */
+  runNext(): void {
+    const [next] = this.#scheduled;
     if (next === undefined || this.#current !== undefined || this.#options.isBusy()) return;
     const [kind, { work, settled }] = next;
-    this.#wishes.delete(kind);
+    this.#scheduled.delete(kind);
     const done = work()
       .then(
         () => settled.resolve(),
@@ -76,19 +81,19 @@ export class DeferredWork {
       )
       .finally(() => {
         this.#current = undefined;
-        this.#options.onOver();
+        this.#options.onFinished();
       });
     this.#current = { kind, done };
   }
 
-  /** Nothing is begun any more: what waits is told so. */
-  end(reason: RookeryError): void {
-    for (const kind of this.#wishes.keys()) this.#refuse(kind, reason);
+  /** Rejects all waiting work, and starts none anymore. */
+  close(reason: RookeryError): void {
+    for (const kind of this.#scheduled.keys()) this.#reject(kind, reason);
   }
 
-  #refuse(kind: WorkKind, reason: RookeryError): void {
-    const wish = this.#wishes.get(kind);
-    this.#wishes.delete(kind);
-    wish?.settled.reject(reason);
+  #reject(kind: WorkKind, reason: RookeryError): void {
+    const work = this.#scheduled.get(kind);
+    this.#scheduled.delete(kind);
+    work?.settled.reject(reason);
   }
 }

@@ -5,7 +5,7 @@ import { LATER, openScene } from "./test-scene.ts";
 const SLEEPING = call("bash", { command: "echo up; sleep 300" });
 
 describe("deleting a session", () => {
-  it("takes it out of the log for good", async () => {
+  it("removes it from the log permanently", async () => {
     await using s = await openScene([say("hi")]);
     await s.session.prompt("go").outcome;
     await s.session[Symbol.asyncDispose]();
@@ -19,7 +19,7 @@ describe("deleting a session", () => {
     expect(await s.store.currentLease(s.session.id)).toBeUndefined();
   });
 
-  it("that is open here cancels its turn, and ends those who follow it", async () => {
+  it("cancels its turn and ends its followers if it is open in this process", async () => {
     await using s = await openScene([SLEEPING], { permissions: "all" });
     const turn = s.session.prompt("go");
     const followed = collect(s.rookery.follow({ session: s.session.id })).catch((error: unknown) => error);
@@ -31,7 +31,7 @@ describe("deleting a session", () => {
     await s.session[Symbol.asyncDispose]();
   });
 
-  it("is refused while another process drives it, and changes nothing there", async () => {
+  it("rejects and changes nothing while another process drives it", async () => {
     await using s = await openScene([say("hi")]);
     const elsewhere = await s.open();
     await expect(elsewhere.deleteSession(s.session.id)).rejects.toMatchObject({ code: "session_in_use" });
@@ -39,11 +39,11 @@ describe("deleting a session", () => {
     await elsewhere.close();
   });
 
-  it("that a dead process left in a turn works, and what it writes afterwards is refused", async () => {
+  it("works after its process died in a turn, and refuses later writes of that process", async () => {
     await using s = await openScene([call("bash", { command: "true" })]);
     const turn = s.session.prompt("go");
     for await (const event of turn) if (event.type === "permission.requested") break;
-    const next = await s.open(LATER); // as it were: its lease ran out
+    const next = await s.open(LATER); // simulates another process after the lease expired
     await next.deleteSession(s.session.id);
     await expect(turn.outcome).rejects.toMatchObject({ code: "session_not_found" });
     expect(await s.store.list()).toEqual([]);

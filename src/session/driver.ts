@@ -1,4 +1,4 @@
-/** The agents that drive a session, one at a time: how another takes the place of one, and gives it back. */
+/** The agents that drive a session, one at a time, and the switch from one to another. */
 import {
   RookeryError,
   messageOf,
@@ -11,13 +11,13 @@ import {
 } from "../domain/index.ts";
 import { resolveTimeLimits, type TurnTimeLimits } from "./time-limits.ts";
 
-/** What a session is driven with. */
+/** The settings that a session is driven with. */
 export type DriverSettings = Pick<SessionState, "agent" | "backend" | "model" | "cwd" | "permissions"> & {
-  /** Somebody asked for that model. */
+  /** Set if a person chose the model. */
   readonly modelChosen?: true;
 };
 
-/** What someone wants otherwise than it was. */
+/** Settings to change. Default of each: unchanged. */
 export interface Changes {
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
@@ -25,20 +25,26 @@ export interface Changes {
   readonly permissions?: PermissionPolicy | undefined;
 }
 
-/** Settings that can be had, and the way to the agent that goes with them. */
+/** Validated settings, and the function that connects to their agent. */
 export interface PreparedAgent {
   readonly settings: DriverSettings;
   readonly connect: () => Promise<AgentConnection>;
-  /** How long its agent is waited for. */
-  readonly patience?: Parameters<typeof resolveTimeLimits>[0];
-  /** What else the agent is made from: a connection that was made from something else is not used again. */
+  /** Time limits of its turns. */
+  readonly timeLimits?: Parameters<typeof resolveTimeLimits>[0];
+  /** A fingerprint of the rest of the configuration. A kept connection with another fingerprint is not reused. */
   readonly madeFrom?: string | undefined;
 }
 
-/** Finds what is wanted; a new session is empty but for its id. Rejects in words where something is missing. */
+/**
+ * Resolves changes to settings and an agent. A new session has no state except its ID. Rejects with a message that
+ * names what is missing.
+ */
 export type PrepareAgent = (state: SessionState, changes: Changes) => Promise<PreparedAgent>;
 
-/** Of agents that were switched away from. Each may be a program that runs: past this the one that left first is ended. */
+/**
+ * Connections of agents that do not drive at the moment. Each may be a running program; beyond this number, the
+ * oldest is closed.
+ */
 const MAX_KEPT_CONNECTIONS = 4;
 
 interface HeldConnection {
@@ -49,68 +55,70 @@ interface HeldConnection {
 export class Driver implements AsyncDisposable {
   readonly #prepare: PrepareAgent;
   #active: HeldConnection | undefined;
-  /** Those that wait to be switched back to, the one that left first in front. */
+  /** Connections that can be switched back to, the oldest first. */
   readonly #kept: HeldConnection[] = [];
-  #patience: TurnTimeLimits;
-  #missing: unknown;
-  #deskOf: ((agent: string) => BetweenTurnsContext) | undefined;
+  #timeLimits: TurnTimeLimits;
+  #startFailure: unknown;
+  #contextFor: ((agent: string) => BetweenTurnsContext) | undefined;
   #overlay: Overlay | undefined;
 
   private constructor(prepare: PrepareAgent, connection: AgentConnection, prepared: PreparedAgent) {
     this.#prepare = prepare;
     this.#active = { connection, prepared };
-    this.#patience = resolveTimeLimits(prepared.patience);
+    this.#timeLimits = resolveTimeLimits(prepared.timeLimits);
   }
 
   static async connect(prepare: PrepareAgent, prepared: PreparedAgent): Promise<Driver> {
     return new Driver(prepare, await prepared.connect(), prepared);
   }
 
-  /** With the agent that drives. */
-  get patience(): TurnTimeLimits {
-    return this.#patience;
+  /** The time limits of the current agent. */
+  get timeLimits(): TurnTimeLimits {
+    return this.#timeLimits;
   }
 
-  /** Whoever drives the session has a desk of its own from here on, and whoever comes after. */
-  attach(deskOf: (agent: string) => BetweenTurnsContext): void {
-    this.#deskOf = deskOf;
-    if (this.#active !== undefined) this.#seat(this.#active);
+  /** Gives every agent that drives the session, now or later, a context for the time between turns. */
+  attach(contextFor: (agent: string) => BetweenTurnsContext): void {
+    this.#contextFor = contextFor;
+    if (this.#active !== undefined) this.#attachTo(this.#active);
   }
 
-  /** It belongs to the session: whoever comes after has it too. Throws `tool_conflict`, and changes nothing then. */
+  /**
+   * The overlay belongs to the session, so every later agent gets it too. Throws `tool_conflict` and changes nothing.
+   */
   setOverlay(overlay: Overlay): void {
     this.connection.tools?.setOverlay(overlay);
     this.#overlay = overlay;
   }
 
-  /** It was lost in a change that failed, and could not be had again. */
+  /** True if a failed change closed the agent and it could not be started again. */
   get isLost(): boolean {
     return this.#active === undefined;
   }
 
-  /** Throws `agent_unavailable` where it is lost. */
+  /** Throws `agent_unavailable` if the agent is lost. */
   get connection(): AgentConnection {
     if (this.#active !== undefined) return this.#active.connection;
     throw new RookeryError(
       "agent_unavailable",
-      `the agent could not be started again (${messageOf(this.#missing)}): open the session again`,
-      { cause: this.#missing },
+      `the agent could not be restarted (${messageOf(this.#startFailure)}): open the session again`,
+      { cause: this.#startFailure },
     );
   }
 
-  /** Resolves with what is to be recorded. Where it rejects, the session goes on as it was. */
+  /** Resolves with the settings to record. If it rejects, the session keeps its previous settings. */
   async change(state: SessionState, changes: Changes): Promise<DriverSettings> {
     const prepared = await this.#prepare(state, changes);
-    const { settings, patience } = prepared;
+    const { settings, timeLimits } = prepared;
     if (!isSameAgent(state, settings)) await this.#switchTo(state, prepared);
     else if (settings.model !== state.model || settings.cwd !== state.cwd) await this.#reopen(state, prepared);
-    this.#patience = resolveTimeLimits(patience);
+    this.#timeLimits = resolveTimeLimits(timeLimits);
     return settings;
   }
 
   /**
-   * Takes back a change that could not be recorded: goes on with the settings that the log names. If they cannot be had
-   * any more, the agent is lost, because another one must not answer in its place.
+   * Undoes a change that could not be recorded: returns to the settings in the log. If those are not available
+   * anymore, the agent is lost, because another one must not answer in its place.
    */
   async revert(state: SessionState): Promise<void> {
     const current = this.#active?.prepared.settings;
@@ -119,14 +127,14 @@ export class Driver implements AsyncDisposable {
       const prepared = await this.#prepare(state, {});
       if (!isSameAgent(current, state)) await this.#switchTo(state, prepared);
       else if (current.model !== state.model || current.cwd !== state.cwd) await this.#reopen(state, prepared);
-      this.#patience = resolveTimeLimits(prepared.patience);
+      this.#timeLimits = resolveTimeLimits(prepared.timeLimits);
     } catch (error) {
       await this.#dropActive();
-      this.#missing = error;
+      this.#startFailure = error;
     }
   }
 
-  /** The conversation is another: none of them is to go on with what it remembers of the old one. */
+  /** Makes every connection forget the conversation, because it was replaced. */
   async forget(): Promise<void> {
     const all = [...this.#kept, ...(this.#active === undefined ? [] : [this.#active])];
     await Promise.all(all.map(async ({ connection }) => connection.forget?.()));
@@ -142,40 +150,43 @@ export class Driver implements AsyncDisposable {
 
   async #switchTo(state: SessionState, prepared: PreparedAgent): Promise<void> {
     const left = this.#active;
-    const back = await this.#return(state, prepared);
-    if (back === undefined) this.#use({ prepared, connection: await this.#ready(prepared) });
-    else this.#active = back;
+    const kept = await this.#takeKept(state, prepared);
+    if (kept === undefined) this.#use({ prepared, connection: await this.#ready(prepared) });
+    else this.#active = kept;
     if (left !== undefined) this.#kept.push(left);
     const { agent } = prepared.settings;
-    const useless = this.#kept.filter(({ prepared: { settings } }) => settings.agent === agent); // other than it is now
-    await this.#end([...useless, ...this.#kept.filter((held) => !useless.includes(held)).slice(0, -MAX_KEPT_CONNECTIONS)]);
+    const outdated = this.#kept.filter(({ prepared: { settings } }) => settings.agent === agent); // outdated connections of the same agent
+    await this.#closeConnections([
+      ...outdated,
+      ...this.#kept.filter((held) => !outdated.includes(held)).slice(0, -MAX_KEPT_CONNECTIONS),
+    ]);
   }
 
-  /** The connection that this agent had before, if it is as it would be made now. */
-  async #return(state: SessionState, prepared: PreparedAgent): Promise<HeldConnection | undefined> {
+  /** The kept connection of this agent, if a new one would be identical. */
+  async #takeKept(state: SessionState, prepared: PreparedAgent): Promise<HeldConnection | undefined> {
     const held = this.#kept.find((kept) => isReusable(kept.prepared, prepared));
     if (held === undefined) return undefined;
-    this.#overlayOn(held.connection);
+    this.#applyOverlay(held.connection);
     await held.connection.returned?.(state);
     this.#kept.splice(this.#kept.indexOf(held), 1);
     return { ...held, prepared };
   }
 
   async #reopen(state: SessionState, prepared: PreparedAgent): Promise<void> {
-    await this.#dropActive(); // first: a program's own session is not to be open twice
+    await this.#dropActive(); // close it first: a program's session must not be open twice
     try {
       this.#use({ prepared, connection: await this.#ready(prepared) });
     } catch (error) {
-      await this.#goBack(state);
+      await this.#reconnect(state);
       throw error;
     }
   }
 
-  /** With the overlay, or not at all. */
+  /** Connects and applies the overlay. Closes the connection if the overlay fails. */
   async #ready({ connect }: PreparedAgent): Promise<AgentConnection> {
     const connection = await connect();
     try {
-      this.#overlayOn(connection);
+      this.#applyOverlay(connection);
       return connection;
     } catch (error) {
       await Promise.allSettled([connection[Symbol.asyncDispose]()]);
@@ -183,18 +194,18 @@ export class Driver implements AsyncDisposable {
     }
   }
 
-  #overlayOn({ tools }: AgentConnection): void {
+  #applyOverlay({ tools }: AgentConnection): void {
     if (this.#overlay !== undefined) tools?.setOverlay(this.#overlay);
   }
 
   #use(held: HeldConnection): void {
     this.#active = held;
-    this.#seat(held);
+    this.#attachTo(held);
   }
 
-  /** Once for each: one that comes back has its desk already. */
-  #seat({ connection, prepared }: HeldConnection): void {
-    if (this.#deskOf !== undefined) connection.attach?.(this.#deskOf(prepared.settings.agent));
+  /** Called once per connection: a kept connection is already attached. */
+  #attachTo({ connection, prepared }: HeldConnection): void {
+    if (this.#contextFor !== undefined) connection.attach?.(this.#contextFor(prepared.settings.agent));
   }
 
   async #dropActive(): Promise<void> {
@@ -203,23 +214,23 @@ export class Driver implements AsyncDisposable {
     if (active !== undefined) await Promise.allSettled([active.connection[Symbol.asyncDispose]()]);
   }
 
-  /** What cannot be ended now is found by its marker later, and is no reason to stay with it. */
-  async #end(useless: readonly HeldConnection[]): Promise<void> {
-    for (const held of useless) this.#kept.splice(this.#kept.indexOf(held), 1);
-    await Promise.allSettled(useless.map(({ connection }) => connection[Symbol.asyncDispose]()));
+  /** Ignores errors: a process that does not exit is found later by its marker. */
+  async #closeConnections(outdated: readonly HeldConnection[]): Promise<void> {
+    for (const held of outdated) this.#kept.splice(this.#kept.indexOf(held), 1);
+    await Promise.allSettled(outdated.map(({ connection }) => connection[Symbol.asyncDispose]()));
   }
 
-  async #goBack(state: SessionState): Promise<void> {
+  async #reconnect(state: SessionState): Promise<void> {
     try {
       const prepared = await this.#prepare(state, {});
       this.#use({ prepared, connection: await this.#ready(prepared) });
     } catch (error) {
-      this.#missing = error;
+      this.#startFailure = error;
     }
   }
 }
 
-/** Does it know what was said before, and may it go on with a turn that was begun before? */
+/** True if the agent knows the conversation so far and can resume a turn that started before. */
 export function isSameAgent(before: DriverSettings, after: DriverSettings): boolean {
   return before.agent === after.agent && before.backend === after.backend;
 }
@@ -229,7 +240,7 @@ function isReusable(one: PreparedAgent, other: PreparedAgent): boolean {
   return isSameAgent(a, b) && a.model === b.model && a.cwd === b.cwd && one.madeFrom === other.madeFrom;
 }
 
-/** What is recorded when a session goes on with other settings: nothing where they are the same. */
+/** Returns the events that record changed settings. Empty if nothing changed. */
 export function changeEvents(before: DriverSettings, after: DriverSettings): EventBody[] {
   const { backend, model, modelChosen, cwd, permissions } = after;
   const others = backend !== before.backend || model !== before.model || cwd !== before.cwd;

@@ -1,17 +1,20 @@
-/** How a turn ends in the log: after whatever it left open. */
+/** Ends a turn in the log, after closing everything that it left open. */
 import { messageOf, type EventBody, type SessionState, type TurnOutcome } from "../domain/index.ts";
 import { isWriterFailure } from "./entry-writer.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** Writes the end, and before it the end of whatever the turn left open; what a dead process left, nobody stopped. */
+/**
+ * Closes the turn's open requests and tools, then writes `turn.ended`. `abandoned` means that the turn's process
+ * died, so its tools have an unknown outcome instead of a cancelled one.
+ */
 export async function endTurn(
   recorder: Recorder,
   turnId: string,
   outcome: TurnOutcome,
-  { deserted = false }: { deserted?: boolean } = {},
+  { abandoned = false }: { abandoned?: boolean } = {},
 ): Promise<void> {
   await commitRecorded(recorder);
-  const stopped = outcome.status === "cancelled" && !deserted;
+  const stopped = outcome.status === "cancelled" && !abandoned;
   const write = (end: TurnOutcome) =>
     recorder.write([...closingEvents(recorder.state, turnId, stopped), { type: "turn.ended", outcome: end }], {
       turnId,
@@ -27,7 +30,10 @@ export async function endTurn(
   }
 }
 
-/** Waits for what was recorded. Events that the store refused have their substitutes in the log, and are no failure here. */
+/**
+ * Waits until all recorded events are committed. Does not reject for events that the store refused, because the log
+ * has substitutes for them.
+ */
 export async function commitRecorded(recorder: Recorder): Promise<void> {
   try {
     await recorder.commit();
@@ -36,16 +42,19 @@ export async function commitRecorded(recorder: Recorder): Promise<void> {
   }
 }
 
-/** Nobody waits any more for what this turn asked and began, or, where none is named, for what happened between turns. */
+/**
+ * Returns the events that close the open requests, tools and sub-agents of this turn, or, if `turnId` is undefined,
+ * those that started between turns.
+ */
 export function closingEvents(state: SessionState, turnId: string | undefined, stopped: boolean): EventBody[] {
   const how = stopped
     ? ({
         outcome: "cancelled",
-        text: turnId === undefined ? "its session was let go" : "cancelled with its turn",
+        text: turnId === undefined ? "cancelled because the session was released" : "cancelled with its turn",
       } as const)
     : ({
         outcome: "unknown",
-        text: `its ${turnId === undefined ? "process" : "turn"} ended before its outcome was known`,
+        text: `the outcome is unknown because the ${turnId === undefined ? "process" : "turn"} ended first`,
       } as const);
   const tools = state.tools.filter((tool) => tool.turnId === turnId);
   return [

@@ -1,4 +1,4 @@
-/** Writes a recorder's entries to the log: retries what may pass, and substitutes what the store refuses. */
+/** Writes a recorder's entries to the log. Retries transient failures, and replaces events that the store refuses. */
 import {
   RookeryError,
   isRookeryError,
@@ -19,9 +19,11 @@ const CLOSING_TIMEOUT_MS = 2_000;
 export interface EntryWriterOptions {
   readonly log: LogHead;
   readonly clock: Clock;
-  /** What waits behind the entry that is being written. */
+  /** The entries that are queued behind the current one. */
   readonly pending: PendingEntries;
-  /** How long failures of the store that may pass are waited out, in milliseconds. Default: 30 s. */
+  /**
+   * How long transient failures of the store are retried before waiters are rejected, in milliseconds. Default: 30 s.
+   */
   readonly patienceMs?: number | undefined;
   /** Called once per outage, when the store has failed for `patienceMs`. */
   readonly onOutage: (failure: unknown) => void;
@@ -42,7 +44,7 @@ export class EntryWriter {
     this.#options = options;
   }
 
-  /** Call it when the session is being closed: retries end two seconds later. */
+  /** Call it when the session closes. Retries stop two seconds later. */
   close(): void {
     this.#deadline = Math.min(this.#deadline, performance.now() + CLOSING_TIMEOUT_MS);
   }
@@ -53,7 +55,7 @@ export class EntryWriter {
     this.#endPause();
   }
 
-  /** Throws only what breaks the recorder. */
+  /** Throws only errors that break the recorder. */
   async write(entry: PendingEntry): Promise<void> {
     const { drafts, journal, alone } = entry;
     if (drafts.length === 0 && journal.length === 0) return;
@@ -62,19 +64,19 @@ export class EntryWriter {
     } catch (failure) {
       if (isWriterFailure(failure)) throw failure;
       if (!alone) await this.#writeSingly(entry, failure);
-      rejectWaiters([entry], failure); // what was to be committed together was not
+      rejectWaiters([entry], failure); // the entry was not committed as a whole
     }
   }
 
   /**
-   * The store refuses something of the entry: each event is tried alone, and what is refused gets a substitute. Throws
-   * the failure if the store refuses even a notice: then it is not the events that are at fault.
+   * Handles an entry that the store refused: appends each event alone, and replaces those that are refused again.
+   * Throws the failure if the store refuses even a notice, because then the events are not the cause.
    */
   async #writeSingly(entry: PendingEntry, failure: unknown): Promise<void> {
     for (const { at, agent, turnId, ...body } of entry.drafts) {
       const stamp = { at, agent, turnId };
       const why = messageOf(failure).slice(0, 500);
-      const notice = createCutNotice(`an event of type ${body.type} was left out: ${why}`);
+      const notice = createCutNotice(`an event of type ${body.type} was omitted: ${why}`);
       if (await this.#isAppended(entry, [{ ...body, ...stamp }], [])) continue;
       this.#options.onRefused(turnId, notRecorded(body.type, why));
       if (await this.#isAppended(entry, [{ ...substituteEvent(body, why), ...stamp }], [])) continue;
@@ -87,7 +89,11 @@ export class EntryWriter {
     }
   }
 
-  async #isAppended(entry: PendingEntry, drafts: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<boolean> {
+  async #isAppended(
+    entry: PendingEntry,
+    drafts: readonly EventDraft[],
+    journal: readonly JournalWrite[],
+  ): Promise<boolean> {
     try {
       await this.#append(entry, drafts, journal);
       return true;
@@ -97,7 +103,7 @@ export class EntryWriter {
     }
   }
 
-  /** Retries failures of the store that may pass, until it works, the entry is withdrawn or the session is closed. */
+  /** Retries transient failures until the append succeeds, the entry is withdrawn or the session closes. */
   async #append(entry: PendingEntry, events: readonly EventDraft[], journal: readonly JournalWrite[]): Promise<void> {
     const id = newId("app", this.#options.clock.now());
     for (let attempt = 0; !entry.withdrawn; attempt += 1) {
@@ -138,11 +144,11 @@ export class EntryWriter {
 
 export function notRecorded(type: string | undefined, problem: string): RookeryError {
   const what = type === undefined ? "a result of the agent" : `an event of type ${type}`;
-  const message = `${what} could not be recorded as it was: ${problem.slice(0, 500)}; parts of it were left out`;
+  const message = `${what} could not be recorded in full: ${problem.slice(0, 500)}; parts of it were omitted`;
   return new RookeryError("agent_failed", message);
 }
 
-/** After one of these, nothing can be written: the lease, the session or the store is gone. */
+/** After one of these errors, nothing can be written: the lease, the session or the store is gone. */
 const BREAKING: readonly ErrorCode[] = [
   "lease_lost",
   "session_not_found",
@@ -153,7 +159,7 @@ const BREAKING: readonly ErrorCode[] = [
   "log_corrupt",
 ];
 
-/** True if the failure is that of the store or the lease, and would be the same for any other events. */
+/** True if the store or the lease failed, so that other events would fail in the same way. */
 export function isWriterFailure(failure: unknown): boolean {
   return isRookeryError(failure) && (BREAKING.includes(failure.code) || isTransientFailure(failure));
 }

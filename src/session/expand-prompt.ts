@@ -1,4 +1,4 @@
-/** Prompts of MCP servers as slash commands: `/server:prompt` and what follows as its arguments. */
+/** Expands slash commands to prompts of MCP servers: `/server:prompt` followed by the prompt's arguments. */
 import {
   RookeryError,
   type InputPart,
@@ -14,7 +14,7 @@ export interface ExpandOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a person types for a prompt, without the slash. */
+/** The command for a prompt, without the slash. */
 export function formatPromptCommand({ server, name }: McpPrompt): string {
   return `${server}:${name}`;
 }
@@ -29,31 +29,35 @@ export async function expandPrompt(
   const prompt = await waitForPrompt(tools, server, rest, signal);
   if (prompt === undefined) {
     const known = listPrompts(tools, server).map((one) => `/${formatPromptCommand(one)}`);
-    const there = known.length === 0 ? "it offers none now" : `there are: ${known.join(", ")}`;
-    throw new RookeryError("input_invalid", `${server} has no prompt for "${input.trim()}"; ${there}`);
+    const there =
+      known.length === 0 ? "the server offers no prompts at the moment" : `the server offers ${known.join(", ")}`;
+    throw new RookeryError("input_invalid", `the MCP server ${server} has no prompt for "${input.trim()}"; ${there}`);
   }
   const args = parsePromptArguments(prompt, rest.slice(prompt.name.length).trim());
   const parts = await tools.getPrompt(server, prompt.name, args, signal);
   return Promise.all(parts.map((part) => toInputPart(part, store)));
 }
 
-/** As soon as it is there or its server cannot be had, whatever other servers do. Rejects when the signal fires. */
+/**
+ * Resolves as soon as the server lists the prompt or is not connecting anymore. Does not wait for other servers.
+ * Rejects when the signal fires.
+ */
 async function waitForPrompt(
   tools: SessionTools,
   server: string,
   rest: string,
   signal: AbortSignal,
 ): Promise<McpPrompt | undefined> {
-  const over = new AbortController();
-  const look = (): void => {
+  const finished = new AbortController();
+  const check = (): void => {
     const status = tools.servers().servers.find(({ name }) => name === server)?.status;
-    const comes = status === "connecting" || status === "ready"; // it lists its prompts after it is ready
-    if (!comes || findPrompt(tools, server, rest) !== undefined) over.abort();
+    const mayCome = status === "connecting" || status === "ready"; // a server lists its prompts after it is ready
+    if (!mayCome || findPrompt(tools, server, rest) !== undefined) finished.abort();
   };
-  const stop = tools.onChange(look);
-  look();
+  const stop = tools.onChange(check);
+  check();
   try {
-    await tools.settled(AbortSignal.any([signal, over.signal])).catch(() => signal.throwIfAborted());
+    await tools.settled(AbortSignal.any([signal, finished.signal])).catch(() => signal.throwIfAborted());
   } finally {
     stop();
   }
@@ -64,14 +68,17 @@ function listPrompts(tools: SessionTools, server: string): readonly McpPrompt[] 
   return tools.servers().servers.find(({ name }) => name === server)?.prompts ?? [];
 }
 
-/** The longest name that fits: names may have spaces. */
+/** Returns the prompt with the longest matching name, because names may contain spaces. */
 function findPrompt(tools: SessionTools, server: string, rest: string): McpPrompt | undefined {
   return listPrompts(tools, server)
     .filter(({ name }) => rest === name || (rest.startsWith(name) && /^\s/.test(rest.slice(name.length))))
     .toSorted((a, b) => b.name.length - a.name.length)[0];
 }
 
-/** `name=value` wherever the name is known; else word by word, and the last takes what is left. Quotes keep words together. */
+/**
+ * Parses `name=value` for known names. Assigns other words to the remaining arguments in order; the last argument
+ * takes the rest. Quotes group words.
+ */
 function parsePromptArguments(prompt: McpPrompt, text: string): Record<string, string> {
   const args: Record<string, string> = {};
   const loose: string[] = [];
@@ -91,7 +98,7 @@ function parsePromptArguments(prompt: McpPrompt, text: string): Record<string, s
   const usage = prompt.arguments.map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`)).join(" ");
   throw new RookeryError(
     "input_invalid",
-    `/${formatPromptCommand(prompt)} needs ${missing.map(({ name }) => name).join(", ")}: /${formatPromptCommand(prompt)} ${usage}`,
+    `/${formatPromptCommand(prompt)} needs ${missing.map(({ name }) => name).join(", ")}; type /${formatPromptCommand(prompt)} ${usage}`,
   );
 }
 

@@ -10,7 +10,7 @@ import { closeStoredSession } from "./open.ts";
 import { queueStoredInput } from "./queue-input.ts";
 import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-session.ts";
 
-/** The agent says something while a page of the log is read, and faster than that for the first `overtakes` attempts. */
+/** The agent appends an event during each read of the log, and before each of the first `overtakes` attempts. */
 function flooded(store: Store, overtakes: number): Store {
   let left = overtakes;
   const say = async (sessionId: string): Promise<void> => {
@@ -41,7 +41,7 @@ function flooded(store: Store, overtakes: number): Store {
   });
 }
 
-describe("in a log that grows all the time, from outside", () => {
+describe("a log that another process appends to all the time", () => {
   const asking: ScriptedTurn = async (turn) => {
     const decision = await turn.permit({
       toolId: "t1",
@@ -55,7 +55,7 @@ describe("in a log that grows all the time, from outside", () => {
     return DONE;
   };
 
-  it("an answer gets in, though each page that is read takes longer than the agent needs for its next word", async () => {
+  it("accepts an answer although the log grows faster than it is read", async () => {
     await using scene = await openScriptedSession(asking);
     const { outcome } = scene.session.prompt("go");
     for await (const { type } of scene.store.follow({ sessionId: scene.session.id, after: 0 })) {
@@ -68,7 +68,7 @@ describe("in a log that grows all the time, from outside", () => {
     await expect(answerRequest(scene.store, options)).rejects.toMatchObject({ code: "request_resolved" });
   });
 
-  it("an input and a close get in", async () => {
+  it("accepts an input and a close", async () => {
     await using scene = await openScriptedSession(() => Promise.resolve(DONE));
     await queueStoredInput(flooded(scene.store, 50), { sessionId: scene.session.id, input: "hi", clock: systemClock });
     const { clock, session } = scene;
@@ -93,7 +93,7 @@ function countingAppends(store: Store) {
   return { store: counting, appends: () => appends };
 }
 
-describe("while two other processes write to the log as fast as they can", () => {
+describe("a log that two other processes write to as fast as they can", () => {
   let nursery: Nursery;
   beforeAll(async () => {
     nursery = await openNursery();
@@ -105,7 +105,7 @@ describe("while two other processes write to the log as fast as they can", () =>
   const COUNT = 20;
   const requestIds = Array.from({ length: COUNT }, (_, index) => `r${index + 1}`);
 
-  it("answers, inputs and a close get in at the first attempt", { timeout: 60_000 }, async () => {
+  it("accepts answers, inputs and a close at the first attempt", { timeout: 60_000 }, async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, "rookery.db");
     await using store = await openSqliteStore({ path });
@@ -124,7 +124,11 @@ describe("while two other processes write to the log as fast as they can", () =>
     const counted = countingAppends(store);
     for (const requestId of requestIds) await answerRequest(counted.store, { ...options, requestId });
     await queueStoredInput(counted.store, { sessionId, input: "hi", clock: systemClock });
-    await closeStoredSession({ store: counted.store, clock: systemClock, owner: "other", attended: false }, sessionId, "over");
+    await closeStoredSession(
+      { store: counted.store, clock: systemClock, owner: "other", attended: false },
+      sessionId,
+      "over",
+    );
     expect(counted.appends()).toBe(COUNT + 2);
     const { head: last } = (await store.summary(sessionId)) ?? { head: 0 };
     expect(last).toBeGreaterThan(head + 100 + COUNT);

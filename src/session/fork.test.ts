@@ -10,7 +10,7 @@ type Scene = Awaited<ReturnType<typeof openScene>>;
 
 const lines = async ({ events }: Pick<Scene, "events">, id: string) => transcript(await events(id));
 
-/** Writes to a log as someone who drives it would. */
+/** Writes to a log like the process that drives the session. */
 async function append(store: Store, sessionId: string, ...bodies: EventBody[]): Promise<void> {
   const summary = await store.summary(sessionId);
   const events = bodies.map((body) => ({
@@ -27,7 +27,7 @@ const STARTED: EventBody = { type: "turn.started", input: [{ type: "text", text:
 const ENDED: EventBody = { type: "turn.ended", outcome: { status: "done" } };
 
 describe("a fork", () => {
-  it("goes on with the conversation, and the other session does not know", async () => {
+  it("continues the conversation and leaves the source unchanged", async () => {
     await using s = await openScene([call("bash", { command: "echo hi" }), say("one"), say("two"), say("three")], {
       permissions: "all",
       model: "anthropic/claude-x",
@@ -35,7 +35,7 @@ describe("a fork", () => {
     });
     await s.session.prompt("first").outcome;
     const before = await s.events(s.session.id);
-    const id = await s.rookery.forkSession(s.session.id); // while it is open, and driven
+    const id = await s.rookery.forkSession(s.session.id); // while it is open
     const fork = await s.rookery.openSession({ id });
     expect(fork.state).toMatchObject({
       agent: "anthropic",
@@ -69,7 +69,7 @@ describe("a fork", () => {
     expect(await s.store.list({ parent: s.session.id })).toMatchObject([{ id, title: "Work", status: "idle" }]);
   });
 
-  it("of a conversation that was replaced begins with what took its place", async () => {
+  it("of a replaced conversation starts with the replacement", async () => {
     await using s = await openScene([say("one"), say("two")]);
     await s.session.prompt("first").outcome;
     await s.session.replaceConversation([{ role: "user", text: "the other" }]);
@@ -79,7 +79,7 @@ describe("a fork", () => {
     expect(JSON.stringify(s.model.requests.at(-1)!.messages)).toContain("the other");
   });
 
-  it("has the budget of the session, and not that of a task that it is not of", async () => {
+  it("copies the budget of the session but not that of its task", async () => {
     await using s = await openScene([say("one")], { budget: { steps: 5 } });
     await append(s.store, s.session.id, { type: "budget.set", of: "task", budget: { steps: 1 } });
     await s.session.prompt("first").outcome;
@@ -87,7 +87,7 @@ describe("a fork", () => {
     expect(fork.state.budgets).toMatchObject({ session: { steps: 5 }, task: undefined });
   });
 
-  it("leaves out a turn that runs, and what comes after it", async () => {
+  it("omits the running turn and later events", async () => {
     await using s = await openScene([say("one"), call("bash", { command: "true" }), say("late"), say("two")]);
     await s.session.prompt("first").outcome;
     let id = "";
@@ -110,7 +110,7 @@ describe("a fork", () => {
     expect(fork.resumed).toBeUndefined();
   });
 
-  it("of a session without a turn is empty, and of a closed one is open", async () => {
+  it("of a session without turns is empty, and of a closed session is open", async () => {
     await using s = await openScene([say("one")]);
     expect(await lines(s, await s.rookery.forkSession(s.session.id))).toEqual(["opened anthropic", "opened anthropic"]);
     await s.session.prompt("first").outcome;
@@ -119,7 +119,7 @@ describe("a fork", () => {
     expect(fork.state).toMatchObject({ closed: false, turns: 1 });
   });
 
-  it("may be in another folder and have another title", async () => {
+  it("can have another working directory and title", async () => {
     await using s = await openScene([say("one")]);
     const cwd = join(s.session.state.cwd, "elsewhere");
     await expect(s.rookery.forkSession(s.session.id, { cwd })).rejects.toMatchObject({ code: "cwd_missing" });
@@ -128,12 +128,12 @@ describe("a fork", () => {
     expect(await s.store.summary(id)).toMatchObject({ cwd, title: "Other", parent: s.session.id });
   });
 
-  it("of what is not there is refused", async () => {
+  it("of a missing session rejects with session_not_found", async () => {
     await using s = await openScene([]);
     await expect(s.rookery.forkSession("ses_none")).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("takes over neither what the program calls the session, nor grants, costs or waiting input", async () => {
+  it("does not copy the program's session ID, grants, costs or queued input", async () => {
     await using s = await openScene([]);
     await append(
       s.store,
@@ -168,10 +168,10 @@ describe("a fork", () => {
     });
     const copied = await s.events(id);
     const compacted = copied.find((event): event is EventOf<"context.compacted"> => event.type === "context.compacted");
-    expect(copied[compacted!.throughSeq - 1]?.type).toBe("permission.resolved"); // as number 5 was there
+    expect(copied[compacted!.throughSeq - 1]?.type).toBe("permission.resolved"); // like number 5 in the source
   });
 
-  it("has the settings that the other has now, whoever spoke there before", async () => {
+  it("has the current settings of the source, regardless of earlier agents", async () => {
     await using s = await openScene([]);
     const id = newId("ses");
     await append(s.store, id, OPENED, STARTED, ENDED, { type: "agent.switched", from: "anthropic", to: "b" }, STARTED);
@@ -182,7 +182,7 @@ describe("a fork", () => {
 });
 
 describe("a long log", () => {
-  it("is copied in pages, and is the same log then", async () => {
+  it("is copied completely in pages", async () => {
     await using w = await openWorld([]);
     const parent = newId("ses");
     const deltas = Array.from({ length: 3_500 }, (_, n): EventBody => ({ type: "output.text", text: `${n}` }));
@@ -196,8 +196,8 @@ describe("a long log", () => {
   });
 });
 
-describe("a process that dies while it copies", () => {
-  it("leaves nothing that is listed or can be opened, and the next fork clears it away", async () => {
+describe("a process that dies during a copy", () => {
+  it("leaves a session that is not listed and cannot be opened, and the next fork deletes it", async () => {
     await using w = await openWorld([]);
     const parent = newId("ses");
     const deltas = Array.from({ length: 2_500 }, (_, n): EventBody => ({ type: "output.text", text: `${n}` }));
@@ -225,7 +225,7 @@ describe("a process that dies while it copies", () => {
     expect(await listed()).toHaveLength(2);
   });
 
-  it("is told from one that still copies", async () => {
+  it("is distinguished from one that is still copying", async () => {
     await using w = await openWorld([]);
     const parent = newId("ses");
     await append(w.store, parent, OPENED, STARTED, ENDED);
@@ -241,7 +241,7 @@ describe("a process that dies while it copies", () => {
   });
 });
 
-it("a fork that cannot be finished is taken back", async () => {
+it("deletes a fork that cannot be completed", async () => {
   await using w = await openWorld([]);
   const parent = newId("ses");
   await append(w.store, parent, OPENED, STARTED, ENDED);
@@ -252,7 +252,7 @@ it("a fork that cannot be finished is taken back", async () => {
   expect(await w.store.list({ status: "copying" })).toEqual([]);
 });
 
-/** The store, with someone who is told of each append before it is made. */
+/** A store that calls the listener before each append. */
 function watching(store: Store, told: (append: Append) => unknown): Store {
   return new Proxy(store, {
     get(target, name) {

@@ -1,4 +1,4 @@
-/** A new session that begins with what was said in another, which is not touched. */
+/** Forks a session: creates a new session with the conversation of another one, which stays unchanged. */
 import {
   SessionFold,
   emptyState,
@@ -24,20 +24,25 @@ export interface ForkChanges {
 }
 
 /**
- * Resolves with the new session's id. It has all turns that have ended, or what took their place; its log is written page by page, and it is
- * listed and can be opened only once it is whole. Rejects with `session_not_found`.
+ * Resolves with the ID of the new session. It contains all finished turns, or the conversation that replaced them.
+ * The log is copied page by page; the session is listed and can be opened only when the copy is complete. Rejects
+ * with `session_not_found`.
  */
-export async function forkStoredSession(options: ForkStoreOptions, sessionId: string, changes: ForkChanges): Promise<string> {
+export async function forkStoredSession(
+  options: ForkStoreOptions,
+  sessionId: string,
+  changes: ForkChanges,
+): Promise<string> {
   const { store, clock, owner, leaseTiming: timing } = options;
   await deleteIncompleteForks(options);
   const { state, through } = await readSource(options, sessionId);
   const leasing = { store, clock, owner, timing, sessionId: newId("ses", clock.now()) };
   const lease = await takeLease(leasing);
-  const kept = keepLeaseRenewed(leasing, lease, () => undefined); // an append under a lost lease is refused
+  const kept = keepLeaseRenewed(leasing, lease, () => undefined); // the store refuses appends under a lost lease
   try {
     await copyLog(options, { from: state, through, lease, changes });
   } catch (error) {
-    await store.delete(lease).catch(() => undefined); // what stays is collected by the next fork
+    await store.delete(lease).catch(() => undefined); // the next fork deletes what is left
     throw error;
   } finally {
     await kept[Symbol.asyncDispose]();
@@ -45,7 +50,7 @@ export async function forkStoredSession(options: ForkStoreOptions, sessionId: st
   return lease.sessionId;
 }
 
-/** Checked and committed in one piece each: some 10 ms in which nobody else can do anything. */
+/** The size of one commit. The database is locked for about 10 ms per commit. */
 const COPY_PAGE = { limit: 250, maxBytes: 512 * 1024 };
 
 interface CopyOptions {
@@ -55,12 +60,15 @@ interface CopyOptions {
   readonly changes: ForkChanges;
 }
 
-async function copyLog({ store, clock }: ForkStoreOptions, { from, through, lease, changes }: CopyOptions): Promise<void> {
+async function copyLog(
+  { store, clock }: ForkStoreOptions,
+  { from, through, lease, changes }: CopyOptions,
+): Promise<void> {
   const { sessionId, generation: fence } = lease;
   const { agent, backend, model, permissions } = from;
   const { cwd = from.cwd, title = from.title } = changes;
   const chosen = Object.hasOwn(from.agents, agent) && from.agents[agent]?.modelChosen === true;
-  const forkOf = from.nativeId; // its program may know how to fork it
+  const forkOf = from.nativeId; // the agent's program may be able to fork its session
   const opened = (more: { copying: true } | { reopened: true }): EventDraft => {
     const body = { type: "session.opened" as const, backend, model, cwd, permissions, title, parent: from.id, forkOf };
     return { ...body, ...(chosen && { modelChosen: true }), ...more, agent, at: new Date(clock.now()).toISOString() };
@@ -79,22 +87,22 @@ async function copyLog({ store, clock }: ForkStoreOptions, { from, through, leas
   await append([opened({ reopened: true })]);
 }
 
-/** Without what is about the other session and not about the conversation; `leftOut` gets the numbers of those. */
+/** Omits events that are about the source session and not about the conversation; adds their numbers to `leftOut`. */
 function copyEvent({ seq, sessionId: _, ...event }: SessionEvent, leftOut: number[]): EventDraft[] {
   switch (event.type) {
-    case "session.opened": // the copy has its own
+    case "session.opened": // the copy has its own event
     case "session.closed":
-    case "agent.connected": // the program's session stays the other's
-    case "input.queued": // what was taken is in the turn's start; what was not would be run twice
-    case "usage.reported": // was paid for there, and would be counted twice
+    case "agent.connected": // the program's session belongs to the source
+    case "input.queued": // delivered input is part of `turn.started`; other input must not run twice
+    case "usage.reported": // it would be counted twice
       leftOut.push(seq);
       return [];
     case "budget.set":
       if (event.of === "session") return [event];
-      leftOut.push(seq); // the copy is of no task
+      leftOut.push(seq); // the copy does not belong to a task
       return [];
     case "permission.resolved":
-      return [{ ...event, scope: "once" }]; // what was allowed for that session is asked again in this one
+      return [{ ...event, scope: "once" }]; // the new session asks again for permissions
     case "context.compacted": {
       const { throughSeq } = event;
       return [{ ...event, throughSeq: throughSeq - countUpTo(leftOut, throughSeq) + 1 }];
@@ -104,7 +112,7 @@ function copyEvent({ seq, sessionId: _, ...event }: SessionEvent, leftOut: numbe
   }
 }
 
-/** How many of the ascending numbers are at most so large. */
+/** Counts the numbers up to `limit` in an ascending list. */
 function countUpTo(numbers: readonly number[], limit: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -115,8 +123,11 @@ function countUpTo(numbers: readonly number[], limit: number): number {
   return low;
 }
 
-/** The session as it is, and the end of its last turn that has one, or of what took the place of all of them. */
-async function readSource({ store }: ForkStoreOptions, sessionId: string): Promise<{ state: SessionState; through: number }> {
+/** Returns the session's state, and the `seq` of its last finished turn or of the replacement of its conversation. */
+async function readSource(
+  { store }: ForkStoreOptions,
+  sessionId: string,
+): Promise<{ state: SessionState; through: number }> {
   const summary = await store.summary(sessionId);
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
   const fold = new SessionFold(emptyState(sessionId));
@@ -129,7 +140,7 @@ async function readSource({ store }: ForkStoreOptions, sessionId: string): Promi
   return { state: fold.state, through };
 }
 
-/** What processes that died while they copied have left. */
+/** Deletes copies that a dead process left incomplete. */
 async function deleteIncompleteForks(options: ForkStoreOptions): Promise<void> {
   for (const { id } of await options.store.list({ status: "copying" })) {
     await deleteStoredSession(options, id).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The gate: decides by policy where it can, and asks a person, durably, where it cannot. */
+/** The permission gate: decides by policy if it can, and otherwise asks a person. Requests are durable. */
 import type {
   AskOptions,
   EventBody,
@@ -18,20 +18,20 @@ export interface GateOptions {
   readonly store: SessionStore;
   /** Undefined between turns. */
   readonly turnId: string | undefined;
-  /** Who asks, where it may be another than the agent that drives. */
+  /** The agent that asks. Default: the agent that drives the session. */
   readonly by?: string | undefined;
-  /** Is there anyone who can be asked? */
+  /** True if a person can answer requests. */
   readonly attended: boolean;
   readonly signal: AbortSignal;
 }
 
 const ALLOWED: PermissionDecision = { allowed: true };
-const WITHDRAWN: PermissionDecision = { allowed: false, outcome: "cancelled", message: "whoever asked gave up" };
+const WITHDRAWN: PermissionDecision = { allowed: false, outcome: "cancelled", message: "the request was withdrawn" };
 
 /**
- * Rejects with the signal's reason when the turn is cancelled while it waits, or the asker's own signal fires; then it
- * counts as cancelled. What was once asked is waited for, also where nobody can be asked now: someone may be on the
- * way to answer it.
+ * Decides whether a tool call is allowed. Rejects with the signal's reason if the turn is cancelled or the asker's
+ * signal fires; the request then counts as cancelled. A request from before a crash is still waited for, even if
+ * nobody attends the session now, because an answer may be on its way.
  */
 export async function decidePermission(
   gate: GateOptions,
@@ -49,7 +49,7 @@ export async function decidePermission(
   const requestId = before?.requestId ?? (await askPermission(gate, request));
   if (before === undefined && !gate.attended) {
     const refusal = toDenial(
-      "nobody can be asked here; to allow it, use --permissions all, or --permissions ask and `rookery answer`",
+      "nobody is available to approve it; to allow it, use --permissions all, or use --permissions ask and answer with `rookery answer`",
     );
     await recordDecision(gate, requestId, refusal);
     return refusal;
@@ -63,15 +63,19 @@ export async function decidePermission(
 }
 
 /**
- * Rejects with the signal's reason when the turn is cancelled while it waits, or the asker's own signal fires; then it
- * counts as cancelled. What was asked before its process died is not asked again: its answer is taken, or waited for.
+ * Asks a person. Rejects with the signal's reason if the turn is cancelled or the asker's signal fires; the question
+ * then counts as cancelled. A question from before a crash is not asked again: its answer is used, or waited for.
  */
-export async function askQuestion(gate: GateOptions, question: Question, options: AskOptions = {}): Promise<QuestionAnswer> {
+export async function askQuestion(
+  gate: GateOptions,
+  question: Question,
+  options: AskOptions = {},
+): Promise<QuestionAnswer> {
   const { recorder, turnId, by } = gate;
-  const left = recorder.takeLeft(turnId, question.message);
-  if (left?.answer?.type === "question.answered") return toQuestionAnswer(left.answer);
-  const requestId = left?.requestId ?? recorder.nextRequestId();
-  if (left === undefined) {
+  const earlier = recorder.takeEarlierQuestion(turnId, question.message);
+  if (earlier?.answer?.type === "question.answered") return toQuestionAnswer(earlier.answer);
+  const requestId = earlier?.requestId ?? recorder.nextRequestId();
+  if (earlier === undefined) {
     const { message, from, schema, url } = question;
     const asked: EventBody = { type: "question.asked", requestId, message, from, schema, url };
     const refusal = gate.attended ? [] : [toPolicyAnswer(requestId, "decline")];
@@ -90,24 +94,24 @@ async function waitForQuestion(
   const own = new AbortController();
   const asking = AbortSignal.any([anySignal(gate.signal, signal), own.signal]);
   const answer = waitForAnswer({ ...gate, signal: asking }, requestId);
-  let over = false;
+  let isAnswered = false;
   const settle = async (action: "accept" | "cancel"): Promise<void> => {
     await recorder.write([toPolicyAnswer(requestId, action)], { turnId, by, patient: true });
   };
   void completed?.then(
-    () => (over ? undefined : settle("accept").catch((error: unknown) => own.abort(error))),
+    () => (isAnswered ? undefined : settle("accept").catch((error: unknown) => own.abort(error))),
     () => undefined,
   );
   try {
-    const given = await answer.finally(() => {
-      over = true;
+    const event = await answer.finally(() => {
+      isAnswered = true;
     });
-    if (given.type === "question.answered") return given;
+    if (event.type === "question.answered") return event;
   } catch (error) {
     if (signal?.aborted === true && !gate.signal.aborted) await settle("cancel");
     throw error;
   }
-  throw new Error(`request ${requestId} is a question`); // answers are checked when given
+  throw new Error(`the answer to question ${requestId} is a permission decision`); // `answerRequest` checks the kind of an answer
 }
 
 function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
@@ -130,13 +134,13 @@ async function askPermission({ recorder, turnId, by }: GateOptions, request: Per
   return requestId;
 }
 
-/** The policy answers in a person's place, and the log says so. */
+/** Records a decision that the policy made instead of a person. */
 async function recordDecision(
   { recorder, turnId, by }: GateOptions,
   requestId: string,
   how: PermissionDecision,
 ): Promise<void> {
-  const said = how.allowed ? {} : { message: how.message };
+  const explanation = how.allowed ? {} : { message: how.message };
   const decision = how.allowed ? "allow" : how.outcome === "cancelled" ? "cancelled" : "deny";
   const resolved: EventBody = {
     type: "permission.resolved",
@@ -144,7 +148,7 @@ async function recordDecision(
     decision,
     scope: "once",
     by: "policy",
-    ...said,
+    ...explanation,
   };
   await recorder.write([resolved], { turnId, by, patient: true });
 }
@@ -154,23 +158,25 @@ function decideByPolicy(state: SessionState, request: PermissionRequest): Permis
     case "all":
       return ALLOWED;
     case "none":
-      return toDenial(`${request.tool} was refused: this session's permissions are "none"`);
+      return toDenial(`${request.tool} was denied: the permissions of this session are "none"`);
     case "read":
       return request.readOnly
         ? ALLOWED
         : toDenial(
-            `${request.tool} was refused: this session may only read ("read"); --permissions ask or all allows more`,
+            `${request.tool} was denied: the permissions of this session are "read"; use --permissions ask or --permissions all to allow more`,
           );
     case "ask":
       return request.readOnly || state.grants.includes(request.tool) ? ALLOWED : undefined;
   }
 }
 
-function toPermissionDecision(answer: EventOf<"permission.resolved"> | EventOf<"question.answered">): PermissionDecision {
-  if (answer.type === "question.answered") return ALLOWED; // no question has a tool's id
+function toPermissionDecision(
+  answer: EventOf<"permission.resolved"> | EventOf<"question.answered">,
+): PermissionDecision {
+  if (answer.type === "question.answered") return ALLOWED; // cannot happen: a question has no tool ID
   if (answer.decision === "allow") return ALLOWED;
   const outcome = answer.decision === "cancelled" ? "cancelled" : "denied";
-  return { allowed: false, outcome, message: answer.message ?? "the user refused it" };
+  return { allowed: false, outcome, message: answer.message ?? "the user denied it" };
 }
 
 function toDenial(message: string): PermissionDecision {
@@ -181,7 +187,7 @@ function findPermissionRequest(state: SessionState, turnId: string | undefined, 
   return state.requests.find((request) => request.turnId === turnId && request.toolId === toolId);
 }
 
-/** The answer may come from any process; the log is where it appears. */
+/** Waits for the answer in the log, because any process may give it. */
 async function waitForAnswer({ recorder, store, signal }: GateOptions, requestId: string) {
   const { id: sessionId, head: after } = recorder.state;
   for await (const event of followWithRetry(store, { sessionId, after, signal })) {
@@ -190,5 +196,5 @@ async function waitForAnswer({ recorder, store, signal }: GateOptions, requestId
     if (isAnswer && event.requestId === requestId) return event;
   }
   signal.throwIfAborted();
-  throw new Error("the log ended while a permission was awaited"); // only a closed store does that
+  throw new Error("the log ended while a request waited for an answer"); // happens only if the store is closed
 }

@@ -4,7 +4,7 @@ import { systemClock } from "../stdx/index.ts";
 import { call, fault, say, type Script } from "../testing/index.ts";
 import { LATER, dyingAfter, openScene, openWorld } from "./test-scene.ts";
 
-/** The first bytes of a PNG, and some that are found again. */
+/** The first bytes of a PNG, and a recognizable text. */
 const PNG = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(600, "pixel")]);
 const IMAGE = {
   type: "image",
@@ -21,14 +21,14 @@ async function prompt({ store }: Pick<Scene, "store">, bytes: Uint8Array = PNG):
   ];
 }
 
-/** The first message of a request, as it was sent. */
+/** The first message of a request, as sent. */
 function asked({ model }: Pick<Scene, "model">, index: number): unknown {
   const { messages } = model.requests[index]!.body as { messages: { content: unknown }[] };
   return messages[0]?.content;
 }
 
-describe("an image that a person gives", () => {
-  it("is given to the model in each request of its turn and of later ones, and is in the log by its name alone", async () => {
+describe("an image in a prompt", () => {
+  it("is sent to the model in every request of this and later turns, and is in the log only by hash", async () => {
     await using s = await openScene([call("bash", { command: "true" }), say("a cat"), say("grey")]);
     for await (const event of s.session.prompt(await prompt(s))) {
       if (event.type !== "permission.requested") continue;
@@ -44,7 +44,7 @@ describe("an image that a person gives", () => {
     expect(s.model.problems).toEqual([]);
   });
 
-  it("is there again when its turn goes on in another process", async () => {
+  it("is sent again when its turn resumes in another process", async () => {
     const script: Script = ({ toolResults }) => (toolResults.length === 0 ? call("read", { path: "a" }) : say("a cat"));
     await using w = await openWorld(script);
     const dying = await w.open(systemClock, dyingAfter(w.store, 3)); // opened, started, the model's reply
@@ -58,17 +58,17 @@ describe("an image that a person gives", () => {
     await next.close();
   });
 
-  it("that the provider refuses fails its turn, and no other", async () => {
+  it("fails only its own turn if the provider refuses it", async () => {
     await using s = await openScene([fault(400), say("well"), say("fine")]);
     const refused = await s.session.prompt(await prompt(s)).outcome;
     expect(refused).toMatchObject({ status: "failed", code: "provider_refused" });
     expect(await s.session.prompt("Never mind").outcome).toMatchObject({ status: "done" });
-    expect(JSON.stringify(asked(s, 1))).toContain("[attachment not available to you: cat.png]");
-    await s.session.prompt(await prompt(s)).outcome; // given anew it is tried anew
+    expect(JSON.stringify(asked(s, 1))).toContain("[not given to you: cat.png]");
+    await s.session.prompt(await prompt(s)).outcome; // a new prompt sends it again
     expect(JSON.stringify(s.model.requests.at(-1)!.body)).toContain(IMAGE.source.data);
   });
 
-  it("that is larger than the provider takes is refused in words, and the session goes on", async () => {
+  it("rejects with the size limit if it is too large, and the session continues", async () => {
     await using s = await openScene([say("well")]);
     const large = await prompt(s, Buffer.concat([PNG, Buffer.alloc(4_000_000)]));
     expect(await s.session.prompt(large).outcome).toMatchObject({

@@ -1,4 +1,4 @@
-/** Live conversations. */
+/** Sessions: open, drive, answer, fork, close and delete them. */
 export { formatPromptCommand } from "./expand-prompt.ts";
 export * from "./answer.ts";
 export { deleteStoredSession } from "./delete.ts";
@@ -17,7 +17,8 @@ export {
   checkServerSpecs,
   checkText,
 } from "./parameters.ts";
-export { MAX_MESSAGES, type ReplacedMessage } from "./conversation.ts";
+export { MAX_MESSAGES } from "./conversation.ts";
+export type { Answer, ReplacedMessage } from "./method-types.ts";
 export type { Turn } from "./turn-events.ts";
 export { Session, type Deliver } from "./session.ts";
 export { isTransientFailure, retryStore } from "./store-retry.ts";

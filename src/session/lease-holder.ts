@@ -1,6 +1,6 @@
 /**
- * May a lease be taken from its holder? Only if the holder is dead, or nothing of it works any more. The clock of the
- * day alone decides only about holders that cannot be judged from here: it may jump, and a suspended machine sleeps.
+ * Decides whether a lease may be taken from its holder: only if the holder is dead or frozen. The wall clock decides
+ * only about holders on other machines, because it may jump and does not run while the machine sleeps.
  */
 import { RookeryError, type Lease, type SessionStore } from "../domain/index.ts";
 import {
@@ -16,8 +16,9 @@ import {
 import { awakeTime, type LeaseTiming } from "./lease-timing.ts";
 
 /**
- * `held`: nobody else may have it. `dead`: its process is gone. `frozen`: its process lives on this machine and has not
- * renewed it for as long as it lasts. `expired`: its process cannot be judged from here, and its time is over.
+ * `held`: the lease cannot be taken. `dead`: its process is gone. `frozen`: its process lives on this machine but has
+ * not renewed the lease within its lifetime. `expired`: its process cannot be checked from here, and the lease has
+ * expired.
  */
 export type HolderState = "held" | "dead" | "frozen" | "expired";
 
@@ -27,7 +28,7 @@ export interface HolderQuery {
   readonly timing: LeaseTiming;
 }
 
-/** Looking also counts: a lease that stays as it is while it is looked at for `ttlMs` has no holder that works. */
+/** A lease that does not change while it is observed for `ttlMs` counts as not renewed, regardless of the clock. */
 export function holderState(lease: Lease, { store, clock, timing }: HolderQuery): HolderState {
   const text = ownerText(lease);
   const isUnchanged = unchangedMs(store, lease, clock) >= timing.ttlMs || isKnownFrozen(lease, timing);
@@ -38,15 +39,15 @@ export function holderState(lease: Lease, { store, clock, timing }: HolderQuery)
       return isUnchanged || lease.until <= clock.now() ? "expired" : "held";
     case "alive": {
       const process = parseOwnerText(text);
-      if (process === undefined || isThisProcess(process)) return "held"; // this process knows what it does
+      if (process === undefined || isThisProcess(process)) return "held"; // this process renews its own leases
       return isUnchanged || (lease.until <= clock.now() && isStopped(process)) ? "frozen" : "held";
     }
   }
 }
 
 /**
- * Ends what the holder has running on this machine, so that nothing of it works beside its successor. Rejects with
- * `session_in_use` if something cannot be ended.
+ * Kills the holder's processes on this machine, so that none works beside its successor. Rejects with
+ * `session_in_use` if one cannot be killed.
  */
 export async function endHolder(lease: Lease, state: HolderState): Promise<void> {
   const text = ownerText(lease);
@@ -55,18 +56,18 @@ export async function endHolder(lease: Lease, state: HolderState): Promise<void>
   if (left.length > 0) {
     throw new RookeryError(
       "session_in_use",
-      `processes of the previous holder of ${lease.sessionId} still run and cannot be ended (${left.join(", ")}): end them, then try again`,
+      `processes of the previous owner of ${lease.sessionId} are still running and cannot be killed (PIDs ${left.join(", ")}): kill them, then try again`,
     );
   }
   if (state === "frozen") rememberFrozen(text, lease.until);
 }
 
-/** For messages: the process that holds the lease, and where it is if that is not here. */
+/** Names the process that holds the lease in a message, and says if it is on another machine. */
 export function describeHolder(lease: Lease): string {
   const process = parseOwnerText(ownerText(lease));
   if (process === undefined) return "another process";
   const isHere = process.scope === undefined || process.scope === ownPidScope();
-  return isHere ? `process ${process.pid}` : `process ${process.pid} of another machine or container`;
+  return isHere ? `process ${process.pid}` : `process ${process.pid} on another machine or in another container`;
 }
 
 function ownerText({ owner }: Lease): string {
@@ -78,7 +79,10 @@ function isThisProcess({ pid, startTime }: { readonly pid: number; readonly star
   return own.pid === pid && own.startTime === startTime;
 }
 
-/** Processes that a lease was taken from, and until when that lease was to last: their other leases are as old. */
+/**
+ * Frozen processes that a lease was taken from, and when that lease would have expired. Their other leases are as
+ * old.
+ */
 const frozen = new Map<string, number>();
 
 const MAX_FROZEN = 1_000;
@@ -99,7 +103,7 @@ interface SeenLease {
   readonly since: number;
 }
 
-/** Past this the one seen first is forgotten, and looked at from the beginning. */
+/** Beyond this number, the lease that was seen first is forgotten and observed from the start. */
 const MAX_SEEN = 10_000;
 const seenIn = new WeakMap<SessionStore, Map<string, SeenLease>>();
 

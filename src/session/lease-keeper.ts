@@ -1,18 +1,22 @@
-/** Keeps a lease: renews it in time, and says when it is lost, also where that is only noticed by the clock. */
+/** Keeps a lease: renews it in time, and reports its loss, even if only the clock reveals it. */
 import { RookeryError, isRookeryError, type Lease } from "../domain/index.ts";
 import { addStartCheck } from "../stdx/index.ts";
 import { DEFAULT_LEASE_TIMING, awakeTime, giveUpMs } from "./lease-timing.ts";
 import { releaseSessionLease, type LeaseOptions } from "./lease.ts";
 
-/** How often it is looked whether something is to be done, as a part of the time between two renewals. */
+/** How often the timer fires between two renewals. */
 const CHECKS_PER_RENEWAL = 10;
 
 /**
- * Renews until it is disposed, which gives the lease back. `onLost` is called once: when someone else has it, or when it
- * could not be renewed for so long that someone else may have it soon. A process that was stopped, or a machine that
- * slept, renews before it starts another child of this owner.
+ * Renews the lease until it is disposed, which releases it. Calls `onLost` once: when another process has the lease,
+ * or when renewals have failed for so long that another process may take it soon. A process that was stopped, or
+ * whose machine slept, renews before it starts another child of this owner.
  */
-export function keepLeaseRenewed(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void): AsyncDisposable {
+export function keepLeaseRenewed(
+  options: LeaseOptions,
+  taken: Lease,
+  onLost: (error: unknown) => void,
+): AsyncDisposable {
   const keeper = new LeaseKeeper(options, taken, onLost);
   return { [Symbol.asyncDispose]: () => keeper.release() };
 }
@@ -21,25 +25,25 @@ class LeaseKeeper {
   readonly #options: LeaseOptions;
   readonly #onLost: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #check: Disposable;
+  readonly #startCheck: Disposable;
   #lease: Lease;
-  /** By our own clock: without a renewal it is lost then. */
+  /** By our own clock. Without a renewal, the lease counts as lost then. */
   #deadline: number;
   #renewAt: number;
   #renewing: { readonly since: number; readonly done: Promise<void> } | undefined;
-  #over = false;
+  #ended = false;
 
   constructor(options: LeaseOptions, taken: Lease, onLost: (error: unknown) => void) {
     this.#options = options;
     this.#onLost = onLost;
     this.#lease = taken;
     const { ttlMs, renewMs } = this.#timing;
-    const ageMs = Math.min(ttlMs, Math.max(0, ttlMs - (taken.until - options.clock.now()))); // its log was read meanwhile
+    const ageMs = Math.min(ttlMs, Math.max(0, ttlMs - (taken.until - options.clock.now()))); // reading the log took time
     this.#deadline = this.#now() - ageMs + giveUpMs(this.#timing);
     this.#renewAt = this.#now() - ageMs + renewMs;
-    this.#timer = setInterval(() => this.#look(), renewMs / CHECKS_PER_RENEWAL).unref();
+    this.#timer = setInterval(() => this.#checkTimes(), renewMs / CHECKS_PER_RENEWAL).unref();
     const owner = options.owner.split("/")[0] ?? "";
-    this.#check = addStartCheck({ marker: owner, check: () => this.#recheck() });
+    this.#startCheck = addStartCheck({ marker: owner, check: () => this.#verifyBeforeStart() });
   }
 
   async release(): Promise<void> {
@@ -57,45 +61,45 @@ class LeaseKeeper {
   }
 
   #end(): void {
-    this.#over = true;
+    this.#ended = true;
     clearInterval(this.#timer);
-    this.#check[Symbol.dispose]();
+    this.#startCheck[Symbol.dispose]();
   }
 
-  #look(): void {
-    if (this.#over) return;
+  #checkTimes(): void {
+    if (this.#ended) return;
     const now = this.#now();
-    if (now >= this.#renewAt || this.#isPastItsTime()) void this.#renew();
+    if (now >= this.#renewAt || this.#isExpired()) void this.#renew();
     if (now < this.#deadline || this.#renewing === undefined) return;
-    // A renewal that began after we were stopped may take a moment; one that has hung for long does not come.
-    if (now - this.#renewing.since >= this.#timing.renewMs / CHECKS_PER_RENEWAL) this.#lose(this.#late());
+    // A renewal that started after the process was stopped may take a moment. One that hangs for longer will not finish.
+    if (now - this.#renewing.since >= this.#timing.renewMs / CHECKS_PER_RENEWAL) this.#lose(this.#tooLate());
   }
 
-  /** By the clock of the day, which others go by who cannot judge us: the machine slept, or the clock was set. */
-  #isPastItsTime(): boolean {
+  /** By the wall clock, which processes use that cannot check this one: the machine slept, or the clock was set. */
+  #isExpired(): boolean {
     return this.#options.clock.now() >= this.#lease.until;
   }
 
-  /** Before a child is started. Undefined while there is no doubt that the lease is ours. */
-  #recheck(): Promise<void> | undefined {
-    if (this.#now() < this.#deadline && !this.#isPastItsTime()) return undefined;
+  /** Called before a child is started. Returns undefined if the lease is certainly ours. */
+  #verifyBeforeStart(): Promise<void> | undefined {
+    if (this.#now() < this.#deadline && !this.#isExpired()) return undefined;
     return this.#renew().then(() => {
-      if (this.#over || this.#now() >= this.#deadline) throw this.#late();
+      if (this.#ended || this.#now() >= this.#deadline) throw this.#tooLate();
     });
   }
 
   #renew(): Promise<void> {
-    if (this.#over) return Promise.resolve();
+    if (this.#ended) return Promise.resolve();
     this.#renewing ??= {
       since: this.#now(),
-      done: this.#renewed().finally(() => {
+      done: this.#renewOnce().finally(() => {
         this.#renewing = undefined;
       }),
     };
     return this.#renewing.done;
   }
 
-  async #renewed(): Promise<void> {
+  async #renewOnce(): Promise<void> {
     const { store, clock } = this.#options;
     const { ttlMs, renewMs } = this.#timing;
     const since = this.#now();
@@ -104,23 +108,23 @@ class LeaseKeeper {
       this.#deadline = since + giveUpMs(this.#timing);
       this.#renewAt = since + renewMs;
     } catch (error) {
-      this.#renewAt = this.#now() + renewMs / CHECKS_PER_RENEWAL; // a full disk now may have room in a moment
+      this.#renewAt = this.#now() + renewMs / CHECKS_PER_RENEWAL; // a full disk may have space again soon
       if (isRookeryError(error, "lease_lost")) this.#lose(error);
-      else if (this.#now() >= this.#deadline) this.#lose(this.#late(error));
+      else if (this.#now() >= this.#deadline) this.#lose(this.#tooLate(error));
     }
   }
 
   #lose(error: unknown): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#end();
     this.#onLost(error);
   }
 
-  #late(cause?: unknown): RookeryError {
+  #tooLate(cause?: unknown): RookeryError {
     const { sessionId } = this.#lease;
     return new RookeryError(
       "lease_lost",
-      `the lease of ${sessionId} could not be renewed in time, so another process may have it: what runs is ended; open it again`,
+      `the lease of session ${sessionId} could not be renewed in time, so another process may have taken it: its agent was stopped; open the session again`,
       { cause },
     );
   }

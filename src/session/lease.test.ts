@@ -30,7 +30,7 @@ afterEach(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-/** A real process, and a lease that it holds for 30 s. */
+/** A real process with a lease of 30 s. */
 async function holder() {
   const child = spawn("sleep", ["300"], { env });
   running.push(child);
@@ -51,29 +51,29 @@ const stop = async (child: ChildProcess): Promise<void> => {
   await vi.waitFor(() => expect(stateOf(child.pid!)).toBe("T"));
 };
 
-describe("a living process on this machine keeps its lease", () => {
+describe("a live process on this machine", () => {
   it.each([
     ["the clock jumps forward by a minute", 60_000],
     ["the machine sleeps for an hour", HOUR],
-  ])("although %s", async (_, jump) => {
+  ])("keeps its lease although %s", async (_, jump) => {
     const { lease } = await holder();
-    now += jump; // the other clock stands still
+    now += jump; // the monotonic clock does not advance
     expect(await driven()).toBe(true);
     await expect(take()).rejects.toMatchObject({ code: "session_in_use" });
     expect(await store.currentLease(ID)).toEqual(lease);
   });
 
-  it("for as long as it renews it, however often others look", async () => {
+  it("keeps its lease while it renews it, regardless of observers", async () => {
     let { lease } = await holder();
     for (let look = 0; look < 12; look += 1) {
       passes(9_999);
-      now += HOUR; // and the clock jumps each time
+      now += HOUR; // the wall clock jumps each time
       expect(await driven()).toBe(true);
       lease = await store.renewLease(lease, now + 30_000);
     }
   });
 
-  it("and so does this process, although it was too busy to renew it", async () => {
+  it("keeps its lease if it is this process, although it was too busy to renew it", async () => {
     const { pid } = process;
     const own = `${ownPidScope()}.${pid}.${startTimeOf(pid)!}.0a1b2c`;
     await store.acquireLease({ sessionId: ID, owner: `${own}/1`, now, until: now + 30_000 });
@@ -83,11 +83,11 @@ describe("a living process on this machine keeps its lease", () => {
   });
 });
 
-describe("a dead process's lease is taken at once", () => {
+describe("the lease of a dead process", () => {
   it.each([
     ["where the clock is right", 0],
     ["although the clock was set back by an hour", -HOUR],
-  ])("%s, after what it left running was ended", async (_, jump) => {
+  ])("is taken at once from %s, after its child processes are killed", async (_, jump) => {
     const { child, text } = await holder();
     await using left = await startGroup("sleep", ["300"], { cwd: "/", env, marker: text });
     child.kill("SIGKILL");
@@ -99,8 +99,8 @@ describe("a dead process's lease is taken at once", () => {
   });
 });
 
-describe.runIf(process.platform === "linux")("a frozen process's lease", () => {
-  it("is taken when its time is over, and first what it runs is ended", async () => {
+describe.runIf(process.platform === "linux")("the lease of a frozen process", () => {
+  it("is taken when it has expired, after the child processes are killed", async () => {
     const { child, text } = await holder();
     await using left = await startGroup("sleep", ["300"], { cwd: "/", env, marker: text });
     await stop(child);
@@ -115,11 +115,11 @@ describe.runIf(process.platform === "linux")("a frozen process's lease", () => {
       return acquire(request);
     });
     expect((await take()).generation).toBe(2);
-    expect(grants).toEqual([[]]); // nothing of it ran any more when it was asked for
-    expect(isAlive({ pid: child.pid!, startTime: startTimeOf(child.pid!)! })).toBe(true); // it is not ours to end
+    expect(grants).toEqual([[]]); // its child processes were dead when the lease was acquired
+    expect(isAlive({ pid: child.pid!, startTime: startTimeOf(child.pid!)! })).toBe(true); // a process of another owner is not killed
   });
 
-  it("is taken after half a minute although the clock was set back by an hour", async () => {
+  it("is taken after 30 seconds although the clock was set back by an hour", async () => {
     const { child } = await holder();
     await stop(child);
     now -= HOUR;
@@ -131,7 +131,7 @@ describe.runIf(process.platform === "linux")("a frozen process's lease", () => {
     await take();
   });
 
-  it("is taken with the others that it holds", async () => {
+  it("is taken together with its other leases", async () => {
     const { child, text } = await holder();
     const other = "ses_other";
     await store.acquireLease({ sessionId: other, owner: `${text}/2`, now: now + 5_000, until: now + 35_000 });
@@ -140,15 +140,15 @@ describe.runIf(process.platform === "linux")("a frozen process's lease", () => {
     await driven();
     passes(30_000);
     await take();
-    await takeLease({ store, sessionId: other, owner: "successor", clock }); // looked at for the first time
+    await takeLease({ store, sessionId: other, owner: "successor", clock }); // first observation
   });
 });
 
-describe("a holder that cannot be judged from here", () => {
+describe("a holder that cannot be checked from here", () => {
   const elsewhere = (until: number) =>
     store.acquireLease({ sessionId: ID, owner: "h0-0-0.1.0-1.0a/1", now, until: now + until });
 
-  it("keeps its lease for its time, and not for longer", async () => {
+  it("keeps its lease until it expires", async () => {
     await elsewhere(30_000);
     passes(29_999);
     await expect(take()).rejects.toThrow("another machine or container");
@@ -156,7 +156,7 @@ describe("a holder that cannot be judged from here", () => {
     await take();
   });
 
-  it("does not keep it for an hour because the clock was set back", async () => {
+  it("does not keep its lease longer because the clock was set back", async () => {
     await elsewhere(30_000);
     now -= HOUR;
     expect(await driven()).toBe(true);
@@ -165,7 +165,7 @@ describe("a holder that cannot be judged from here", () => {
   });
 });
 
-describe("a holder", () => {
+describe("a lease holder", () => {
   let lost: unknown[];
   const keep = (lease: Lease, through: Store = store) =>
     keepLeaseRenewed({ store: through, sessionId: ID, owner: "holder/1", clock }, lease, (error) => lost.push(error));
@@ -174,7 +174,7 @@ describe("a holder", () => {
     lost = [];
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   });
-  /** In steps of a second, as timers of a process that is awake go. */
+  /** Advances in steps of a second, like the timers of an awake process. */
   const lives = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
       passes(1_000);
@@ -182,7 +182,7 @@ describe("a holder", () => {
     }
   };
 
-  it("that cannot renew gives up before anybody else may begin", async () => {
+  it("gives up before another process may take the lease if it cannot renew", async () => {
     const failing = withRenewal(() => Promise.reject(new Error("disk full")));
     await using _kept = keep(await granted(), failing);
     await lives(24);
@@ -193,7 +193,7 @@ describe("a holder", () => {
     expect(lost).toHaveLength(1);
   });
 
-  it("whose renewal hangs gives up too", async () => {
+  it("gives up if a renewal hangs", async () => {
     let answer: (error: Error) => void = () => undefined;
     const hanging = withRenewal(() => new Promise((_, reject) => (answer = reject)));
     const kept = keep(await granted(), hanging);
@@ -203,7 +203,7 @@ describe("a holder", () => {
     await kept[Symbol.asyncDispose]();
   });
 
-  it("survives 13 seconds in which nothing can be written", async () => {
+  it("survives 13 seconds without writes", async () => {
     let isLocked = false;
     const locked = withRenewal((lease, until) =>
       isLocked ? Promise.reject(new Error("locked")) : store.renewLease(lease, until),
@@ -217,9 +217,9 @@ describe("a holder", () => {
     expect(lost).toEqual([]);
   });
 
-  it("that was stopped for a minute goes on where nobody took it, and gives up where somebody did", async () => {
+  it("continues after a one-minute stop if nobody took the lease, and otherwise gives up", async () => {
     await using _kept = keep(await granted());
-    passes(60_000); // no timer ran meanwhile
+    passes(60_000); // no timer fired meanwhile
     await lives(1);
     expect(lost).toEqual([]);
     const { until, generation } = (await store.currentLease(ID))!;
@@ -230,7 +230,7 @@ describe("a holder", () => {
     expect(lost).toMatchObject([{ code: "lease_lost" }]);
   });
 
-  it("starts nothing after it was stopped before it knows that the lease is still its own", async () => {
+  it("verifies the lease after a stop before it starts a child", async () => {
     await using _kept = keep(await granted());
     const start = () => startGroup("true", [], { cwd: "/", env, marker: "holder" });
     passes(60_000);
@@ -242,7 +242,7 @@ describe("a holder", () => {
     expect(lost).toHaveLength(1);
   });
 
-  it("renews at once when the machine has slept", async () => {
+  it("renews at once after the machine has slept", async () => {
     await using _kept = keep(await granted());
     now += HOUR;
     await lives(1);
@@ -261,7 +261,7 @@ function withRenewal(renewLease: Store["renewLease"]): Store {
   });
 }
 
-/** As the system has it: `T` is stopped. */
+/** The state in /proc: `T` means stopped. */
 function stateOf(pid: number): string {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);

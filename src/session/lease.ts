@@ -1,4 +1,4 @@
-/** The right to write a session: one owner at a time, taken over at once from an owner that is dead. */
+/** Acquires and releases the right to write to a session. One owner at a time; a dead owner is replaced at once. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { RookeryError, isRookeryError, type Lease, type SessionStore } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
@@ -22,13 +22,13 @@ export interface LeaseOptions {
 let taken = 0;
 
 /**
- * Ends what a dead or frozen holder left running before it takes the lease from it. Rejects with `session_in_use` while
+ * Acquires the lease. Kills processes that a dead or frozen holder left running. Rejects with `session_in_use` while
  * another process holds it.
  */
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
   const { store, sessionId, owner: process, clock, timing = DEFAULT_LEASE_TIMING } = options;
   taken += 1;
-  const owner = `${process}/${taken}`; // one process may not open a session twice either
+  const owner = `${process}/${taken}`; // unique per call: a process cannot open a session twice
   const acquire = async (supersede?: number): Promise<Lease> => {
     const request = { sessionId, owner, now: clock.now(), until: clock.now() + timing.ttlMs };
     try {
@@ -47,7 +47,7 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     return await acquire(held.generation);
   } catch (error) {
     const current = isRookeryError(error, "session_in_use") ? await store.currentLease(sessionId) : undefined;
-    throw current === undefined || current.generation === held?.generation ? error : sessionInUse(current, error); // it was faster
+    throw current === undefined || current.generation === held?.generation ? error : sessionInUse(current, error); // another process acquired it first
   }
 }
 
@@ -55,12 +55,12 @@ function sessionInUse(lease: Lease, cause?: unknown): RookeryError {
   const { sessionId } = lease;
   return new RookeryError(
     "session_in_use",
-    `session ${sessionId} is being driven by ${describeHolder(lease)}: wait for it, or follow it with \`rookery sessions events ${sessionId} --follow\``,
+    `session ${sessionId} is in use by ${describeHolder(lease)}: wait until it is released, or follow it with \`rookery sessions events ${sessionId} --follow\``,
     { cause },
   );
 }
 
-/** Does a living process drive it? A turn that runs or waits in a session that nobody drives was left in the middle. */
+/** True if a live process drives the session. If not, a running or waiting turn was abandoned. */
 export async function isDriven(
   store: SessionStore,
   sessionId: string,
@@ -71,12 +71,15 @@ export async function isDriven(
   return lease !== undefined && leaseState(lease, { store, clock, timing }) === "held";
 }
 
-/** One that this process could not give back has nothing running for it. */
+/** A lease that this process failed to release has nothing running. */
 function leaseState(lease: Lease, query: HolderQuery): HolderState {
   return isAbandonedLease(lease.owner) ? "expired" : holderState(lease, query);
 }
 
-/** A lease that cannot be given back is tried again until it expires; this process may take it over meanwhile. */
+/**
+ * Releases a lease. If that fails, retries in the background until it expires; this process may acquire it again
+ * meanwhile.
+ */
 export async function releaseSessionLease(store: SessionStore, lease: Lease): Promise<void> {
   try {
     await retryStore(() => store.releaseLease(lease), { patienceMs: RELEASE_TIMEOUT_MS });

@@ -9,14 +9,14 @@ import { loadState } from "./open.ts";
 import { Recorder } from "./recorder.ts";
 import { LATER, dyingAfter, openScene } from "./test-scene.ts";
 
-/** How sessions are left: closed from elsewhere, let go of, or deserted by a log that cannot be written. */
+/** Tests how sessions are left: closed by another process, released, or with a log that cannot be written. */
 
 async function opened(script: Script, options: OpenSessionOptions = {}) {
   const log = breakable(openMemoryStore());
   return { ...(await openScene(script, { permissions: "all", ...options }, log.store)), log };
 }
 
-/** A store that can be told to take nothing more. */
+/** A store that can be switched to reject every write. */
 function breakable(real: Store): { readonly store: Store; broken: RookeryError | undefined } {
   const log: { store: Store; broken: RookeryError | undefined } = { store: real, broken: undefined };
   log.store = new Proxy(real, {
@@ -38,8 +38,8 @@ async function untilToolRuns(s: Awaited<ReturnType<typeof opened>>): Promise<voi
   for await (const event of s.rookery.follow({ session: s.session.id })) if (event.type === "tool.updated") return;
 }
 
-describe("closed from elsewhere", () => {
-  it("a turn whose tool says nothing is stopped all the same, and the listing agrees", async () => {
+describe("closing a session from another process", () => {
+  it("stops a turn with a silent tool, and updates the listing", async () => {
     await using s = await opened([SLEEPING]);
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
@@ -50,7 +50,7 @@ describe("closed from elsewhere", () => {
     expect((await s.store.list({ status: "closed" })).map(({ id }) => id)).toEqual([s.session.id]);
   });
 
-  it("once is enough", async () => {
+  it("records the close once", async () => {
     await using s = await opened([SLEEPING]);
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
@@ -62,7 +62,7 @@ describe("closed from elsewhere", () => {
     expect((await s.lines()).filter((line) => line === "closed")).toHaveLength(1);
   });
 
-  it("an idle session takes no further prompt, and nothing of it is recorded", async () => {
+  it("makes an idle session reject prompts without recording them", async () => {
     await using s = await opened([say("one"), say("two")]);
     await s.session.prompt("one").outcome;
     const elsewhere = await s.open();
@@ -71,11 +71,11 @@ describe("closed from elsewhere", () => {
     expect((await s.lines()).at(-1)).toBe("closed");
   });
 
-  it("and its driver killed: the next opener ends the turn before it refuses", async () => {
+  it("lets the next opener end the turn of a killed driver before it rejects", async () => {
     await using s = await opened([SLEEPING]);
     s.session.prompt("go");
     await untilToolRuns(s);
-    s.log.broken = new RookeryError("store_closed", "killed"); // whatever the driver does from here on is not written
+    s.log.broken = new RookeryError("store_closed", "killed"); // later writes of the driver are lost
     await expect(s.session.cancel()).rejects.toThrow("killed");
     s.log.broken = undefined;
     const { head } = (await s.store.summary(s.session.id))!;
@@ -89,7 +89,7 @@ describe("closed from elsewhere", () => {
 });
 
 describe("a log that cannot be written", () => {
-  it("stops the work, and the session can be opened again when it can", async () => {
+  it("stops the turn, and the session can be opened again when the log works", async () => {
     await using s = await opened([SLEEPING, say("well")]);
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
@@ -103,7 +103,7 @@ describe("a log that cannot be written", () => {
     await next.close();
   });
 
-  it("does not keep Rookery from ending its children", async () => {
+  it("does not keep Rookery from stopping its child processes", async () => {
     await using s = await opened([call("bash", { command: "setsid sleep 300 & echo up; sleep 300" })]);
     s.session.prompt("go").outcome.catch(() => undefined);
     await untilToolRuns(s);
@@ -114,7 +114,7 @@ describe("a log that cannot be written", () => {
     expect(processesMarked(started.marker)).toEqual([]);
   });
 
-  it("is as good as lost when another process took the lease: the work stops", async () => {
+  it("stops the turn if another process took the lease", async () => {
     await using s = await opened([SLEEPING, say("well")]);
     const { outcome } = s.session.prompt("go");
     await untilToolRuns(s);
@@ -129,7 +129,7 @@ describe("a log that cannot be written", () => {
 });
 
 describe("queued input", () => {
-  it("is tried once where the log cannot be written, and waits for whoever opens the session next", async () => {
+  it("starts once if the log cannot be written, and otherwise waits for the next opener", async () => {
     const store = openMemoryStore();
     await using s = await openScene([say("two")], {}, dyingAfter(store, 2));
     await s.session.queue("two");
@@ -141,7 +141,7 @@ describe("queued input", () => {
     expect(await s.lines()).toEqual(["opened anthropic", "queued two", "started two", "says two", "ended done"]);
   });
 
-  it("that a killed process left is taken up by the next opener", async () => {
+  it("of a killed process runs when the session is opened again", async () => {
     await using s = await opened([say("one"), say("two")]);
     await s.session.prompt("one").outcome;
     await s.session[Symbol.asyncDispose]();
@@ -161,8 +161,8 @@ describe("queued input", () => {
   });
 });
 
-describe("a request that waits", () => {
-  it("is resolved in the log when a reopener's policy decides it", async () => {
+describe("an open request", () => {
+  it("is resolved in the log when the policy of the next opener decides it", async () => {
     await using s = await opened([call("bash", { command: "true" }), say("ok")], { permissions: "ask" });
     for await (const event of s.session.prompt("go")) if (event.type === "permission.requested") break;
     const elsewhere = await s.open(LATER);
@@ -181,7 +181,7 @@ describe("a request that waits", () => {
     await elsewhere.close();
   });
 
-  it("has an id of its own, also where two are asked at once", async () => {
+  it("has a unique ID, also if two are made at once", async () => {
     await using s = await opened([], { permissions: "ask" });
     const state = await loadState(s.store, s.session.id);
     const recorder = new Recorder({ store: s.store, state, fence: undefined, clock: { now: () => Date.now() } });

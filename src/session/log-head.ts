@@ -1,4 +1,7 @@
-/** The head of a session's log as its writer sees it: appends after it, applies what others appended, folds the state. */
+/**
+ * The head of a session's log as its writer sees it: appends events, applies events of other processes, and folds the
+ * state.
+ */
 import {
   RookeryError,
   applyAll,
@@ -10,7 +13,7 @@ import {
   type SessionStore,
 } from "../domain/index.ts";
 
-/** How often an append may be overtaken by outsiders before it counts as a failure of the store. */
+/** How many conflicts with other writers an append retries before it fails. */
 const CONFLICT_LIMIT = 100;
 
 export interface LogHeadOptions {
@@ -21,7 +24,7 @@ export interface LogHeadOptions {
 }
 
 export interface LogAppend {
-  /** The same for each attempt: one that was durable although it failed is not written again. */
+  /** The same for each attempt, so that an attempt that failed but was durable is not repeated. */
   readonly id: string;
   readonly events: readonly EventDraft[];
   readonly journal: readonly JournalWrite[];
@@ -45,40 +48,42 @@ export class LogHead {
   }
 
   /**
-   * Rejects as `SessionStore.append` does, with `session_closed` if the append would start something in a session that
-   * was closed elsewhere, and with `input_invalid` if the state cannot be computed from the events.
+   * Rejects like `SessionStore.append`, with `session_closed` if the append would start something in a session that
+   * another process closed, and with `input_invalid` if the state cannot be computed from the events.
    */
   async append(append: LogAppend): Promise<void> {
     const { id: sessionId } = this.#state;
     for (let tries = 1; ; tries += 1) {
       const expectedHead = this.#state.head;
-      const events = this.#numbered(append.events, expectedHead);
+      const events = this.#toEvents(append.events, expectedHead);
       const next = this.#fold(events);
       try {
         const { head } = await this.#store.append({ sessionId, fence: this.#fence, ...append, expectedHead });
         if (this.#state.head === expectedHead && head === expectedHead + events.length) this.#state = next;
-        else this.#take(this.#numbered(append.events, head - events.length));
+        else this.#applyNew(this.#toEvents(append.events, head - events.length));
         return;
       } catch (error) {
         // Another process appended an answer or an input first: apply it, and append after it.
         if (!isRookeryError(error, "append_conflict")) throw error;
         if (tries >= CONFLICT_LIMIT) throw tooManyConflicts(sessionId, error);
         await this.catchUp();
-        const begins = append.events.some(({ type }) => type === "turn.started" || type === "input.queued");
-        if (begins && this.#state.closed) {
-          throw new RookeryError("session_closed", `session ${sessionId} was closed elsewhere`, { cause: error });
+        const startsWork = append.events.some(({ type }) => type === "turn.started" || type === "input.queued");
+        if (startsWork && this.#state.closed) {
+          throw new RookeryError("session_closed", `session ${sessionId} was closed by another process`, {
+            cause: error,
+          });
         }
       }
     }
   }
 
-  /** Applies events that were read from the log. Skips those that are already applied. */
+  /** Applies events that were read from the log. Skips events that are already applied. */
   advance(events: readonly SessionEvent[]): void {
-    const fresh = this.#take(events);
+    const fresh = this.#applyNew(events);
     if (fresh.length > 0) this.onForeign(fresh);
   }
 
-  /** Reads and applies what others have appended. */
+  /** Reads and applies the events that other processes appended. */
   async catchUp(): Promise<void> {
     for (;;) {
       const { events, head } = await this.#store.read({ sessionId: this.#state.id, after: this.#state.head });
@@ -87,7 +92,7 @@ export class LogHead {
     }
   }
 
-  /** Our own events, before they are in the log: if they cannot be applied, the log is not damaged. */
+  /** Folds our own events before they are appended, so that an invalid event does not reach the log. */
   #fold(events: readonly SessionEvent[]): SessionState {
     try {
       return applyAll(this.#state, events);
@@ -97,11 +102,11 @@ export class LogHead {
     }
   }
 
-  #numbered(drafts: readonly EventDraft[], head: number): SessionEvent[] {
+  #toEvents(drafts: readonly EventDraft[], head: number): SessionEvent[] {
     return drafts.map((draft, index) => ({ seq: head + 1 + index, sessionId: this.#state.id, ...draft }));
   }
 
-  #take(events: readonly SessionEvent[]): readonly SessionEvent[] {
+  #applyNew(events: readonly SessionEvent[]): readonly SessionEvent[] {
     const fresh = events.filter((event) => event.seq > this.#state.head);
     this.#state = applyAll(this.#state, fresh);
     return fresh;
@@ -109,6 +114,6 @@ export class LogHead {
 }
 
 function tooManyConflicts(sessionId: string, cause: RookeryError): RookeryError {
-  const message = `other processes write to session ${sessionId} without a pause, so its own events wait; try again later`;
+  const message = `other processes write to session ${sessionId} all the time, so its own events cannot be appended; try again later`;
   return new RookeryError("store_unavailable", message, { cause });
 }

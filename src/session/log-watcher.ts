@@ -1,8 +1,8 @@
-/** Notices what other processes append to the log of a session that this one drives. */
+/** Notices events that other processes append to the log of a session that this process drives. */
 import type { SessionStore } from "../domain/index.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** How often it is looked whether the log has grown. */
+/** How often the head of the log is read. */
 const WATCH_MS = 250;
 
 export interface LogWatcherOptions {
@@ -12,27 +12,27 @@ export interface LogWatcherOptions {
 }
 
 export interface LogWatcher extends Disposable {
-  /** Does it keep the process alive? Not while nothing runs. */
+  /** Whether the timer keeps the process alive. Initially it does not. */
   hold(on: boolean): void;
 }
 
-/** An agent may be silent for long, and then no append of ours would find out that the log has grown. */
+/** Polls the head of the log, because no append of ours reveals foreign events while the agent is silent. */
 export function watchForeignEvents({ store, recorder, everyMs = WATCH_MS }: LogWatcherOptions): LogWatcher {
-  let looking = false;
-  const look = async (): Promise<void> => {
-    if (looking) return;
-    looking = true;
+  let isReading = false;
+  const readHead = async (): Promise<void> => {
+    if (isReading) return;
+    isReading = true;
     try {
       const { id, head } = recorder.state;
       const summary = await store.summary(id);
       if (summary !== undefined && summary.head > head) await recorder.catchUp();
     } catch {
-      // whatever is wrong, the next append tells
+      // the next append reports the problem
     } finally {
-      looking = false;
+      isReading = false;
     }
   };
-  const timer = setInterval(() => void look(), everyMs).unref();
+  const timer = setInterval(() => void readHead(), everyMs).unref();
   return {
     hold: (on) => {
       if (on) timer.ref();

@@ -5,7 +5,7 @@ import { call, collect, say } from "../testing/index.ts";
 import type { Session } from "./index.ts";
 import { openWorld } from "./test-scene.ts";
 
-/** Resolves with the question for a login, when there is one. */
+/** Resolves with the login question when it is asked. */
 async function loginAsked(session: Session, events: () => Promise<readonly SessionEvent[]>) {
   return vi.waitFor(
     async () => {
@@ -21,8 +21,8 @@ const statusOf = (session: Session) => session.tools.servers().servers[0]?.statu
 const becomes = (session: Session, status: string) =>
   vi.waitFor(() => expect(statusOf(session)).toBe(status), { timeout: 10_000, interval: 20 });
 
-describe("a server that wants a login", () => {
-  it("asks in the session, and is ready when the person has been to the page", async () => {
+describe("a server that needs a login", () => {
+  it("asks in the session, and is ready after the person has logged in", async () => {
     await using vault = await startTestAuthorization();
     await using w = await openWorld([say("Hi")]);
     await using rookery = await w.open();
@@ -31,7 +31,7 @@ describe("a server that wants a login", () => {
     expect(asked.url).toContain(vault.origin);
     expect(asked.turnId).toBeUndefined();
     expect(statusOf(session)).toBe("needs_login");
-    await (await fetch(asked.url ?? "")).text(); // consents by itself, and calls back
+    await (await fetch(asked.url ?? "")).text(); // the page consents automatically and redirects back
     await becomes(session, "ready");
     const events = await w.events(session.id);
     expect(events.find(({ type }) => type === "question.answered")).toMatchObject({ action: "accept", by: "policy" });
@@ -39,7 +39,7 @@ describe("a server that wants a login", () => {
     expect(w.model.requests[0]?.toolNames.some((name) => name.startsWith("vault__"))).toBe(true);
   });
 
-  it("is done without where the person declines, and says what would help", async () => {
+  it("stays unavailable with a hint if the person declines", async () => {
     await using vault = await startTestAuthorization();
     await using w = await openWorld([say("Hi")]);
     await using rookery = await w.open();
@@ -56,7 +56,7 @@ describe("a server that wants a login", () => {
     expect((await collect(session.prompt("go"))).at(-1)).toMatchObject({ outcome: { status: "done" } });
   });
 
-  it("is not asked about where nobody can be asked", async () => {
+  it("does not ask if nobody can be asked", async () => {
     await using vault = await startTestAuthorization();
     await using w = await openWorld([say("Hi")]);
     await using rookery = await w.open();
@@ -66,7 +66,7 @@ describe("a server that wants a login", () => {
     expect((await w.events(session.id)).some(({ type }) => type === "question.asked")).toBe(false);
   });
 
-  it("is logged into once for two sessions, and stays so for a third", async () => {
+  it("needs one login for two sessions, and none for a third", async () => {
     await using vault = await startTestAuthorization();
     await using w = await openWorld([say("Hi")]);
     await using rookery = await w.open();
@@ -79,7 +79,7 @@ describe("a server that wants a login", () => {
     expect(vault.counts).toMatchObject({ pages: 1, exchanges: 1 });
   });
 
-  it("is refreshed without a word, and asks again when that is refused", async () => {
+  it("refreshes its token silently, and asks again if that is refused", async () => {
     await using vault = await startTestAuthorization();
     await using w = await openWorld(({ toolResults, toolNames }) => {
       const tool = toolNames.find((name) => name.startsWith("vault__")) ?? "none";

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder[Symbol.asyncDispose]());
 
-/** Ends with the longest time for which nothing else could run, as a share of the whole. */
+/** Resolves with the longest time for which the event loop was blocked, as a fraction of the total. */
 async function longestShare(work: () => Promise<unknown>): Promise<{ share: number; turns: number }> {
   let [last, longest, turns, isOver] = [performance.now(), 0, 0, false];
   const look = (): void => {
@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<Store>]>([
   ["SQLite", () => openSqliteStore({ path: join(folder.path, "log.db") })],
   ["memory", () => Promise.resolve(openMemoryStore())],
 ])("a long log in %s", (_, open) => {
-  it("lets others have their turns while it is read, followed and forked", { timeout: 120_000 }, async () => {
+  it("does not block the event loop while it is read, followed and forked", { timeout: 120_000 }, async () => {
     await using store = await open();
     const sessionId = await writeLog(store);
     const work: Record<string, () => Promise<unknown>> = {
@@ -90,7 +90,7 @@ describe.each<[string, () => Promise<Store>]>([
   });
 });
 
-it("lets others have their turns while many sessions and tasks are listed at once", { timeout: 120_000 }, async () => {
+it("does not block the event loop while many sessions and tasks are listed", { timeout: 120_000 }, async () => {
   await using store = await openSqliteStore({ path: join(folder.path, "log.db") });
   const stamp = { at: AT, agent: "a" };
   const opened: EventDraft = { ...stamp, type: "session.opened", backend: "api", cwd: "/tmp", permissions: "ask" };

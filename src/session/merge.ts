@@ -1,10 +1,10 @@
-/** Deltas of one message that wait together become one event: readers see the same text in fewer events. */
+/** Merges pending deltas of one message into one event. Readers see the same text in fewer events. */
 import type { EventBody, EventDraft } from "../domain/index.ts";
 
-/** A merged event stays small enough to be shown as it comes. */
+/** The maximum length of a merged event, so that readers still see text as it arrives. */
 const MERGED_LENGTH = 16_384;
 
-/** Adds `next` to the draft before it, if both are pieces of one text; tells whether it did. */
+/** Appends the text of `next` to the previous draft if both belong to one text. Returns whether it did. */
 export function mergeInto(
   last: EventDraft | undefined,
   next: EventBody,
@@ -22,7 +22,7 @@ export function mergeInto(
       if (next.type !== "tool.updated" || next.toolId !== last.toolId) return false;
       if (next.text === undefined || next.title !== undefined || next.locations !== undefined) return false;
       return last.text !== undefined && join(last as { text: string }, next.text);
-    default: // everything else is a fact of its own
+    default: // all other events stay separate
       return false;
   }
 }

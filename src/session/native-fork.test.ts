@@ -8,7 +8,7 @@ import { createSession, reopenSession } from "./open.ts";
 
 const SETTINGS = { agent: "robin", backend: "acp", model: undefined, cwd: "/", permissions: "ask" } as const;
 
-/** Sessions of a program that names its own; `forks` is what it was told to fork, by the start. */
+/** Sessions of a program with its own IDs; `forks` has the ID that each start was asked to fork. */
 async function openScene() {
   const owned = new DisposeStack();
   const store = owned.use(openMemoryStore());
@@ -42,13 +42,13 @@ async function openScene() {
   };
 }
 
-it("the program's own session is forked where it has only what the fork has", async () => {
+it("forks the program's session if it has the same turns as the fork", async () => {
   await using s = await openScene();
   await s.open(await s.fork());
   expect(s.forks.at(-1)).toBe("native-1");
 });
 
-it("it is not where the other session has gone on since, for that would come along", async () => {
+it("does not fork the program's session if the source has more turns", async () => {
   await using s = await openScene();
   const id = await s.fork();
   await s.parent.prompt("two").outcome;
@@ -56,7 +56,7 @@ it("it is not where the other session has gone on since, for that would come alo
   expect(s.forks.at(-1)).toBeUndefined();
 });
 
-it("nor where the other session was, and is, in the middle of a turn", async () => {
+it("does not fork the program's session if the source is in a turn", async () => {
   await using s = await openScene();
   const turn = s.parent.prompt("a long one");
   await expect.poll(() => s.parent.state.turns).toBe(2);
@@ -66,7 +66,7 @@ it("nor where the other session was, and is, in the middle of a turn", async () 
   await turn.outcome;
 });
 
-it("nor where the other session goes on before the fork is driven with another model", async () => {
+it("does not fork the program's session if the source continues before the fork changes its model", async () => {
   await using s = await openScene();
   const fork = await s.open(await s.fork());
   await s.parent.prompt("two").outcome;

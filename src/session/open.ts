@@ -1,4 +1,4 @@
-/** Opens a session for driving: a new one, or one that is in the log already, whoever left it there. */
+/** Opens a session to drive it: a new one, or one from the log. */
 import {
   RookeryError,
   SessionFold,
@@ -30,13 +30,15 @@ import { Session } from "./session.ts";
 export interface OpenOptions {
   readonly store: SessionStore;
   readonly clock: Clock;
-  /** Who holds the lease: the process, as its children know it. */
+  /** The owner of the lease: the identity of this process, as its children know it. */
   readonly owner: string;
-  /** Can anyone be asked for a permission? */
+  /** True if a person can answer requests. */
   readonly attended: boolean;
-  /** How often a turn looks whether its time has run out. */
+  /** How often the time limits of a turn are checked, in milliseconds. */
   readonly lookMs?: number | undefined;
-  /** How long failures of the store that may pass are waited out, in milliseconds. Default: 30 s. */
+  /**
+   * How long transient failures of the store are retried before waiters are rejected, in milliseconds. Default: 30 s.
+   */
   readonly patienceMs?: number | undefined;
   /** Default: 30 s, renewed every 10 s. */
   readonly leaseTiming?: LeaseTiming | undefined;
@@ -46,11 +48,11 @@ export interface OpenOptions {
 export interface NewSessionOptions {
   readonly title?: string | undefined;
   readonly task?: string | undefined;
-  /** Where another session's agent begins it: it has its id beforehand. */
+  /** Set for a sub-agent's session, whose ID is known beforehand. */
   readonly child?: { readonly id: string; readonly parent: string; readonly depth: number } | undefined;
 }
 
-/** What the session may use, and the task that it is of. What is left out stays as the log has it. */
+/** Budgets of the session and of its task. Default of each: unchanged. */
 export interface BudgetOptions {
   readonly budget?: Budget | undefined;
   readonly taskBudget?: { readonly budget: Budget; readonly elsewhere: Partial<Amounts> } | undefined;
@@ -75,7 +77,10 @@ export async function createSession(
   return new Session({ ...options, recorder, lost, driver, shownThrough: 0, owned: opening.move() });
 }
 
-/** Ends or goes on with a turn that a dead process left. Rejects with `session_not_found`, `session_in_use` or `session_closed`. */
+/**
+ * Opens a stored session. Ends or resumes a turn that a dead process left. Rejects with `session_not_found`,
+ * `session_in_use` or `session_closed`.
+ */
 export async function reopenSession(
   options: OpenOptions,
   sessionId: string,
@@ -88,24 +93,25 @@ export async function reopenSession(
   const left = state.turn;
   if (state.closed) {
     await endAbandonedTurn(options, recorder, { status: "cancelled" });
-    throw new RookeryError("session_closed", `session ${sessionId} was closed: start a new one with \`rookery run\``);
+    throw new RookeryError("session_closed", `session ${sessionId} is closed: start a new one with \`rookery run\``);
   }
-  const careful: PrepareAgent = async (of, wanted) => prepare(await withValidFork(options.store, of), wanted);
-  const prepared = await careful(state, changes);
+  const prepareFork: PrepareAgent = async (stored, wanted) =>
+    prepare(await withValidFork(options.store, stored), wanted);
+  const prepared = await prepareFork(state, changes);
   const { settings } = prepared;
-  const driver = opening.use(await Driver.connect(careful, prepared));
-  const isAtRest = left?.parkedUntil !== undefined; // nobody was in the middle of anything
-  if (left !== undefined && !((isAtRest || driver.connection.resumesTurns) && isSameAgent(state, settings))) {
-    const message = "the process that ran this turn ended before the turn did";
+  const driver = opening.use(await Driver.connect(prepareFork, prepared));
+  const isParked = left?.parkedUntil !== undefined; // a parked turn has no work in progress
+  if (left !== undefined && !((isParked || driver.connection.resumesTurns) && isSameAgent(state, settings))) {
+    const message = "the process that ran this turn exited before the turn ended";
     await endAbandonedTurn(options, recorder, { status: "failed", code: "interrupted", message });
   }
   const allowed = budgetEvents(state.budgets, { budget, taskBudget });
-  const ends = closingEvents(state, undefined, false); // whoever asked between turns is dead
+  const ends = closingEvents(state, undefined, false); // the process that asked between turns is dead
   await recorder.write([...ends, ...changeEvents(state, settings), ...allowed]);
   return new Session({ ...options, recorder, lost, driver, shownThrough: state.head, owned: opening.move() });
 }
 
-/** What is to be recorded of budgets: nothing where they are as they were. */
+/** Returns the events that record changed budgets. Empty if nothing changed. */
 function budgetEvents(before: SessionBudgets, { budget, taskBudget }: BudgetOptions): EventBody[] {
   const isNew = budget !== undefined && !isSameBudget(before.session, budget);
   return [
@@ -114,32 +120,37 @@ function budgetEvents(before: SessionBudgets, { budget, taskBudget }: BudgetOpti
   ];
 }
 
-/** Where the other session has gone on, its program would bring along what the log of this one does not have. */
+/**
+ * Clears `forkOf` if the parent has more turns than this session, because its program would bring those turns along.
+ */
 async function withValidFork(store: SessionStore, state: SessionState): Promise<SessionState> {
   if (state.forkOf === undefined || state.parent === undefined) return state;
   const parent = await store.summary(state.parent);
   return parent?.turns === state.turns ? state : { ...state, forkOf: undefined };
 }
 
-/** Ends the conversation, also one that another process drives, and the turn that a dead process left in it. */
+/** Closes a session, also if another process drives it, and ends a turn that a dead process left. */
 export async function closeStoredSession(options: OpenOptions, sessionId: string, reason?: string): Promise<void> {
   const closing = { type: "session.closed" as const, ...(reason !== undefined && { reason }) };
   await using opening = new DisposeStack();
-  const pen = await openRecorder(options, opening, sessionId).catch(async (error: unknown) => {
+  const opened = await openRecorder(options, opening, sessionId).catch(async (error: unknown) => {
     if (!isRookeryError(error, "session_in_use")) throw error;
     await appendWithoutLease(options.store, sessionId, options.clock, ({ status }) =>
       status === "closed" ? undefined : { body: closing, turnId: undefined },
-    ); // its driver finds it and stops
+    ); // the driving process finds the event and stops
   });
-  if (pen === undefined) return;
-  const { recorder } = pen;
+  if (opened === undefined) return;
+  const { recorder } = opened;
   const { closed } = recorder.state;
   await endAbandonedTurn(options, recorder, { status: "cancelled" });
   if (closed) return;
   await recorder.write([...closingEvents(recorder.state, undefined, false), closing]);
 }
 
-/** Ends a turn that a dead process left, and opens no agent for it. Rejects with `session_in_use` while a living one drives it. */
+/**
+ * Ends a turn that a dead process left, without opening its agent. Rejects with `session_in_use` while a live process
+ * drives the session.
+ */
 export async function settleStoredSession(options: OpenOptions, sessionId: string): Promise<void> {
   await settleSession(options, sessionId);
 }
@@ -151,17 +162,17 @@ async function settleSession(options: OpenOptions, sessionId: string): Promise<S
   return recorder.state;
 }
 
-/** Ends a turn that a dead process left, after those of the children that it left with it. */
+/** Ends a turn that a dead process left, after the turns of its sub-agents. */
 async function endAbandonedTurn(options: OpenOptions, recorder: Recorder, outcome: TurnOutcome): Promise<void> {
   const { turn, subagents } = recorder.state;
   if (turn === undefined) return;
   for (const child of subagents) {
     if (child.outcome === undefined) recorder.record(await settleChild(options, child.childSessionId), turn.id);
   }
-  await endTurn(recorder, turn.id, outcome, { deserted: true });
+  await endTurn(recorder, turn.id, outcome, { abandoned: true });
 }
 
-/** What is to be recorded of it: nothing where it never began, or a living process goes on with it. */
+/** Returns the events that record the end of a sub-agent. Empty if it never started, or a live process drives it. */
 async function settleChild(options: OpenOptions, childSessionId: string): Promise<EventBody[]> {
   try {
     const { lastOutcome = { status: "cancelled" }, usage } = await settleSession(options, childSessionId);
@@ -175,7 +186,7 @@ async function settleChild(options: OpenOptions, childSessionId: string): Promis
   }
 }
 
-/** The lease first, the state after it: what is read then is what the last holder left. */
+/** Acquires the lease, then reads the state, so that the state includes everything that the previous holder wrote. */
 async function openRecorder(
   { store, clock, owner, patienceMs, leaseTiming: timing }: OpenOptions,
   opening: DisposeStack,
@@ -185,7 +196,7 @@ async function openRecorder(
   if (summary === undefined || summary.status === "copying") throw sessionNotFound(sessionId);
   const lease = await takeLease({ store, sessionId, owner, clock, timing });
   const state = await loadState(store, sessionId).catch(async (error: unknown) => {
-    await releaseSessionLease(store, lease).catch(() => undefined); // the first failure says more
+    await releaseSessionLease(store, lease).catch(() => undefined); // the first error is more useful
     throw error;
   });
   const recorder = new Recorder({ store, state, fence: lease.generation, clock, patienceMs });
@@ -199,7 +210,7 @@ async function openRecorder(
   return { recorder, lost: losing.signal };
 }
 
-/** The fold of the whole log. Rejects with `session_not_found`. */
+/** Folds the whole log. Rejects with `session_not_found`. */
 export async function loadState(store: SessionStore, sessionId: string): Promise<SessionState> {
   const fold = new SessionFold(emptyState(sessionId));
   for await (const page of readSessionPages(store, sessionId)) for (const event of page) fold.add(event);

@@ -12,14 +12,14 @@ let nursery: Nursery;
 beforeAll(async () => {
   nursery = await openNursery();
 });
-/** Also after a test that hangs, no file system stays mounted. */
+/** Unmounts the file system even if a test hangs. */
 const mounted: string[] = [];
 afterAll(() => {
   nursery[Symbol.dispose]();
   for (const path of mounted) execFileSync("umount", ["--lazy", path], { stdio: "ignore" });
 });
 
-/** Says something while the store fails, and waits until it is told to stop. */
+/** Records an event while the store fails, and waits until it is stopped. */
 function talksMeanwhile(failing: Promise<void>): ScriptedTurn {
   let turns = 0;
   return async (turn) => {
@@ -41,7 +41,7 @@ async function untilEnded(store: Store, sessionId: string): Promise<readonly Ses
   return events;
 }
 
-/** Fails the store for longer than the session waits, and repairs it then. */
+/** Fails the store for longer than the session retries, then repairs it. */
 async function outlives(store: Store, code: string, outage: { begin(): Promise<void>; end(): Promise<void> }) {
   let begun = (): void => undefined;
   const failing = new Promise<void>((resolve) => (begun = resolve));
@@ -60,7 +60,7 @@ async function outlives(store: Store, code: string, outage: { begin(): Promise<v
   expect(await scene.session.prompt("again").outcome).toEqual(DONE);
 }
 
-describe("a session on SQLite goes on", () => {
+describe("a session on SQLite continues", () => {
   it("after another process has held the database's lock for too long", async () => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, "rookery.db");
@@ -98,7 +98,7 @@ describe("a session on SQLite goes on", () => {
   });
 });
 
-/** Until nothing more fits. */
+/** Fills the disk. */
 function fill(path: string): void {
   const file = openSync(path, "w");
   try {
@@ -106,7 +106,7 @@ function fill(path: string): void {
       try {
         for (;;) writeSync(file, Buffer.alloc(size));
       } catch {
-        // no room for that much
+        // the chunk does not fit
       }
     }
   } finally {

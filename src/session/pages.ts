@@ -1,16 +1,16 @@
-/** A session's log in pieces that fit in memory. */
+/** Reads a session's log in pages that fit in memory. */
 import { DEFAULT_PAGE, type SessionEvent, type SessionStore } from "../domain/index.ts";
 
 export interface PageLimits {
-  /** The last event. Default: as far as the log goes. */
+  /** The `seq` of the last event to read. Default: the head. */
   readonly through?: number | undefined;
-  /** Events in a page. Default: 1,000. */
+  /** Maximum number of events in a page. Default: 1,000. */
   readonly limit?: number | undefined;
-  /** Bytes in a page. Default: 16 MiB. */
+  /** Maximum size of a page in bytes. Default: 16 MiB. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Oldest first, up to an event or as far as the log goes. Rejects with `session_not_found`. */
+/** Yields pages, oldest events first. Rejects with `session_not_found`. */
 export async function* readSessionPages(
   store: Pick<SessionStore, "read">,
   sessionId: string,

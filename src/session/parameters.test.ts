@@ -5,7 +5,7 @@ import { say } from "../testing/index.ts";
 import type { Session } from "./session.ts";
 import { openScene } from "./test-scene.ts";
 
-/** Callers in plain JavaScript hand over anything. */
+/** Callers in plain JavaScript can pass anything. */
 type Anything = never;
 const any = (value: unknown) => value as Anything;
 
@@ -67,8 +67,8 @@ const CALLS: readonly [string, Call][] = [
   ["tasks.list with an unknown status", ({ rookery }) => rookery.tasks.list(any({ status: ["lost"] }))],
 ];
 
-describe("what plain JavaScript hands over", () => {
-  it("is refused with input_invalid, is not in the log, and hurts no later prompt", async () => {
+describe("an invalid argument from plain JavaScript", () => {
+  it("is rejected with input_invalid, is not recorded, and does not affect later prompts", async () => {
     await using s = await openScene(() => say("fine"));
     const before = await s.events(s.session.id);
     const outcomes = [];
@@ -80,19 +80,19 @@ describe("what plain JavaScript hands over", () => {
     for (const event of await s.events(s.session.id)) SessionEvent.parse(event);
   });
 
-  it("is answered with the name of the field and what it may be", async () => {
+  it("is rejected with the field's name and its valid values", async () => {
     await using s = await openScene([]);
     await expect(s.session.change(any({ permissions: "everything" }))).rejects.toThrow(/permissions.*"ask"/);
   });
 });
 
-describe("an attachment whose bytes nobody stored", () => {
+describe("an attachment without stored bytes", () => {
   const missing: InputPart[] = [
     { type: "text", text: "What is this?" },
     { type: "blob", hash: `sha256:${"0".repeat(64)}`, mediaType: "image/png", name: "cat.png" },
   ];
 
-  it("is refused with attachment_missing before a turn starts, and the next prompt works", async () => {
+  it("is rejected with attachment_missing before a turn starts, and the next prompt works", async () => {
     await using s = await openScene([say("fine")]);
     const turn = s.session.prompt(missing);
     await expect(turn.outcome).rejects.toMatchObject({ code: "attachment_missing" });

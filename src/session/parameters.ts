@@ -1,16 +1,15 @@
 /**
- * Schemas of what callers hand to a session and to `Rookery`. TypeScript checks its own callers; these refuse what
- * plain JavaScript, a cast or a parsed document brings, before any of it reaches the log.
+ * Validates the arguments of the public methods of `Session` and `Rookery`. TypeScript checks typed callers; these
+ * schemas reject invalid values from plain JavaScript, casts and parsed documents before they reach the log.
  */
 import { z } from "zod";
 import { BUDGET_UNITS, Budget, InputPart, PermissionPolicy, eventBodies, parseInput } from "../domain/index.ts";
-import type { Answer } from "./answer.ts";
-import type { ReplacedMessage } from "./conversation.ts";
 import type { Changes } from "./driver.ts";
+import type { Answer, ReplacedMessage } from "./method-types.ts";
 
-/** Longer than any path, id or title that anyone means. */
+/** The maximum length of a path, ID or title. */
 const MAX_NAME_LENGTH = 10_000;
-/** Of a reason or a message: what a person says, as in a prompt. */
+/** The maximum length of a reason or message. */
 const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
 
 const optionalName = () => z.string().max(MAX_NAME_LENGTH).optional();
@@ -26,7 +25,7 @@ export function parsePromptInput(input: unknown): string | readonly InputPart[] 
 const deliverSchema = z.lazy(() => z.looseObject({ deliver: z.enum(["steer", "follow_up"]).optional() }));
 
 export function parseQueueOptions(options: unknown): { readonly deliver?: "steer" | "follow_up" | undefined } {
-  return parseInput(deliverSchema, options, "the options of the input");
+  return parseInput(deliverSchema, options, "the options of queue");
 }
 
 const signalSchema = z.lazy(() => z.looseObject({ signal: optionalSignal() }));
@@ -38,7 +37,7 @@ export function checkSignalOption(options: unknown): void {
 const toolChoiceSchema = z.lazy(() => z.strictObject({ tool: z.string().max(MAX_NAME_LENGTH), enabled: z.boolean() }));
 
 export function checkToolChoice(choice: unknown): void {
-  parseInput(toolChoiceSchema, choice, "the choice of a tool");
+  parseInput(toolChoiceSchema, choice, "the arguments of chooseTool");
 }
 
 const aFunction = () => z.custom((value) => typeof value === "function", "expected a function");
@@ -48,7 +47,7 @@ const promptOptionsSchema = z.lazy(() =>
 );
 
 export function checkPromptOptions(options: unknown): void {
-  parseInput(promptOptionsSchema, options, "the options of the prompt");
+  parseInput(promptOptionsSchema, options, "the options of prompt");
 }
 
 const changesSchema: z.ZodType<Changes> = z.lazy(() =>
@@ -61,7 +60,7 @@ const changesSchema: z.ZodType<Changes> = z.lazy(() =>
 );
 
 export function parseChanges(changes: unknown): Changes {
-  return parseInput(changesSchema, changes, "the change of the session");
+  return parseInput(changesSchema, changes, "the settings to change");
 }
 
 const messagesSchema = z.lazy(() => eventBodies()["conversation.replaced"].shape.messages);
@@ -85,7 +84,7 @@ export function parseAnswer(answer: unknown): Answer {
   return parseInput(answerSchema, answer, "the answer");
 }
 
-const wantedOfServer = {
+const serverFields = {
   name: z.string().min(1).max(MAX_NAME_LENGTH),
   timeoutMs: z.number().positive().optional(),
   connectTimeoutMs: z.number().positive().optional(),
@@ -108,17 +107,17 @@ const remoteServer = {
 const serverSpecSchema = z.lazy(() =>
   z.discriminatedUnion("type", [
     z.looseObject({
-      ...wantedOfServer,
+      ...serverFields,
       type: z.literal("stdio"),
       command: z.string(),
       args: z.array(z.string()).readonly(),
       env: textsByName(),
       cwd: optionalName(),
     }),
-    z.looseObject({ ...wantedOfServer, ...remoteServer, type: z.enum(["http", "sse"]) }),
-    z.looseObject({ ...wantedOfServer, type: z.literal("memory"), open: aFunction() }),
-    z.looseObject({ ...wantedOfServer, type: z.literal("foreign") }),
-    z.looseObject({ ...wantedOfServer, type: z.literal("unusable"), reason: z.string() }),
+    z.looseObject({ ...serverFields, ...remoteServer, type: z.enum(["http", "sse"]) }),
+    z.looseObject({ ...serverFields, type: z.literal("memory"), open: aFunction() }),
+    z.looseObject({ ...serverFields, type: z.literal("foreign") }),
+    z.looseObject({ ...serverFields, type: z.literal("unusable"), reason: z.string() }),
   ]),
 );
 
@@ -133,7 +132,7 @@ export function checkRemoteServerSpec(spec: unknown): void {
 }
 
 const remoteSpecSchema = z.lazy(() =>
-  z.looseObject({ ...wantedOfServer, ...remoteServer, type: z.enum(["http", "sse"]) }),
+  z.looseObject({ ...serverFields, ...remoteServer, type: z.enum(["http", "sse"]) }),
 );
 
 const openOptionsSchema = z.lazy(() =>
@@ -174,7 +173,7 @@ export function checkForkOptions(options: unknown): void {
 
 const textSchema = z.lazy(() => z.string().max(MAX_MESSAGE_LENGTH));
 
-/** For ids, names and reasons. */
+/** Checks an ID, a name or a reason. */
 export function checkText(value: unknown, what: string): void {
   parseInput(textSchema, value, what);
 }

@@ -2,7 +2,13 @@ import { describe, expect, it, vi } from "vitest";
 import type { LimitReached, TurnContext } from "../domain/index.ts";
 import { collect, transcript } from "../testing/index.ts";
 import { closeStoredSession } from "./open.ts";
-import { DONE, openScriptedSession, waitForStop, type ScriptedTurn, type ScriptedSessionOptions } from "./test-scripted-session.ts";
+import {
+  DONE,
+  openScriptedSession,
+  waitForStop,
+  type ScriptedTurn,
+  type ScriptedSessionOptions,
+} from "./test-scripted-session.ts";
 import { dyingAfter } from "./test-scene.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
@@ -13,7 +19,7 @@ const limited = (seconds?: number): LimitReached => ({
   ...(seconds !== undefined && { resetsAt: after(seconds) }),
 });
 
-/** Meets a limit so many times, and is done then; notes how it was called. */
+/** An agent that reaches these limits and then finishes; records how it was called. */
 function meeting(limits: readonly LimitReached[]): { readonly play: ScriptedTurn; readonly heard: TurnContext[] } {
   const heard: TurnContext[] = [];
   return {
@@ -36,15 +42,15 @@ async function parked(limits: readonly LimitReached[], options: ScriptedSessionO
   return { ...s, heard, turn };
 }
 
-describe("a turn that meets a limit", () => {
-  it("waits for its end in the log, and goes on then", async () => {
+describe("a turn that reaches a usage limit", () => {
+  it("is parked in the log until the limit resets, and then continues", async () => {
     await using s = await parked([limited(3600)]);
     const summary = await s.store.summary(s.session.id);
     expect(summary).toMatchObject({ status: "parked", parkedUntil: after(3605) }); // clocks differ
-    s.clock.turn(3604);
+    s.clock.advance(3604);
     await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBe(after(3605)));
     expect(s.heard.map(({ continued }) => continued)).toEqual([false]);
-    s.clock.turn(1);
+    s.clock.advance(1);
     expect(await s.turn.outcome).toEqual(DONE);
     expect(s.heard.map(({ continued }) => continued)).toEqual([false, true]);
     expect(await s.lines()).toEqual(["started go", "limited", "parked", "continued", "ended done"]);
@@ -53,19 +59,19 @@ describe("a turn that meets a limit", () => {
     expect([later?.status, later?.parkedUntil]).toEqual(["idle", undefined]);
   });
 
-  it("stays parked when the session is left, and goes on with whoever opens it next", async () => {
+  it("stays parked when the session is left, and continues when it is opened again", async () => {
     await using s = await parked([limited(3600)]);
     await s.session.leave();
     await expect(s.turn.outcome).rejects.toMatchObject({ code: "interrupted" });
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked", parkedUntil: after(3605) });
     expect(await s.store.currentLease(s.session.id)).toBeUndefined();
-    s.clock.turn(3605);
+    s.clock.advance(3605);
     const next = await s.reopen();
     expect(await next.resumed?.outcome).toEqual(DONE);
     expect((await s.lines()).slice(-3)).toEqual(["notice turn_resumed", "continued", "ended done"]);
   });
 
-  it("leaves no tool and no request open while it waits", async () => {
+  it("closes its tools and requests while it is parked", async () => {
     let runs = 0;
     await using s = await openScriptedSession((turn) => {
       runs += 1;
@@ -78,14 +84,14 @@ describe("a turn that meets a limit", () => {
     await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
     expect(s.session.state.tools).toEqual([]);
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "parked", waitingFor: [] });
-    s.clock.turn(65);
+    s.clock.advance(65);
     expect(await outcome).toEqual(DONE);
   });
 
   it.each([
     ["was allowed before it waited", true],
     ["was asked before it waited and not answered", false],
-  ])("asks anew for a call that has the id of one that %s", async (_, answers) => {
+  ])("asks again for a call with the ID of one that %s", async (_, answers) => {
     const request = { toolId: "t1", tool: "sh", kind: "execute", readOnly: false, input: {} } as const;
     const decisions: unknown[] = [];
     await using s = await openScriptedSession(async (turn) => {
@@ -102,21 +108,21 @@ describe("a turn that meets a limit", () => {
       await s.session.answer("r1", { decision: "allow" });
     }
     await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
-    s.clock.turn(65);
+    s.clock.advance(65);
     await vi.waitFor(asked("r2"));
     await s.session.answer("r2", { decision: "deny" });
     expect(await outcome).toEqual(DONE);
     expect(decisions.at(-1)).toMatchObject({ allowed: false, outcome: "denied" });
   });
 
-  it("that has passed already waits a moment", async () => {
+  it("waits a few seconds if the limit has already reset", async () => {
     await using s = await parked([limited(-100)]);
     expect(s.session.state.turn?.parkedUntil).toBe(after(5));
-    s.clock.turn(5);
+    s.clock.advance(5);
     expect(await s.turn.outcome).toEqual(DONE);
   });
 
-  it("is watched for stalls again when it goes on, and not while it waits", async () => {
+  it("can stall after it continues but not while it is parked", async () => {
     let runs = 0;
     await using s = await openScriptedSession(async (turn) => {
       runs += 1;
@@ -126,53 +132,53 @@ describe("a turn that meets a limit", () => {
     });
     const { outcome } = s.session.prompt("go");
     await vi.waitFor(() => expect(s.session.state.turn?.parkedUntil).toBeDefined());
-    s.clock.turn(3605);
+    s.clock.advance(3605);
     await vi.waitFor(() => expect(runs).toBe(2));
-    s.clock.turn(300);
+    s.clock.advance(300);
     expect(await outcome).toMatchObject({ status: "stalled", clock: "model" });
   });
 
   it.each<[string, LimitReached, number | undefined, string]>([
-    ["names no time", limited(), undefined, "it was not said when that ends: try again later"],
+    ["names no time", limited(), undefined, "the provider did not say when the limit resets: try again later"],
     [
       "names nonsense",
       { ...limited(), resetsAt: "soon" },
       undefined,
-      "it was not said when that ends: try again later",
+      "the provider did not say when the limit resets: try again later",
     ],
     [
       "names a year that nobody can write",
       { ...limited(), resetsAt: "+058000-01-01T00:00:00.000Z" },
       1e15,
-      "it was not said when that ends: try again later",
+      "the provider did not say when the limit resets: try again later",
     ],
     [
       "is too far away",
       limited(7 * 3600),
       undefined,
-      "it ends at 2026-01-01T07:00:00.000Z, in 7 h 0 min: try again then, or have turns wait so long for it: " +
-        "raise park_limit (now 21600 seconds) of agents.robin in rookery.toml",
+      "the limit resets at 2026-01-01T07:00:00.000Z, in 7 h 0 min: try again then, or " +
+        "raise park_limit (now 21600 seconds) of agents.robin in rookery.toml so that turns wait for it",
     ],
     [
       "is not to be waited for",
       limited(60),
       0,
-      "it ends at 2026-01-01T00:01:00.000Z, in 60 s: try again then, or have turns wait so long for it: " +
-        "raise park_limit (now 0 seconds) of agents.robin in rookery.toml",
+      "the limit resets at 2026-01-01T00:01:00.000Z, in 60 s: try again then, or " +
+        "raise park_limit (now 0 seconds) of agents.robin in rookery.toml so that turns wait for it",
     ],
-  ])("fails in words where it %s", async (_, limit, park, words) => {
-    await using s = await openScriptedSession(meeting([limit]).play, { patience: { park } });
+  ])("fails with the reason if it %s", async (_, limit, park, words) => {
+    await using s = await openScriptedSession(meeting([limit]).play, { timeLimits: { park } });
     const { outcome } = s.session.prompt("go");
     const message = `5-hour limit reached; ${words}`;
     expect(await outcome).toEqual({ status: "failed", code: "usage_limited", message });
     expect(await s.lines()).toEqual(["started go", "limited", "ended failed usage_limited"]);
   });
 
-  it("is parked five times and no more", async () => {
+  it("is parked at most five times", async () => {
     await using s = await parked(Array.from({ length: 6 }, () => limited(60)));
     const next = vi.waitFor(
       async () => {
-        s.clock.turn(65);
+        s.clock.advance(65);
         expect((await s.store.summary(s.session.id))?.status).toBe("idle");
       },
       { interval: 20 },
@@ -184,8 +190,8 @@ describe("a turn that meets a limit", () => {
   });
 });
 
-describe("a turn that waits", () => {
-  it("is cancelled like any other", async () => {
+describe("a parked turn", () => {
+  it("can be cancelled", async () => {
     await using s = await parked([limited(3600)]);
     await s.session.cancel();
     expect(await s.turn.outcome).toEqual({ status: "cancelled" });
@@ -195,7 +201,7 @@ describe("a turn that waits", () => {
     expect((await s.lines()).at(-1)).toBe("ended done");
   });
 
-  it("is ended by whoever closes the session elsewhere", async () => {
+  it("ends when another process closes the session", async () => {
     await using s = await parked([limited(3600)]);
     const { store, clock } = s;
     await closeStoredSession({ store, clock, owner: "2.2.other", attended: false }, s.session.id);
@@ -206,24 +212,24 @@ describe("a turn that waits", () => {
   it.each([
     ["waits on for the rest of the time", 600],
     ["goes on at once where the time has passed", 7200],
-  ])("and whose process was killed, %s when the session is opened again", async (_, later) => {
+  ])("of a killed process %s when the session is opened again", async (_, later) => {
     await using s = await parked([limited(3600)], { through: (store) => dyingAfter(store, 3) });
-    s.clock.turn(later - 60);
-    const reopened = await s.reopen(); // whose agent resumes no turn that was in the middle of something
+    s.clock.advance(later - 60);
+    const reopened = await s.reopen(); // its agent cannot resume a turn that is in progress
     expect(reopened.resumed?.id).toBe(s.turn.id);
     if (later < 3605) {
-      await reopened.resumed?.[Symbol.asyncIterator]().next(); // it is there
+      await reopened.resumed?.[Symbol.asyncIterator]().next(); // waits until it exists
       expect(reopened.state.turn?.parkedUntil).toBe(after(3605));
       expect(s.heard).toHaveLength(1);
-      s.clock.turn(3605 - later);
+      s.clock.advance(3605 - later);
     }
     expect(transcript(await collect(reopened.resumed!))).toEqual(["notice turn_resumed", "continued", "ended done"]);
     expect(s.heard.at(-1)).toMatchObject({ continued: true, input: [{ type: "text", text: "go" }] });
-    await expect(s.turn.outcome).rejects.toMatchObject({ code: "store_closed" }); // the dead one wrote nothing more
+    await expect(s.turn.outcome).rejects.toMatchObject({ code: "store_closed" }); // the dead process wrote nothing more
     expect((await s.lines()).filter((line) => line.startsWith("ended"))).toEqual(["ended done"]);
   });
 
-  it("ends where the session goes on with another agent", async () => {
+  it("ends if the session switches to another agent", async () => {
     await using s = await parked([limited(3600)], { through: (store) => dyingAfter(store, 3) });
     const reopened = await s.reopen({ agent: "wren" });
     expect(reopened.resumed).toBeUndefined();

@@ -1,4 +1,7 @@
-/** What becomes of a turn whose account may do no more for now: it waits in the log, whoever holds the session, or it fails. */
+/**
+ * Parks a turn whose account has reached a usage limit: it waits in the log until the limit resets, even if the
+ * process ends, or it fails.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LimitReached, TurnOutcome } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
@@ -10,20 +13,20 @@ export interface ParkingOptions {
   readonly turnId: string;
   readonly recorder: Recorder;
   readonly clock: Clock;
-  readonly patience: TurnTimeLimits;
+  readonly timeLimits: TurnTimeLimits;
   readonly signal: AbortSignal;
   readonly lookMs?: number | undefined;
 }
 
-/** Past this the limit is not one that passes. */
+/** After this many waits, the turn fails. */
 const MAX_PARKS = 5;
-/** Two machines rarely agree on the time. */
+/** Added to the reset time, because clocks of two machines differ. */
 const CLOCK_SKEW_MS = 5_000;
 const MAX_TIME = Date.parse("9999-01-01T00:00:00.000Z");
-/** Short, since a timer does not go on while the machine sleeps. */
+/** Short, because a timer does not advance while the machine sleeps. */
 const CHECK_MS = 1_000;
 
-/** Records the limit, and that the turn waits for its end; or resolves with how the turn ends instead. */
+/** Records the limit and parks the turn. Resolves with an outcome if the turn fails instead. */
 export async function parkTurn(options: ParkingOptions, limit: LimitReached): Promise<TurnOutcome | undefined> {
   const { recorder, turnId, clock } = options;
   await recorder.commit();
@@ -42,13 +45,16 @@ export async function parkTurn(options: ParkingOptions, limit: LimitReached): Pr
   return undefined;
 }
 
-/** NaN where there is none, or one that no log has: years have four digits. */
+/** NaN if the time is missing or outside of the years that a log can hold. */
 function parseResetTime(text = ""): number {
   const at = Date.parse(text);
   return at >= 0 && at < MAX_TIME ? at : NaN;
 }
 
-/** Waits as long as the log says, if it says so, and records that the turn goes on. False where it was cancelled. */
+/**
+ * Waits until the parked turn may continue, and records that. Resolves at once if it is not parked, and with false if
+ * it is cancelled.
+ */
 export async function waitUntilUnparked({ recorder, turnId, clock, signal, lookMs = CHECK_MS }: ParkingOptions) {
   const { parkedUntil } = recorder.state.turn ?? {};
   if (parkedUntil === undefined) return true;
@@ -57,22 +63,22 @@ export async function waitUntilUnparked({ recorder, turnId, clock, signal, lookM
     await sleep(Math.min(lookMs, until - clock.now()), undefined, { signal }).catch(() => undefined);
   }
   if (signal.aborted) return false;
-  recorder.record([{ type: "turn.continued", message: "the limit has passed; the turn goes on" }], turnId);
+  recorder.record([{ type: "turn.continued", message: "the limit has passed; the turn continues" }], turnId);
   await recorder.commit();
   return true;
 }
 
-function explainWhyNotParked({ recorder, clock, patience }: ParkingOptions, resets: number): string | undefined {
+function explainWhyNotParked({ recorder, clock, timeLimits }: ParkingOptions, resets: number): string | undefined {
   const { agent, turn } = recorder.state;
-  if (Number.isNaN(resets)) return "it was not said when that ends: try again later";
+  if (Number.isNaN(resets)) return "the provider did not say when the limit resets: try again later";
   const waitMs = resets - clock.now();
-  const when = `it ends at ${new Date(resets).toISOString()}${waitMs > 0 ? `, in ${formatDuration(waitMs)}` : ""}`;
-  const raise = `raise park_limit (now ${patience.park} seconds) of agents.${agent} in rookery.toml`;
-  if (patience.park === 0 || waitMs > patience.park * 1000) {
-    return `${when}: try again then, or have turns wait so long for it: ${raise}`;
+  const when = `the limit resets at ${new Date(resets).toISOString()}${waitMs > 0 ? `, in ${formatDuration(waitMs)}` : ""}`;
+  const raise = `raise park_limit (now ${timeLimits.park} seconds) of agents.${agent} in rookery.toml`;
+  if (timeLimits.park === 0 || waitMs > timeLimits.park * 1000) {
+    return `${when}: try again then, or ${raise} so that turns wait for it`;
   }
   if (turn !== undefined && turn.parks >= MAX_PARKS) {
-    return `${when}; the turn has waited for it ${MAX_PARKS} times already: try again later`;
+    return `${when}; the turn has already waited for it ${MAX_PARKS} times: try again later`;
   }
   return undefined;
 }

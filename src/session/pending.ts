@@ -1,25 +1,28 @@
-/** The entries that a recorder has yet to write, in order. Each is one append, with the callers that wait for it. */
+/**
+ * The entries that a recorder has not written yet, in order. Each entry is one append, with the callers that wait for
+ * it.
+ */
 import type { EventDraft, JournalWrite } from "../domain/index.ts";
 import { deferred, type Deferred } from "../stdx/index.ts";
 import { MAX_PLAIN_LENGTH } from "./writable.ts";
 
-/** Characters that an entry holds at most, unless one event alone has more; as JSON they fit into one append. */
+/** The maximum number of characters in an entry, unless it has only one event. As JSON, it fits into one append. */
 export const MAX_ENTRY_LENGTH = MAX_PLAIN_LENGTH;
 
 export interface Waiter {
   readonly durable: Deferred<void>;
-  /** Waits through passing failures for a while. An impatient waiter is rejected with the first failure. */
+  /** Waits while transient failures are retried. An impatient waiter is rejected with the first failure. */
   readonly patient: boolean;
 }
 
-/** What one append holds. */
+/** The content of one append. */
 export interface PendingEntry {
   readonly drafts: EventDraft[];
   readonly journal: JournalWrite[];
-  /** Estimated, in characters of JSON. */
+  /** Estimated length as JSON, in characters. */
   length: number;
   waiters: Waiter[];
-  /** No other events join it, so that it can be withdrawn. */
+  /** True if no other events are added, so that the entry can be withdrawn. */
   readonly alone: boolean;
   withdrawn: boolean;
 }
@@ -29,7 +32,7 @@ export class PendingEntries {
   #length = 0;
   #drafts = 0;
 
-  /** In characters of JSON. */
+  /** Estimated length of all entries as JSON, in characters. */
   get length(): number {
     return this.#length;
   }
@@ -38,7 +41,7 @@ export class PendingEntries {
     return this.#drafts;
   }
 
-  /** Returns an entry with room for that many characters: the last one, or a new one. */
+  /** Returns the last entry if it has room for that many characters, and otherwise a new one. */
   entryFor(length: number): PendingEntry {
     const last = this.#entries.at(-1);
     if (last !== undefined && !last.alone && last.length + length <= MAX_ENTRY_LENGTH) return last;
@@ -54,12 +57,12 @@ export class PendingEntries {
   add(entry: PendingEntry, draft: EventDraft | undefined, length: number): void {
     entry.length += length;
     this.#length += length;
-    if (draft === undefined) return; // its text joined that of the draft before
+    if (draft === undefined) return; // the text was merged into the previous draft
     entry.drafts.push(draft);
     this.#drafts += 1;
   }
 
-  /** Settles as the append of this entry does. Default: the last entry. */
+  /** Settles when the append of this entry does. Default: the last entry. */
   wait(patient: boolean, entry = this.#entries.at(-1) ?? this.begin(false)): Promise<void> {
     const durable = deferred();
     entry.waiters.push({ durable, patient });
@@ -95,7 +98,11 @@ export class PendingEntries {
 }
 
 /** Rejects the waiters of these entries: all of them, or only the impatient ones. */
-export function rejectWaiters(entries: Iterable<PendingEntry>, failure: unknown, which: "all" | "impatient" = "all"): void {
+export function rejectWaiters(
+  entries: Iterable<PendingEntry>,
+  failure: unknown,
+  which: "all" | "impatient" = "all",
+): void {
   for (const entry of entries) {
     const rejected = entry.waiters.filter(({ patient }) => which === "all" || !patient);
     entry.waiters = entry.waiters.filter((waiter) => !rejected.includes(waiter));

@@ -1,4 +1,4 @@
-/** What plugins and sources of tools return may be anything: it fails a call at most, and the session goes on. */
+/** Plugins and tool sources may return anything: at most a call fails, and the session continues. */
 import { describe, expect, it } from "vitest";
 import {
   SessionEvent as EventSchema,
@@ -17,7 +17,7 @@ const OK = { outcome: "ok", text: "did it" };
 
 type Loose = { readonly [Key in keyof ToolSource]?: unknown };
 
-/** The model calls the tool once in each turn. */
+/** The model calls the tool once per turn. */
 const script: Script = ({ messages }) => (messages.at(-1)?.toolResults.length === 0 ? call("odd") : say("Went on."));
 
 /** Both turns must end as `done`, and every event must be valid. */
@@ -52,7 +52,7 @@ const calling = (use: (context: ToolContext) => unknown) => ({
 const CIRCLE: Record<string, unknown> = {};
 CIRCLE["self"] = CIRCLE;
 
-describe("a source of tools", () => {
+describe("a tool source", () => {
   it.each<[string, unknown]>([
     ["a number as title", { title: 5 }],
     ["an object as title", { title: {} }],
@@ -86,7 +86,7 @@ describe("a source of tools", () => {
     expect(events.filter((event) => event.type === "tool.ended").map(({ outcome }) => outcome)).toEqual(["ok", "ok"]);
   });
 
-  it("is asked for permission unless its tool says exactly true for read-only", async () => {
+  it("needs permission unless readOnly is exactly true", async () => {
     await using w = await openWorld(script);
     const source = {
       id: "s",
@@ -166,7 +166,7 @@ describe("a plugin", () => {
     ["one with a number as version", { id: "p", version: 1 }],
     ["one whose hook is no function", { id: "p", version: "1", beforeCall: "no" }],
     ["one whose sources are no list", { id: "p", version: "1", sources: {} }],
-  ])("that is %s is refused with plugin_failed", async (_, plugin) => {
+  ])("that is %s is rejected with plugin_failed", async (_, plugin) => {
     await using w = await openWorld([]);
     await using rookery = await Rookery.open({ ...w.options, plugins: [() => plugin as Plugin] });
     await expect(rookery.openSession({})).rejects.toMatchObject({ code: "plugin_failed" });

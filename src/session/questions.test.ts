@@ -12,7 +12,7 @@ const SETTINGS = { agent: "a", backend: "acp", model: undefined, cwd: "/", permi
 const DONE: TurnOutcome = { status: "done" };
 const FORM = { type: "object", properties: { colour: { type: "string" } } };
 
-/** A session whose agent does what the test says. */
+/** A session with a scripted agent. */
 async function openAsking(
   play: (turn: TurnContext) => Promise<TurnOutcome>,
   { resumesTurns = false, ...options }: Partial<OpenOptions> & { resumesTurns?: boolean } = {},
@@ -36,17 +36,17 @@ async function openAsking(
   };
 }
 
-/** From another process, as it were. */
+/** Simulates another process. */
 function answer(store: SessionStore, sessionId: string, given: QuestionAnswer, requestId = "r1"): Promise<void> {
   return answerRequest(store, { sessionId, requestId, answer: given, clock: systemClock });
 }
 
-describe("a question of an agent", () => {
+describe("a question from an agent", () => {
   it.each<[string, QuestionAnswer]>([
     ["accepted, with what was filled in", { action: "accept", content: { colour: "grey" } }],
     ["declined", { action: "decline" }],
     ["cancelled, which is not the turn", { action: "cancel" }],
-  ])("is %s from outside, and the agent goes on with it", async (_, given) => {
+  ])("is %s by another process, and the agent continues with the answer", async (_, given) => {
     const heard: QuestionAnswer[] = [];
     await using s = await openAsking(async (turn) => {
       heard.push(await turn.ask({ message: "Which colour?", from: "painter", schema: FORM }));
@@ -65,7 +65,7 @@ describe("a question of an agent", () => {
     expect(events.find(({ type }) => type === "question.answered")).toMatchObject({ ...given, by: "person" });
   });
 
-  it("is answered once, with an answer to a question, and only while it waits", async () => {
+  it("accepts one answer of the right kind, and only while it is open", async () => {
     await using s = await openAsking(async (turn) => {
       await turn.ask({ message: "Sure?" });
       return DONE;
@@ -79,7 +79,7 @@ describe("a question of an agent", () => {
     await expect(s.session.answer("r1", { action: "decline" })).rejects.toMatchObject({ code: "request_resolved" });
   });
 
-  it("waits beside another, and each gets its own answer", async () => {
+  it("can be open beside another, and each gets its own answer", async () => {
     const heard: unknown[] = [];
     await using s = await openAsking(async (turn) => {
       const questions = ["one", "two"].map((message) => turn.ask({ message }));
@@ -98,7 +98,7 @@ describe("a question of an agent", () => {
     ]);
   });
 
-  it("is not checked against a pattern, which could block the process", async () => {
+  it("ignores patterns in its schema, which could block the process", async () => {
     const schema = {
       type: "object",
       properties: { colour: { type: "string", pattern: "^(a+)+$" } },
@@ -116,7 +116,7 @@ describe("a question of an agent", () => {
     }
   });
 
-  it("is declined at once where nobody can be asked, and the log says so", async () => {
+  it("is declined at once and recorded if nobody can be asked", async () => {
     const heard: QuestionAnswer[] = [];
     await using s = await openAsking(
       async (turn) => {
@@ -134,7 +134,7 @@ describe("a question of an agent", () => {
 });
 
 describe("a question whose turn is cancelled", () => {
-  it("ends with it, for the agent and in the log, and takes no answer any more", async () => {
+  it("is withdrawn with the turn, and rejects answers", async () => {
     let heard: unknown;
     await using s = await openAsking(async (turn) => {
       heard = await turn.ask({ message: "Sure?" }).catch((error: unknown) => error);
@@ -153,7 +153,7 @@ describe("a question whose turn is cancelled", () => {
     });
   });
 
-  it("cannot be asked any more, nor after the turn's end", async () => {
+  it("cannot be asked after the cancellation or the end of the turn", async () => {
     const late: { ask?: TurnContext["ask"] } = {};
     await using s = await openAsking(async (turn) => {
       late.ask = (question) => turn.ask(question);
@@ -168,7 +168,7 @@ describe("a question whose turn is cancelled", () => {
     expect(transcript(events)).toEqual(["opened a", "started go", "ended cancelled"]);
   });
 
-  it("is closed with its session from outside", async () => {
+  it("is withdrawn when another process closes the session", async () => {
     await using s = await openAsking(async (turn) => {
       await turn.ask({ message: "Sure?" }).catch(() => undefined);
       return { status: "cancelled" };
@@ -181,7 +181,7 @@ describe("a question whose turn is cancelled", () => {
   });
 });
 
-it("a question whose process died is closed by the next opener, with its turn", async () => {
+it("withdraws the question of a dead process with its turn", async () => {
   await using s = await openAsking(async (turn) => {
     await turn.ask({ message: "Sure?" });
     return DONE;
@@ -197,8 +197,8 @@ it("a question whose process died is closed by the next opener, with its turn", 
 it.each<[string, readonly string[]]>([
   ["before the next opener", ["answered r1 accept", "asks r2 Sure?", "answered r2 decline", "ended done"]],
   ["after it", ["answered r1 accept", "asks r2 Sure?", "answered r2 decline", "ended done"]],
-])("a question whose turn goes on after a crash is not asked again: answered %s", async (when, expected) => {
-  const runs: string[][] = []; // the first one is only played dead, and may hear answers too
+])("does not repeat a question when its turn resumes after a crash: answered %s", async (when, expected) => {
+  const runs: string[][] = []; // the first process only simulates death, and may get answers too
   await using s = await openAsking(
     async (turn) => {
       const heard: string[] = [];
@@ -221,7 +221,7 @@ it.each<[string, readonly string[]]>([
   expect(runs[1]).toEqual(["accept", "decline"]);
 });
 
-describe("an answer to a form", () => {
+describe("form content", () => {
   const schema = {
     type: "object",
     properties: { name: { type: "string", minLength: 1 }, age: { type: "integer", maximum: 120 } },

@@ -1,4 +1,7 @@
-/** Input for an agent, given from any process: it is appended to the log, and whoever drives the session finds it. */
+/**
+ * Queues input for a session from any process: the input is appended to the log, and the process that drives the
+ * session finds it there.
+ */
 import { newId, RookeryError, type EventBody, type InputPart, type SessionStore } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { appendWithoutLease, sessionNotFound } from "./answer.ts";
@@ -9,18 +12,18 @@ import type { Deliver } from "./session.ts";
 export interface QueueStoredInputOptions {
   readonly sessionId: string;
   readonly input: string | readonly InputPart[];
-  /** `follow_up` if not said. */
+  /** Default: `follow_up`. */
   readonly deliver?: Deliver | undefined;
   readonly clock: Clock;
 }
 
 /**
- * Resolves with the input's id. Where nobody drives the session, it waits for whoever opens it next. Rejects with
+ * Resolves with the input's ID. If no process drives the session, the input waits until one opens it. Rejects with
  * `session_not_found`, `session_closed`, `input_invalid`, `input_too_large` or `attachment_missing`.
  */
 export async function queueStoredInput(store: SessionStore, options: QueueStoredInputOptions): Promise<string> {
   const { sessionId, clock } = options;
-  checkText(sessionId, "the session's id");
+  checkText(sessionId, "the session ID");
   const { deliver } = parseQueueOptions({ deliver: options.deliver });
   const input = toInputParts(options.input);
   await requireAttachments(store, input);

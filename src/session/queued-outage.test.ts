@@ -5,7 +5,7 @@ import { DONE, openScriptedSession, type ScriptedTurn } from "./test-scripted-se
 
 const locked = () => new RookeryError("store_locked", "another process holds the lock");
 
-/** Passes every call to `intercept` first, which may reject in its place. */
+/** Passes every call to `intercept`, which may reject instead. */
 function intercepted(intercept: (call: { name: string; args: unknown[]; run: () => Promise<unknown> }) => unknown) {
   return (store: Store): Store =>
     new Proxy(store, {
@@ -65,7 +65,7 @@ it.each(["before", "after"])(
   },
 );
 
-it("pauses between attempts to start a queued input while the store fails for long, and runs it once that ends", async () => {
+it("waits between attempts to start a queued input during an outage, and runs it once afterward", async () => {
   const many = deferred();
   let failingSince: number | undefined;
   let isRepaired = false;
@@ -75,7 +75,7 @@ it("pauses between attempts to start a queued input while the store fails for lo
     if (failingSince === undefined || isRepaired) return run();
     if (name === "append" || name === "read") calls += 1;
     if (calls >= 8) many.resolve();
-    return calls > 1_000 ? new Promise(() => undefined) : Promise.reject(locked()); // a loop without a pause ends here
+    return calls > 1_000 ? new Promise(() => undefined) : Promise.reject(locked()); // stops a loop without a pause
   });
   const play = firstThen(() => scene.session.queue("and then"));
   await using scene = await openScriptedSession(play, { through, patienceMs: 20 });

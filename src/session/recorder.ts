@@ -1,4 +1,4 @@
-/** The one writer of a live session: orders what is recorded, merges deltas, and appends it in groups. */
+/** The only writer of a live session: orders recorded events, merges deltas, and appends them in groups. */
 import {
   RookeryError,
   type EventBody,
@@ -14,34 +14,39 @@ import { mergeInto } from "./merge.ts";
 import { MAX_ENTRY_LENGTH, PendingEntries, rejectWaiters, type PendingEntry } from "./pending.ts";
 import { createCutNotice, toWritableEvent, toWritableValue } from "./writable.ts";
 
-/** Past this much that waits to be committed, `ready` waits. */
+/** `ready` waits while more than this is pending. */
 const BUFFER_DRAFTS = 1_000;
 const BUFFER_LENGTH = MAX_ENTRY_LENGTH;
-/** Past this, what an agent says without waiting for `ready` is left out, and its turn fails. */
+/** If an agent records more than this without waiting for `ready`, further events are dropped and its turn fails. */
 const MAX_PENDING_LENGTH = 256 * 1024 * 1024;
-/** What is said is to be seen soon, and no timer is shorter. */
+/** Events should be visible soon, and timers are not more precise than 1 ms. */
 const MAX_REST_MS = 5;
 const MIN_REST_MS = 1;
 
 export interface RecorderOptions extends LogHeadOptions {
   readonly clock: Clock;
-  /** How long failures of the store that may pass are waited out, in milliseconds. Default: 30 s. */
+  /**
+   * How long transient failures of the store are retried before waiters are rejected, in milliseconds. Default: 30 s.
+   */
   readonly patienceMs?: number | undefined;
 }
 
 export interface WriteOptions {
   readonly turnId?: string | undefined;
   readonly journal?: readonly JournalWrite[] | undefined;
-  /** The speaker, if not the agent that drives. */
+  /** The agent that the events belong to. Default: the agent that drives the session. */
   readonly by?: string | undefined;
-  /** Default: false, which means that it rejects with the first failure of the store. */
+  /**
+   * Whether the caller waits while transient failures are retried. Default: false, which rejects with the first
+   * failure.
+   */
   readonly patient?: boolean | undefined;
 }
 
 /**
- * A failure of the store that may pass (a full disk, a lock) is retried for as long as the session lives: those who
- * wait hear of it after `patienceMs`, and what was recorded is written when the store works again. What the log cannot
- * hold is replaced by what it can. Only the loss of the lease, of the session or of the store ends the recorder.
+ * Retries transient failures of the store (a full disk, a lock) as long as the session lives: waiters are rejected
+ * after `patienceMs`, and recorded events are written when the store works again. Replaces events that the log cannot
+ * hold. Only the loss of the lease, the session or the store breaks the recorder.
  */
 export class Recorder {
   readonly #log: LogHead;
@@ -55,16 +60,16 @@ export class Recorder {
   #endRest: () => void = () => undefined;
   readonly #clock: Clock;
   readonly #writer: EntryWriter;
-  /** Called once, when nothing can be written any more. */
+  /** Called once, when nothing can be written anymore. */
   onBroken: (failure: unknown) => void = () => undefined;
-  /** Called once per outage, when the store has failed for `patienceMs`; writing goes on when it works again. */
+  /** Called once per outage, when the store has failed for `patienceMs`. Writing continues when it works again. */
   onOutage: (failure: unknown) => void = () => undefined;
-  /** Called when something of this turn could not be recorded as it was. */
+  /** Called when an event of this turn could not be recorded in full. */
   onRefused: (turnId: string | undefined, failure: RookeryError) => void = () => undefined;
   #requests: number;
-  /** Asked by who drove the session before, and not yet asked again. */
-  #left: Request[];
-  /** Who speaks next; ahead of the state while a switch is being committed. */
+  /** Open questions from before the session was opened, which were not asked again yet. */
+  #earlierQuestions: Request[];
+  /** The agent of the next events. Ahead of the state while a switch is being committed. */
   #agent: string;
 
   constructor({ clock, patienceMs, ...log }: RecorderOptions) {
@@ -80,7 +85,7 @@ export class Recorder {
       onRefused: (turnId, failure) => this.onRefused(turnId, failure),
     });
     this.#requests = state.requestCount;
-    this.#left = state.requests.filter(({ toolId }) => toolId === undefined);
+    this.#earlierQuestions = state.requests.filter(({ toolId }) => toolId === undefined);
     this.#agent = state.agent;
   }
 
@@ -88,28 +93,31 @@ export class Recorder {
     return this.#log.state;
   }
 
-  /** True once nothing can be written any more: the lease, the session or the store is gone. */
+  /** True if nothing can be written anymore: the lease, the session or the store is gone. */
   get isBroken(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Is called with events that another process appended. */
+  /** Called with events that another process appended. */
   set onForeign(listener: (events: readonly SessionEvent[]) => void) {
     this.#log.onForeign = listener;
   }
 
-  /** Never waits; throws why the recorder is broken, if it is. `by` is the speaker, if not the agent that drives. */
+  /**
+   * Records events without waiting. Throws the failure if the recorder is broken. `by` is the agent of the events.
+   * Default: the agent that drives the session.
+   */
   record(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = [], by?: string): void {
     this.#add(bodies, { turnId, journal, by, alone: false });
   }
 
-  /** As `record`, for what is soon followed by more: it is written together with that, or a moment later. */
+  /** Like `record`, for events that more events follow soon: they are written together, or a few milliseconds later. */
   note(bodies: readonly EventBody[], turnId?: string, journal: readonly JournalWrite[] = []): void {
     this.#unhurried = this.#flushing === undefined;
     this.record(bodies, turnId, journal);
   }
 
-  /** Resolves when all of it is durable. If it rejects, it is not written later. */
+  /** Resolves when all events are durable. If it rejects, they are not written later. */
   async write(bodies: readonly EventBody[], { patient = false, ...options }: WriteOptions = {}): Promise<void> {
     const entry = this.#add(bodies, { ...options, alone: true });
     if (entry === undefined) return;
@@ -124,12 +132,15 @@ export class Recorder {
     }
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the buffer has room for more events. */
   async ready(): Promise<void> {
     if (this.#pending.draftCount >= BUFFER_DRAFTS || this.#pending.length >= BUFFER_LENGTH) await this.commit();
   }
 
-  /** Resolves when all that was recorded so far is durable. If it rejects for a reason that passes, that is tried on. */
+  /**
+   * Resolves when all events recorded so far are durable. If it rejects with a transient failure, the retries
+   * continue.
+   */
   async commit(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure as Error;
     if (this.#flushing === undefined) return;
@@ -138,7 +149,7 @@ export class Recorder {
     await durable;
   }
 
-  /** Makes every later record fail, and rejects those who wait: the session has lost its right to write. */
+  /** Makes every later record fail, and rejects all waiters. Call it when the session has lost its lease. */
   break(failure: unknown): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
@@ -146,35 +157,35 @@ export class Recorder {
     this.onBroken(failure);
   }
 
-  /** The session is being closed: failures of the store are waited out for two more seconds. */
+  /** Call it when the session closes: transient failures are retried for two more seconds. */
   stopRetrying(): void {
     this.#writer.close();
   }
 
-  /** The same question of the same turn, from before its process died: whoever asks it again needs no new one. */
-  takeLeft(turnId: string | undefined, message: string): Request | undefined {
-    const left = this.#left.find((request) => request.turnId === turnId && request.title === message);
-    this.#left = this.#left.filter((request) => request !== left);
-    return this.state.requests.find(({ requestId }) => requestId === left?.requestId);
+  /** Returns and removes the same question of the same turn from before a crash, so that it is not asked twice. */
+  takeEarlierQuestion(turnId: string | undefined, message: string): Request | undefined {
+    const earlier = this.#earlierQuestions.find((request) => request.turnId === turnId && request.title === message);
+    this.#earlierQuestions = this.#earlierQuestions.filter((request) => request !== earlier);
+    return this.state.requests.find(({ requestId }) => requestId === earlier?.requestId);
   }
 
-  /** Short, since people type it; two requests made at once get two. */
+  /** Returns a new request ID. Short, because people type it. */
   nextRequestId(): string {
     this.#requests = Math.max(this.#requests, this.state.requestCount) + 1;
     return `r${this.#requests}`;
   }
 
-  /** Takes what was read from the log; what is known already is passed over. */
+  /** Applies events that were read from the log. Skips events that are already applied. */
   advance(events: readonly SessionEvent[]): void {
     this.#log.advance(events);
   }
 
-  /** Reads what others appended since. */
+  /** Reads and applies the events that other processes appended. */
   catchUp(): Promise<void> {
     return this.#log.catchUp();
   }
 
-  /** Undefined if there is nothing to write. */
+  /** Returns undefined if there is nothing to write. */
   #add(
     bodies: readonly EventBody[],
     { turnId, journal = [], by, alone }: Omit<WriteOptions, "patient"> & { readonly alone: boolean },
@@ -215,7 +226,7 @@ export class Recorder {
     return entry;
   }
 
-  /** Many events happen in the same millisecond. */
+  /** Cached, because many events happen in the same millisecond. */
   #time(): string {
     const now = this.#clock.now();
     if (now !== this.#now) [this.#now, this.#at] = [now, new Date(now).toISOString()];
@@ -223,7 +234,7 @@ export class Recorder {
   }
 
   async #flush(): Promise<void> {
-    await Promise.resolve(); // what is recorded in this tick goes together
+    await Promise.resolve(); // groups the events of this tick
     await this.#rest();
     for (let entry = this.#pending.take(); entry !== undefined; entry = this.#pending.take()) {
       try {
@@ -242,8 +253,8 @@ export class Recorder {
   }
 
   /**
-   * A slow disk is written to less often, and with more at a time: as long as the last write took, the next one waits
-   * for what comes, unless somebody waits for it; and so does what was only noted.
+   * Waits before the next write as long as the previous write took, at most 5 ms, so that a slow disk gets fewer and
+   * larger writes. Does not wait if a caller waits for the entry.
    */
   async #rest(): Promise<void> {
     const restMs = this.#unhurried ? MAX_REST_MS : Math.min(this.#restUntil - performance.now(), MAX_REST_MS);
@@ -267,6 +278,6 @@ function toWritableWrite(write: JournalWrite): { value: JournalWrite; length: nu
 }
 
 function tooMuchPending(length: number): RookeryError {
-  const size = `${Math.ceil(length / 1e6)} MB of events wait to be written`;
-  return new RookeryError("store_unavailable", `${size}, and no more fit: the agent is faster than the disk`);
+  const size = `${Math.ceil(length / 1e6)} MB of events are waiting to be written`;
+  return new RookeryError("store_unavailable", `${size}, which is the limit: the agent writes faster than the disk`);
 }

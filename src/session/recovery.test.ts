@@ -8,7 +8,7 @@ const count = (events: readonly SessionEvent[], type: SessionEvent["type"]) =>
   events.filter((event) => event.type === type).length;
 
 describe("a turn whose process dies after any commit", () => {
-  /** What comes next depends on what the model was told, as with a real one, so that a repeated call is harmless. */
+  /** The next reply depends on the request, as with a real model, so a repeated call is harmless. */
   const script: Script = (request) => {
     const told = request.toolResults.length;
     if (told === 0) return call("bash", { command: "echo ran >> count" }, { text: "Counting." });
@@ -22,7 +22,7 @@ describe("a turn whose process dies after any commit", () => {
     return say("Finished.");
   };
 
-  /** Plays one life that ends after so many commits and one that goes on; tells whether the first one died. */
+  /** Runs a process that dies after this many commits, and one that resumes. Returns whether the first one died. */
   async function dieAfter(commits: number): Promise<boolean> {
     await using w = await openWorld(script);
     const dying = await w.open(systemClock, dyingAfter(w.store, commits));
@@ -46,24 +46,24 @@ describe("a turn whose process dies after any commit", () => {
     const ran = (await w.file("count")).split("\n").filter((line) => line !== "");
     expect(ran.length).toBe(new Set(ran).size); // no command ran twice
     const unknown = events.filter((event) => event.type === "tool.ended" && event.outcome === "unknown").length;
-    expect(ran.length).toBeGreaterThanOrEqual(2 - unknown); // and none is missing but where the log says so
+    expect(ran.length).toBeGreaterThanOrEqual(2 - unknown); // a missing one is recorded as unknown
     await session[Symbol.asyncDispose]();
     return died;
   }
 
-  it("goes on from there, ends once, and repeats nothing that may have happened", async () => {
+  it("resumes, ends once, and repeats no effect that may have happened", async () => {
     let commits = 1;
     while (await dieAfter(commits)) commits += 1;
-    expect(commits).toBeGreaterThan(12); // every boundary of the turn was tried
+    expect(commits).toBeGreaterThan(12); // covers every commit of the turn
   });
 });
 
-it("a permission asked by a process that died is answered from elsewhere, and the tool runs when the session is reopened", async () => {
+it("answers a permission request of a dead process, and runs the tool when the session is reopened", async () => {
   await using w = await openWorld([call("bash", { command: "touch made" }), say("ok")]);
   const dying = await w.open();
   const first = await dying.openSession();
   for await (const event of first.prompt("go")) if (event.type === "permission.requested") break;
-  // The process is gone from here on: nobody listens to it, and its lease runs out.
+  // From here on, the process is dead: it gets no answers, and its lease expires.
   const elsewhere = await w.open(LATER);
   const reopened = await elsewhere.openSession({ id: first.id });
   await elsewhere.answer(first.id, "r1", { decision: "allow" });
@@ -80,7 +80,7 @@ it("a permission asked by a process that died is answered from elsewhere, and th
   await reopened[Symbol.asyncDispose]();
 });
 
-it("a writer that lost its lease is refused, and the new holder's log has no trace of it", async () => {
+it("refuses a writer that lost its lease, and records none of its events", async () => {
   await using w = await openWorld([call("bash", { command: "true" }), say("ok")]);
   const slow = await w.open();
   const first = await slow.openSession();

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { SessionEvent } from "../domain/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, fault, readAcpRecord, say, writeAcpAgent, type Reply } from "../testing/index.ts";
-import { MAX_MESSAGES, type ReplacedMessage } from "./conversation.ts";
+import { MAX_MESSAGES } from "./conversation.ts";
+import type { ReplacedMessage } from "./method-types.ts";
 import { MAX_INPUT_BYTES } from "./input.ts";
 import { LATER, dyingAfter, openScene } from "./test-scene.ts";
 
@@ -13,7 +14,7 @@ const OTHER: ReplacedMessage[] = [
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Who said what in the last request. */
+/** The roles and texts of the last request. */
 function given({ model }: Pick<Scene, "model">): string[] {
   return model.requests.at(-1)!.messages.map(({ role, text }) => `${role} ${text}`);
 }
@@ -21,7 +22,7 @@ function given({ model }: Pick<Scene, "model">): string[] {
 const EXACTLY = ["user the other question", "assistant the other answer", "user next"];
 
 describe("replacing the conversation", () => {
-  it("between turns: the next request holds exactly the new messages and the input", async () => {
+  it("makes the next request contain exactly the new messages and the input", async () => {
     await using s = await openScene([say("one"), say("two")]);
     await s.session.prompt("first").outcome;
     await s.session.replaceConversation(OTHER);
@@ -39,7 +40,7 @@ describe("replacing the conversation", () => {
     ]);
   });
 
-  it("by none begins anew", async () => {
+  it("with no messages starts an empty conversation", async () => {
     await using s = await openScene([say("one"), say("two")]);
     await s.session.prompt("first").outcome;
     await s.session.replaceConversation([]);
@@ -53,7 +54,7 @@ describe("replacing the conversation", () => {
     ["a stream", stalled, "all", "message.delta"],
     ["a tool", slow, "all", "tool.started"],
     ["a wait", slow, "ask", "permission.requested"],
-  ])("in the middle of %s ends the turn, and nothing of it goes on", async (_, reply, permissions, moment) => {
+  ])("during %s cancels the turn, and none of it continues", async (_, reply, permissions, moment) => {
     await using s = await openScene([reply, say("two")], { permissions });
     const turn = s.session.prompt("first");
     await s.session.queue("waiting");
@@ -75,7 +76,7 @@ describe("replacing the conversation", () => {
     expect(s.model.problems).toEqual([]);
   });
 
-  it("keeps what is queued after it, and also a switch that waits", async () => {
+  it("keeps later input and a pending switch", async () => {
     await using s = await openScene([call("bash", { command: "sleep 60" }), say("two")], { permissions: "all" });
     await s.configure(`[agents.reviewer]\nbackend = "api"\nmodel = "anthropic/claude-reviewer"\n`);
     for await (const event of s.session.prompt("first")) if (event.type === "tool.started") break;
@@ -88,7 +89,7 @@ describe("replacing the conversation", () => {
     expect(s.model.requests.at(-1)!.model).toBe("claude-reviewer");
   });
 
-  it("happens wholly or not at all when the process dies", async () => {
+  it("is atomic if the process dies", async () => {
     const outcomes = new Set<string>();
     for (let commits = 1, died = true; died; commits += 1) {
       const store = openMemoryStore();
@@ -108,13 +109,13 @@ describe("replacing the conversation", () => {
       outcomes.add(given(s).slice(0, -1).join(", "));
       await next.close();
     }
-    const unsaid = ""; // it died before the first turn began
+    const unsaid = ""; // the process died before the first turn
     const [old, other] = ["user first, assistant said", "user the other question, assistant the other answer"];
     expect(outcomes).toContain(other);
     expect([...outcomes].filter((told) => ![unsaid, old, other].includes(told))).toEqual([]);
   });
 
-  it("makes a program forget its own session, and hands over the new messages alone", async () => {
+  it("makes a program forget its session, and hands over only the new messages", async () => {
     await using s = await openScene([]);
     const record = `${s.home}/record`;
     const { command } = await writeAcpAgent(s.home, { record, prompts: [[{ say: ["one"] }], [{ say: ["two"] }]] });
@@ -139,7 +140,7 @@ describe("replacing the conversation", () => {
     ["one that begins with the assistant", [{ role: "assistant", text: "hi" }], "input_invalid"],
     ["too many", Array.from({ length: MAX_MESSAGES + 1 }, () => ({ role: "user", text: "a" })), "input_too_large"],
     ["too much", [{ role: "user", text: "a".repeat(MAX_INPUT_BYTES + 1) }], "input_too_large"],
-  ])("by %s is refused, and nothing is stopped", async (_, messages, code) => {
+  ])("with %s is rejected, and the turn continues", async (_, messages, code) => {
     await using s = await openScene([say("one")]);
     const turn = s.session.prompt("first");
     await expect(s.session.replaceConversation(messages)).rejects.toMatchObject({ code });

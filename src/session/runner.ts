@@ -1,20 +1,41 @@
-/** What runs in a session: one turn at a time, what was asked for between two of them, and then the inputs that wait. */
+/** Runs the turns of a session one at a time, the work between turns, and then the queued inputs. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { RookeryError, newId, type InputPart, type RunningTurn, type TurnOutcome } from "../domain/index.ts";
+import {
+  RookeryError,
+  newId,
+  type InputPart,
+  type RunningTurn,
+  type SessionStore,
+  type TurnOutcome,
+} from "../domain/index.ts";
+import type { Clock } from "../stdx/index.ts";
+import type { Driver } from "./driver.ts";
 import { endTurn } from "./end-turn.ts";
 import { DeferredWork } from "./deferred-work.ts";
 import { createTurn, type Turn } from "./turn-events.ts";
-import type { SessionParts } from "./session.ts";
+import type { Recorder } from "./recorder.ts";
 import { isTransientFailure, retryPause } from "./store-retry.ts";
 import { UnrecordedEnd, driveTurn } from "./turn.ts";
 import { watchForeignEvents, type LogWatcher } from "./log-watcher.ts";
 
+export interface RunnerParts {
+  readonly store: SessionStore;
+  readonly recorder: Recorder;
+  readonly driver: Driver;
+  readonly attended: boolean;
+  readonly clock: Clock;
+  /** How often the time limits of a turn are checked, in milliseconds. */
+  readonly lookMs?: number | undefined;
+  /** The first turn's iteration starts after this `seq`. */
+  readonly shownThrough: number;
+}
+
 interface StartOptions {
   readonly turnId?: string;
-  /** Of an input that waited. */
+  /** Set if the input was queued. */
   readonly inputId?: string;
   readonly signal?: AbortSignal;
-  /** Awaited before the turn is in the log: if it rejects, no turn has started. */
+  /** Awaited before the turn is recorded. If it rejects, no turn has started. */
   readonly ready?: (() => Promise<void>) | undefined;
 }
 
@@ -25,26 +46,26 @@ interface ActiveTurn {
 }
 
 export class Runner implements Disposable {
-  readonly interlude: DeferredWork;
-  readonly #parts: SessionParts;
+  readonly deferredWork: DeferredWork;
+  readonly #parts: RunnerParts;
   readonly #watch: LogWatcher;
   #running: ActiveTurn | undefined;
   #shownThrough: number;
-  #isOver = false;
+  #isEnded = false;
   /** Outcomes of turns whose start or end may be missing in the log, because the store failed for too long. */
   readonly #unsettled = new Map<string, TurnOutcome>();
   #settling: Promise<void> | undefined;
   /** How many turns in a row could not be recorded. */
   #failedTurns = 0;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: RunnerParts) {
     this.#parts = parts;
     this.#shownThrough = parts.shownThrough;
-    this.interlude = new DeferredWork({
-      isBusy: () => this.#running !== undefined || this.#isOver,
-      onOver: () => this.#goOn(),
+    this.deferredWork = new DeferredWork({
+      isBusy: () => this.#running !== undefined || this.#isEnded,
+      onFinished: () => this.#runNext(),
     });
-    parts.recorder.onForeign = () => this.#noticeOthers();
+    parts.recorder.onForeign = () => this.#handleForeignEvents();
     parts.recorder.onBroken = (failure) => this.abort(failure);
     parts.recorder.onOutage = (failure) => this.#running?.fault.abort(failure);
     parts.recorder.onRefused = (turnId, failure) => {
@@ -53,26 +74,26 @@ export class Runner implements Disposable {
     this.#watch = watchForeignEvents({ ...parts, everyMs: parts.lookMs });
   }
 
-  /** The turn that runs, if one does. */
+  /** The running turn. */
   get turn(): Turn | undefined {
     return this.#running?.turn;
   }
 
-  /** Nothing is begun from here on; what was asked for and has not begun is told so. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** True after `end`: nothing new starts, and waiting work was rejected. */
+  get isEnded(): boolean {
+    return this.#isEnded;
   }
 
   end(): void {
-    this.#isOver = true;
-    const what = `session ${this.#parts.recorder.state.id} was let go of before that could be done`;
-    this.interlude.end(new RookeryError("session_closed", what));
+    this.#isEnded = true;
+    const what = `session ${this.#parts.recorder.state.id} was released before the work could start`;
+    this.deferredWork.close(new RookeryError("session_closed", what));
   }
 
-  /** Goes on with a turn that a killed process left. */
+  /** Resumes a turn that a dead process left. */
   resume(left: RunningTurn): Turn {
     return this.#run(left.id, async () => {
-      this.#noticeResumption(left);
+      this.#recordResumption(left);
       await this.#parts.recorder.commit();
     });
   }
@@ -85,7 +106,7 @@ export class Runner implements Disposable {
     const begin = async (): Promise<void> => {
       if (ready !== undefined) await ready();
       if (this.#unsettled.size > 0) await this.settle();
-      // Nobody waits for the start of a queued input, so a failure that passes only delays it.
+      // No caller waits for the start of a queued input, so a transient failure only delays it.
       const how = { turnId, patient: inputId !== undefined };
       await this.#parts.recorder.write([{ type: "turn.started", input: [...input], ...queued }], how);
       this.#failedTurns = 0;
@@ -93,14 +114,14 @@ export class Runner implements Disposable {
     return this.#run(turnId, begin, signal);
   }
 
-  /** What was to steer a turn that has ended goes first: it was wanted sooner than what was to follow. */
+  /** Starts the next queued input. Steering input for a turn that has ended goes first. */
   startQueued(): void {
     const { driver, recorder } = this.#parts;
     const { queue, turn, closed } = recorder.state;
     const next = queue.find(({ deliver }) => deliver === "steer") ?? queue[0];
     const isUnsettled = this.#unsettled.size > 0; // once it is settled, this is called again
-    const busy = this.#running !== undefined || turn !== undefined || isUnsettled || this.interlude.isOn;
-    if (next === undefined || busy || this.#isOver || recorder.isBroken || closed || driver.isLost) return;
+    const busy = this.#running !== undefined || turn !== undefined || isUnsettled || this.deferredWork.isRunning;
+    if (next === undefined || busy || this.#isEnded || recorder.isBroken || closed || driver.isLost) return;
     this.start(next.input, { inputId: next.inputId });
   }
 
@@ -108,10 +129,10 @@ export class Runner implements Disposable {
     this.#running?.controller.abort(reason);
   }
 
-  /** Resolves when no turn runs, nothing is done between turns, and no input waits. */
+  /** Resolves when no turn runs, no work between turns runs, and no input waits. */
   async idle(): Promise<void> {
     for (;;) {
-      if (this.interlude.isOn) await this.interlude.over();
+      if (this.deferredWork.isRunning) await this.deferredWork.finished();
       else if (this.#running !== undefined) await this.#running.turn.outcome;
       else return;
     }
@@ -128,14 +149,14 @@ export class Runner implements Disposable {
 
   #run(turnId: string, begin: () => Promise<void>, signal?: AbortSignal): Turn {
     const { store, recorder, attended, clock, lookMs } = this.#parts;
-    const { connection, patience } = this.#parts.driver;
+    const { connection, timeLimits } = this.#parts.driver;
     const controller = new AbortController();
     const fault = new AbortController();
     const cancel = (): void => controller.abort(signal?.reason);
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     this.#watch.hold(true);
-    const how = { attended, clock, patience, lookMs, begin, signal: controller.signal, fault: fault.signal };
+    const how = { attended, clock, timeLimits, lookMs, begin, signal: controller.signal, fault: fault.signal };
     const outcome = driveTurn({ turnId, recorder, store, connection, ...how })
       .catch((error: unknown) => {
         if (!(error instanceof UnrecordedEnd)) throw error;
@@ -147,7 +168,7 @@ export class Runner implements Disposable {
         this.#watch.hold(false);
         this.#running = undefined;
         this.#shownThrough = recorder.state.head;
-        this.#goOn();
+        this.#runNext();
       });
     const turn = createTurn({ turnId, outcome, store, sessionId: recorder.state.id, after: this.#shownThrough });
     this.#running = { controller, fault, turn };
@@ -165,8 +186,8 @@ export class Runner implements Disposable {
   async #settleInBackground(): Promise<void> {
     for (let attempt = this.#failedTurns - 1; this.#unsettled.size > 0; attempt += 1) {
       await sleep(retryPause(attempt), undefined, { ref: false });
-      if (this.#isOver || this.#parts.recorder.isBroken) return;
-      await this.settle().catch(() => undefined); // those who want to begin something hear of it
+      if (this.#isEnded || this.#parts.recorder.isBroken) return;
+      await this.settle().catch(() => undefined); // callers that start something get the error
     }
   }
 
@@ -181,26 +202,27 @@ export class Runner implements Disposable {
     } finally {
       this.#settling = undefined;
     }
-    if (this.#running === undefined) this.#goOn();
+    if (this.#running === undefined) this.#runNext();
   }
 
-  /** Something has ended: what waited for that begins. */
-  #goOn(): void {
-    this.interlude.begin();
+  /** Called when something has ended: starts what waited for that. */
+  #runNext(): void {
+    this.deferredWork.runNext();
     this.startQueued();
   }
 
-  /** Another process may close the session, or have an input for it. */
-  #noticeOthers(): void {
-    if (this.#parts.recorder.state.closed) this.abort(new RookeryError("session_closed", "closed elsewhere"));
+  /** Another process closed the session or queued an input. */
+  #handleForeignEvents(): void {
+    if (this.#parts.recorder.state.closed)
+      this.abort(new RookeryError("session_closed", "the session was closed by another process"));
     else this.startQueued();
   }
 
-  #noticeResumption({ id, parkedUntil }: RunningTurn): void {
+  #recordResumption({ id, parkedUntil }: RunningTurn): void {
     const message =
       parkedUntil === undefined
-        ? "the process that ran this turn ended; the turn goes on from what is recorded"
-        : `the process that waited with this turn ended; this one waits on, until ${parkedUntil}`;
+        ? "the process that ran this turn exited; the turn resumes from the log"
+        : `the process that held this parked turn exited; this process waits until ${parkedUntil}`;
     this.#parts.recorder.record([{ type: "notice", level: "info", code: "turn_resumed", message }], id);
   }
 }

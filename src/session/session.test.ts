@@ -40,7 +40,7 @@ describe("a turn", () => {
     expect(s.session.state.turn).toBeUndefined();
   });
 
-  it("gives the next turn the conversation so far", async () => {
+  it("sends the conversation so far in the next turn", async () => {
     await using s = await opened([call("bash", { command: "echo hi" }), say("first"), say("second")], {
       permissions: "all",
     });
@@ -54,7 +54,7 @@ describe("a turn", () => {
     ["a wrong key", fault(401), "provider_auth"],
     ["an unknown model", fault(404), "model_not_found"],
     ["a request that is refused", fault(400), "provider_refused"],
-  ])("fails in words on %s, and the session goes on", async (_, broken, code) => {
+  ])("fails with a message on %s, and the session continues", async (_, broken, code) => {
     await using s = await opened((_request, index) => (index === 0 ? broken : say("well")));
     expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code });
     expect(await s.session.prompt("again").outcome).toMatchObject({ status: "done" });
@@ -63,7 +63,7 @@ describe("a turn", () => {
   it.each([
     ["a stream that is cut", fault("cut", { text: ["half ", "a ", "sentence"], afterEvents: 4 })],
     ["a stream of garbage", fault("garbage", { text: ["half ", "a "], afterEvents: 3 })],
-  ])("tries again after %s, and says so", async (_, broken) => {
+  ])("retries after %s and records a notice", async (_, broken) => {
     await using s = await opened((_request, index) => (index === 0 ? broken : say("well")));
     expect(transcript(await collect(s.session.prompt("go")))).toEqual([
       "opened anthropic",
@@ -74,7 +74,7 @@ describe("a turn", () => {
     ]);
   });
 
-  it("tells the model what is wrong with a call that cannot run", async () => {
+  it("returns an error to the model for an invalid call", async () => {
     await using s = await opened([call("nothing", { a: 1 }), call("read", { path: 7 }), say("oh")]);
     const events = await collect(s.session.prompt("go"));
     expect(transcript(events).filter((line) => line.startsWith("tool"))).toEqual([
@@ -87,7 +87,7 @@ describe("a turn", () => {
   });
 });
 
-describe("the gate", () => {
+describe("the permission gate", () => {
   const script = () => [call("bash", { command: "touch made" }), call("bash", { command: "true" }), say("ok")];
 
   it.each([
@@ -106,7 +106,7 @@ describe("the gate", () => {
       { decision: "deny" as const, message: "not now" },
       ["answered r1 deny once by person", "tool bash: touch made", "tool denied", "asks r2 bash: true"],
     ],
-  ])("takes the answer %s from outside", async (_, answer, expected) => {
+  ])("accepts the answer %s from another process", async (_, answer, expected) => {
     await using s = await opened(script());
     const lines: string[] = [];
     for await (const event of s.session.prompt("go")) {
@@ -116,19 +116,19 @@ describe("the gate", () => {
     expect(lines.slice(3, 3 + expected.length)).toEqual(expected);
   });
 
-  it("refuses in words where nobody can be asked", async () => {
+  it("denies with a message if nobody can be asked", async () => {
     await using s = await opened(script(), { attended: false });
     const lines = transcript(await collect(s.session.prompt("go")));
     expect(lines).toContain("answered r1 deny once by policy");
     expect(s.model.requests[1]!.toolResults[0]!.content).toContain("--permissions");
   });
 
-  it.each(["read", "none"] as const)("refuses a command under %s without asking", async (permissions) => {
+  it.each(["read", "none"] as const)("denies a command under %s without asking", async (permissions) => {
     await using s = await opened(script(), { permissions });
     expect(transcript(await collect(s.session.prompt("go"))).filter((line) => line.startsWith("asks"))).toEqual([]);
   });
 
-  it("refuses a second answer and one to nothing", async () => {
+  it("rejects a second answer and an answer to a missing request", async () => {
     await using s = await opened([call("bash", { command: "true" }), say("ok")]);
     for await (const event of s.session.prompt("go")) {
       if (event.type !== "permission.requested") continue;
@@ -144,7 +144,7 @@ describe("cancelling", () => {
   it.each([
     ["while the model speaks", fault("stall", { text: ["thinking ", "aloud"], afterEvents: 5 }), "message.delta"],
     ["while a tool runs", call("bash", { command: "echo up; sleep 60" }), "tool.updated"],
-  ] as const)("%s ends the turn once and the session goes on", async (_, reply, at) => {
+  ] as const)("%s ends the turn once, and the session continues", async (_, reply, at) => {
     await using s = await opened((_request, index) => (index === 0 ? reply : say("later")), { permissions: "all" });
     const events = [];
     for await (const event of s.session.prompt("go")) {
@@ -155,7 +155,7 @@ describe("cancelling", () => {
     expect(await s.session.prompt("again").outcome).toMatchObject({ status: "done" });
   });
 
-  it("while a permission is awaited resolves the request as cancelled", async () => {
+  it("resolves an open permission request as cancelled", async () => {
     await using s = await opened([call("bash", { command: "true" })]);
     const lines: string[] = [];
     for await (const event of s.session.prompt("go")) {
@@ -167,7 +167,7 @@ describe("cancelling", () => {
 });
 
 describe("a busy session", () => {
-  it("refuses a second prompt, and runs a queued input next", async () => {
+  it("rejects a second prompt, and runs a queued input next", async () => {
     await using s = await opened([call("bash", { command: "true" }), say("one"), say("two")]);
     const first = s.session.prompt("first");
     for await (const event of first) {
@@ -184,12 +184,12 @@ describe("a busy session", () => {
     expect(lines.slice(-3)).toEqual(["started second", "says two", "ended done"]);
   });
 
-  it("is not opened a second time while its driver lives", async () => {
+  it("cannot be opened again while its driver lives", async () => {
     await using s = await opened([say("hi")]);
     await expect(s.rookery.openSession({ id: s.session.id })).rejects.toMatchObject({ code: "session_in_use" });
   });
 
-  it("closed from elsewhere stops its turn", async () => {
+  it("stops its turn when another process closes it", async () => {
     await using s = await opened([call("bash", { command: "true" })]);
     const lines: string[] = [];
     for await (const event of s.session.prompt("go")) {
@@ -203,7 +203,7 @@ describe("a busy session", () => {
 });
 
 describe("reopening", () => {
-  it("takes other permissions and records them, and refuses another agent", async () => {
+  it("records other permissions, and rejects an unknown agent", async () => {
     await using s = await opened([say("one"), call("bash", { command: "true" }), say("two")], { attended: false });
     await s.session.prompt("first").outcome;
     const id = s.session.id;
@@ -223,7 +223,7 @@ describe("reopening", () => {
   it.each([
     ["one that is not there", "ses_none", "session_not_found"],
     ["one that was closed", "", "session_closed"],
-  ])("refuses %s", async (_, id, code) => {
+  ])("rejects %s", async (_, id, code) => {
     await using s = await opened([]);
     await s.session.close("done with it");
     await expect(s.rookery.openSession({ id: id || s.session.id })).rejects.toMatchObject({ code });
@@ -233,12 +233,12 @@ describe("reopening", () => {
 it.each([
   ["a port nobody listens on", "http://127.0.0.1:9"],
   ["a port that fetch refuses to try", "http://127.0.0.1:1"],
-])("says that it cannot reach %s", { timeout: 60_000 }, async (_, baseUrl) => {
+])("reports that it cannot reach %s", { timeout: 60_000 }, async (_, baseUrl) => {
   await using s = await opened([], { baseUrl });
   expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "provider_unreachable" });
 });
 
-it("an empty prompt and one too large are refused before anything is recorded", async () => {
+it("rejects an empty or oversized prompt without recording it", async () => {
   await using s = await opened([say("hi")]);
   expect(() => s.session.prompt(" \n")).toThrow(expect.objectContaining({ code: "input_invalid" }));
   expect(() => s.session.prompt("x".repeat(10_000_000))).toThrow(expect.objectContaining({ code: "input_too_large" }));

@@ -1,4 +1,4 @@
-/** A live conversation: takes prompts one at a time, and answers, cancellations and further input at any time. */
+/** A live session: takes one prompt at a time, and answers, cancellations and queued input at any time. */
 import {
   OVERLAY_ARGUMENT,
   RookeryError,
@@ -13,14 +13,15 @@ import {
   type SessionStore,
   type SessionTools,
 } from "../domain/index.ts";
-import { DisposeStack, type Clock } from "../stdx/index.ts";
-import { answerRequest, type Answer } from "./answer.ts";
-import { toReplacementEvent, type ReplacedMessage } from "./conversation.ts";
+import type { DisposeStack } from "../stdx/index.ts";
+import { answerRequest } from "./answer.ts";
+import { toReplacementEvent } from "./conversation.ts";
 import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
 import { changeEvents, type Changes, type Driver } from "./driver.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
+import type { Answer, ReplacedMessage } from "./method-types.ts";
 import {
   checkPromptOptions,
   checkSignalOption,
@@ -31,37 +32,29 @@ import {
 } from "./parameters.ts";
 import type { Turn } from "./turn-events.ts";
 import type { Recorder } from "./recorder.ts";
-import { Runner } from "./runner.ts";
+import { Runner, type RunnerParts } from "./runner.ts";
 import { SessionLeft } from "./turn.ts";
 
-export interface SessionParts {
-  readonly store: SessionStore;
-  readonly recorder: Recorder;
-  /** Fires when another process has the session, or may have it soon. */
+export interface SessionParts extends RunnerParts {
+  /** Fires when another process has taken the session, or may take it soon. */
   readonly lost?: AbortSignal | undefined;
-  readonly driver: Driver;
-  readonly attended: boolean;
-  readonly clock: Clock;
-  readonly lookMs?: number | undefined;
-  /** Everything the session owns; closed with it. */
+  /** Resources that the session owns and closes. */
   readonly owned: DisposeStack;
-  /** Where the reader of the first turn starts. */
-  readonly shownThrough: number;
   readonly onReleased?: ((session: Session) => void) | undefined;
 }
 
-/** More than anyone means to say: whoever queues without end is told so. */
+/** The maximum number of queued inputs. */
 export const MAX_QUEUED_INPUTS = 1_000;
 
-/** Steering is for the turn that runs; what follows up is a turn of its own. */
+/** `steer`: for the running turn. `follow_up`: starts a new turn. */
 export type Deliver = QueuedInput["deliver"];
 
 export class Session implements AsyncDisposable {
   readonly id: string;
-  /** A turn that a killed process left, going on. */
+  /** The resumed turn, if a dead process left one. */
   readonly resumed: Turn | undefined;
   readonly #parts: SessionParts;
-  readonly #desks: BetweenTurns;
+  readonly #betweenTurns: BetweenTurns;
   readonly #runner: Runner;
   #release: Promise<void> | undefined;
   #stopping: Promise<void> | undefined;
@@ -70,8 +63,8 @@ export class Session implements AsyncDisposable {
     this.#parts = parts;
     this.id = parts.recorder.state.id;
     this.#runner = new Runner(parts);
-    this.#desks = openBetweenTurns(parts);
-    parts.driver.attach((agent) => this.#desks.of(agent));
+    this.#betweenTurns = openBetweenTurns(parts);
+    parts.driver.attach((agent) => this.#betweenTurns.forAgent(agent));
     const left = this.state.turn;
     this.resumed = left === undefined ? undefined : this.#runner.resume(left);
     this.#runner.startQueued();
@@ -79,31 +72,34 @@ export class Session implements AsyncDisposable {
     else parts.lost?.addEventListener("abort", () => this.#stopAtOnce(), { once: true });
   }
 
-  /** The fold of the log, as far as this process has seen it. */
+  /** The fold of the log, as far as this process has read it. */
   get state(): SessionState {
     return this.#parts.recorder.state;
   }
 
-  /** True once it has lost its lease or its log: only a session that is opened again can go on. */
+  /** True if the session has lost its lease or its log. Open it again to continue. */
   get isBroken(): boolean {
     return this.#parts.recorder.isBroken;
   }
 
-  /** What can be done with the agent as it is driven now. Throws `agent_unavailable` where it is lost. */
+  /** The capabilities of the current agent. Throws `agent_unavailable` if it is lost. */
   get capabilities(): Capabilities {
     return this.#parts.driver.connection.capabilities;
   }
 
-  /** What the agent has of Rookery's tools, and its MCP servers. Throws `agent_unavailable`, also where it has none. */
+  /**
+   * The agent's tools and MCP servers. Throws `agent_unavailable` if the agent is lost or takes no tools from
+   * Rookery.
+   */
   get tools(): SessionTools {
     const { tools } = this.#parts.driver.connection;
     if (tools !== undefined) return tools;
-    throw new RookeryError("agent_unavailable", `${this.state.agent} has its own tools and takes none from here`);
+    throw new RookeryError("agent_unavailable", `the agent ${this.state.agent} uses only its own tools`);
   }
 
   /**
-   * Extends what the agent has, for this session and from its next turn on. It is not in the log: whoever opens the
-   * session again sets it again. Throws `tool_conflict`, and changes nothing then.
+   * Adds tools and instructions to this session, from its next turn on. The overlay is not in the log: set it again
+   * after opening the session again. Throws `tool_conflict` and changes nothing.
    */
   setOverlay(overlay: Overlay): void {
     checkArgument(overlay, OVERLAY_ARGUMENT, "the overlay");
@@ -111,7 +107,7 @@ export class Session implements AsyncDisposable {
     this.#parts.driver.setOverlay(overlay);
   }
 
-  /** Switches a tool on or off for this session, for good, and also one that is not there now. */
+  /** Enables or disables a tool permanently in this session. The tool does not have to exist yet. */
   async chooseTool(tool: string, enabled: boolean): Promise<void> {
     checkToolChoice({ tool, enabled });
     this.#refuseIfClosed();
@@ -120,8 +116,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * An input that names a prompt of an MCP server, `/server:prompt words`, becomes what the prompt says; any other stays
-   * as it is. Waits for that server. Rejects with `input_invalid` where an argument is missing, or `mcp_*`.
+   * Expands an input such as `/server:prompt words` to the MCP server's prompt. Returns any other input unchanged.
+   * Waits for that server. Rejects with `input_invalid` if an argument is missing, or with `mcp_*`.
    */
   async expand(input: string, options: { signal?: AbortSignal } = {}): Promise<string | readonly InputPart[]> {
     checkText(input, "the prompt");
@@ -132,7 +128,7 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Starts a turn, of an id that its caller knows beforehand if one is given.
+   * Starts a turn. `turnId` sets its ID. Default: a new ID.
    * Throws `turn_in_progress`, `session_closed`, `agent_unavailable`, `input_invalid` or `input_too_large`. If the
    * store lacks an attachment, no turn starts and the outcome rejects with `attachment_missing`.
    */
@@ -148,16 +144,16 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Takes an input for later: at once if idle, else when the running turn has ended. One that is to `steer` is given to
-   * the running turn at its next step, where the agent can take it then. Resolves with the input's id. Rejects with
-   * `turn_in_progress` where too many wait already, or with `attachment_missing`.
+   * Queues an input. It starts a turn at once if the session is idle, and otherwise after the running turn. With
+   * `steer`, the running turn gets it at its next step if the agent supports that. Resolves with the input's ID.
+   * Rejects with `turn_in_progress` if the queue is full, or with `attachment_missing`.
    */
   async queue(input: string | readonly InputPart[], options: { deliver?: Deliver } = {}): Promise<string> {
     const { deliver } = parseQueueOptions(options);
     const parts = toInputParts(input);
     this.#refuseIfClosed();
     await requireAttachments(this.#parts.store, parts);
-    await this.#runner.interlude.settled("conversation"); // what is given after a new conversation belongs to it
+    await this.#runner.deferredWork.settled("conversation"); // input that is queued after a replacement belongs to the new conversation
     this.#refuseIfClosed();
     this.#refuseIfFull();
     const inputId = newId("inp", this.#parts.clock.now());
@@ -166,7 +162,7 @@ export class Session implements AsyncDisposable {
     return inputId;
   }
 
-  /** Ends the running turn as `cancelled` and resolves when that is recorded. */
+  /** Cancels the running turn, and resolves when that is recorded. */
   async cancel(): Promise<void> {
     const { turn } = this.#runner;
     this.#runner.abort(new RookeryError("interrupted", "the turn was cancelled"));
@@ -175,38 +171,39 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Goes on with another agent, model or folder, and records it: where a turn runs, at its end, and before an input that
-   * waits. Another policy alone holds at once. Rejects with `session_closed`, with `interrupted` where another change is
-   * asked for before this one was begun, and in words where it cannot be had; all is as before then.
+   * Changes the agent, model or working directory, and records it. During a turn, the change happens at its end,
+   * before queued input. A change of the permission policy alone takes effect at once. Rejects with `session_closed`,
+   * with `interrupted` if a later change replaces this one, or with the error of the new agent; the session then
+   * stays unchanged.
    */
-  async change(given: Changes): Promise<void> {
-    const changes = parseChanges(given);
+  async change(settings: Changes): Promise<void> {
+    const changes = parseChanges(settings);
     this.#refuseIfClosed();
     const { state } = this;
     const { agent = state.agent, model = state.model, cwd = state.cwd, permissions = state.permissions } = changes;
     if (agent === state.agent && model === state.model && cwd === state.cwd) {
-      if (changes.agent ?? changes.model ?? changes.cwd) this.#runner.interlude.withdraw("settings");
+      if (changes.agent ?? changes.model ?? changes.cwd) this.#runner.deferredWork.withdraw("settings");
       return this.#record(changeEvents(state, { ...state, permissions }));
     }
-    return this.#runner.interlude.want("settings", () => this.#change(changes));
+    return this.#runner.deferredWork.schedule("settings", () => this.#change(changes));
   }
 
   /**
-   * Ends a turn that runs as `cancelled`, and goes on from these messages: of what was said before, and of inputs that
-   * waited, the agent hears no more, though the log keeps it. What is queued after this call waits for it. Resolves when
-   * it is recorded. Rejects with `input_invalid`, `input_too_large`, `session_closed`, or as `change` does.
+   * Cancels the running turn, and continues from these messages. The agent does not see the earlier conversation and
+   * queued inputs anymore; the log keeps them. Input that is queued after this call waits for it. Resolves when it is
+   * recorded. Rejects with `input_invalid`, `input_too_large`, `session_closed`, or like `change`.
    */
   async replaceConversation(messages: readonly ReplacedMessage[]): Promise<void> {
     this.#refuseIfClosed();
     const replaced = toReplacementEvent(messages);
-    this.#runner.abort(new RookeryError("interrupted", "the conversation was replaced by another"));
-    return this.#runner.interlude.want("conversation", async () => {
+    this.#runner.abort(new RookeryError("interrupted", "the conversation was replaced"));
+    return this.#runner.deferredWork.schedule("conversation", async () => {
       await this.#record([replaced]);
       await this.#parts.driver.forget();
     });
   }
 
-  /** Resolves when no turn runs and no input waits for one. */
+  /** Resolves when no turn runs and no input waits. */
   idle(): Promise<void> {
     return this.#runner.idle();
   }
@@ -215,7 +212,7 @@ export class Session implements AsyncDisposable {
     await answerRequest(this.#parts.store, { sessionId: this.id, requestId, answer, clock: this.#parts.clock });
   }
 
-  /** Ends the conversation in the log, and lets go of it. */
+  /** Closes the session in the log, and releases it. */
   async close(reason?: string): Promise<void> {
     if (reason !== undefined) checkText(reason, "the reason");
     this.#runner.end();
@@ -232,7 +229,7 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  /** Lets go of the conversation; a turn that is parked stays so, and goes on when someone opens it again. */
+  /** Releases the session. A parked turn stays parked, and continues when the session is opened again. */
   async leave(): Promise<void> {
     this.#runner.end();
     this.#parts.recorder.stopRetrying();
@@ -242,28 +239,28 @@ export class Session implements AsyncDisposable {
     await this[Symbol.asyncDispose]();
   }
 
-  /** Lets go of the conversation, which goes on when someone opens it again; a running turn is cancelled. */
+  /** Releases the session and cancels the running turn. The session can be opened again. */
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#release ??= this.#letGo()); // whoever calls it again waits for the same
+    return (this.#release ??= this.#releaseResources()); // later calls wait for the same release
   }
 
-  /** Nothing of this session may work beside whoever has it next: its agent is not waited for, as a cancelled turn is. */
+  /** Stops the agent at once, without a grace period, because another process may already drive the session. */
   #stopAtOnce(): void {
-    this.#stopping = this.#parts.driver[Symbol.asyncDispose]().catch(() => undefined); // the rest is found by its marker
+    this.#stopping = this.#parts.driver[Symbol.asyncDispose]().catch(() => undefined); // a process that survives is found by its marker
     void this[Symbol.asyncDispose]().catch(() => undefined);
   }
 
-  async #letGo(): Promise<void> {
+  async #releaseResources(): Promise<void> {
     this.#runner.end();
     this.#parts.recorder.stopRetrying();
-    await this.cancel().catch(() => undefined); // a log that cannot be written is told to whoever waits for the turn
-    await this.#runner.interlude.over();
+    await this.cancel().catch(() => undefined); // callers that wait for the turn get the error
+    await this.#runner.deferredWork.finished();
     this.#runner[Symbol.dispose]();
     const { owned, driver, onReleased } = this.#parts;
     onReleased?.(this);
     await this.#stopping;
-    owned.use(this.#desks);
-    owned.use(driver); // before the lease: nobody drives the session while its agent is being ended
+    owned.use(this.#betweenTurns);
+    owned.use(driver); // before the lease: nobody else may drive the session until its agent has exited
     await owned[Symbol.asyncDispose]();
   }
 
@@ -274,8 +271,8 @@ export class Session implements AsyncDisposable {
     try {
       await this.#record(changeEvents(before, after));
     } catch (error) {
-      if (recorder.isBroken || this.#runner.isOver) throw error; // the agent is being ended
-      await recorder.catchUp().catch(() => undefined); // an append that failed may have been durable
+      if (recorder.isBroken || this.#runner.isEnded) throw error; // the agent is being closed anyway
+      await recorder.catchUp().catch(() => undefined); // a failed append may be durable
       if (changeEvents(this.state, after).length === 0) return;
       await driver.revert(this.state);
       throw error;
@@ -288,22 +285,25 @@ export class Session implements AsyncDisposable {
   }
 
   #refuseIfBusy(): void {
-    const { turn, interlude } = this.#runner;
-    if (turn === undefined && !interlude.isOn) return;
-    const what = turn === undefined ? "a change of its settings" : `turn ${turn.id}`;
-    const fix = "wait for its end, cancel it, or queue the input";
-    throw new RookeryError("turn_in_progress", `session ${this.id} is busy with ${what}: ${fix}`);
+    const { turn, deferredWork } = this.#runner;
+    if (turn === undefined && !deferredWork.isRunning) return;
+    const reason = turn === undefined ? "its settings are being changed" : `turn ${turn.id} is running`;
+    const fix = "wait until it ends, cancel it, or queue the input";
+    throw new RookeryError("turn_in_progress", `session ${this.id} is busy because ${reason}: ${fix}`);
   }
 
   #refuseIfFull(): void {
     const { length } = this.state.queue;
     if (length < MAX_QUEUED_INPUTS) return;
-    const fix = "wait until it has heard some of them";
-    throw new RookeryError("turn_in_progress", `${length} inputs wait in session ${this.id} already: ${fix}`);
+    const fix = "wait until the agent has read some of them";
+    throw new RookeryError(
+      "turn_in_progress",
+      `session ${this.id} already has ${length} queued inputs, which is the limit: ${fix}`,
+    );
   }
 
   #refuseIfClosed(): void {
-    if (this.state.closed || this.#runner.isOver)
+    if (this.state.closed || this.#runner.isEnded)
       throw new RookeryError("session_closed", `session ${this.id} is closed`);
   }
 }

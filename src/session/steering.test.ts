@@ -11,14 +11,14 @@ type Scene = Awaited<ReturnType<typeof openScene>>;
 
 const RUN = call("bash", { command: "true" });
 
-/** What the user said to the model in its request number `index`. */
+/** The user messages in the model request number `index`. */
 function said({ model }: Pick<Scene, "model">, index: number): string[] {
   return model.requests[index]!.messages.filter(({ role, text }) => role === "user" && text !== "").map(
     ({ text }) => text,
   );
 }
 
-/** Queues this when the first tool asks for a permission, and then allows it. */
+/** Queues the input when the first tool asks for a permission, then allows it. */
 async function whileWorking(s: Scene, given: () => Promise<unknown>) {
   const events = [];
   for await (const event of s.session.prompt("go")) {
@@ -30,8 +30,8 @@ async function whileWorking(s: Scene, given: () => Promise<unknown>) {
   return transcript(events);
 }
 
-describe("an input that steers", () => {
-  it("reaches the model at the next step of the turn that runs", async () => {
+describe("steering input", () => {
+  it("reaches the model at the next step of the running turn", async () => {
     await using s = await openScene([RUN, say("as you wish")]);
     const lines = await whileWorking(s, () => s.session.queue("rather so", { deliver: "steer" }));
     await s.session.idle();
@@ -50,7 +50,7 @@ describe("an input that steers", () => {
     expect(s.model.problems).toEqual([]);
   });
 
-  it("that comes with the last reply makes the turn go on", async () => {
+  it("extends the turn if it arrives with the last reply", async () => {
     const given: { now?: () => Promise<unknown> } = {};
     const script = async (_: unknown, index: number): Promise<Reply> => {
       if (index === 0) await given.now?.();
@@ -70,7 +70,7 @@ describe("an input that steers", () => {
     expect(said(s, 1)).toEqual(["go", "not yet"]);
   });
 
-  it("is a turn of its own where none runs, and goes before what was to follow", async () => {
+  it("starts a turn if none runs, before follow-up input", async () => {
     await using s = await openScene([RUN, say("two"), say("three"), say("four")]);
     await s.session.queue("alone", { deliver: "steer" });
     await vi.waitFor(() => expect(s.session.state.requests).toHaveLength(1));
@@ -88,7 +88,7 @@ describe("an input that steers", () => {
     ]);
   });
 
-  it("survives the process that took it", async () => {
+  it("survives the process that accepted it", async () => {
     for (let commits = 2, died = true; died; commits += 1) {
       const store = openMemoryStore();
       await using s = await openScene(
@@ -113,8 +113,8 @@ describe("an input that steers", () => {
   });
 });
 
-describe("an input that follows up", () => {
-  it("waits for the end of the turn, in the order given", async () => {
+describe("follow-up input", () => {
+  it("waits for the end of the turn, in order", async () => {
     await using s = await openScene([RUN, say("one"), say("two"), say("three")]);
     const lines = await whileWorking(s, async () => {
       await s.session.queue("second");
@@ -133,7 +133,7 @@ describe("an input that follows up", () => {
   });
 });
 
-it("of inputs that wait there is an end, which is said, and nothing of them is lost", async () => {
+it("rejects input beyond the queue limit and loses none of the queued inputs", async () => {
   await using s = await openScriptedSession(async (turn) => {
     await waitForStop(turn);
     return { status: "cancelled" };
@@ -148,21 +148,21 @@ describe("an input from another process", () => {
   const tell = (s: Scene, input: string, deliver: "steer" | "follow_up") =>
     queueStoredInput(s.store, { sessionId: s.session.id, input, deliver, clock: systemClock });
 
-  it("reaches the next step although the driver wrote nothing since", async () => {
+  it("reaches the next step although the driver wrote nothing meanwhile", async () => {
     await using s = await openScene([RUN, say("as you wish")]);
     const lines = await whileWorking(s, () => tell(s, "rather so", "steer"));
     expect(lines).toContain("steered rather so");
     expect(said(s, 1)).toEqual(["go", "rather so"]);
   });
 
-  it("begins a turn in a session that is held open and idle", async () => {
+  it("starts a turn in an idle open session", async () => {
     await using s = await openScene([say("one")]);
     await tell(s, "hello", "follow_up");
     await vi.waitFor(() => expect(s.session.state.lastOutcome).toMatchObject({ status: "done" }));
     expect(await s.lines()).toEqual(["opened anthropic", "queued hello", "started hello", "says one", "ended done"]);
   });
 
-  it("is refused where the session is closed, and where it says nothing", async () => {
+  it("is rejected if the session is closed or the input is empty", async () => {
     await using s = await openScene([]);
     await expect(tell(s, " ", "steer")).rejects.toMatchObject({ code: "input_invalid" });
     await s.session.close();

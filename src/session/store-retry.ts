@@ -1,4 +1,4 @@
-/** Retries of store calls that fail for a reason that passes: a full disk, a lock of another process, an I/O error. */
+/** Retries store calls that fail with a transient error: a full disk, a lock of another process, an I/O error. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   isRookeryError,
@@ -10,53 +10,59 @@ import {
 
 /** How long a store call is retried before it fails, in milliseconds. */
 const STORE_TIMEOUT_MS = 30_000;
-/** The same for a full or read-only disk, which seldom passes by itself: the person who can free it should hear soon. */
+/** The same for a full or read-only disk. Shorter, because a person has to fix it and should know soon. */
 const DISK_TIMEOUT_MS = 5_000;
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 1_000;
-/** Consecutive failures of a follower, about a second apart, before its iteration throws. */
+/** How many consecutive failures, about a second apart, a follower tolerates before its iteration throws. */
 const MAX_FOLLOW_FAILURES = 30;
 
 const TRANSIENT: readonly ErrorCode[] = ["store_locked", "store_full", "store_readonly", "store_unavailable"];
 
-/** True if the same call may succeed later in the same session. */
+/** True if the same call may succeed later. */
 export function isTransientFailure(error: unknown): boolean {
   return isRookeryError(error) && TRANSIENT.includes(error.code);
 }
 
-/** How long a call that failed like this is retried, in milliseconds. */
+/** How long a call with this error is retried, in milliseconds. */
 export function retryTimeoutFor(error: unknown): number {
   const isDisk = isRookeryError(error, "store_full") || isRookeryError(error, "store_readonly");
   return isDisk ? DISK_TIMEOUT_MS : STORE_TIMEOUT_MS;
 }
 
-/** How long to wait before attempt `attempt` + 1, in milliseconds: random, so that processes do not return together. */
+/**
+ * How long to wait before attempt `attempt` + 1, in milliseconds. Random, so that processes do not retry at the same
+ * moment.
+ */
 export function retryPause(attempt: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
 }
 
 export interface RetryOptions {
-  /** Default: 30 s, and 5 s if the disk is full or read-only. */
+  /** How long to retry, in milliseconds. Default: 30 s, or 5 s if the disk is full or read-only. */
   readonly patienceMs?: number | undefined;
-  /** Ends the retries; the last failure is thrown. */
+  /** Stops the retries; the last error is thrown. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Calls `work` until it succeeds, fails for a reason that does not pass, or patience ends; throws the last failure. */
+/**
+ * Calls `work` until it succeeds, fails with an error that is not transient, or the time is over. Throws the last
+ * error.
+ */
 export async function retryStore<T>(work: () => Promise<T>, { patienceMs, signal }: RetryOptions = {}): Promise<T> {
   const started = performance.now();
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      const isOver = performance.now() - started >= (patienceMs ?? retryTimeoutFor(error));
-      if (!isTransientFailure(error) || signal?.aborted === true || isOver) throw error;
+      const isTimedOut = performance.now() - started >= (patienceMs ?? retryTimeoutFor(error));
+      if (!isTransientFailure(error) || signal?.aborted === true || isTimedOut) throw error;
     }
     await sleep(retryPause(attempt), undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Like `SessionStore.follow`, but a passing failure only delays the reader and loses no event. */
+/** Like `SessionStore.follow`, but a transient failure only delays the reader and loses no event. */
 export async function* followWithRetry(
   store: Pick<SessionStore, "follow">,
   { sessionId, after, signal }: FollowQuery,
@@ -72,7 +78,7 @@ export async function* followWithRetry(
       }
       return undefined;
     } catch (error) {
-      if (performance.now() - started > 2 * STORE_TIMEOUT_MS) failures = 0; // it worked for a long time in between
+      if (performance.now() - started > 2 * STORE_TIMEOUT_MS) failures = 0; // it worked for a long time before this failure
       failures += 1;
       if (!isTransientFailure(error) || failures > MAX_FOLLOW_FAILURES) throw error;
     }

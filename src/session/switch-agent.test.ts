@@ -12,14 +12,14 @@ permissions = "none"
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** What the model was given last, and which one it was. */
+/** The last request, and its model. */
 function given({ model }: Pick<Scene, "model">) {
   const { model: name, messages } = model.requests.at(-1)!;
   return { name, texts: messages.map(({ role, text }) => `${role} ${text}`) };
 }
 
 describe("reopening with another agent", () => {
-  it("records the switch and goes on with that agent's model, and what was said and allowed before", async () => {
+  it("records the switch, uses the agent's model, and keeps conversation and grants", async () => {
     await using s = await openScene([say("one"), call("bash", { command: "true" }), say("two")], {
       permissions: "all",
       model: "anthropic/claude-x",
@@ -44,7 +44,7 @@ describe("reopening with another agent", () => {
     expect(await s.store.summary(again.id)).toMatchObject({ agent: "reviewer", model: "anthropic/claude-reviewer" });
   });
 
-  it("takes a model, a folder and permissions with it, and the next opener finds all of them", async () => {
+  it("records model, working directory and permissions for the next opener", async () => {
     await using s = await openScene([say("one")]);
     await s.configure(REVIEWER);
     await s.session[Symbol.asyncDispose]();
@@ -56,7 +56,7 @@ describe("reopening with another agent", () => {
     expect(third.state).toMatchObject({ ...wanted, head });
   });
 
-  it("that is not configured is refused, and nothing is recorded", async () => {
+  it("rejects an agent that is not configured and records nothing", async () => {
     await using s = await openScene([]);
     await s.session[Symbol.asyncDispose]();
     await expect(s.rookery.openSession({ id: s.session.id, agent: "other" })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe("reopening with another agent", () => {
     expect(await s.lines()).toEqual(["opened anthropic"]);
   });
 
-  it("ends a turn that a dead process left: it was the other agent's", async () => {
+  it("ends a turn that a dead process left, because it belongs to the other agent", async () => {
     await using s = await openScene([call("bash", { command: "true" }), say("two")]);
     for await (const event of s.session.prompt("first")) if (event.type === "permission.requested") break;
     await s.configure(REVIEWER);
@@ -81,7 +81,7 @@ describe("reopening with another agent", () => {
     await next.close();
   });
 
-  it("happens wholly or not at all when the process dies in the middle", async () => {
+  it("is atomic if the process dies", async () => {
     for (let commits = 0, switched = false; !switched; commits += 1) {
       await using s = await openScene([say("one")]);
       await s.configure(REVIEWER);
@@ -97,12 +97,12 @@ describe("reopening with another agent", () => {
   });
 });
 
-describe("what a model thought", () => {
+describe("the thoughts of a model", () => {
   const THOUGHT: Reply = { thinking: "hm", text: "one" };
   const thoughts = ({ model }: Pick<Scene, "model">) =>
     JSON.stringify(model.requests.at(-1)!.body).match(/"type":"thinking"/g)?.length ?? 0;
 
-  it("is given back to it, and not to another", async () => {
+  it("are sent back only to that model", async () => {
     await using s = await openScene([THOUGHT, THOUGHT, say("three"), say("four")]);
     await s.configure(REVIEWER);
     await s.session.prompt("first").outcome;
@@ -120,7 +120,7 @@ describe("what a model thought", () => {
 });
 
 describe("switching to a program and back", () => {
-  it("tells the built-in agent what the program said and did", async () => {
+  it("sends the program's messages and calls to the built-in agent", async () => {
     await using s = await openScene([say("one"), say("three")]);
     const tool = { sessionUpdate: "tool_call", toolCallId: "t1", title: "Edit a.txt", kind: "edit" } as const;
     const { command } = await writeAcpAgent(s.home, {
@@ -154,7 +154,7 @@ describe("switching to a program and back", () => {
 });
 
 describe("changing a session that is open", () => {
-  it("switches the agent between turns, and the session is the same object", async () => {
+  it("switches the agent between turns and keeps the session object", async () => {
     await using s = await openScene([say("one"), say("two")]);
     await s.configure(REVIEWER);
     await s.session.prompt("first").outcome;
@@ -169,18 +169,18 @@ describe("changing a session that is open", () => {
     expect(s.session.state).toMatchObject({ agent: "reviewer", permissions: "read" });
   });
 
-  it("takes another policy in the middle of a turn at once", async () => {
+  it("applies another policy during a turn at once", async () => {
     await using s = await openScene([call("bash", { command: "true" }), call("bash", { command: "ls" }), say("two")]);
     for await (const event of s.session.prompt("first")) {
       if (event.type !== "permission.requested") continue;
-      expect(event.requestId).toBe("r1"); // what comes after it is not asked for
+      expect(event.requestId).toBe("r1"); // later calls do not ask
       await s.session.change({ permissions: "all", agent: "anthropic" });
       await s.session.answer("r1", { decision: "allow" });
     }
     expect(s.session.state).toMatchObject({ permissions: "all", lastOutcome: { status: "done" } });
   });
 
-  it("to what it is already records nothing", async () => {
+  it("to its current settings records nothing", async () => {
     await using s = await openScene([]);
     const { head, agent, model, cwd, permissions } = s.session.state;
     await s.session.change({});
@@ -193,7 +193,7 @@ describe("changing a session that is open", () => {
     ["a model without a provider", { model: "nonsense" }, "model_invalid"],
     ["a folder that is not there", { cwd: "/nowhere/at/all" }, "cwd_missing"],
     ["an agent whose program is missing", { agent: "gone" }, "agent_unavailable"],
-  ])("to %s is refused, and it goes on as it was", async (_, changes, code) => {
+  ])("to %s is rejected and leaves it unchanged", async (_, changes, code) => {
     await using s = await openScene([say("one")]);
     await s.configure(`[agents.gone]\nbackend = "acp"\ncommand = ["/nowhere/at/all"]`);
     const before = s.session.state;
@@ -202,7 +202,7 @@ describe("changing a session that is open", () => {
     expect(await s.session.prompt("first").outcome).toMatchObject({ status: "done" });
   });
 
-  it("to a model that is not there, where the program cannot be started again either, says so at each prompt", async () => {
+  it("to a missing model reports a lost agent at each prompt if the program cannot restart", async () => {
     await using s = await openScene([]);
     const { command } = await writeAcpAgent(s.home, {});
     const toml = (it: readonly string[]) => `[agents.program]\nbackend = "acp"\ncommand = ${JSON.stringify(it)}`;
@@ -212,12 +212,12 @@ describe("changing a session that is open", () => {
     await expect(session.change({ model: "none" })).rejects.toMatchObject({ code: "agent_unavailable" });
     const lost = expect.objectContaining({ code: "agent_unavailable", message: expect.stringContaining("/nowhere") });
     expect(() => session.prompt("first")).toThrow(lost as Error);
-    await session.queue("later"); // for whoever opens it again
+    await session.queue("later"); // for the next opener
     await session[Symbol.asyncDispose]();
     expect(session.state.queue).toHaveLength(1);
   });
 
-  it("holds prompts off and runs queued input when it is done", async () => {
+  it("rejects prompts meanwhile and runs queued input afterward", async () => {
     await using s = await openScene([say("one")]);
     await s.configure(REVIEWER);
     const changing = s.session.change({ agent: "reviewer" });
@@ -236,17 +236,17 @@ describe("changing a session that is open", () => {
     ]);
   });
 
-  it("that was closed elsewhere does not open it again", async () => {
+  it("that another process closed does not open it again", async () => {
     await using s = await openScene([say("one")]);
     const elsewhere = await s.open();
     await elsewhere.closeSession(s.session.id);
-    await s.session.change({ permissions: "all" }); // it has not heard of it
+    await s.session.change({ permissions: "all" }); // it has not read the event yet
     expect(await s.store.summary(s.session.id)).toMatchObject({ status: "closed" });
     expect(() => s.session.prompt("first")).toThrow(expect.objectContaining({ code: "session_closed" }));
     await elsewhere.close();
   });
 
-  it("that is let go of meanwhile ends what was begun", async () => {
+  it("that is released meanwhile closes the new agent", async () => {
     await using s = await openScene([say("one")]);
     await s.configure(REVIEWER);
     const changing = s.session.change({ agent: "reviewer" });
@@ -258,7 +258,7 @@ describe("changing a session that is open", () => {
   });
 });
 
-it("a configuration that gives the agent another backend is recorded, and forgets what the program called the session", async () => {
+it("records another backend from the configuration, and forgets the program's session ID", async () => {
   await using w = await openWorld([say("one"), fault(500)]);
   const { command } = await writeAcpAgent(w.home, { prompts: [[{ say: ["hi"] }]] });
   const rookery = await w.open();

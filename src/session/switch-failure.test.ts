@@ -11,7 +11,7 @@ backend = "api"
 model = "anthropic/claude-reviewer"
 `;
 
-/** A store whose disk is full when a change of the settings is appended, `times` times. */
+/** A store that rejects changes of the settings with a full disk, `times` times. */
 function refusingChanges(store: Store, times: number): Store {
   let left = times;
   const isChange = ({ events }: Append) => events.some((event) => event.type === "session.opened" && event.reopened);
@@ -27,7 +27,7 @@ describe("a change that cannot be recorded", () => {
   it.each<[string, Changes, string]>([
     ["agent", { agent: "reviewer" }, "claude-reviewer"],
     ["model", { model: "anthropic/claude-y" }, "claude-y"],
-  ])("of the %s leaves the session with what its log names, and can be tried again", async (_, changes, model) => {
+  ])("of the %s leaves the settings in the log unchanged and can be retried", async (_, changes, model) => {
     const options = { model: "anthropic/claude-x" };
     await using s = await openScene(() => say("fine"), options, refusingChanges(openMemoryStore(), 1));
     await s.configure(REVIEWER);

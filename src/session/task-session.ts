@@ -1,16 +1,19 @@
-/** A session that a task works in is the task's until the task has ended. */
+/** Protects the session of a task that has not ended. */
 import { isEnded, RookeryError, type Store } from "../domain/index.ts";
 import { sessionNotFound } from "./answer.ts";
 
-/** Its pool prompts it, and would find it in use, or gone, when its time comes. Rejects with `session_in_use` or `session_not_found`. */
+/**
+ * Rejects with `session_in_use` if the session belongs to a task that has not ended, because the pool will prompt it.
+ * Rejects with `session_not_found` if there is no such session.
+ */
 export async function requireNoRunningTask(store: Store, sessionId: string): Promise<void> {
   const task = await findRunningTask(store, sessionId);
   if (task === undefined) return;
-  const fix = `say something to its agent with \`rookery tell ${task} "…"\`, or stop the task first`;
-  throw new RookeryError("session_in_use", `session ${sessionId} is task ${task}'s, which has not ended: ${fix}`);
+  const fix = `send its agent a message with \`rookery tell ${task} "…"\`, or stop the task first`;
+  throw new RookeryError("session_in_use", `session ${sessionId} belongs to task ${task}, which has not ended: ${fix}`);
 }
 
-/** The task that the session is of, unless that has ended. Rejects with `session_not_found`. */
+/** Resolves with the ID of the session's task, or undefined if that has ended. Rejects with `session_not_found`. */
 export async function findRunningTask(store: Store, sessionId: string): Promise<string | undefined> {
   const summary = await store.summary(sessionId);
   if (summary === undefined) throw sessionNotFound(sessionId);

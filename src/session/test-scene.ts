@@ -1,4 +1,4 @@
-/** The scene of the session tests: a scripted model, a store, two folders and a session on them. */
+/** Fixtures of the session tests: a scripted model, a store, two temporary directories and a session. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RookeryError, type Store } from "../domain/index.ts";
@@ -7,10 +7,10 @@ import { DisposeStack, systemClock, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { builtEnvironment, startModelServer, temporaryFolder, transcript, type Script } from "../testing/index.ts";
 
-/** Past every lease of a process that is only played dead. */
+/** A clock past the expiry of every lease, for processes that a test simulates as dead. */
 export const LATER: Clock = { now: () => Date.now() + 60_000 };
 
-/** Lets `commits` appends through and then behaves like a process that was killed: nothing more is ever written. */
+/** Passes `commits` appends to the store, then behaves like a killed process: nothing more is written. */
 export function dyingAfter(store: Store, commits: number): Store {
   let left = commits;
   const dead = () => new RookeryError("store_closed", "killed");
@@ -31,8 +31,8 @@ export function dyingAfter(store: Store, commits: number): Store {
 }
 
 /**
- * Holds leases under a name that nobody can judge, as a process on another machine does: it can be played dead, and its
- * leases end with their time.
+ * Acquires leases under an owner that cannot be checked, like a process on another machine. A test can simulate its
+ * death; its leases expire by time.
  */
 function elsewhere(store: Store): Store {
   return new Proxy(store, {
@@ -47,7 +47,7 @@ function elsewhere(store: Store): Store {
   });
 }
 
-/** Nothing is open yet: what drives a session in it comes and goes. */
+/** Opens the fixtures without a session. */
 export async function openWorld(script: Script, store: Store = openMemoryStore()) {
   const owned = new DisposeStack();
   owned.use(store);
@@ -60,17 +60,17 @@ export async function openWorld(script: Script, store: Store = openMemoryStore()
     store,
     owned,
     home: home.path,
-    /** What `open` opens Rookery with, for whoever wants more of it. */
+    /** The options that `open` uses, for tests that need more of them. */
     options: { env, cwd: cwd.path, store },
-    /** What the user has in their own configuration from now on. */
+    /** Writes the user's configuration file. */
     configure: async (toml: string) => {
       const folder = join(home.path, ".config", "rookery");
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, "rookery.toml"), toml);
     },
-    /** Empty where there is none. */
+    /** Empty if the file does not exist. */
     file: (name: string) => readFile(join(cwd.path, name), "utf8").catch(() => ""),
-    /** Another process, as it were; through another store, if it is to die in the middle. */
+    /** Simulates another process. Pass another store to make it die. */
     open: (clock: Clock = systemClock, through: Store = store) =>
       Rookery.open({ env, cwd: cwd.path, store: elsewhere(through), clock }),
     events: async (sessionId: string) => (await store.read({ sessionId, limit: 10_000 })).events,
@@ -81,7 +81,7 @@ export async function openWorld(script: Script, store: Store = openMemoryStore()
 export async function openScene(script: Script, options: OpenSessionOptions = {}, store?: Store) {
   const world = await openWorld(script, store);
   const rookery = await world.open();
-  world.owned.defer(() => rookery.close().catch(() => undefined)); // some tests break its log on purpose
+  world.owned.defer(() => rookery.close().catch(() => undefined)); // some tests break the log on purpose
   const session = await rookery.openSession(options);
   return { ...world, rookery, session, lines: async () => transcript(await world.events(session.id)) };
 }

@@ -1,4 +1,4 @@
-/** For tests of time: a session whose agent does what the test says, and a clock that the test turns. */
+/** For tests of time limits: a session with a scripted agent and a manual clock. */
 import {
   NO_CAPABILITIES,
   type AgentConnection,
@@ -7,7 +7,7 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "../domain/index.ts";
-import { DisposeStack, type Clock } from "../stdx/index.ts";
+import { DisposeStack, waitForAbort, type Clock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { transcript } from "../testing/index.ts";
 import type { Changes, PreparedAgent } from "./driver.ts";
@@ -20,32 +20,39 @@ export const DONE: TurnOutcome = { status: "done" };
 export type ScriptedTurn = (turn: TurnContext) => Promise<TurnOutcome | LimitReached>;
 
 export interface ScriptedSessionOptions {
-  readonly patience?: PreparedAgent["patience"];
+  readonly timeLimits?: PreparedAgent["timeLimits"];
   readonly childMarker?: string;
   readonly heard?: () => number;
   readonly store?: Store;
-  /** What is written goes through this one. */
+  /** Wraps the store that the session writes to. */
   readonly through?: (store: Store) => Store;
   readonly patienceMs?: number;
 }
 
-/** A clock that goes only as far as it is turned. */
-export function manualClock(): Clock & { turn(seconds: number): void } {
+/** A clock that advances only when `advance` is called. */
+export function manualClock(): Clock & { advance(seconds: number): void } {
   let now = Date.parse("2026-01-01T00:00:00.000Z");
   return {
     now: () => now,
-    turn: (seconds) => {
+    advance: (seconds) => {
       now += seconds * 1000;
     },
   };
 }
 
 export async function openScriptedSession(
-  play: ScriptedTurn,
-  { patience, childMarker, heard, store: given, through = (real) => real, patienceMs }: ScriptedSessionOptions = {},
+  runTurn: ScriptedTurn,
+  {
+    timeLimits,
+    childMarker,
+    heard,
+    store: existing,
+    through = (real) => real,
+    patienceMs,
+  }: ScriptedSessionOptions = {},
 ) {
   const owned = new DisposeStack();
-  const store = owned.use(given ?? openMemoryStore());
+  const store = owned.use(existing ?? openMemoryStore());
   const clock = manualClock();
   const connection: AgentConnection = {
     resumesTurns: false,
@@ -54,20 +61,20 @@ export async function openScriptedSession(
     get heard() {
       return heard?.();
     },
-    runTurn: play,
+    runTurn,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const prepare = (_: unknown, { agent = SETTINGS.agent }: Changes): Promise<PreparedAgent> =>
-    Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), patience });
+    Promise.resolve({ settings: { ...SETTINGS, agent }, connect: () => Promise.resolve(connection), timeLimits });
   const opening = { clock, owner: "elsewhere-played", attended: true, lookMs: 10, patienceMs };
   const session = owned.use(await createSession({ ...opening, store: through(store) }, {}, prepare));
   return {
     store,
     clock,
     session,
-    /** As another process does after this one was killed, whose lease has run out. */
+    /** Opens the session like another process after this one was killed and its lease expired. */
     reopen: async (changes: Changes = {}) => {
-      clock.turn(60);
+      clock.advance(60);
       return owned.use(await reopenSession({ ...opening, store }, session.id, changes, prepare));
     },
     events: async () => (await store.read({ sessionId: session.id })).events,
@@ -76,10 +83,7 @@ export async function openScriptedSession(
   };
 }
 
-/** Resolves when the turn is told to stop. */
+/** Resolves when the turn's signal fires. */
 export function waitForStop({ signal }: TurnContext): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  return waitForAbort(signal);
 }

@@ -1,29 +1,31 @@
-/** How long is waited for an agent, and for the limits of its account. */
+/** Time limits of a turn: how long it waits for its agent, and for the usage limits of its account. */
 
-/** In seconds; false: for ever. */
+/** In seconds. `false` means no limit. */
 export interface TurnTimeLimits {
-  /** Nothing comes, and the model should speak. */
+  /** Maximum silence while the model should respond. Default: 300. */
   readonly model: number | false;
-  /** Nothing comes, and a tool runs. */
+  /** Maximum silence while a tool runs. Default: 1800. */
   readonly tool: number | false;
-  /** Something comes, but nothing that moves the turn on. */
+  /** Maximum time without progress, although there is output. Default: 3600. */
   readonly progress: number | false;
-  /** A turn waits at most so long for a limit to pass; 0: it fails at once. */
+  /** Maximum wait for a usage limit to reset; 0 fails at once. Default: 6 hours. */
   readonly park: number;
 }
 
 const DEFAULTS: TurnTimeLimits = { model: 300, tool: 1_800, progress: 3_600, park: 6 * 3_600 };
 
-export function resolveTimeLimits(said: { readonly [Key in keyof TurnTimeLimits]?: TurnTimeLimits[Key] | undefined } = {}): TurnTimeLimits {
+export function resolveTimeLimits(
+  limits: { readonly [Key in keyof TurnTimeLimits]?: TurnTimeLimits[Key] | undefined } = {},
+): TurnTimeLimits {
   return {
-    model: said.model ?? DEFAULTS.model,
-    tool: said.tool ?? DEFAULTS.tool,
-    progress: said.progress ?? DEFAULTS.progress,
-    park: said.park ?? DEFAULTS.park,
+    model: limits.model ?? DEFAULTS.model,
+    tool: limits.tool ?? DEFAULTS.tool,
+    progress: limits.progress ?? DEFAULTS.progress,
+    park: limits.park ?? DEFAULTS.park,
   };
 }
 
-/** As people say it. */
+/** Formats a duration for people: `90 s`, `5 min`, `2 h 30 min`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;

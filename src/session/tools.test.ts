@@ -18,7 +18,7 @@ const everything: McpServerSpec = {
 
 const withServer = (...servers: McpServerSpec[]): OpenSessionOptions => ({ mcpServers: servers, permissions: "all" });
 
-/** The model calls this, and then says what it got. */
+/** The model calls this tool, then repeats its result. */
 const calling =
   (name: string, input: unknown = {}): Script =>
   ({ toolResults }) =>
@@ -47,7 +47,7 @@ async function attended(
 }
 
 describe("the built-in agent and its MCP servers", () => {
-  it("calls their tools through the permission gate, and the log has it all", async () => {
+  it("calls their tools through the permission gate and records the calls", async () => {
     await using s = await openScene(calling("everything__echo", { message: "hello" }), { mcpServers: [everything] });
     const turn = s.session.prompt("go");
     const events = await attended(s.session, turn, { decision: "allow" });
@@ -60,14 +60,14 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.model.requests[0]?.toolNames).toEqual(expect.arrayContaining(["bash", "read_result", "everything__echo"]));
   });
 
-  it("gives the model the images that come back", async () => {
+  it("sends returned images to the model", async () => {
     await using s = await openScene(calling("everything__get-tiny-image"), withServer(everything));
     const events = await collect(s.session.prompt("go"));
     expect(typed(events, "tool.ended")[0]?.blobs).toMatchObject([{ mediaType: "image/png" }]);
     expect(JSON.stringify(s.model.requests[1]?.body)).toContain('"type":"image"');
   });
 
-  it("keeps what a server says of itself beside its tools, and none of it where they are filtered out", async () => {
+  it("includes a server's instructions unless its tools are filtered out", async () => {
     const filter = `[agents.anthropic]\ntools = { deny = ["s__*"] }\n`;
     for (const [toml, said] of [
       ["", true],
@@ -84,8 +84,8 @@ describe("the built-in agent and its MCP servers", () => {
     }
   });
 
-  it("opens at once although a server hangs, and its turn goes without it", { timeout: 40_000 }, async () => {
-    await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "silent"), scriptedServer("t")));
+  it("opens at once although a server hangs, and runs its turn without it", { timeout: 40_000 }, async () => {
+    await using s = await openScene([say("Hi")], withServer(scripted("s", "silent"), scripted("t")));
     expect(s.session.tools.servers().servers.map(({ status }) => status)).toEqual(["connecting", "connecting"]);
     const events = await collect(s.session.prompt("go"));
     expect(typed(events, "notice")).toMatchObject([
@@ -94,8 +94,8 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.model.requests[0]?.toolNames).toContain("t__echo");
   });
 
-  it("cancels a turn while servers come up, and waits for them in the next", async () => {
-    await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "late=500")));
+  it("cancels a turn while servers connect, and waits for them in the next turn", async () => {
+    await using s = await openScene([say("Hi")], withServer(scripted("s", "late=500")));
     const cancelled = s.session.prompt("go");
     await s.session.cancel();
     expect(await cancelled.outcome).toEqual({ status: "cancelled" });
@@ -103,8 +103,8 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.model.requests.map(({ toolNames }) => toolNames.includes("s__echo"))).toEqual([true]);
   });
 
-  it("has a server's question answered from any process, and the answer goes back", async () => {
-    await using s = await openScene(calling("s__ask"), withServer(scriptedServer("s")));
+  it("returns an answer from any process to the server that asked", async () => {
+    await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
     const turn = s.session.prompt("go");
     const events = await attended(s.session, turn, { action: "accept", content: { name: "Ada" } });
     expect(typed(events, "question.asked")).toMatchObject([{ message: "Who are you?", from: "s", turnId: turn.id }]);
@@ -122,7 +122,7 @@ describe("the built-in agent and its MCP servers", () => {
   it.each([
     ["allowed", { decision: "allow" } as const, /"text":"Sampled."/],
     ["refused", { decision: "deny" } as const, /error/],
-  ])("lends a server its model behind a permission: %s", async (_, decision, expected) => {
+  ])("lets a server use its model after a permission: %s", async (_, decision, expected) => {
     const script: Script = ({ toolNames, toolResults }) =>
       toolNames.length === 0 ? say("Sampled.") : toolResults.length === 0 ? call("s__sample") : say("Done.");
     await using s = await openScene(script, { mcpServers: [scriptedServer("s")] });
@@ -137,7 +137,7 @@ describe("the built-in agent and its MCP servers", () => {
     expect(typed(events, "tool.ended").find(({ text }) => expected.test(text))).toBeDefined();
   });
 
-  it("asks for the model's use although a tool of such a name is allowed for good, and withdraws it with the call", async () => {
+  it("asks for sampling although a tool of that name is granted, and withdraws the request with the call", async () => {
     const script: Script = ({ toolNames }) => (toolNames.length === 0 ? say("Sampled.") : call("s__sample"));
     await using s = await openScene(script, { mcpServers: [scriptedServer("s")] });
     const turn = s.session.prompt("go");
@@ -146,7 +146,7 @@ describe("the built-in agent and its MCP servers", () => {
       if (event.tool === "s__sample") await s.session.answer(event.requestId, { decision: "allow", scope: "session" });
       else {
         expect(s.session.state.grants).toEqual(["s__sample"]);
-        expect(event.tool).not.toMatch(/^[\w-]+$/); // no tool can be called so
+        expect(event.tool).not.toMatch(/^[\w-]+$/); // not a valid tool name
         void s.session.cancel();
       }
     }
@@ -154,7 +154,7 @@ describe("the built-in agent and its MCP servers", () => {
     expect(s.session.state.requests).toEqual([]);
   });
 
-  it("says of what a server asked in the middle of a call only behind the call's answer", async () => {
+  it("sends a notice about a question in a call only after the call's result", async () => {
     const script: Script = ({ toolNames, toolResults }) =>
       toolNames.length === 0 ? say("Sampled.") : toolResults.length === 0 ? call("s__sample") : say("Done.");
     await using s = await openScene(script, withServer(scriptedServer("s")));
@@ -164,7 +164,7 @@ describe("the built-in agent and its MCP servers", () => {
     expect(told.indexOf("s asks the model")).toBeGreaterThan(told.indexOf('"tool_result"'));
   });
 
-  it("does not give an image again that the model's provider refused", async () => {
+  it("does not resend an image that the provider refused", async () => {
     const script: Script = (_, index) => (index === 0 ? call("s__mixed") : index === 1 ? fault(400) : say("Hi."));
     await using s = await openScene(script, withServer(scriptedServer("s")));
     expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "provider_refused" });
@@ -173,8 +173,8 @@ describe("the built-in agent and its MCP servers", () => {
     expect([refused, next]).toEqual([true, false]);
   });
 
-  it("turns a prompt of a server into the input of a turn", async () => {
-    await using s = await openScene([say("Ok.")], withServer(scriptedServer("s")));
+  it("expands a server's prompt to the input of a turn", async () => {
+    await using s = await openScene([say("Ok.")], withServer(scripted("s")));
     const expanded = await s.session.expand("/s:review src/a.ts");
     await collect(s.session.prompt(expanded));
     expect(s.model.requests[0]?.lastUserText).toBe("Review src/a.ts");
@@ -185,13 +185,13 @@ describe("the built-in agent and its MCP servers", () => {
     });
   });
 
-  it("has a prompt of one server although another hangs", async () => {
-    await using s = await openScene([say("Ok.")], withServer(scriptedServer("s"), scriptedServer("t", "silent")));
+  it("expands a prompt of one server although another hangs", async () => {
+    await using s = await openScene([say("Ok.")], withServer(scripted("s"), scripted("t", "silent")));
     expect(await s.session.expand("/s:review src/a.ts")).toMatchObject([{ text: "Review src/a.ts" }]);
     expect(s.session.tools.servers().servers).toMatchObject([{ status: "ready" }, { status: "connecting" }]);
   });
 
-  it("has one catalog for a whole turn, although a server changes its tools in the middle of it", async () => {
+  it("keeps one catalog during a turn although a server changes its tools", async () => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("s__rename");
       if (index === 1) return call("s__echo", { text: "still here?" });
@@ -214,9 +214,9 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it.each([
-    ["its server says so", { ...scriptedServer("s"), defer: true }, ""],
-    ["there is too much of it", scriptedServer("s"), "[tools]\ndefer_over = 100\n"],
-  ])("finds a tool by searching where %s, and the gate and the log have the real one", async (_, server, toml) => {
+    ["its server says so", { ...scripted("s"), defer: true }, ""],
+    ["there is too much of it", scripted("s"), "[tools]\ndefer_over = 100\n"],
+  ])("finds a tool by searching if %s, and asks and records under its real name", async (_, server, toml) => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("search_tools", { query: "says it again" });
       if (index > 1) return say("Done.");
@@ -235,8 +235,8 @@ describe("the built-in agent and its MCP servers", () => {
     expect(typed(events, "tool.ended").at(-1)).toMatchObject({ outcome: "ok", text: "found" });
   });
 
-  it("reads resources, and begins anew with a server that is wanted again", async () => {
-    await using s = await openScene([], withServer(scriptedServer("s"), scriptedServer("t", "exit")));
+  it("reads resources, and reconnects a server on request", async () => {
+    await using s = await openScene([], withServer(scripted("s"), scripted("t", "exit")));
     const { signal } = new AbortController();
     const { tools } = s.session;
     await tools.settled(signal);
@@ -252,7 +252,7 @@ describe("the built-in agent and its MCP servers", () => {
     );
   });
 
-  it("hands a result that is too long over by a handle, and reads it again", async () => {
+  it("returns a handle for a long result, and reads the rest by it", async () => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("s__big", { bytes: 200_000 });
       const handle = /sha256:[0-9a-f]{64}/.exec(toolResults[0]?.content ?? "")?.[0];
@@ -266,8 +266,8 @@ describe("the built-in agent and its MCP servers", () => {
   });
 });
 
-describe("servers that are configured", () => {
-  it("are the agent's by name, with variables filled in, and one that misses a variable says so alone", async () => {
+describe("configured servers", () => {
+  it("are selected by name with variables expanded, and one with a missing variable reports it", async () => {
     await using w = await openWorld([say("Hi")]);
     const [command, ...args] = [process.execPath, scriptedServer("s").args[0]];
     await w.configure(
@@ -294,7 +294,7 @@ const source = (id: string, name: string, text: string): ToolSource => ({
 });
 
 describe("an overlay of a session", () => {
-  it("shadows, may stand alone, and stays when the agent is changed", async () => {
+  it("replaces or hides base tools, and stays when the agent changes", async () => {
     await using w = await openWorld(({ toolResults }) => (toolResults.length === 0 ? call("read", {}) : say("Done.")));
     await w.configure(`[agents.a]\nmodel = "anthropic/claude-a"\n[agents.b]\nmodel = "anthropic/claude-b"\n`);
     await using rookery = await w.open();
@@ -311,7 +311,7 @@ describe("an overlay of a session", () => {
   });
 });
 
-it("an overlay that cannot be had any more keeps the session with the agent that it has", async () => {
+it("keeps the current agent if an overlay conflicts with the new one", async () => {
   await using w = await openWorld([say("Hi")]);
   await w.configure(`[agents.a]\nmodel = "anthropic/claude-a"\n[agents.b]\nmodel = "anthropic/claude-b"\n`);
   await using rookery = await w.open();
@@ -330,7 +330,7 @@ it("an overlay that cannot be had any more keeps the session with the agent that
 });
 
 describe("a person's choice of tools", () => {
-  it("is kept with the session", async () => {
+  it("is stored with the session", async () => {
     await using w = await openWorld([say("Hi"), say("Hi")]);
     let id: string;
     {
@@ -360,7 +360,7 @@ describe("a plugin", () => {
     };
   };
 
-  it("that cannot be made is named, and no session is opened without it", async () => {
+  it("is named in the error if it cannot be created, and no session opens without it", async () => {
     await using w = await openWorld([]);
     const careless = (): Plugin => {
       throw new Error("no licence");
@@ -372,7 +372,7 @@ describe("a plugin", () => {
     });
   });
 
-  it("sees calls and turns, and finds its state again", async () => {
+  it("sees calls and turns, and gets its saved state back", async () => {
     await using w = await openWorld(calling("bash", { command: "touch ran" }));
     const open = async () => (await import("../rookery.ts")).Rookery.open({ ...w.options, plugins: [counting] });
     let id: string;
@@ -392,7 +392,7 @@ describe("a plugin", () => {
   });
 });
 
-it("a server that is killed in a call fails that call, is reached again, and leaves nothing", async () => {
+it("fails the call of a killed server, reconnects it, and leaves no process", async () => {
   await using w = await openWorld(({ toolResults }) => (toolResults.length === 0 ? call("s__hang") : say("Went on.")));
   const journal = `${w.home}/journal`;
   await writeFile(journal, "");

@@ -1,4 +1,4 @@
-/** What an agent has of the turn that it runs: its input, its pen, its effects and the gate. */
+/** The `TurnContext` that an agent gets for one turn: its input, its log, its effects and the permission gate. */
 import {
   NO_USAGE,
   RookeryError,
@@ -29,11 +29,11 @@ export interface TurnContextOptions {
   readonly attended: boolean;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Sees all that is recorded. */
+  /** Gets every recorded event. */
   readonly watchdog: Watchdog;
 }
 
-/** Nothing is recorded through it once it is ended. */
+/** A context that its owner can end. After `end`, it rejects every record with `interrupted`. */
 export interface OwnedTurnContext extends TurnContext {
   end(): void;
 }
@@ -42,21 +42,21 @@ export function createTurnContext(
   { recorder, store, turnId, attended, clock, signal, watchdog }: TurnContextOptions,
   journal: Awaited<ReturnType<SessionStore["journal"]>>,
 ): OwnedTurnContext {
-  let over = false;
-  const refuseIfOver = (): void => {
-    if (over) throw new RookeryError("interrupted", `turn ${turnId} is over; nothing more is recorded for it`);
+  let hasEnded = false;
+  const requireActive = (): void => {
+    if (hasEnded) throw new RookeryError("interrupted", `turn ${turnId} has ended: events cannot be added to it`);
   };
-  const written =
+  const createWriter =
     (how: "record" | "note") =>
     (bodies: readonly EventBody[], writes: Parameters<Recorder["record"]>[2] = []): void => {
-      refuseIfOver();
+      requireActive();
       recorder[how](bodies, turnId, writes);
-      watchdog.saw(bodies);
+      watchdog.observe(bodies);
     };
-  const record = written("record");
+  const record = createWriter("record");
   const gate = (): GateOptions => {
     signal.throwIfAborted();
-    refuseIfOver();
+    requireActive();
     return { recorder, store, turnId, attended, signal };
   };
   const turn = recorder.state.turn;
@@ -84,7 +84,7 @@ export function createTurnContext(
         record(bodies, writes);
         await recorder.commit();
       },
-      written("note"),
+      createWriter("note"),
     ),
     history: () => readHistory(recorder, store, signal),
     permit: async (request, options) => watchdog.whileAsking(decidePermission(gate(), request, options)),
@@ -92,7 +92,7 @@ export function createTurnContext(
     blob: (hash) => retryStore(() => store.getBlob(hash), { signal }),
     putBlob: async (bytes) => (await retryStore(() => store.putBlob(bytes), { signal })).hash,
     end: () => {
-      over = true;
+      hasEnded = true;
     },
   };
 }
@@ -114,6 +114,6 @@ function toAmounts({ inputTokens, outputTokens, costUsd }: Usage, { steps, ranMs
 async function* readHistory(recorder: Recorder, store: SessionStore, signal: AbortSignal): AsyncIterable<SessionEvent> {
   await recorder.commit();
   const { id, head: through } = recorder.state;
-  const patient = { read: (query: ReadQuery) => retryStore(() => store.read(query), { signal }) };
-  for await (const page of readSessionPages(patient, id, { through })) yield* page;
+  const retryingStore = { read: (query: ReadQuery) => retryStore(() => store.read(query), { signal }) };
+  for await (const page of readSessionPages(retryingStore, id, { through })) yield* page;
 }

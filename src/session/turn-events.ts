@@ -1,11 +1,11 @@
-/** A turn as whoever began it sees it: its events, and how it ended. */
+/** A turn as its caller sees it: its events and its outcome. */
 import type { SessionEvent, SessionStore, TurnOutcome } from "../domain/index.ts";
 import { followWithRetry } from "./store-retry.ts";
 
-/** The events of a turn as they are committed, from its start to its end. */
+/** A running or finished turn. Iterating yields its events as they are committed, from start to end. */
 export interface Turn extends AsyncIterable<SessionEvent> {
   readonly id: string;
-  /** Rejects only where the log cannot be written, or the session is left while the turn is parked. */
+  /** Rejects only if the log cannot be written, or the session is left while the turn is parked. */
   readonly outcome: Promise<TurnOutcome>;
 }
 
@@ -14,12 +14,12 @@ export interface TurnReaderOptions {
   readonly outcome: Promise<TurnOutcome>;
   readonly store: SessionStore;
   readonly sessionId: string;
-  /** Where its reader starts: what happened before the turn and was not shown yet is shown with it. */
+  /** The iteration starts after this `seq`. Events from before the turn that were not shown yet are included. */
   readonly after: number;
 }
 
 export function createTurn({ turnId, outcome, store, sessionId, after }: TurnReaderOptions): Turn {
-  outcome.catch(() => undefined); // told to whoever waits for the turn or reads its events
+  outcome.catch(() => undefined); // callers that wait for the turn or read its events get the error
   const turn: Turn = {
     id: turnId,
     outcome,
@@ -35,5 +35,5 @@ async function* followTurn(turn: Turn, store: SessionStore, sessionId: string, a
     yield event;
     if (event.type === "turn.ended" && event.turnId === turn.id) return;
   }
-  await turn.outcome; // says why the log went silent
+  await turn.outcome; // throws the reason why the log ended
 }

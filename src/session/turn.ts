@@ -1,4 +1,4 @@
-/** One turn of a live session: from its start, through the agent, to exactly one end. */
+/** Drives one turn of a live session: records its start, runs the agent, and records exactly one end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   RookeryError,
@@ -9,7 +9,7 @@ import {
   type SessionStore,
   type TurnOutcome,
 } from "../domain/index.ts";
-import type { Clock } from "../stdx/index.ts";
+import { waitForAbort, type Clock } from "../stdx/index.ts";
 import { createTurnContext } from "./turn-context.ts";
 import { commitRecorded, endTurn } from "./end-turn.ts";
 import { parkTurn, waitUntilUnparked } from "./parking.ts";
@@ -25,26 +25,32 @@ export interface TurnOptions {
   readonly connection: AgentConnection;
   readonly attended: boolean;
   readonly clock: Clock;
-  readonly patience: TurnTimeLimits;
-  /** How often it is looked whether time has run out; each has its own where it is left out. */
+  readonly timeLimits: TurnTimeLimits;
+  /** How often time limits are checked, in milliseconds. Default: 250 ms for stalls, 1 s for parked turns. */
   readonly lookMs?: number | undefined;
   /** Cancels the turn. */
   readonly signal: AbortSignal;
-  /** Fires when the turn cannot go on, with the error that it fails with: the log refuses what it says, or fails. */
+  /**
+   * Fires when the turn cannot continue because the log refuses an event or fails. Its reason becomes the turn's
+   * failure.
+   */
   readonly fault: AbortSignal;
-  /** Records the start; resolves when it is durable. */
+  /** Records the start, and resolves when it is durable. */
   readonly begin: () => Promise<void>;
 }
 
-/** How long an agent may take to notice that it was cancelled. */
+/** How long an agent may take to stop after a cancellation. */
 const CANCEL_GRACE_MS = 10_000;
 
 const CANCELLED: TurnOutcome = { status: "cancelled" };
 
-/** The reason to give up a turn that is parked without ending it. */
+/** The abort reason of a parked turn that is left without ending it. */
 export class SessionLeft extends RookeryError {
   constructor() {
-    super("interrupted", "the session was left while its turn waits; whoever opens it next waits on");
+    super(
+      "interrupted",
+      "the session was left while its turn is parked; the turn continues when the session is opened again",
+    );
   }
 }
 
@@ -59,20 +65,20 @@ export class UnrecordedEnd extends Error {
 }
 
 /**
- * Starts a turn in the log, drives it, and ends it there. Rejects with `UnrecordedEnd` if the log cannot be written,
- * or with `Left`.
+ * Records the start, runs the agent and records the end. Rejects with `UnrecordedEnd` if the log cannot be written,
+ * or with `SessionLeft`.
  */
 export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   const { recorder, turnId, signal, fault, begin } = options;
   try {
-    await begin(); // a turn that did not start is not driven
+    await begin(); // a turn whose start is not recorded does not run
   } catch (error) {
     throw new UnrecordedEnd(toFailedOutcome(error), error);
   }
   let outcome = await runUntilOutcome(options).catch(toFailedOutcome);
   if (signal.reason instanceof SessionLeft && recorder.state.turn?.parkedUntil !== undefined) throw signal.reason;
   try {
-    await commitRecorded(recorder); // only now it is known whether the log holds all that the agent said
+    await commitRecorded(recorder); // only now it is known whether the log holds all events of the agent
     const isRefused = fault.aborted && !isTransientFailure(fault.reason) && !signal.aborted;
     if (isRefused) outcome = toFailedOutcome(fault.reason);
     await endTurn(recorder, turnId, outcome);
@@ -82,20 +88,20 @@ export async function driveTurn(options: TurnOptions): Promise<TurnOutcome> {
   return outcome;
 }
 
-/** Runs it, and again when a limit has passed. */
+/** Runs the turn, and runs it again after each usage limit that it waits for. */
 async function runUntilOutcome(options: TurnOptions): Promise<TurnOutcome> {
   for (;;) {
     if (!(await waitUntilUnparked(options))) return CANCELLED;
     const end = await runOnce(options);
     if (end.status !== "limited") return end;
     if (options.signal.aborted) return CANCELLED;
-    const refused = await parkTurn(options, end);
-    if (refused !== undefined) return refused;
+    const failure = await parkTurn(options, end);
+    if (failure !== undefined) return failure;
   }
 }
 
 async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached> {
-  const { recorder, store, connection, turnId, signal, fault, patience, clock, lookMs } = options;
+  const { recorder, store, connection, turnId, signal, fault, timeLimits, clock, lookMs } = options;
   const journal = await retryStore(() => store.journal(recorder.state.id, turnId), { signal });
   const stopping = new AbortController();
   const cancel = (): void => stopping.abort(signal.reason);
@@ -104,7 +110,7 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
   const { agent, tools } = recorder.state;
   using watchdog = new Watchdog({
     agent,
-    patience,
+    timeLimits,
     clock,
     childMarker: () => connection.childMarker,
     heard: () => connection.heard,
@@ -115,7 +121,7 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
   const end = await Promise.race([
     connection.runTurn(context).catch(toFailedOutcome),
     watchdog.stalled.then(({ message }) => stopAgent(stopping, message)),
-    untilAborted(fault).then(() => stopAgent(stopping, messageOf(fault.reason))),
+    waitForAbort(fault).then(() => stopAgent(stopping, messageOf(fault.reason))),
     cancelledAfterGrace(signal),
   ]).finally(() => {
     context.end();
@@ -126,22 +132,18 @@ async function runOnce(options: TurnOptions): Promise<TurnOutcome | LimitReached
   return signal.aborted ? CANCELLED : { status: "stalled", ...watchdog.stall };
 }
 
-/** The agent's own failures are outcomes; what reaches here is a failure of the log, or a defect. */
+/** Failures of the agent are outcomes already. This handles failures of the log, and defects. */
 function toFailedOutcome(error: unknown): TurnOutcome {
   return { status: "failed", code: isRookeryError(error) ? error.code : "internal", message: messageOf(error) };
 }
 
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-}
-
 async function cancelledAfterGrace(signal: AbortSignal): Promise<TurnOutcome> {
-  await untilAborted(signal);
+  await waitForAbort(signal);
   await sleep(CANCEL_GRACE_MS, undefined, { ref: false });
   return CANCELLED;
 }
 
-/** It has the time that a cancelled turn has; what it says of its end then does not matter. */
+/** Aborts the turn and waits like for a cancelled one. The outcome that the agent returns then is ignored. */
 async function stopAgent(stopping: AbortController, why: string): Promise<TurnOutcome> {
   stopping.abort(new RookeryError("interrupted", why));
   await sleep(CANCEL_GRACE_MS, undefined, { ref: false });

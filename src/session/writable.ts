@@ -1,22 +1,25 @@
-/** What the log can hold: an event that nests too deeply, is too large or is not JSON is cut down to one that fits. */
+/**
+ * Makes events writable: an event that is nested too deeply, too large or not JSON is truncated to one that the log
+ * can hold.
+ */
 import { findDraftProblem, type EventBody, type EventDraft } from "../domain/index.ts";
 
-/** SQLite reads no JSON that nests deeper, and `JSON.stringify` overflows the stack a few thousand levels further. */
+/** SQLite does not parse JSON with more levels, and `JSON.stringify` overflows the stack at a few thousand more. */
 const MAX_DEPTH = 1_000;
-/** Up to this many characters no exact measure is needed: escaped, they still fit into one append. */
+/** Up to this length, no exact measurement is needed: even escaped, the text fits into one append. */
 export const MAX_PLAIN_LENGTH = 8 * 1024 * 1024;
-/** As JSON. One append of the store holds at most 64 MB. */
+/** The maximum length of an event as JSON. The store accepts 64 MB per append. */
 const MAX_EVENT_LENGTH = 48 * 1024 * 1024;
-/** What stays of each text, and of each list, in an event that is cut down. */
+/** Limits for each text and list in a truncated event. */
 const CUT_TEXT_LENGTH = 64 * 1024;
 const CUT_ENTRIES = 1_000;
 const CUT_DEPTH = 20;
 const CUT_NODES = 20_000;
-/** Of all texts and keys of it together. */
+/** The limit for all texts and keys of a truncated event together. */
 const CUT_TOTAL_LENGTH = 4 * 1024 * 1024;
 const MAX_KEY_LENGTH = 1_000;
 
-const LEFT_OUT = "[left out: it could not be recorded]";
+const LEFT_OUT = "[omitted: it could not be recorded]";
 const NOT_JSON = "it cannot be written as JSON";
 
 interface Measurement {
@@ -26,13 +29,13 @@ interface Measurement {
 
 export interface Writable<T> {
   readonly value: T;
-  /** Estimated, in characters of JSON. */
+  /** Estimated length as JSON, in characters. */
   readonly length: number;
-  /** Why something was left out; undefined if nothing was. */
+  /** Why something was omitted; undefined if nothing was. */
   readonly problem?: string;
 }
 
-/** The same event if the log can hold it, else one of the same type with the offending parts left out, or a notice. */
+/** Returns the event itself if the log can hold it, otherwise a truncated one of the same type, or a notice. */
 export function toWritableEvent(body: EventBody): Writable<EventBody> {
   const flat = flatLength(body);
   if (flat !== undefined && flat <= MAX_PLAIN_LENGTH) return { value: body, length: flat };
@@ -42,7 +45,7 @@ export function toWritableEvent(body: EventBody): Writable<EventBody> {
   return { value, length: measure(value).length, problem };
 }
 
-/** The same value if JSON can hold it, else what stays of it. */
+/** Returns the value itself if it can be written as JSON, otherwise a truncated copy. */
 export function toWritableValue(value: unknown): Writable<unknown> {
   const { length, problem } = measure(value);
   if (problem === undefined) return { value, length };
@@ -50,17 +53,17 @@ export function toWritableValue(value: unknown): Writable<unknown> {
   return { value: left, length: measure(left).length, problem };
 }
 
-/** An event that can take the place of one that was refused: of the same type if the schema allows it, else a notice. */
+/** Returns a replacement for a refused event: a truncated one of the same type if it is valid, otherwise a notice. */
 export function substituteEvent(body: EventBody, problem: string): EventBody {
   for (const candidate of [truncateValue(body) as EventBody, plainBody(body)]) if (isValid(candidate)) return candidate;
-  return createCutNotice(`an event of type ${body.type} was left out: ${problem}`);
+  return createCutNotice(`an event of type ${body.type} was omitted: ${problem}`);
 }
 
 export function createCutNotice(message: string): Extract<EventBody, { type: "notice" }> {
   return { type: "notice", level: "warning", code: "event_cut", message: message.slice(0, 1_000).toWellFormed() };
 }
 
-/** Most events, and all deltas, hold nothing but texts and numbers. */
+/** A fast path: most events, and all deltas, contain only texts and numbers. Returns undefined for other events. */
 function flatLength(body: EventBody): number | undefined {
   let length = 0;
   for (const key in body) {
@@ -72,7 +75,7 @@ function flatLength(body: EventBody): number | undefined {
   return length;
 }
 
-/** A walk without recursion: the value may nest more deeply than the stack does. */
+/** Measures without recursion, because the value may be nested more deeply than the stack allows. */
 function measure(value: unknown): Measurement {
   try {
     return walk(value);
@@ -86,11 +89,11 @@ function walk(value: unknown): Measurement {
   let length = 0;
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return { length, problem: `it nests more than ${MAX_DEPTH} levels deep` };
+    if (depth > MAX_DEPTH) return { length, problem: `it is nested more than ${MAX_DEPTH} levels deep` };
     const next: unknown[] = [];
     for (const item of level) {
       if (typeof item === "string") length += item.length + 2;
-      else if (typeof item === "bigint") return { length, problem: "it has a number that JSON cannot hold" };
+      else if (typeof item === "bigint") return { length, problem: "it contains a number that JSON cannot represent" };
       else if (typeof item !== "object" || item === null) length += 5;
       else if ("toJSON" in item) return measureExactly(value, length);
       else if (Array.isArray(item)) {
@@ -103,7 +106,7 @@ function walk(value: unknown): Measurement {
         }
       }
     }
-    // A value that contains itself grows with each level.
+    // A circular value grows with each level.
     if (length > 4 * MAX_EVENT_LENGTH) return { length, problem: tooLarge(length) };
     level = next;
   }
@@ -127,7 +130,7 @@ function tooLarge(length: number): string {
   return `it is too large (${Math.ceil(length / 1e6)} MB)`;
 }
 
-/** Only the short texts, numbers and truth values of the event itself. */
+/** Keeps only the top-level texts (shortened), numbers and booleans of the event. */
 function plainBody(body: EventBody): EventBody {
   const plain = Object.entries(body).map(([key, value]: [string, unknown]) => {
     if (typeof value === "string") return [key, value.slice(0, 1_000).toWellFormed()];
@@ -136,7 +139,7 @@ function plainBody(body: EventBody): EventBody {
   return Object.fromEntries(plain.filter(([, value]) => value !== undefined)) as EventBody;
 }
 
-/** The outer levels of the value, with long texts and lists shortened. */
+/** Keeps the outer levels of the value, and shortens long texts and lists. */
 function truncateValue(value: unknown): unknown {
   let nodes = 0;
   let room = CUT_TOTAL_LENGTH;
@@ -164,7 +167,7 @@ function truncateValue(value: unknown): unknown {
 
 function truncateText(text: string, max: number): string {
   if (text.length <= max) return text;
-  return `${text.slice(0, max).toWellFormed()}… [${text.length - max} characters left out]`;
+  return `${text.slice(0, max).toWellFormed()}… [${text.length - max} characters omitted]`;
 }
 
 function isValid(body: EventBody): boolean {

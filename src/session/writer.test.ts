@@ -38,7 +38,7 @@ function endsOf(events: readonly SessionEvent[]): unknown[] {
   return events.flatMap((event) => (event.type === "turn.ended" ? [event.outcome] : []));
 }
 
-/** The first turn records these, the others nothing. */
+/** The first turn records these events; the others record nothing. */
 function saysFirst(...bodies: EventBody[]): ScriptedTurn {
   let turns = 0;
   return (turn) => {
@@ -51,7 +51,7 @@ function saysFirst(...bodies: EventBody[]): ScriptedTurn {
 const itself: { self?: unknown } = {};
 itself.self = itself;
 
-describe("what the log cannot hold", () => {
+describe("an event that the log cannot hold", () => {
   const cases: [string, EventBody][] = [
     ["an array of 5,000 levels", toolWith(nested(5_000))],
     ["an object of 100,000 levels", toolWith(JSON.parse('{"a":'.repeat(100_000) + "1" + "}".repeat(100_000)))],
@@ -63,7 +63,7 @@ describe("what the log cannot hold", () => {
     ["a message of 70 MB", { type: "message.completed", messageId: "m1", text: "x".repeat(70_000_000) }],
   ];
 
-  it.each(cases)("%s is cut down, its turn fails, and the session goes on", async (_, body) => {
+  it.each(cases)("is truncated and fails its turn, and the session continues: %s", async (_, body) => {
     await using scene = await openScriptedSession(saysFirst(body));
     expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
@@ -74,7 +74,7 @@ describe("what the log cannot hold", () => {
     expect(endsOf(events)).toHaveLength(2);
   });
 
-  it("the outcome of an effect that nests too deeply ends its turn, and not the session", async () => {
+  it("fails only its turn if it is a deeply nested effect outcome", async () => {
     let turns = 0;
     await using scene = await openScriptedSession(async (turn) => {
       turns += 1;
@@ -88,7 +88,7 @@ describe("what the log cannot hold", () => {
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
   });
 
-  it("an event that only the store refuses is replaced, in its turn and between turns, and its neighbors are kept", async () => {
+  it("is replaced if only the store refuses it, in a turn and between turns, and its neighbors are kept", async () => {
     const log = faultyStore();
     log.refuse = (event) => {
       if ("title" in event && event.title === "bad") throw new TypeError("title.trim is not a function");
@@ -116,14 +116,14 @@ describe("what the log cannot hold", () => {
     ["with a list that is none", { type: "budget.set", scopes: 5 }],
   ];
 
-  it.each(unfoldable)("an event %s fails its turn, and the session goes on", async (_, body) => {
+  it.each(unfoldable)("fails its turn %s, and the session continues", async (_, body) => {
     await using scene = await openScriptedSession(saysFirst(body as EventBody));
     expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);
     expect(await scene.events()).toContainEqual(expect.objectContaining({ type: "notice", code: "event_cut" }));
   });
 
-  it("an outcome that is refused is replaced, so that the turn ends", async () => {
+  it("is replaced if it is an outcome, so that the turn ends", async () => {
     const log = faultyStore();
     log.refuse = (event) => {
       if (JSON.stringify(event).includes("odd")) throw new RookeryError("input_invalid", "not in the schema");
@@ -134,7 +134,7 @@ describe("what the log cannot hold", () => {
   });
 });
 
-describe("more at once than one append holds", () => {
+describe("a batch that is larger than one append", () => {
   it("is split into several appends even if the agent does not wait: 100 messages of 1 MB", async () => {
     const text = "x".repeat(1_000_000);
     const messages = Array.from({ length: 100 }, (_, n): EventBody => {
@@ -193,10 +193,10 @@ describe("more at once than one append holds", () => {
   });
 });
 
-describe("a store that fails for a while", () => {
+describe("a transient store failure", () => {
   const codes = ["store_full", "store_locked", "store_readonly", "store_unavailable"] as const;
 
-  it.each(codes)("%s that passes soon costs nothing but time", async (code) => {
+  it.each(codes)("only delays the turn if %s ends soon", async (code) => {
     const log = faultyStore();
     const play: ScriptedTurn = async (turn) => {
       log.failure = new RookeryError(code, "for a moment");
@@ -215,7 +215,7 @@ describe("a store that fails for a while", () => {
     ]);
   });
 
-  it("an append that was durable although it failed is not written twice", async () => {
+  it("does not repeat an append that was durable", async () => {
     const log = faultyStore();
     let turns = 0;
     const play: ScriptedTurn = async (turn) => {
@@ -235,7 +235,7 @@ describe("a store that fails for a while", () => {
     expect(scene.session.state.head).toBe(events.at(-1)?.seq);
   });
 
-  it("fails the turn with the store's code once the store works again, and the same session goes on", async () => {
+  it("fails the turn with the store's code after the outage, and the session continues", async () => {
     const log = faultyStore();
     let turns = 0;
     const play: ScriptedTurn = async (turn) => {
@@ -257,7 +257,7 @@ describe("a store that fails for a while", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "message.completed", text: "said meanwhile" }));
   });
 
-  it("ends the turn without another prompt once the store works again", async () => {
+  it("ends the turn without another prompt after the outage", async () => {
     const log = faultyStore();
     const play: ScriptedTurn = async (turn) => {
       log.failure = full();
@@ -279,7 +279,7 @@ describe("a store that fails for a while", () => {
   });
 
   it.each([false, true])(
-    "a prompt that could not be recorded is refused, and starts no turn later (durable: %s)",
+    "rejects a prompt that could not be recorded, and starts no turn later (durable: %s)",
     async (durable) => {
       const log = faultyStore();
       await using scene = await openScriptedSession(() => Promise.resolve(DONE), log);
@@ -294,7 +294,7 @@ describe("a store that fails for a while", () => {
     },
   );
 
-  it("store_replaced ends the session's writer: nothing written there can be kept", async () => {
+  it("stops the session's writer with store_replaced", async () => {
     const log = faultyStore();
     await using scene = await openScriptedSession(() => Promise.resolve(DONE), log);
     log.failure = new RookeryError("store_replaced", "the file was deleted");
@@ -303,7 +303,7 @@ describe("a store that fails for a while", () => {
     log.failure = undefined;
   });
 
-  it("an input that could not be queued is not delivered later", async () => {
+  it("does not deliver an input later that could not be queued", async () => {
     const log = faultyStore();
     await using scene = await openScriptedSession(() => Promise.resolve(DONE), log);
     log.failure = full();

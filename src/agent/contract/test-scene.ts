@@ -19,7 +19,7 @@ export interface SceneOptions extends Partial<Pick<BuiltIn, "retry" | "price">> 
   readonly attended?: boolean | undefined;
   readonly marker?: BackendContext["marker"] | undefined;
   readonly sources?: readonly ToolSource[] | undefined;
-  readonly patience?: PreparedAgent["patience"];
+  readonly timeLimits?: PreparedAgent["timeLimits"];
 }
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
@@ -38,7 +38,7 @@ export async function openScene(options: SceneOptions) {
   for (const source of [testTools(held.promise), ...(options.sources ?? [])]) tools.add(source);
   const prepare = (state: { readonly id: string }): Promise<PreparedAgent> =>
     Promise.resolve({
-      patience: options.patience,
+      timeLimits: options.timeLimits,
       settings: { agent: "robin", backend: "api", model: undefined, cwd: folder.path, permissions },
       connect: () =>
         Promise.resolve(

@@ -6,7 +6,7 @@ import { call, fault, say, type Script } from "../../testing/index.ts";
 import { manualClock } from "../test-scripted-session.ts";
 import { openWorld } from "../test-scene.ts";
 
-/** The built-in agent with a model that does as told, and a clock that is turned. */
+/** The built-in agent with a scripted model and a manual clock. */
 async function prompted(script: Script, toml: string | ((home: string) => Promise<string>)) {
   const w = await openWorld(script);
   await w.configure(typeof toml === "string" ? toml : await toml(w.home));
@@ -26,24 +26,24 @@ async function prompted(script: Script, toml: string | ((home: string) => Promis
   };
 }
 
-it("a model that hangs in the middle of its words is a stall by the clock that is configured for it", async () => {
+it("stalls by the configured limit if the model hangs in a message", async () => {
   await using s = await prompted(
     [fault("stall", { text: ["I am about to", " do it"], afterEvents: 4 })],
     "[agents.anthropic]\nstall = { model = 60 }",
   );
   await s.has(({ type }) => type === "message.delta");
-  s.clock.turn(60);
+  s.clock.advance(60);
   const outcome = await s.turn.outcome;
   expect(outcome).toMatchObject({ status: "stalled", clock: "model" });
   expect(outcome).toMatchObject({ message: expect.stringContaining('it said "I am about to"') as unknown });
 });
 
-it("a build that says nothing for five minutes is none, and the turn goes on when it ends", async () => {
+it("does not stall during a silent build of five minutes, and continues when it ends", async () => {
   const building = call("bash", { command: "echo up; until [ -e go ]; do sleep 0.05; done" });
   await using s = await prompted([building, say("ok")], "");
   await s.has(({ type }) => type === "tool.updated");
-  s.clock.turn(300);
-  const looks = performance.now() + 2_000; // many looks later
+  s.clock.advance(300);
+  const looks = performance.now() + 2_000; // after many checks
   await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(looks));
   expect(s.session.state.turn).toBeDefined();
   await writeFile(join(s.cwd, "go"), "");
@@ -52,7 +52,7 @@ it("a build that says nothing for five minutes is none, and the turn goes on whe
 
 const READS = { name: "read", input: { path: "a/rather/long/path" } };
 
-/** Writes a long call, piece by piece, and says no word. */
+/** Writes a long tool call in pieces, without any text. */
 const WRITES = `
 const say = (record) => process.stdout.write(JSON.stringify(record) + "\\n");
 const piece = { type: "content_block_delta", delta: { type: "input_json_delta", partial_json: "x" } };
@@ -75,15 +75,12 @@ it.each<[string, Script, string | ((home: string) => Promise<string>)]>([
       return `[defaults]\nagent = "it"\n[agents.it]\nbackend = "claude-code"\ncommand = ${command}`;
     },
   ],
-])(
-  "a model %s that writes one call for long is not silent, although nothing is recorded of it",
-  async (_, script, toml) => {
-    await using s = await prompted(script, toml);
-    const minutes = setInterval(() => s.clock.turn(20), 50); // ten of them in a second and a half
-    const looks = performance.now() + 3_000;
-    await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(looks));
-    clearInterval(minutes);
-    expect(s.session.state.turn).toBeDefined();
-    await s.session.cancel();
-  },
-);
+])("does not stall while a model %s writes a long tool call, although nothing is recorded", async (_, script, toml) => {
+  await using s = await prompted(script, toml);
+  const minutes = setInterval(() => s.clock.advance(20), 50); // simulates ten minutes in 1.5 seconds
+  const looks = performance.now() + 3_000;
+  await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(looks));
+  clearInterval(minutes);
+  expect(s.session.state.turn).toBeDefined();
+  await s.session.cancel();
+});

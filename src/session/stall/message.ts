@@ -1,4 +1,4 @@
-/** What is said of a turn that came to a stop: by which clock, what was last seen, and what to do. */
+/** Formats the message for a stalled turn: which time limit, what was last seen, and what to do. */
 import type { EventBody } from "../../domain/index.ts";
 import { formatDuration } from "../time-limits.ts";
 
@@ -7,23 +7,23 @@ export interface StallDetails {
   readonly limitMs: number;
   readonly silentMs: number;
   readonly last: EventBody | undefined;
-  /** Titles of those that run. */
+  /** Titles of the running tools. */
   readonly tools: readonly string[];
   readonly agent: string;
 }
 
 export function formatStall({ clock, limitMs, silentMs, last, tools, agent }: StallDetails): string {
   const what = {
-    model: "nothing came while the model should speak",
-    tool: "nothing came while a tool ran",
-    progress: "nothing came that moves the turn on",
+    model: "the model sent nothing",
+    tool: "a running tool printed nothing",
+    progress: "the turn made no progress",
   }[clock];
-  const seen = last === undefined ? "nothing was seen of it at all" : `last seen: ${describeLastEvent(last)}`;
+  const seen = last === undefined ? "it has sent no event" : `last event: ${describeLastEvent(last)}`;
   const running = tools.length === 0 ? "" : `; running: ${tools.map((title) => shortenStart(title)).join(", ")}`;
   const key = `stall.${clock}`;
   return (
-    `${agent} stalled: ${what} for ${formatDuration(silentMs)} (${seen}${running}), and it was interrupted; ` +
-    `where it needs longer, raise ${key} of agents.${agent} in rookery.toml (now ${limitMs / 1000} seconds; false is for ever)`
+    `${agent} stalled: ${what} for ${formatDuration(silentMs)} (${seen}${running}), so the turn was stopped; ` +
+    `if it needs more time, raise ${key} of agents.${agent} in rookery.toml (now ${limitMs / 1000} seconds; false means no limit)`
   );
 }
 
@@ -39,14 +39,14 @@ function describeLastEvent(body: EventBody): string {
     case "tool.started":
       return `tool ${shortenStart(body.title || body.name)} started`;
     case "tool.updated":
-      return body.text === undefined ? "news of a tool" : `a tool printed "${shortenEnd(body.text)}"`;
+      return body.text === undefined ? "an update of a tool" : `a tool printed "${shortenEnd(body.text)}"`;
     case "tool.ended":
       return `a tool ended (${body.outcome})`;
     case "notice":
       return `notice "${shortenStart(body.message)}"`;
     case "agent.raw":
-      return "an event of its own";
-    default: // its name says it
+      return "an event that only the agent understands";
+    default: // the type is descriptive enough
       return body.type;
   }
 }

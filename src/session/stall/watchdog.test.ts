@@ -2,7 +2,13 @@ import { once } from "node:events";
 import { describe, expect, it, vi } from "vitest";
 import type { EventBody, TurnContext, TurnOutcome } from "../../domain/index.ts";
 import { sampleActivity, startGroup } from "../../stdx/index.ts";
-import { openScriptedSession, waitForStop, DONE, type ScriptedTurn, type ScriptedSessionOptions } from "../test-scripted-session.ts";
+import {
+  openScriptedSession,
+  waitForStop,
+  DONE,
+  type ScriptedTurn,
+  type ScriptedSessionOptions,
+} from "../test-scripted-session.ts";
 
 const TOOL: EventBody = {
   type: "tool.started",
@@ -15,10 +21,10 @@ const TOOL: EventBody = {
 const SAYS: EventBody = { type: "message.delta", messageId: "m1", text: "let me see" };
 const PRINTS: EventBody = { type: "output.text", text: "still here\n" };
 
-/** Whether tests run that wait for five seconds or more of real time. */
+/** True if tests run that wait for five seconds or more of real time. */
 const IS_SLOW_RUN = process.env["ROOKERY_SLOW"] === "1";
 
-/** Records this, and is silent then until it is stopped. */
+/** Records these events, then stays silent until it is stopped. */
 function silentAfter(...bodies: EventBody[]): ScriptedTurn {
   return async (turn) => {
     turn.log.record(...bodies);
@@ -27,8 +33,8 @@ function silentAfter(...bodies: EventBody[]): ScriptedTurn {
   };
 }
 
-/** A turn of such an agent, when all that it recorded is in the log. */
-async function begun(play: ScriptedTurn, options: ScriptedSessionOptions = {}) {
+/** Starts a turn of this agent, and resolves when its first events are in the log. */
+async function startStalling(play: ScriptedTurn, options: ScriptedSessionOptions = {}) {
   let turn: TurnContext | undefined;
   const s = await openScriptedSession((context) => {
     turn = context;
@@ -43,7 +49,7 @@ async function begun(play: ScriptedTurn, options: ScriptedSessionOptions = {}) {
     ...s,
     turn: context,
     outcome,
-    /** Nothing ends the turn, however often it is looked at. */
+    /** Checks that the turn does not end during many checks of the watchdog. */
     stillRuns: async () => {
       const looks = performance.now() + 200;
       await vi.waitFor(() => expect(performance.now()).toBeGreaterThan(looks));
@@ -52,79 +58,79 @@ async function begun(play: ScriptedTurn, options: ScriptedSessionOptions = {}) {
   };
 }
 
-describe("a turn has come to a stop", () => {
+describe("the stall watchdog", () => {
   it.each<[string, EventBody[], number]>([
     ["model", [SAYS], 300],
     ["model", [TOOL, { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" }], 300],
     ["tool", [SAYS, TOOL], 1800],
-  ])("by the clock of the %s, and not before", async (clock, bodies, seconds) => {
-    await using s = await begun(silentAfter(...bodies));
-    s.clock.turn(seconds - 1);
+  ])("reports a stall at the %s limit and not before", async (clock, bodies, seconds) => {
+    await using s = await startStalling(silentAfter(...bodies));
+    s.clock.advance(seconds - 1);
     await s.stillRuns();
-    s.clock.turn(1);
+    s.clock.advance(1);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock });
     expect((await s.events()).at(-1)).toMatchObject({ type: "turn.ended", outcome: { status: "stalled", clock } });
   });
 
-  it("by the clock of progress, although noise comes all the while", async () => {
-    await using s = await begun(silentAfter(SAYS));
+  it("reports a stall at the progress limit despite constant output", async () => {
+    await using s = await startStalling(silentAfter(SAYS));
     for (let minutes = 0; minutes < 56; minutes += 4) {
-      s.clock.turn(240);
+      s.clock.advance(240);
       s.turn.log.record(PRINTS, { type: "agent.raw", data: { heartbeat: minutes } });
     }
     await s.stillRuns();
-    s.clock.turn(240);
+    s.clock.advance(240);
     s.turn.log.record(PRINTS);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "progress" });
   });
 
-  it("not while each thing that moves it on comes in time", async () => {
-    await using s = await begun(silentAfter(SAYS));
+  it("reports no stall while there is progress", async () => {
+    await using s = await startStalling(silentAfter(SAYS));
     for (let minutes = 0; minutes < 120; minutes += 4) {
-      s.clock.turn(240);
+      s.clock.advance(240);
       s.turn.log.record(SAYS, PRINTS);
     }
     await s.stillRuns();
     await s.session.cancel();
   });
 
-  it("not while the model is heard at what is recorded only when it is whole, but by the clock of progress then", async () => {
+  it("reports no silence while the model sends unrecorded data, until the progress limit", async () => {
     let heard = 0;
-    await using s = await begun(silentAfter(SAYS), { heard: () => heard });
+    await using s = await startStalling(silentAfter(SAYS), { heard: () => heard });
     for (let minutes = 0; minutes < 56; minutes += 4) {
-      s.clock.turn(240);
+      s.clock.advance(240);
       heard += 100;
       await s.stillRuns();
     }
-    s.clock.turn(240);
+    s.clock.advance(240);
     heard += 100;
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "progress" });
   });
 
-  it("by the clock of the tool, whatever its program says beside it", async () => {
+  it("reports a stall at the tool limit, regardless of other output of the program", async () => {
     let heard = 0;
-    await using s = await begun(silentAfter(TOOL), { heard: () => (heard += 1) });
-    s.clock.turn(1800);
+    await using s = await startStalling(silentAfter(TOOL), { heard: () => (heard += 1) });
+    s.clock.advance(1800);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "tool" });
   });
 
-  it("not while a tool is silent for five minutes", async () => {
-    await using s = await begun(silentAfter(TOOL));
-    s.clock.turn(300);
+  it("allows a tool five minutes of silence", async () => {
+    await using s = await startStalling(silentAfter(TOOL));
+    s.clock.advance(300);
     await s.stillRuns();
     s.turn.log.record({ type: "tool.ended", toolId: "t1", outcome: "ok", text: "" });
-    s.clock.turn(299);
+    s.clock.advance(299);
     await s.stillRuns();
-    s.clock.turn(1);
+    s.clock.advance(1);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "model" });
   });
 
-  it("not while noise comes of a tool that has more time than progress", async () => {
-    await using s = await begun(silentAfter(TOOL), { patience: { tool: 7200 } });
+  it("uses the tool limit for a tool with output if it is longer than the progress limit", async () => {
+    await using s = await startStalling(silentAfter(TOOL), { timeLimits: { tool: 7200 } });
     s.turn.log.record(PRINTS);
-    s.clock.turn(7199);
+    s.clock.advance(7199);
     await s.stillRuns();
-    s.clock.turn(1);
+    s.clock.advance(1);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "tool" });
   });
 
@@ -135,34 +141,34 @@ describe("a turn has come to a stop", () => {
       { decision: "allow" },
     ],
     ["answer", (turn) => turn.ask({ message: "Which?" }), { action: "accept" }],
-  ])("not while a person's %s is waited for, and its time begins anew then", async (_, asks, answer) => {
-    await using s = await begun(async (turn) => {
+  ])("does not count the wait for a person's %s, and restarts afterward", async (_, asks, answer) => {
+    await using s = await startStalling(async (turn) => {
       turn.log.record(TOOL, { type: "tool.ended", toolId: "t1", outcome: "ok", text: "" });
       await asks(turn);
       await waitForStop(turn);
       return DONE;
     });
     await vi.waitFor(() => expect(s.session.state.requests).toHaveLength(1));
-    s.clock.turn(86_400);
+    s.clock.advance(86_400);
     await s.stillRuns();
     await s.session.answer("r1", answer);
     await vi.waitFor(() => expect(s.session.state.requests[0]?.answer).toBeDefined());
-    s.clock.turn(290);
+    s.clock.advance(290);
     await s.stillRuns();
-    s.clock.turn(10);
+    s.clock.advance(10);
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "model" });
   });
 
   it.runIf(IS_SLOW_RUN)(
-    "not by the time in which this process was stopped, or its machine asleep",
+    "does not count the time while this process was stopped or the machine slept",
     { timeout: 20_000 },
     async () => {
-      await using s = await begun(silentAfter(SAYS));
+      await using s = await startStalling(silentAfter(SAYS));
       const awake = performance.now() + 5_500;
-      while (performance.now() < awake); // nothing of it runs, as then
-      s.clock.turn(100_000);
+      while (performance.now() < awake); // blocks the event loop, like a stopped process
+      s.clock.advance(100_000);
       await s.stillRuns();
-      s.clock.turn(300);
+      s.clock.advance(300);
       expect(await s.outcome).toMatchObject({ status: "stalled", clock: "model" });
     },
   );
@@ -170,62 +176,62 @@ describe("a turn has come to a stop", () => {
   it.each([
     ["model", [SAYS]],
     ["tool", [TOOL]],
-  ] as const)("never by a clock that is off: %s", async (clock, bodies) => {
-    await using s = await begun(silentAfter(...bodies), { patience: { [clock]: false } });
-    s.clock.turn(1_000_000);
+  ] as const)("ignores a disabled limit: %s", async (clock, bodies) => {
+    await using s = await startStalling(silentAfter(...bodies), { timeLimits: { [clock]: false } });
+    s.clock.advance(1_000_000);
     await s.stillRuns();
     await s.session.cancel();
   });
 
-  it("in words that say by which clock, for how long, what was last seen, and what to do", async () => {
-    await using s = await begun(silentAfter(SAYS, TOOL), { patience: { tool: 600 } });
-    s.clock.turn(660);
+  it("names the limit, the duration, the last event and the fix in the message", async () => {
+    await using s = await startStalling(silentAfter(SAYS, TOOL), { timeLimits: { tool: 600 } });
+    s.clock.advance(660);
     const message =
-      "robin stalled: nothing came while a tool ran for 11 min (last seen: tool npm run build started; " +
-      "running: npm run build), and it was interrupted; where it needs longer, raise stall.tool of agents.robin " +
-      "in rookery.toml (now 600 seconds; false is for ever)";
+      "robin stalled: a running tool printed nothing for 11 min (last event: tool npm run build started; " +
+      "running: npm run build), so the turn was stopped; if it needs more time, raise stall.tool of agents.robin " +
+      "in rookery.toml (now 600 seconds; false means no limit)";
     expect(await s.outcome).toEqual({ status: "stalled", clock: "tool", message });
     expect(await s.lines()).toEqual(["started go", "tool npm run build", "tool unknown", "ended stalled"]);
   });
 });
 
-describe("an agent that has come to a stop", () => {
-  it("is interrupted, and what it still says is recorded", async () => {
-    await using s = await begun(async (turn) => {
+describe("a stalled agent", () => {
+  it("is interrupted, and its last events are recorded", async () => {
+    await using s = await startStalling(async (turn) => {
       await waitForStop(turn);
       turn.log.record({ type: "message.completed", messageId: "m1", text: "so far" });
       return DONE;
     });
-    s.clock.turn(300);
+    s.clock.advance(300);
     expect(await s.outcome).toMatchObject({ status: "stalled" });
     expect(await s.lines()).toEqual(["started go", "says so far", "ended stalled"]);
   });
 
-  it.runIf(IS_SLOW_RUN)("does not hold the turn if it ignores that", { timeout: 20_000 }, async () => {
-    await using s = await begun(() => new Promise(() => undefined));
-    s.clock.turn(300);
+  it.runIf(IS_SLOW_RUN)("does not keep the turn open if it ignores the interruption", { timeout: 20_000 }, async () => {
+    await using s = await startStalling(() => new Promise(() => undefined));
+    s.clock.advance(300);
     expect(await s.outcome).toMatchObject({ status: "stalled" });
   });
 
-  it("and is then cancelled by a person, was cancelled", async () => {
-    await using s = await begun(async (turn) => {
+  it("counts as cancelled if a person cancels it meanwhile", async () => {
+    await using s = await startStalling(async (turn) => {
       await waitForStop(turn);
-      await new Promise((resolve) => setTimeout(resolve, 100)); // it is slow to stop
+      await new Promise((resolve) => setTimeout(resolve, 100)); // stops slowly
       return { status: "cancelled" };
     });
-    s.clock.turn(300);
+    s.clock.advance(300);
     await waitForStop(s.turn);
     await s.session.cancel();
     expect(await s.outcome).toEqual({ status: "cancelled" });
   });
 });
 
-describe.runIf(process.platform === "linux")("a silent tool with a process", () => {
+describe.runIf(process.platform === "linux")("the process of a silent tool", () => {
   let count = 0;
-  /** An agent's program that has started a tool, with a process that runs the script. */
+  /** Starts an agent's program with a tool, whose process runs the script. */
   async function withChild(script: string) {
     const childMarker = `watchdog-${process.pid}-${(count += 1)}`;
-    const s = await begun(silentAfter(TOOL), { childMarker });
+    const s = await startStalling(silentAfter(TOOL), { childMarker });
     const program = await startGroup("sh", ["-c", `sh -c "$SCRIPT" & echo up; wait`], {
       cwd: "/",
       env: { PATH: process.env["PATH"], SCRIPT: script },
@@ -242,18 +248,18 @@ describe.runIf(process.platform === "linux")("a silent tool with a process", () 
     };
   }
 
-  it("that works is not taken for one that hangs", async () => {
+  it("prevents a stall while it uses the CPU", async () => {
     await using s = await withChild("while :; do [ -e /proc/$PPID ] || exit; done");
-    s.clock.turn(1800);
+    s.clock.advance(1800);
     await s.stillRuns();
-    s.clock.turn(1799); // seen at work it has its time anew
+    s.clock.advance(1799); // CPU use restarts the limit
     await s.stillRuns();
     await s.session.cancel();
   });
 
-  it("that sleeps is", async () => {
+  it("does not prevent a stall while it sleeps", async () => {
     await using s = await withChild("exec sleep 300");
-    const later = setInterval(() => s.clock.turn(1800), 300); // it may have been seen while it was being loaded
+    const later = setInterval(() => s.clock.advance(1800), 300); // its start may count as CPU use
     await s.outcome.finally(() => clearInterval(later));
     expect(await s.outcome).toMatchObject({ status: "stalled", clock: "tool" });
   });

@@ -1,0 +1,10 @@
+/** Types of the arguments of the public methods of `Session`. */
+import type { EventOf } from "../domain/index.ts";
+
+/** The answer to a permission request (`decision`) or to a question (`action`). */
+export type Answer =
+  | { readonly decision: "allow" | "deny"; readonly scope?: "once" | "session"; readonly message?: string }
+  | { readonly action: "accept" | "decline" | "cancel"; readonly content?: unknown };
+
+/** A message of a conversation that replaces another. */
+export type ReplacedMessage = EventOf<"conversation.replaced">["messages"][number];
