@@ -65,7 +65,7 @@ export interface Equipment extends AsyncDisposable {
   readonly tools: AgentTools;
   /** The tools as clients of the session see them. */
   readonly sessionTools: SessionTools;
-  attach(desk: SessionDesk): void;
+  attach(desk: BetweenTurnsContext): void;
   /** Restores the tool choices and plugin states that another agent of the session saved. */
   restore(saved: NonNullable<EquipmentOptions["saved"]>): Promise<void>;
   /** The running turn, if any. */
@@ -76,7 +76,7 @@ export interface Equipment extends AsyncDisposable {
    */
   arrivedEarly(tool: string): boolean;
   /** Undefined until the session exists. */
-  readonly desk: SessionDesk | undefined;
+  readonly desk: BetweenTurnsContext | undefined;
   /** Runs a turn between the plugins' hooks. The first turn waits for the MCP servers. */
   turn<End extends TurnOutcome | LimitReached>(turn: TurnContext, run: () => Promise<End>): Promise<End>;
 }
@@ -287,7 +287,7 @@ function toSessionTools(tools: AgentTools, servers: McpServers | undefined): Omi
 
 /** Buffers events until the session exists. */
 class PendingEvents {
-  #desk: SessionDesk | undefined;
+  #desk: BetweenTurnsContext | undefined;
   #waiting: EventBody[] = [];
 
   record(body: EventBody): void {

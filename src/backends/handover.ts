@@ -1,5 +1,5 @@
 /** Formats the earlier conversation for an agent whose own session lacks it. */
-import { textOf, type EventOf, type SessionEvent, type TurnContext } from "../domain/index.ts";
+import { formatInput, type EventOf, type SessionEvent, type TurnContext } from "../domain/index.ts";
 
 /** Maximum length of the conversation in characters. The end is kept. */
 const MAX_LENGTH = 60_000;

@@ -28,7 +28,7 @@ export interface OfferedOptions {
   readonly marker: string;
   /** Returns the running turn, if any. It decides about calls; between turns the session does. */
   readonly turn: () => TurnContext | undefined;
-  readonly desk: () => SessionDesk | undefined;
+  readonly desk: () => BetweenTurnsContext | undefined;
   /** Returns the id under which the program reported the call, so that the log has it once. */
   readonly reported: (tool: string) => string | undefined;
   /** Called for a call that the program has not reported yet: a later report is a duplicate. */

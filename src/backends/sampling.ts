@@ -1,5 +1,11 @@
 /** Serves MCP sampling requests with the session's model, after permission, logged and billed like other calls. */
-import { newId, type EventBody, type PermissionDecision, type SessionDesk, type TurnContext } from "../domain/index.ts";
+import {
+  newId,
+  type EventBody,
+  type PermissionDecision,
+  type BetweenTurnsContext,
+  type TurnContext,
+} from "../domain/index.ts";
 import { SamplingRefused } from "../mcp/sampling.ts";
 import type { SamplingContext, SamplingReply, SamplingRequest } from "../mcp/index.ts";
 import type { Message, Model, ModelReply } from "../providers/index.ts";

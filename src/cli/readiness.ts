@@ -2,7 +2,7 @@
 import { type AgentWithEnvironment, isProgramKind, detectLogin, locateProgram } from "../backends/installed/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
 import { findMissingSetup } from "../backends/model-keys.ts";
-import type { Env } from "../config/home.ts";
+import type { EnvironmentVariables } from "../stdx/index.ts";
 import type { Config } from "../config/load.ts";
 import type { AgentSpec } from "../domain/backend.ts";
 

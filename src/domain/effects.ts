@@ -30,18 +30,11 @@ export interface OneTimeEffect<T> extends EffectBase<T> {
 
 interface EffectBase<T> {
   readonly key: EffectKey;
-  /**
-   * Whether it may run again if its outcome was lost. True for a model call or a read, false for an effect that
-   * changes something.
-   */
-  readonly repeatable: boolean;
   /** Events that are recorded once, with the start. */
   readonly started?: readonly EventBody[];
   /** True if `perform` only returns known data: start and outcome are committed together. */
   readonly instant?: boolean;
   perform(): Promise<Performed<T>>;
-  /** The outcome to record if the process died after the start, so that the effect may or may not have happened. */
-  lost(): Performed<T>;
   /** Parses a journaled value. Throws if it is invalid. */
   parse(value: unknown): T;
 }

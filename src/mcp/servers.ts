@@ -17,7 +17,7 @@ import { makeConnectionSource } from "./source.ts";
 
 export interface McpServers extends AsyncDisposable {
   /** Call once. Buffered events that are still relevant are then recorded. */
-  attach(session: SessionDesk): void;
+  attach(session: BetweenTurnsContext): void;
   /** One source per server for the life of the session. A server that is not ready lists no tools. */
   readonly sources: readonly ToolSource[];
   /** Returns the same object until something changes. */
@@ -79,7 +79,7 @@ class SessionServers implements McpServers {
     this.sources = [...this.#entries.values()].map(({ source }) => source);
   }
 
-  attach(session: SessionDesk): void {
+  attach(session: BetweenTurnsContext): void {
     this.#bridge.attach(session);
   }
 

@@ -1,5 +1,5 @@
 /** Passes events and questions of servers to the session, and buffers events until the session is attached. */
-import type { AskOptions, EventBody, EventOf, Question, QuestionAnswer, SessionDesk } from "../domain/index.ts";
+import type { AskOptions, EventBody, EventOf, Question, QuestionAnswer, BetweenTurnsContext } from "../domain/index.ts";
 import { deferred, raceAbort } from "../stdx/index.ts";
 
 type StatusBody = Extract<EventBody, { type: "mcp.status" }>;
@@ -8,13 +8,13 @@ type StatusBody = Extract<EventBody, { type: "mcp.status" }>;
 const MAX_BUFFERED = 200;
 
 export class SessionBridge {
-  readonly #session = deferred<SessionDesk>();
-  #attached: SessionDesk | undefined;
+  readonly #session = deferred<BetweenTurnsContext>();
+  #attached: BetweenTurnsContext | undefined;
   #statuses = new Map<string, StatusBody>();
   #processes = new Map<number, EventBody>();
   #buffered: EventBody[] = [];
 
-  attach(session: SessionDesk): void {
+  attach(session: BetweenTurnsContext): void {
     if (this.#attached !== undefined) return;
     this.#attached = session;
     session.record(...this.#processes.values(), ...this.#buffered, ...this.#statuses.values());
@@ -38,7 +38,7 @@ export class SessionBridge {
   }
 
   /** Resolves when a session is attached. */
-  get session(): Promise<SessionDesk> {
+  get session(): Promise<BetweenTurnsContext> {
     return this.#session.promise;
   }
 

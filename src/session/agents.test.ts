@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it, vi } from "vitest";
 import { NO_CAPABILITIES, type BetweenTurnsContext, type TurnContext, type TurnOutcome } from "../domain/index.ts";
-import { scripted } from "../mcp/test-scene.ts";
+import { scriptedServer } from "../mcp/test-servers.ts";
 import { deferred, DisposeStack, systemClock } from "../stdx/index.ts";
 import { openMemoryStore } from "../store/index.ts";
 import { call, readAcpRecord, say, transcript, writeAcpAgent } from "../testing/index.ts";

@@ -85,7 +85,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("opens at once although a server hangs, and runs its turn without it", { timeout: 40_000 }, async () => {
-    await using s = await openScene([say("Hi")], withServer(scripted("s", "silent"), scripted("t")));
+    await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "silent"), scriptedServer("t")));
     expect(s.session.tools.servers().servers.map(({ status }) => status)).toEqual(["connecting", "connecting"]);
     const events = await collect(s.session.prompt("go"));
     expect(typed(events, "notice")).toMatchObject([
@@ -95,7 +95,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("cancels a turn while servers connect, and waits for them in the next turn", async () => {
-    await using s = await openScene([say("Hi")], withServer(scripted("s", "late=500")));
+    await using s = await openScene([say("Hi")], withServer(scriptedServer("s", "late=500")));
     const cancelled = s.session.prompt("go");
     await s.session.cancel();
     expect(await cancelled.outcome).toEqual({ status: "cancelled" });
@@ -104,7 +104,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("returns an answer from any process to the server that asked", async () => {
-    await using s = await openScene(calling("s__ask"), withServer(scripted("s")));
+    await using s = await openScene(calling("s__ask"), withServer(scriptedServer("s")));
     const turn = s.session.prompt("go");
     const events = await attended(s.session, turn, { action: "accept", content: { name: "Ada" } });
     expect(typed(events, "question.asked")).toMatchObject([{ message: "Who are you?", from: "s", turnId: turn.id }]);
@@ -174,7 +174,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("expands a server's prompt to the input of a turn", async () => {
-    await using s = await openScene([say("Ok.")], withServer(scripted("s")));
+    await using s = await openScene([say("Ok.")], withServer(scriptedServer("s")));
     const expanded = await s.session.expand("/s:review src/a.ts");
     await collect(s.session.prompt(expanded));
     expect(s.model.requests[0]?.lastUserText).toBe("Review src/a.ts");
@@ -186,7 +186,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("expands a prompt of one server although another hangs", async () => {
-    await using s = await openScene([say("Ok.")], withServer(scripted("s"), scripted("t", "silent")));
+    await using s = await openScene([say("Ok.")], withServer(scriptedServer("s"), scriptedServer("t", "silent")));
     expect(await s.session.expand("/s:review src/a.ts")).toMatchObject([{ text: "Review src/a.ts" }]);
     expect(s.session.tools.servers().servers).toMatchObject([{ status: "ready" }, { status: "connecting" }]);
   });
@@ -214,8 +214,8 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it.each([
-    ["its server says so", { ...scripted("s"), defer: true }, ""],
-    ["there is too much of it", scripted("s"), "[tools]\ndefer_over = 100\n"],
+    ["its server says so", { ...scriptedServer("s"), defer: true }, ""],
+    ["there is too much of it", scriptedServer("s"), "[tools]\ndefer_over = 100\n"],
   ])("finds a tool by searching if %s, and asks and records under its real name", async (_, server, toml) => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("search_tools", { query: "says it again" });
@@ -236,7 +236,7 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it("reads resources, and reconnects a server on request", async () => {
-    await using s = await openScene([], withServer(scripted("s"), scripted("t", "exit")));
+    await using s = await openScene([], withServer(scriptedServer("s"), scriptedServer("t", "exit")));
     const { signal } = new AbortController();
     const { tools } = s.session;
     await tools.settled(signal);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { BackendContext, PermissionPolicy, SessionEvent, ToolResult, ToolSource } from "../../domain/index.ts";
 import { openTestModel, type WireName } from "../../providers/test-models.ts";
-import { createSession, type Prepared, type Session } from "../../session/index.ts";
+import { createSession, type PreparedAgent, type Session } from "../../session/index.ts";
 import { deferred, DisposeStack, ownIdentity, systemClock } from "../../stdx/index.ts";
 import { openSqliteStore } from "../../store/index.ts";
 import { startModelServer, temporaryFolder, transcript, type Script } from "../../testing/index.ts";

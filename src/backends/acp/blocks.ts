@@ -1,5 +1,5 @@
 /** Converts user input to ACP content blocks. Attachments that the agent does not accept become text. */
-import { textOf, type InputPart, type TurnContext } from "../../domain/index.ts";
+import { formatInput, type InputPart, type TurnContext } from "../../domain/index.ts";
 import type { schema } from "../../acp/index.ts";
 import { CONTINUE_PROMPT } from "../program/prompt.ts";
 
@@ -29,5 +29,5 @@ async function toContentBlock(
   if (data !== undefined && takes.embeddedContext === true) {
     return { type: "resource", resource: { uri: `rookery:${name}`, blob: data, mimeType } };
   }
-  return { type: "text", text: textOf([part]) }; // a placeholder that names the attachment
+  return { type: "text", text: formatInput([part]) }; // a placeholder that names the attachment
 }

@@ -1,5 +1,5 @@
 /** Converts user input to prompt parts for a program. */
-import { textOf, type InputPart, type TurnContext } from "../../domain/index.ts";
+import { formatInput, type InputPart, type TurnContext } from "../../domain/index.ts";
 
 export type PromptPart =
   | { readonly type: "text"; readonly text: string }
@@ -26,6 +26,6 @@ export function toTextPart(text: string): PromptPart {
 async function toPromptPart(part: InputPart, blob: TurnContext["blob"]): Promise<PromptPart> {
   if (part.type === "text") return toTextPart(part.text);
   const bytes = part.mediaType.startsWith("image/") ? await blob(part.hash) : undefined;
-  if (bytes === undefined) return toTextPart(textOf([part])); // a placeholder that names the attachment
+  if (bytes === undefined) return toTextPart(formatInput([part])); // a placeholder that names the attachment
   return { type: "image", mediaType: part.mediaType, data: Buffer.from(bytes).toString("base64") };
 }

@@ -26,7 +26,7 @@ export function parseServerFile(
   file: string,
   place: ExpansionContext,
 ): (StdioServerSpec | RemoteServerSpec)[] {
-  const entries = entriesOf(text, file);
-  if (entries === undefined) throw invalid(file, ["mcpServers"], "expected an object, but it is missing");
+  const entries = parseMcpEntries(text, file);
+  if (entries === undefined) throw configInvalidAt(file, ["mcpServers"], "expected an object, but it is missing");
   return Array.from(entries.values(), (entry) => resolveEntry(entry, place));
 }

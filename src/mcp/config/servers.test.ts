@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { entriesOf, type DeclaredServer, type ServerTable } from "../../domain/mcp-declared.ts";
+import { parseMcpEntries, type DeclaredServer, type McpServerTable } from "../../domain/mcp-declared.ts";
 import { selectServers } from "./index.ts";
 
 const PLACE = { cwd: "/project", env: { TOKEN: "s3cret", WORKSPACE: "/elsewhere" } };
 
 /** Builds declarations as the configuration does. */
-function config(tables: Readonly<Record<string, ServerTable>>, json = "{}"): { mcp: Map<string, DeclaredServer> } {
-  const mcp = new Map<string, DeclaredServer>(entriesOf(json, ".mcp.json"));
+function config(tables: Readonly<Record<string, McpServerTable>>, json = "{}"): { mcp: Map<string, DeclaredServer> } {
+  const mcp = new Map<string, DeclaredServer>(parseMcpEntries(json, ".mcp.json"));
   for (const [name, table] of Object.entries(tables)) {
     mcp.set(name, { name, source: "rookery.toml", file: "rookery.toml", table });
   }

@@ -1,7 +1,7 @@
 /** Which agents there are for a folder, and what is known of their programs. */
 import { join } from "node:path";
 import type { FoundProgram } from "../../backends/installed/index.ts";
-import type { Env } from "../../config/home.ts";
+import type { EnvironmentVariables } from "../../stdx/index.ts";
 
 export interface AgentsQuery {
   readonly cwd: string;
