@@ -7,19 +7,19 @@ const own = userInfo().homedir;
 afterEach(() => vi.restoreAllMocks());
 
 it.each([
-  ["the chosen folder", { ROOKERY_HOME: "/r", XDG_STATE_HOME: "/s", HOME: "/h" }, "/r"],
-  ["a chosen folder relative to where it was typed", { ROOKERY_HOME: "r" }, join(process.cwd(), "r")],
-  ["the XDG state folder", { ROOKERY_HOME: "", XDG_STATE_HOME: "/s", HOME: "/h" }, "/s/rookery"],
-  ["not a relative XDG folder", { XDG_STATE_HOME: "s", HOME: "/h" }, "/h/.local/state/rookery"],
-  ["the usual folder", { HOME: "/h" }, "/h/.local/state/rookery"],
-  ["the account's folder where nothing is said", {}, join(own, ".local/state/rookery")],
+  ["ROOKERY_HOME", { ROOKERY_HOME: "/r", XDG_STATE_HOME: "/s", HOME: "/h" }, "/r"],
+  ["a ROOKERY_HOME relative to the working directory", { ROOKERY_HOME: "r" }, join(process.cwd(), "r")],
+  ["the XDG state directory", { ROOKERY_HOME: "", XDG_STATE_HOME: "/s", HOME: "/h" }, "/s/rookery"],
+  ["the default directory if the XDG directory is relative", { XDG_STATE_HOME: "s", HOME: "/h" }, "/h/.local/state/rookery"],
+  ["the default directory", { HOME: "/h" }, "/h/.local/state/rookery"],
+  ["the account's home directory if HOME is not set", {}, join(own, ".local/state/rookery")],
 ])("stores state in %s", (_, env, expected) => {
   expect(homeFolder(env)).toBe(expected);
 });
 
 it.each([
-  ["the XDG folder", { XDG_CONFIG_HOME: "/c", HOME: "/h" }, "/c/rookery/rookery.toml"],
-  ["the usual folder", { HOME: "/h" }, "/h/.config/rookery/rookery.toml"],
+  ["the XDG directory", { XDG_CONFIG_HOME: "/c", HOME: "/h" }, "/c/rookery/rookery.toml"],
+  ["the default directory", { HOME: "/h" }, "/h/.config/rookery/rookery.toml"],
 ])("finds the user's configuration in %s", (_, env, expected) => {
   expect(userConfigFile(env)).toBe(expected);
 });

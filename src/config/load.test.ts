@@ -47,11 +47,11 @@ it("has an agent without any configuration", async () => {
 describe("the default agent", () => {
   const user = `[defaults]\nagent = "mine"\n[agents.mine]`;
   it.each([
-    ["is the one that the repository names", `[defaults]\nagent = "b"\n[agents.a]\n[agents.b]`, user, "b"],
-    ["is else the one that the user names", `[agents.a]`, user, "mine"],
-    ["is else the repository's first", `[agents.z]\n[agents.a]`, `[agents.mine]`, "z"],
-    ["is else the user's first", `[worktree]`, `[agents.mine]\n[agents.a]`, "mine"],
-    ["is else the built-in one", `[worktree]`, `[worktree]`, "anthropic"],
+    ["is the repository's default", `[defaults]\nagent = "b"\n[agents.a]\n[agents.b]`, user, "b"],
+    ["is otherwise the user's default", `[agents.a]`, user, "mine"],
+    ["is otherwise the repository's first agent", `[agents.z]\n[agents.a]`, `[agents.mine]`, "z"],
+    ["is otherwise the user's first agent", `[worktree]`, `[agents.mine]\n[agents.a]`, "mine"],
+    ["is otherwise the built-in agent", `[worktree]`, `[worktree]`, "anthropic"],
   ])("%s", async (_, ofRepository, ofUser, expected) => {
     await write("repo/rookery.toml", ofRepository);
     await write(".config/rookery/rookery.toml", ofUser);
@@ -142,11 +142,11 @@ it("reads prompt files in order, relative to the file that names them", async ()
 
 it.each([
   ["is missing", `prompts = ["gone.md"]`, "the prompt file gone.md does not exist"],
-  ["is a folder", `prompts = [".git"]`, "is not a file"],
+  ["is a directory", `prompts = [".git"]`, "is not a file"],
   ["is too large", `prompts = ["large.md"]`, `at most ${MAX_CONFIG_FILE_BYTES}`],
   ["is not text", `prompts = ["binary"]`, "is not UTF-8 text"],
-  ["lies outside", `prompts = ["../secret"]`, "the prompt file ../secret is outside of the repository"],
-  ["leads outside", `prompts = ["link"]`, "the prompt file link is outside of the repository"],
+  ["is outside", `prompts = ["../secret"]`, "the prompt file ../secret is outside of the repository"],
+  ["links outside", `prompts = ["link"]`, "the prompt file link is outside of the repository"],
 ])("names a prompt file of a repository that %s", async (_, line, expected) => {
   await write("repo/rookery.toml", `[agents.x]\n${line}`);
   await write("repo/large.md", Buffer.alloc(MAX_CONFIG_FILE_BYTES + 1));
@@ -157,8 +157,8 @@ it.each([
 });
 
 it.each([
-  ["a name that is nearly right", "revewer", `there is no agent "revewer" (did you mean reviewer?)`],
-  ["a name like no other", "qqqqqqqqq", `there is no agent "qqqqqqqqq";`],
+  ["a similar name", "revewer", `there is no agent "revewer" (did you mean reviewer?)`],
+  ["an unrelated name", "qqqqqqqqq", `there is no agent "qqqqqqqqq";`],
 ])("suggests known agents for an unknown one: %s", async (_, name, expected) => {
   await write("repo/rookery.toml", `[agents.reviewer]`);
   const config = await load();
@@ -173,10 +173,10 @@ it("requires a command for an ACP agent", async () => {
 });
 
 it.each([
-  ["the folder with .git above", "repo/src/deep", "repo"],
-  ["the folder of a worktree, whose .git is a file", "tree/src", "tree"],
-  ["the folder itself where there is no repository", "plain/src", "plain/src"],
-  ["not one with a .git in which there is nothing", "hollow/src", "hollow/src"],
+  ["the parent with .git", "repo/src/deep", "repo"],
+  ["the directory of a worktree, whose .git is a file", "tree/src", "tree"],
+  ["the directory itself if there is no repository", "plain/src", "plain/src"],
+  ["no directory with an empty .git", "hollow/src", "hollow/src"],
 ])("uses as root %s", async (_, cwd, root) => {
   await write("tree/.git", "gitdir: elsewhere");
   await mkdir(join(folder, "hollow/.git"), { recursive: true });
@@ -185,7 +185,7 @@ it.each([
 });
 
 it.each([
-  ["is gone", "nowhere"],
+  ["does not exist", "nowhere"],
   ["is a file", "file"],
 ])("rejects a working directory that %s", async (_, cwd) => {
   await write("file", "");

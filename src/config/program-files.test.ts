@@ -82,7 +82,7 @@ it("starts an unknown program beside an untrusted .env but not beside an untrust
 const MEGABYTE = "x".repeat(1024 * 1024);
 it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unknown>]>([
   [
-    "a file is moved into a plugin folder",
+    "a file is moved into a plugin directory",
     () => write("src/evil.ts", "evil()"),
     () => rename(join(repo, "src/evil.ts"), join(repo, ".opencode/plugin/evil.ts")),
   ],
@@ -112,7 +112,7 @@ it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unk
     () => write(".opencode/node_modules/p/index.js", "two"),
   ],
   [
-    "a package comes",
+    "a package is added",
     () => write(".opencode/node_modules/p/index.js", "one"),
     () => write(".opencode/node_modules/q/index.js", "two"),
   ],
@@ -125,7 +125,7 @@ it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unk
     () => write("src/linked.ts", "two"),
   ],
   [
-    "a link leads elsewhere, to the same content",
+    "a link points to another file with the same content",
     async () => {
       await write("src/one.ts", "same");
       await write("src/two.ts", "same");
@@ -137,7 +137,7 @@ it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unk
     },
   ],
   [
-    "a folder outside of the repository changes, to which a link leads",
+    "a linked directory outside of the repository changes",
     async () => {
       await write("../outside/x.ts", "one");
       await symlink("../../outside", join(repo, ".opencode/tool"));
@@ -145,19 +145,19 @@ it.each<[what: string, before: () => Promise<unknown>, change: () => Promise<unk
     () => write("../outside/x.ts", "two"),
   ],
   [
-    "a link that led nowhere leads to a file",
+    "the target of a broken link is created",
     () => symlink("../../src/later.ts", join(repo, ".opencode/plugin/link.ts")),
     () => write("src/later.ts", "evil()"),
   ],
   [
-    "a folder becomes a file",
+    "a directory becomes a file",
     () => write(".opencode/tool/t.js", "one"),
     async () => {
       await rm(join(repo, ".opencode/tool"), { recursive: true });
       await write(".opencode/tool", "evil()");
     },
   ],
-  ["the folder comes in another case", () => Promise.resolve(), () => write(".OpenCode/plugin/a.ts", "evil()")],
+  ["the directory is added in another case", () => Promise.resolve(), () => write(".OpenCode/plugin/a.ts", "evil()")],
 ])("ends trust when %s", async (_, before, change) => {
   await write(".opencode/plugin/a.ts", "a");
   await before();
@@ -188,7 +188,7 @@ it.each<[what: string, path: string, make: () => Promise<unknown>]>([
     },
   ],
   [
-    "is no file",
+    "is not a regular file",
     ".claude/settings.json",
     async () => {
       await mkdir(join(repo, ".claude"));
@@ -217,8 +217,8 @@ it("never trusts a file whose name is not UTF-8", async () => {
 });
 
 it.each([
-  ["another folder of the checkout", "other", "work"],
-  ["a folder that is not searched", "node_modules/p", "."],
+  ["another directory of the checkout", "other", "work"],
+  ["a directory that is not searched", "node_modules/p", "."],
 ])("requires trust for files behind a link below the working directory in %s", async (_, real, cwd) => {
   await write(`${real}/.claude/skills/x/SKILL.md`, "one");
   await mkdir(join(repo, cwd), { recursive: true });

@@ -38,7 +38,7 @@ const WITH_PROMPT = { "rookery.toml": `[agents.x]\nprompts = ["docs/x.md"]`, "do
 it.each([
   ["a configuration", { "rookery.toml": "" }, ["rookery.toml"]],
   ["MCP servers", { ".mcp.json": "{}" }, [".mcp.json"]],
-  ["a prompt that is named", WITH_PROMPT, ["rookery.toml", "docs/x.md"]],
+  ["a prompt file", WITH_PROMPT, ["rookery.toml", "docs/x.md"]],
 ])("uses %s only after trust", async (_, files, named) => {
   await write(files);
   expect(await trustState(repo, env)).toEqual({ status: "untrusted", root: repo, files: named, changed: [] });
@@ -49,7 +49,7 @@ it.each([
 it.each([
   ["a configuration", { "rookery.toml": `${WITH_PROMPT["rookery.toml"]}\n` }, ["rookery.toml"]],
   ["a prompt", { "docs/x.md": "be cruel" }, ["docs/x.md"]],
-  ["servers that were not there", { ".mcp.json": "{}" }, [".mcp.json"]],
+  ["a new .mcp.json", { ".mcp.json": "{}" }, [".mcp.json"]],
 ])("ends trust when %s changes", async (_, change, changed) => {
   await write(WITH_PROMPT);
   await trust(repo, env);
@@ -60,8 +60,8 @@ it.each([
 });
 
 it.each([
-  ["a file that nothing names changes", { "README.md": "x" }],
-  ["a file goes away", { ".mcp.json": null }],
+  ["an unrelated file changes", { "README.md": "x" }],
+  ["a file is deleted", { ".mcp.json": null }],
 ])("keeps trust when %s", async (_, change) => {
   await write({ ...WITH_PROMPT, ".mcp.json": "{}" });
   await trust(repo, env);
@@ -106,7 +106,7 @@ it.each(["{", "[]", `{"version":2,"repositories":{}}`, `{"version":1,"repositori
 it.each([
   ["never trusted", "/a/b", [], "/a/b is not trusted yet: it contains rookery.toml, x.md", "rookery trust /a/b"],
   ["changed", "/a/b", ["x.md"], "/a/b was trusted, but x.md changed since", "rookery trust /a/b"],
-  ["in a folder with a space", "/a b", [], "is not trusted", "rookery trust '/a b'"],
+  ["in a directory with a space", "/a b", [], "is not trusted", "rookery trust '/a b'"],
 ])("rejects a repository %s with the command to run", (_, root, changed, what, command) => {
   const attempt = () => requireTrust({ status: "untrusted", root, files: ["rookery.toml", "x.md"], changed });
   expect(attempt).toThrow(expect.objectContaining({ code: "not_trusted" }));

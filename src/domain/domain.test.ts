@@ -101,14 +101,14 @@ describe("the state", () => {
     ["ended", [OPENED, STARTED, ASKED, ENDED], { status: "idle", requests: [], lastOutcome: { status: "done" } }],
     ["closed", [OPENED, { type: "session.closed" }], { status: "closed" }],
     [
-      "closed for good, also where a change came too late",
+      "closed permanently, also if a change came too late",
       [OPENED, { type: "session.closed" }, OPENED],
       { status: "closed" },
     ],
-    ["half a copy", [{ ...OPENED, copying: true }, STARTED, ENDED], { status: "copying", turns: 1 }],
-    ["a whole copy", [{ ...OPENED, copying: true }, STARTED, ENDED, OPENED], { status: "idle", turns: 1 }],
+    ["an incomplete copy", [{ ...OPENED, copying: true }, STARTED, ENDED], { status: "copying", turns: 1 }],
+    ["a complete copy", [{ ...OPENED, copying: true }, STARTED, ENDED, OPENED], { status: "idle", turns: 1 }],
     [
-      "queued and taken",
+      "queued and started",
       [OPENED, { type: "input.queued", inputId: "i1", input: text("x") }, { ...STARTED, inputId: "i1" }],
       { queue: [] },
     ],
@@ -132,10 +132,10 @@ describe("the state", () => {
   it.each<[string, EventBody[], string | undefined]>([
     ["reported", [usedBy("reported"), usedBy("reported")], "reported"],
     ["computed", [usedBy("computed"), usedBy("computed")], "computed"],
-    ["a part each", [usedBy("reported"), usedBy("computed"), usedBy("reported")], "mixed"],
-    ["reported where nobody says it", [usedBy(undefined), usedBy("computed")], "mixed"],
+    ["reported and computed in part", [usedBy("reported"), usedBy("computed"), usedBy("reported")], "mixed"],
+    ["reported by default", [usedBy(undefined), usedBy("computed")], "mixed"],
     ["computed, and a part of it is free", [usedBy("computed"), usedBy("reported", 0)], "computed"],
-    ["nobody's while it cost nothing", [usedBy("computed", 0)], undefined],
+    ["no source for zero cost", [usedBy("computed", 0)], undefined],
   ])("knows the source of a cost: %s", (_, bodies, costBy) => {
     expect(applyAll(emptyState("s"), log(...bodies)).usage.costBy).toBe(costBy);
   });

@@ -76,13 +76,13 @@ const deltas = (count: number) =>
   Array.from({ length: count }, () => ({ type: "message.delta" as const, messageId: "m", text: "x", turnId: "t" }));
 
 it.each([
-  ["tools that are open at once", tools],
-  ["permissions that wait at once", permissions],
+  ["tools that run at once", tools],
+  ["permissions that are open at once", permissions],
   ["inputs that are queued at once", inputs],
   ["children that run at once", children],
-  ["permissions in front of many other events", (count: number) => [...permissions(count), ...deltas(4 * count)]],
+  ["permissions before many other events", (count: number) => [...permissions(count), ...deltas(4 * count)]],
   [
-    "tools with one id",
+    "tools with the same ID",
     (count: number) => tools(count).map((body) => ({ ...body, toolId: "same" })) as (EventBody & { turnId?: string })[],
   ],
 ])("takes time linear in the number of %s", (_, make) => {

@@ -16,7 +16,7 @@ import {
 } from "../domain/index.ts";
 import { boundedSchema, type Clock } from "../stdx/index.ts";
 import type { Answer } from "./method-types.ts";
-import { checkText, parseAnswer } from "./parameters.ts";
+import { checkText, parseAnswerArgument } from "./parameters.ts";
 
 export interface AnswerOptions {
   readonly sessionId: string;
@@ -36,7 +36,7 @@ export async function answerRequest(store: SessionStore, options: AnswerOptions)
   const { sessionId, requestId, clock } = options;
   checkText(sessionId, "the session ID");
   checkText(requestId, "the request ID");
-  const answer = parseAnswer(options.answer);
+  const answer = parseAnswerArgument(options.answer);
   const request = await findRequest(store, sessionId, requestId).catch((error: unknown) => {
     throw isRookeryError(error, "session_not_found") ? sessionNotFound(sessionId) : error;
   });

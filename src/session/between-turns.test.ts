@@ -83,8 +83,8 @@ describe("a question between turns", () => {
   });
 
   it.each<[string, (s: Awaited<ReturnType<typeof openWithContext>>, own: AbortController) => unknown]>([
-    ["its asker gives up", (_, own) => own.abort(new Error("too late"))],
-    ["the session is let go", (s) => s.session[Symbol.asyncDispose]()],
+    ["the asker's signal fires", (_, own) => own.abort(new Error("too late"))],
+    ["the session is released", (s) => s.session[Symbol.asyncDispose]()],
   ])("is withdrawn when %s", async (_, end) => {
     await using s = await openWithContext();
     const own = new AbortController();

@@ -1,7 +1,7 @@
 /** Lets an agent connection record events and ask questions between turns. */
 import type { BetweenTurnsContext, SessionStore } from "../domain/index.ts";
 import { closingEvents } from "./end-turn.ts";
-import { askQuestion, decidePermission, type GateOptions } from "./gate.ts";
+import { askPerson, decidePermission, type GateOptions } from "./gate.ts";
 import type { Recorder } from "./recorder.ts";
 import { retryStore } from "./store-retry.ts";
 
@@ -33,7 +33,7 @@ export function openBetweenTurns({ recorder, store, attended }: BetweenTurnsOpti
         // the log is broken; the next turn reports it
       }
     },
-    ask: async (question, options) => askQuestion(gate(agent), question, options),
+    ask: async (question, options) => askPerson(gate(agent), question, options),
     putBlob: async (bytes) => (await retryStore(() => store.putBlob(bytes))).hash,
     getBlob: (hash) => retryStore(() => store.getBlob(hash)),
     permit: async (request, options) => decidePermission(gate(agent), request, options),

@@ -66,7 +66,7 @@ export async function decidePermission(
  * Asks a person. Rejects with the signal's reason if the turn is cancelled or the asker's signal fires; the question
  * then counts as cancelled. A question from before a crash is not asked again: its answer is used, or waited for.
  */
-export async function askQuestion(
+export async function askPerson(
   gate: GateOptions,
   question: Question,
   options: AskOptions = {},

@@ -85,8 +85,8 @@ describe("a live process on this machine", () => {
 
 describe("the lease of a dead process", () => {
   it.each([
-    ["where the clock is right", 0],
-    ["although the clock was set back by an hour", -HOUR],
+    ["a process with a correct clock", 0],
+    ["a process whose clock was set back by an hour", -HOUR],
   ])("is taken at once from %s, after its child processes are killed", async (_, jump) => {
     const { child, text } = await holder();
     await using left = await startGroup("sleep", ["300"], { cwd: "/", env, marker: text });

@@ -80,7 +80,7 @@ const answerSchema: z.ZodType<Answer> = z.lazy(() =>
   ]),
 ) as z.ZodType<Answer>;
 
-export function parseAnswer(answer: unknown): Answer {
+export function parseAnswerArgument(answer: unknown): Answer {
   return parseInput(answerSchema, answer, "the answer");
 }
 

@@ -89,8 +89,8 @@ describe("a turn that reaches a usage limit", () => {
   });
 
   it.each([
-    ["was allowed before it waited", true],
-    ["was asked before it waited and not answered", false],
+    ["was allowed before the turn was parked", true],
+    ["was requested before the turn was parked and not answered", false],
   ])("asks again for a call with the ID of one that %s", async (_, answers) => {
     const request = { toolId: "t1", tool: "sh", kind: "execute", readOnly: false, input: {} } as const;
     const decisions: unknown[] = [];
@@ -139,28 +139,28 @@ describe("a turn that reaches a usage limit", () => {
   });
 
   it.each<[string, LimitReached, number | undefined, string]>([
-    ["names no time", limited(), undefined, "the provider did not say when the limit resets: try again later"],
+    ["has no reset time", limited(), undefined, "the provider did not say when the limit resets: try again later"],
     [
-      "names nonsense",
+      "has an invalid reset time",
       { ...limited(), resetsAt: "soon" },
       undefined,
       "the provider did not say when the limit resets: try again later",
     ],
     [
-      "names a year that nobody can write",
+      "has a reset time beyond the year 9999",
       { ...limited(), resetsAt: "+058000-01-01T00:00:00.000Z" },
       1e15,
       "the provider did not say when the limit resets: try again later",
     ],
     [
-      "is too far away",
+      "would wait longer than park_limit",
       limited(7 * 3600),
       undefined,
       "the limit resets at 2026-01-01T07:00:00.000Z, in 7 h 0 min: try again then, or " +
         "raise park_limit (now 21600 seconds) of agents.robin in rookery.toml so that turns wait for it",
     ],
     [
-      "is not to be waited for",
+      "has a park_limit of 0",
       limited(60),
       0,
       "the limit resets at 2026-01-01T00:01:00.000Z, in 60 s: try again then, or " +
@@ -210,8 +210,8 @@ describe("a parked turn", () => {
   });
 
   it.each([
-    ["waits on for the rest of the time", 600],
-    ["goes on at once where the time has passed", 7200],
+    ["waits for the rest of the time", 600],
+    ["continues at once if the time has passed", 7200],
   ])("of a killed process %s when the session is opened again", async (_, later) => {
     await using s = await parked([limited(3600)], { through: (store) => dyingAfter(store, 3) });
     s.clock.advance(later - 60);

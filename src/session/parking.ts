@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LimitReached, TurnOutcome } from "../domain/index.ts";
 import type { Clock } from "../stdx/index.ts";
 import { closingEvents } from "./end-turn.ts";
-import { formatDuration, type TurnTimeLimits } from "./time-limits.ts";
+import { formatWaitTime, type TurnTimeLimits } from "./time-limits.ts";
 import type { Recorder } from "./recorder.ts";
 
 export interface ParkingOptions {
@@ -72,7 +72,7 @@ function explainWhyNotParked({ recorder, clock, timeLimits }: ParkingOptions, re
   const { agent, turn } = recorder.state;
   if (Number.isNaN(resets)) return "the provider did not say when the limit resets: try again later";
   const waitMs = resets - clock.now();
-  const when = `the limit resets at ${new Date(resets).toISOString()}${waitMs > 0 ? `, in ${formatDuration(waitMs)}` : ""}`;
+  const when = `the limit resets at ${new Date(resets).toISOString()}${waitMs > 0 ? `, in ${formatWaitTime(waitMs)}` : ""}`;
   const raise = `raise park_limit (now ${timeLimits.park} seconds) of agents.${agent} in rookery.toml`;
   if (timeLimits.park === 0 || waitMs > timeLimits.park * 1000) {
     return `${when}: try again then, or ${raise} so that turns wait for it`;

@@ -58,13 +58,13 @@ describe("a tool source", () => {
     ["an object as title", { title: {} }],
     ["no title", {}],
     ["an empty title", { title: "" }],
-    ["half a character as title", { title: "\ud800" }],
+    ["a lone surrogate as title", { title: "\ud800" }],
     ["a very long title", { title: "x".repeat(10_000_000) }],
     ["nothing", undefined],
     ["null", null],
     ["a promise", Promise.resolve({ title: "late" })],
-    ["locations that are no list", { title: "odd", locations: "a.ts" }],
-    ["locations of no file", { title: "odd", locations: [{ path: 5 }, null] }],
+    ["locations that are not a list", { title: "odd", locations: "a.ts" }],
+    ["locations without a file", { title: "odd", locations: [{ path: 5 }, null] }],
     ["a location at line 0", { title: "odd", locations: [{ path: "a", line: 0 }] }],
   ])("may describe a call with %s", async (_, description) => {
     const events = await withSource({ describe: () => description });
@@ -75,10 +75,10 @@ describe("a tool source", () => {
 
   it.each<[string, unknown]>([
     ["an unknown kind", { ...SPEC, kind: "bogus" }],
-    ["a title that is no text", { ...SPEC, title: {} }],
-    ["a description that is no text", { ...SPEC, description: 5 }],
-    ["hints that are no object", { ...SPEC, hints: "none" }],
-    ["a timeout that is no number", { ...SPEC, timeoutMs: "soon" }],
+    ["a title that is not a text", { ...SPEC, title: {} }],
+    ["a description that is not a text", { ...SPEC, description: 5 }],
+    ["hints that are not an object", { ...SPEC, hints: "none" }],
+    ["a timeout that is not a number", { ...SPEC, timeoutMs: "soon" }],
     ["an output schema that is a list", { ...SPEC, outputSchema: [] }],
     ["unknown fields", { ...SPEC, extra: { deep: [] } }],
   ])("may list a tool with %s", async (_, spec) => {
@@ -113,24 +113,24 @@ describe("a tool source", () => {
     ["nothing", undefined],
     ["a number as text", { outcome: "ok", text: 5 }],
     ["an unknown outcome", { outcome: "great", text: "" }],
-    ["a circle", { ...OK, structured: CIRCLE }],
-    ["a big number", { ...OK, structured: 5n }],
+    ["a circular value", { ...OK, structured: CIRCLE }],
+    ["a bigint", { ...OK, structured: 5n }],
     ["unknown fields", { ...OK, extra: 1 }],
-    ["blobs that are none", { ...OK, blobs: [{}] }],
-    ["diffs that are none", { ...OK, diffs: { path: 1 } }],
+    ["invalid blobs", { ...OK, blobs: [{}] }],
+    ["invalid diffs", { ...OK, diffs: { path: 1 } }],
   ])("may return %s", async (_, result) => {
     await withSource({ call: async () => result });
   });
 
   it.each<[string, (context: ToolContext) => unknown]>([
-    ["shows progress that is no text", (context) => context.progress({} as never)],
-    ["records what is no event", (context) => context.record({ type: "bogus" } as never)],
+    ["reports progress that is not a text", (context) => context.progress({} as never)],
+    ["records an invalid event", (context) => context.record({ type: "bogus" } as never)],
     ["records an event with a wrong field", (context) => context.record({ type: "output.text", text: 5 } as never)],
     ["records nothing", (context) => context.record(undefined as never)],
     ["asks nothing", (context) => context.ask(undefined as never)],
     ["asks with a number", (context) => context.ask({ message: 5 } as never)],
-    ["asks with a circle", (context) => context.ask({ message: "?", schema: CIRCLE })],
-    ["keeps what is no bytes", (context) => context.putBlob("text" as never)],
+    ["asks with a circular value", (context) => context.ask({ message: "?", schema: CIRCLE })],
+    ["stores a value that is not bytes", (context) => context.putBlob("text" as never)],
   ])("may be one that %s", async (_, use) => {
     await withSource(calling(use));
   });
@@ -145,13 +145,13 @@ describe("a tool source", () => {
 
 describe("a plugin", () => {
   it.each<[string, Partial<Record<keyof Plugin, unknown>>]>([
-    ["a big number as revision", { revision: () => 5n }],
+    ["a bigint as revision", { revision: () => 5n }],
     ["an object as revision", { revision: () => CIRCLE }],
-    ["a circle as state", { save: () => CIRCLE }],
-    ["contributions that are none", { contributions: () => [{ slot: "bogus", content: 5 }] }],
+    ["a circular value as state", { save: () => CIRCLE }],
+    ["invalid contributions", { contributions: () => [{ slot: "bogus", content: 5 }] }],
     ["a number before a call", { beforeCall: () => 5, onFailure: "ignore" }],
-    ["arguments that are no JSON", { beforeCall: () => ({ arguments: CIRCLE }) }],
-    ["a result that is none after a call", { afterCall: () => ({ outcome: 5 }) }],
+    ["arguments that are not JSON", { beforeCall: () => ({ arguments: CIRCLE }) }],
+    ["an invalid result after a call", { afterCall: () => ({ outcome: 5 }) }],
     ["a rejection at the start of a turn", { turnStarted: () => Promise.reject(new Error("no")) }],
   ])("may give %s", async (_, plugin) => {
     await playTwoTurns({
@@ -162,10 +162,10 @@ describe("a plugin", () => {
 
   it.each<[string, unknown]>([
     ["nothing", undefined],
-    ["one without an id", { version: "1" }],
+    ["one without an ID", { version: "1" }],
     ["one with a number as version", { id: "p", version: 1 }],
-    ["one whose hook is no function", { id: "p", version: "1", beforeCall: "no" }],
-    ["one whose sources are no list", { id: "p", version: "1", sources: {} }],
+    ["one whose hook is not a function", { id: "p", version: "1", beforeCall: "no" }],
+    ["one whose sources are not a list", { id: "p", version: "1", sources: {} }],
   ])("that is %s is rejected with plugin_failed", async (_, plugin) => {
     await using w = await openWorld([]);
     await using rookery = await Rookery.open({ ...w.options, plugins: [() => plugin as Plugin] });

@@ -43,9 +43,9 @@ function answer(store: SessionStore, sessionId: string, given: QuestionAnswer, r
 
 describe("a question from an agent", () => {
   it.each<[string, QuestionAnswer]>([
-    ["accepted, with what was filled in", { action: "accept", content: { colour: "grey" } }],
+    ["accepted with content", { action: "accept", content: { colour: "grey" } }],
     ["declined", { action: "decline" }],
-    ["cancelled, which is not the turn", { action: "cancel" }],
+    ["cancelled without its turn", { action: "cancel" }],
   ])("is %s by another process, and the agent continues with the answer", async (_, given) => {
     const heard: QuestionAnswer[] = [];
     await using s = await openAsking(async (turn) => {
@@ -229,11 +229,11 @@ describe("form content", () => {
   };
   it.each<[string, unknown, QuestionAnswer, RegExp | undefined]>([
     ["fits", schema, { action: "accept", content: { name: "Ada", age: 36 } }, undefined],
-    ["lacks what is required", schema, { action: "accept" }, /name: .*expected string/],
+    ["lacks a required field", schema, { action: "accept" }, /name: .*expected string/],
     ["has the wrong type", schema, { action: "accept", content: { name: 3 } }, /name: .*expected string/],
-    ["is past a bound", schema, { action: "accept", content: { name: "Ada", age: 121 } }, /age/],
+    ["exceeds a limit", schema, { action: "accept", content: { name: "Ada", age: 121 } }, /age/],
     ["is none", schema, { action: "decline" }, undefined],
-    ["is to a schema that nobody knows", { type: "tuple", of: [1] }, { action: "accept" }, undefined],
+    ["belongs to an invalid schema", { type: "tuple", of: [1] }, { action: "accept" }, undefined],
   ])("that %s", async (_, asking, given, refused) => {
     await using s = await openAsking(async (turn) => {
       await turn.ask({ message: "Who?", schema: asking });

@@ -53,7 +53,7 @@ describe("a turn", () => {
   it.each([
     ["a wrong key", fault(401), "provider_auth"],
     ["an unknown model", fault(404), "model_not_found"],
-    ["a request that is refused", fault(400), "provider_refused"],
+    ["a refused request", fault(400), "provider_refused"],
   ])("fails with a message on %s, and the session continues", async (_, broken, code) => {
     await using s = await opened((_request, index) => (index === 0 ? broken : say("well")));
     expect(await s.session.prompt("go").outcome).toMatchObject({ status: "failed", code });
@@ -61,7 +61,7 @@ describe("a turn", () => {
   });
 
   it.each([
-    ["a stream that is cut", fault("cut", { text: ["half ", "a ", "sentence"], afterEvents: 4 })],
+    ["a truncated stream", fault("cut", { text: ["half ", "a ", "sentence"], afterEvents: 4 })],
     ["a stream of garbage", fault("garbage", { text: ["half ", "a "], afterEvents: 3 })],
   ])("retries after %s and records a notice", async (_, broken) => {
     await using s = await opened((_request, index) => (index === 0 ? broken : say("well")));
@@ -142,8 +142,8 @@ describe("the permission gate", () => {
 
 describe("cancelling", () => {
   it.each([
-    ["while the model speaks", fault("stall", { text: ["thinking ", "aloud"], afterEvents: 5 }), "message.delta"],
-    ["while a tool runs", call("bash", { command: "echo up; sleep 60" }), "tool.updated"],
+    ["during a model reply", fault("stall", { text: ["thinking ", "aloud"], afterEvents: 5 }), "message.delta"],
+    ["during a tool call", call("bash", { command: "echo up; sleep 60" }), "tool.updated"],
   ] as const)("%s ends the turn once, and the session continues", async (_, reply, at) => {
     await using s = await opened((_request, index) => (index === 0 ? reply : say("later")), { permissions: "all" });
     const events = [];
@@ -221,8 +221,8 @@ describe("reopening", () => {
   });
 
   it.each([
-    ["one that is not there", "ses_none", "session_not_found"],
-    ["one that was closed", "", "session_closed"],
+    ["a missing session", "ses_none", "session_not_found"],
+    ["a closed session", "", "session_closed"],
   ])("rejects %s", async (_, id, code) => {
     await using s = await opened([]);
     await s.session.close("done with it");
@@ -231,7 +231,7 @@ describe("reopening", () => {
 });
 
 it.each([
-  ["a port nobody listens on", "http://127.0.0.1:9"],
+  ["a port without a listener", "http://127.0.0.1:9"],
   ["a port that fetch refuses to try", "http://127.0.0.1:1"],
 ])("reports that it cannot reach %s", { timeout: 60_000 }, async (_, baseUrl) => {
   await using s = await opened([], { baseUrl });

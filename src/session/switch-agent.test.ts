@@ -189,9 +189,9 @@ describe("changing a session that is open", () => {
   });
 
   it.each([
-    ["an agent that there is not", { agent: "other" }, "agent_unknown"],
+    ["an unknown agent", { agent: "other" }, "agent_unknown"],
     ["a model without a provider", { model: "nonsense" }, "model_invalid"],
-    ["a folder that is not there", { cwd: "/nowhere/at/all" }, "cwd_missing"],
+    ["a missing directory", { cwd: "/nowhere/at/all" }, "cwd_missing"],
     ["an agent whose program is missing", { agent: "gone" }, "agent_unavailable"],
   ])("to %s is rejected and leaves it unchanged", async (_, changes, code) => {
     await using s = await openScene([say("one")]);

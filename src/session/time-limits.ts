@@ -26,7 +26,7 @@ export function resolveTimeLimits(
 }
 
 /** Formats a duration for people: `90 s`, `5 min`, `2 h 30 min`. */
-export function formatDuration(ms: number): string {
+export function formatWaitTime(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
   const minutes = Math.round(seconds / 60);

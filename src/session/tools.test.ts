@@ -214,8 +214,8 @@ describe("the built-in agent and its MCP servers", () => {
   });
 
   it.each([
-    ["its server says so", { ...scriptedServer("s"), defer: true }, ""],
-    ["there is too much of it", scriptedServer("s"), "[tools]\ndefer_over = 100\n"],
+    ["its server defers it", { ...scriptedServer("s"), defer: true }, ""],
+    ["the catalog is too large", scriptedServer("s"), "[tools]\ndefer_over = 100\n"],
   ])("finds a tool by searching if %s, and asks and records under its real name", async (_, server, toml) => {
     const script: Script = ({ toolResults }, index) => {
       if (index === 0) return call("search_tools", { query: "says it again" });

@@ -16,7 +16,7 @@ import {
 } from "../domain/index.ts";
 import { journalHost } from "../effects/index.ts";
 import type { Clock } from "../stdx/index.ts";
-import { askQuestion, decidePermission, type GateOptions } from "./gate.ts";
+import { askPerson, decidePermission, type GateOptions } from "./gate.ts";
 import { readSessionPages } from "./pages.ts";
 import type { Recorder } from "./recorder.ts";
 import { retryStore } from "./store-retry.ts";
@@ -88,7 +88,7 @@ export function createTurnContext(
     ),
     history: () => readHistory(recorder, store, signal),
     permit: async (request, options) => watchdog.whileAsking(decidePermission(gate(), request, options)),
-    ask: async (question, options) => watchdog.whileAsking(askQuestion(gate(), question, options)),
+    ask: async (question, options) => watchdog.whileAsking(askPerson(gate(), question, options)),
     blob: (hash) => retryStore(() => store.getBlob(hash), { signal }),
     putBlob: async (bytes) => (await retryStore(() => store.putBlob(bytes), { signal })).hash,
     end: () => {

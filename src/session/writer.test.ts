@@ -55,7 +55,7 @@ describe("an event that the log cannot hold", () => {
   const cases: [string, EventBody][] = [
     ["an array of 5,000 levels", toolWith(nested(5_000))],
     ["an object of 100,000 levels", toolWith(JSON.parse('{"a":'.repeat(100_000) + "1" + "}".repeat(100_000)))],
-    ["a value that contains itself", toolWith(itself)],
+    ["a circular value", toolWith(itself)],
     ["a bigint", toolWith({ n: 1n })],
     ["a value whose toJSON throws", toolWith({ toJSON: (): unknown => JSON.parse("{") })],
     ["an event of 70 MB", toolWith({ text: "x".repeat(70_000_000) })],
@@ -113,10 +113,10 @@ describe("an event that the log cannot hold", () => {
   const unfoldable: [string, object][] = [
     ["of an unknown type", { type: "nothing.known" }],
     ["without its fields", { type: "permission.resolved" }],
-    ["with a list that is none", { type: "budget.set", scopes: 5 }],
+    ["with an invalid list", { type: "budget.set", scopes: 5 }],
   ];
 
-  it.each(unfoldable)("fails its turn %s, and the session continues", async (_, body) => {
+  it.each(unfoldable)("fails its turn if it is %s, and the session continues", async (_, body) => {
     await using scene = await openScriptedSession(saysFirst(body as EventBody));
     expect(await scene.session.prompt("go").outcome).toMatchObject({ status: "failed", code: "agent_failed" });
     expect(await scene.session.prompt("again").outcome).toEqual(DONE);

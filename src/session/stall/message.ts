@@ -1,6 +1,6 @@
 /** Formats the message for a stalled turn: which time limit, what was last seen, and what to do. */
 import type { EventBody } from "../../domain/index.ts";
-import { formatDuration } from "../time-limits.ts";
+import { formatWaitTime } from "../time-limits.ts";
 
 export interface StallDetails {
   readonly clock: "model" | "tool" | "progress";
@@ -22,7 +22,7 @@ export function formatStall({ clock, limitMs, silentMs, last, tools, agent }: St
   const running = tools.length === 0 ? "" : `; running: ${tools.map((title) => shortenStart(title)).join(", ")}`;
   const key = `stall.${clock}`;
   return (
-    `${agent} stalled: ${what} for ${formatDuration(silentMs)} (${seen}${running}), so the turn was stopped; ` +
+    `${agent} stalled: ${what} for ${formatWaitTime(silentMs)} (${seen}${running}), so the turn was stopped; ` +
     `if it needs more time, raise ${key} of agents.${agent} in rookery.toml (now ${limitMs / 1000} seconds; false means no limit)`
   );
 }
