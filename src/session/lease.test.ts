@@ -151,7 +151,7 @@ describe("a holder that cannot be checked from here", () => {
   it("keeps its lease until it expires", async () => {
     await elsewhere(30_000);
     passes(29_999);
-    await expect(take()).rejects.toThrow("another machine or container");
+    await expect(take()).rejects.toThrow("on another machine or in another container");
     passes(1);
     await take();
   });

@@ -170,7 +170,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     const running = fixture.terminal(["run", "x"]);
     await running.waitForOutput(/Trust it\?/);
     running.child.stdin.write("\n");
-    expect(await running.ended).toMatchObject({ code: 3, stdout: expect.stringContaining("type: rookery trust ") });
+    expect(await running.ended).toMatchObject({ code: 3, stdout: expect.stringContaining("run: rookery trust ") });
   });
 
   it("a prompt that is missing is asked for in words", async () => {
