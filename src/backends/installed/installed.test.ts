@@ -51,7 +51,7 @@ describe("finding a program", () => {
       is: "tested",
       login: { state: "logged in", by: "ANTHROPIC_API_KEY" },
       install: undefined,
-      known: [expect.stringContaining("as root"), expect.stringContaining("pin it")],
+      known: [expect.stringContaining("as root"), expect.stringContaining("pin the version")],
     });
     const seen = await readFile(join(folder.path, "seen"), "utf8");
     expect(seen).not.toContain("secret");
