@@ -10,14 +10,13 @@ import {
   type Overlay,
   type QueuedInput,
   type SessionState,
-  type SessionStore,
   type SessionTools,
 } from "../domain/index.ts";
 import type { DisposeStack } from "../stdx/index.ts";
 import { answerRequest } from "./answer.ts";
 import { toReplacementEvent } from "./conversation.ts";
 import { openBetweenTurns, type BetweenTurns } from "./between-turns.ts";
-import { changeEvents, type Changes, type Driver } from "./driver.ts";
+import { changeEvents, type Changes } from "./driver.ts";
 import { closingEvents } from "./end-turn.ts";
 import { expandPrompt } from "./expand-prompt.ts";
 import { toInputParts, requireAttachments } from "./input.ts";
@@ -31,7 +30,6 @@ import {
   parseQueueOptions,
 } from "./parameters.ts";
 import type { Turn } from "./turn-events.ts";
-import type { Recorder } from "./recorder.ts";
 import { Runner, type RunnerParts } from "./runner.ts";
 import { SessionLeft } from "./turn.ts";
 
