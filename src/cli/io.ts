@@ -132,6 +132,6 @@ export function hasColor({ env, stdout }: Io): boolean {
 }
 
 /** True if lines on this stream can be redrawn. */
-export function isInteractive(stream: TerminalStream, env: Env): boolean {
+export function isInteractive(stream: TerminalStream, env: EnvironmentVariables): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }

@@ -1,5 +1,5 @@
 /** Checks whether an agent can be used here, and if not, what it needs. */
-import { type Equipped, isProgramKind, loginOf, locateProgram } from "../backends/found/index.ts";
+import { type AgentWithEnvironment, isProgramKind, detectLogin, locateProgram } from "../backends/installed/index.ts";
 import { findOnPath, installCommand, PROGRAMS } from "../backends/locate.ts";
 import { findMissingSetup } from "../backends/model-keys.ts";
 import type { EnvironmentVariables } from "../stdx/index.ts";
@@ -33,7 +33,7 @@ export function checkReadiness(
     return login?.state === "logged out" ? notReady(`logged out: ${login.how}`) : READY;
   }
   if (agent.model === undefined) return notReady('no model is configured: add model = "anthropic/…"');
-  const lacks = missingFor(agent.model, { env, providers, baseUrl: agent.baseUrl });
+  const lacks = findMissingSetup(agent.model, { env, providers, baseUrl: agent.baseUrl });
   return lacks === undefined ? READY : notReady(lacks);
 }
 

@@ -36,7 +36,7 @@ async function currentSession({ store }: Rookery, { id, sessions, endedAt }: Tas
 }
 
 async function describeDelivery({ store }: Rookery, id: string): Promise<string> {
-  const task = await runningTaskOf(store, id);
+  const task = await findRunningTask(store, id);
   const nobody = "no process drives the session now, so the message waits";
   if (task !== undefined) return `${nobody} until task ${task} continues: rookery task show ${task}`;
   return `${nobody}; continue it with: ${resumeSessionCommand(await loadState(store, id))}`;

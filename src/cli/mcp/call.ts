@@ -98,7 +98,7 @@ async function printResult(
 ): Promise<void> {
   const blobs = await attachments.write(result.blobs ?? []);
   if (json) return printJson(io, { ...result, ...(result.blobs !== undefined && { blobs }) });
-  const said = blobs.reduce((text, { hash }) => text.replaceAll(`: kept as ${hash}]`, "]"), result.text); // no log keeps it
+  const said = blobs.reduce((text, { hash }) => text.replaceAll(`: stored as ${hash}]`, "]"), result.text); // no log keeps it
   const text = io.stdout.isTTY === true ? stripControls(said) : said;
   await print(io, text === "" || text.endsWith("\n") ? text : `${text}\n`);
   for (const { mediaType, path, bytes } of blobs) {

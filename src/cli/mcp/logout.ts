@@ -1,5 +1,5 @@
 /** `rookery mcp logout`: revokes and deletes the tokens of a server. */
-import { specOf } from "../../mcp/config/index.ts";
+import { resolveServerSpec } from "../../mcp/config/index.ts";
 import { Rookery } from "../../rookery.ts";
 import type { CommandCall } from "../command.ts";
 import { EXIT, type ExitCode } from "../exit.ts";

@@ -1,5 +1,5 @@
 /** Handles questions of MCP servers without a session: asks them at the terminal, or declines them. */
-import type { AskOptions, Question, QuestionAnswer, SessionDesk } from "../../domain/backend.ts";
+import type { AskOptions, Question, QuestionAnswer, BetweenTurnsContext } from "../../domain/backend.ts";
 import { deferred } from "../../stdx/deferred.ts";
 import type { Io } from "../io.ts";
 import { askQuestion } from "../run/form/ask.ts";
@@ -7,7 +7,7 @@ import { askQuestion } from "../run/form/ask.ts";
 export type AskQuestion = (question: Question, options?: AskOptions) => Promise<QuestionAnswer>;
 
 /** Never asks for a login; `rookery mcp auth` does. */
-export function createSessionlessDesk(ask: AskQuestion): SessionDesk {
+export function createSessionlessDesk(ask: AskQuestion): BetweenTurnsContext {
   return {
     attended: false,
     record: () => undefined,

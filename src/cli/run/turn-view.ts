@@ -82,7 +82,7 @@ export function renderEvent(view: TurnView, event: SessionEvent, paint: Paint): 
     case "budget.raised":
       return renderLine(view, paint("dim", `budget raised: ${formatRaisedBudget(event)}`));
     case "input.delivered":
-      return renderLine(view, paint("dim", toSingleLine(`message delivered: ${textOf(event.input)}`)));
+      return renderLine(view, paint("dim", toSingleLine(`message delivered: ${formatInput(event.input)}`)));
     case "subagent.started":
       return renderLine(view, paint("dim", toSingleLine(`started ${event.title} (${event.childSessionId})`)));
     case "subagent.ended":

@@ -1,5 +1,5 @@
 /** `rookery sessions show`: prints the state of a session and how to answer its requests. */
-import { type SessionState, statusOf } from "../../domain/state.ts";
+import { type SessionState, sessionStatus } from "../../domain/state.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import type { SessionSummary } from "../../domain/summary.ts";
 import { isDriven } from "../../session/lease.ts";
